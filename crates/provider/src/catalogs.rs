@@ -1,17 +1,194 @@
-//! All catalogues at hand together, and where they contradict each other.
+//! All registered catalogues together, and the contradictions between them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use blueprint::Name;
+use blueprint::{IndexMap, Name, Packages};
 use expr::FunctionTable;
 
-use crate::{Catalog, Catalogs};
+use crate::type_source::plain_name;
+use crate::{AbstractType, Catalog, CustomType, DataSourceType, LinkKind, ResourceType, TransformDef, TypeSource};
 
-/// The catalogues for looking types up, the functions of the language and of all providers, and what contradicts itself
-/// between catalogues: one message each, for [`invalid-catalog`](crate::codes::INVALID_CATALOG), which has no place.
+/// The result of looking a type name up.
+#[derive(Clone, Debug)]
+pub enum TypeRef<T> {
+    /// Found.
+    Known(Arc<T>),
+    /// The namespace is known, the type is not.
+    UnknownType,
+    /// No catalogue offers the namespace.
+    UnknownNamespace,
+}
+
+/// The catalogues of all registered providers, looked up by type.
+#[derive(Clone, Debug, Default)]
+pub struct Catalogs {
+    by_namespace: IndexMap<Name, Arc<Catalog>>,
+    packages: Packages,
+    /// Link kinds by the types on side a and b, in this order.
+    link_kinds: IndexMap<Name, IndexMap<Name, Arc<LinkKind>>>,
+}
+
+impl Catalogs {
+    /// Builds the index from catalogues in registration order. A namespace that two catalogues claim stays with the
+    /// first; the second result lists such namespaces.
+    pub fn new(catalogs: impl IntoIterator<Item = Arc<Catalog>>) -> (Catalogs, Vec<Name>) {
+        let mut by_namespace = IndexMap::default();
+        let mut link_kinds: IndexMap<Name, IndexMap<Name, Arc<LinkKind>>> = IndexMap::default();
+        let mut packages = Packages::new();
+        let mut twice = Vec::new();
+        for catalog in catalogs {
+            for kind in &catalog.link_kinds {
+                let of_a = link_kinds.entry(kind.a.clone()).or_default();
+                of_a.entry(kind.b.clone()).or_insert_with(|| kind.clone());
+            }
+            for namespace in &catalog.namespaces {
+                if by_namespace.contains_key(namespace) {
+                    twice.push(namespace.clone());
+                } else {
+                    if let Some(hosted) = &catalog.hosted {
+                        packages.add(Arc::new(hosted.package(namespace)));
+                    }
+                    by_namespace.insert(namespace.clone(), catalog.clone());
+                }
+            }
+        }
+        (Catalogs { by_namespace, packages, link_kinds }, twice)
+    }
+
+    /// The namespace of a type name: the text before the first `/`; without one, before the last `::`, as in
+    /// `OS::Heat::Value`. A name with neither is a namespace itself.
+    pub fn namespace_of(type_name: &str) -> &str {
+        let parts = type_name.split_once('/').or_else(|| type_name.rsplit_once("::"));
+        parts.map_or(type_name, |(namespace, _)| namespace)
+    }
+
+    /// The last part of a type name: the text after the last `/` or `::`.
+    pub fn last_name_of(type_name: &str) -> &str {
+        let last = type_name.rsplit('/').next().unwrap_or(type_name);
+        last.rsplit("::").next().unwrap_or(last)
+    }
+
+    /// The hosted packages among the namespaces, by which written types are resolved.
+    pub fn packages(&self) -> &Packages {
+        &self.packages
+    }
+
+    /// The catalogue that offers a namespace.
+    pub fn of(&self, namespace: &str) -> Option<&Arc<Catalog>> {
+        self.by_namespace.get(namespace)
+    }
+
+    /// All catalogues, each once.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Catalog>> {
+        self.by_namespace
+            .iter()
+            .filter(|(name, catalog)| catalog.namespaces.first() == Some(*name))
+            .map(|(_, catalog)| catalog)
+    }
+
+    /// All namespaces.
+    pub fn namespaces(&self) -> impl Iterator<Item = &str> {
+        self.by_namespace.keys().map(|name| name.as_ref())
+    }
+
+    /// The catalogue that a type name belongs to: by its namespace, in a loose spelling if the catalogue allows it.
+    fn owner(&self, type_name: &str) -> Option<&Arc<Catalog>> {
+        let namespace = Self::namespace_of(type_name);
+        self.by_namespace.get(namespace).or_else(|| {
+            let mut loose = self.by_namespace.iter().filter(|(_, catalog)| catalog.loose_names).peekable();
+            loose.peek()?;
+            let wanted = plain_name(namespace);
+            loose.find(|(name, _)| plain_name(name) == wanted).map(|(_, catalog)| catalog)
+        })
+    }
+
+    fn find<T>(&self, name: &str, look: impl Fn(&Catalog) -> Option<Arc<T>>) -> TypeRef<T> {
+        let Some(catalog) = self.owner(name) else { return TypeRef::UnknownNamespace };
+        look(catalog).map_or(TypeRef::UnknownType, TypeRef::Known)
+    }
+
+    /// The resource type of that name. The returned type carries the catalogue's spelling.
+    pub fn resource_type(&self, name: &str) -> TypeRef<ResourceType> {
+        self.find(name, |catalog| catalog.resource_type(name))
+    }
+
+    /// The data source type of that name. The returned type carries the catalogue's spelling.
+    pub fn data_source_type(&self, name: &str) -> TypeRef<DataSourceType> {
+        self.find(name, |catalog| catalog.data_source_type(name))
+    }
+
+    /// The custom variable type of that name. The returned type carries the catalogue's spelling.
+    pub fn variable_type(&self, name: &str) -> TypeRef<CustomType> {
+        self.find(name, |catalog| catalog.variable_type(name))
+    }
+
+    /// All resource type names, for suggestions, without reading any type.
+    pub fn resource_type_names(&self) -> impl Iterator<Item = &str> {
+        self.iter().flat_map(|catalog| catalog.resource_type_names())
+    }
+
+    /// All custom variable type names, for suggestions.
+    pub fn variable_type_names(&self) -> impl Iterator<Item = &str> {
+        self.iter().flat_map(|catalog| catalog.variable_type_names())
+    }
+
+    /// All data source type names, for suggestions, without reading any type.
+    pub fn data_source_type_names(&self) -> impl Iterator<Item = &str> {
+        self.iter().flat_map(|catalog| catalog.data_source_type_names())
+    }
+
+    /// The link kind for an ordered pair of types.
+    pub fn link_kind(&self, a: &str, b: &str) -> Option<&Arc<LinkKind>> {
+        self.link_kinds.get(a)?.get(b)
+    }
+
+    /// All link kinds whose side a is of this type.
+    pub fn link_kinds_from(&self, a: &str) -> impl Iterator<Item = &Arc<LinkKind>> {
+        self.link_kinds.get(a).into_iter().flat_map(|kinds| kinds.values())
+    }
+
+    /// All link kinds.
+    pub fn link_kinds(&self) -> impl Iterator<Item = &Arc<LinkKind>> {
+        self.link_kinds.values().flat_map(|kinds| kinds.values())
+    }
+
+    /// The transform of that name.
+    pub fn transform(&self, name: &str) -> Option<&Arc<TransformDef>> {
+        self.iter().find_map(|catalog| catalog.transforms.get(name))
+    }
+
+    /// The abstract type of that name, and the transform that knows it.
+    pub fn abstract_type(&self, name: &str) -> Option<(&Arc<TransformDef>, &AbstractType)> {
+        let transforms = self.iter().flat_map(|catalog| catalog.transforms.values());
+        transforms.filter_map(|transform| Some((transform, transform.abstract_types.get(name)?))).next()
+    }
+
+    /// All transform names, for suggestions.
+    pub fn transform_names(&self) -> impl Iterator<Item = &str> {
+        self.iter().flat_map(|catalog| catalog.transforms.keys().map(|name| name.as_ref()))
+    }
+}
+
+/// All registered types, each read on demand.
+impl TypeSource for Catalogs {
+    fn resource_type(&self, name: &str) -> Option<Arc<ResourceType>> {
+        match Catalogs::resource_type(self, name) {
+            TypeRef::Known(found) => Some(found),
+            TypeRef::UnknownType | TypeRef::UnknownNamespace => None,
+        }
+    }
+
+    fn resource_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(Catalogs::resource_type_names(self))
+    }
+}
+
+/// Combines catalogues: the type index, the functions of the language and of all providers, and one message for each
+/// contradiction between catalogues. The messages belong to [`invalid-catalog`](crate::codes::INVALID_CATALOG) and have
+/// no position.
 ///
-/// Of two that offer the same, the first keeps it.
+/// If two catalogues offer the same name, the first one keeps it.
 pub fn combine(catalogs: impl IntoIterator<Item = Arc<Catalog>>) -> (Catalogs, FunctionTable, Vec<String>) {
     let catalogs: Vec<Arc<Catalog>> = catalogs.into_iter().collect();
     let mut functions = expr::core_functions().clone();
@@ -37,7 +214,7 @@ pub fn combine(catalogs: impl IntoIterator<Item = Arc<Catalog>>) -> (Catalogs, F
             }
         }
     }
-    // Functions that are carried out inside expressions give way to those that are called by name.
+    // Functions that the evaluator carries out itself give way to those that are called by name.
     let every =
         || catalogs.iter().flat_map(|catalog| catalog.functions.iter().map(move |function| (catalog, function)));
     let by_call = every().filter(|(_, function)| function.native.is_none());
@@ -52,7 +229,7 @@ pub fn combine(catalogs: impl IntoIterator<Item = Arc<Catalog>>) -> (Catalogs, F
             wrong.push(format!("`{other}` and `{who}` both offer the function `{name}`"));
             continue;
         }
-        // A name that is taken is called with its package before it.
+        // A name that is taken gets its package as a prefix.
         function.name = format!("{who}_{name}").into();
         let is_a_name = who.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !is_a_name || functions.insert(function).is_err() {
@@ -87,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_taken_is_called_with_its_package_before_it() {
+    fn a_taken_function_name_gets_its_package_as_a_prefix() {
         let both = r#"{"mix_up": {"returns": "any"}, "join": {"returns": "any"}}"#;
         let read = |name: &str, functions: &str| {
             read_catalog(&format!(r#"{{"format": 1, "namespace": "{name}", "functions": {functions}}}"#)).unwrap()
@@ -108,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn two_providers_may_not_offer_the_same() {
+    fn two_providers_may_not_offer_the_same_name() {
         let one = r#"{"format": 1, "namespace": "one", "functions": {"mix_up": {"returns": "any"}}}"#;
         let two = r#"{"format": 1, "namespace": "two", "functions": {"mix_up": {"returns": "any"}}}"#;
         assert_eq!(messages(&[one, two]), ["`one` and `two` both offer the function `mix_up`"]);
@@ -118,9 +295,43 @@ mod tests {
     }
 
     #[test]
-    fn an_ordered_pair_of_types_links_one_way() {
+    fn an_ordered_pair_of_types_has_one_link_kind() {
         let one = r#"{"format": 1, "namespace": "one", "resourceTypes": {"one/a": {}}, "linkKinds": [{"a": "one/a", "b": "two/b"}]}"#;
         let two = r#"{"format": 1, "namespace": "two", "resourceTypes": {"two/b": {}}, "linkKinds": [{"a": "one/a", "b": "two/b"}]}"#;
         assert_eq!(messages(&[one, two]), ["`one` and `two` both offer links from `one/a` to `two/b`"]);
+    }
+
+    #[test]
+    fn a_namespace_ends_at_the_first_slash_or_the_last_pair_of_colons() {
+        for (name, namespace, last) in [
+            ("local/file", "local", "file"),
+            ("aws/ec2/vpc", "aws", "vpc"),
+            ("OS::Heat::Value", "OS::Heat", "Value"),
+            ("OS::Neutron::LBaaS::Pool", "OS::Neutron::LBaaS", "Pool"),
+            ("AWS::EC2::Instance", "AWS::EC2", "Instance"),
+            ("OS::Nova", "OS", "Nova"),
+            ("a::b/c::d", "a::b", "d"),
+            ("alone", "alone", "alone"),
+            ("", "", ""),
+        ] {
+            assert_eq!((Catalogs::namespace_of(name), Catalogs::last_name_of(name)), (namespace, last), "{name}");
+        }
+    }
+
+    #[test]
+    fn types_are_found_by_names_with_colons() {
+        let text = r#"{"format": 1, "namespace": ["OS::Shop", "OS::Shop::Far"],
+            "resourceTypes": {"OS::Shop::Rack": {}, "OS::Shop::Far::Rack": {}}}"#;
+        let (catalogs, twice) = Catalogs::new([Arc::new(read_catalog(text).unwrap())]);
+        assert!(twice.is_empty());
+        assert!(matches!(catalogs.resource_type("OS::Shop::Far::Rack"), TypeRef::Known(_)));
+        assert!(matches!(catalogs.resource_type("OS::Shop::Till"), TypeRef::UnknownType));
+        assert!(matches!(catalogs.resource_type("OS::Shoe::Rack"), TypeRef::UnknownNamespace));
+        for (namespace, name) in [("OS::Shop", "OS::Shop"), ("OS::Shop", "OS::Shop::"), ("OS::Shop", "OS::Shop::A::B")]
+        {
+            let text = format!(r#"{{"format": 1, "namespace": "{namespace}", "resourceTypes": {{"{name}": {{}}}}}}"#);
+            assert!(read_catalog(&text).is_err(), "{name}");
+        }
+        assert!(read_catalog(r#"{"format": 1, "namespace": "OS::"}"#).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! What every provider must do, as a suite that an implementation's tests run over it.
+//! The conformance suite for providers. The tests of every implementation run it.
 //!
 //! ```ignore
 //! let setup = Setup::in_folder(folder.path());
@@ -7,12 +7,12 @@
 //! assert!(failures.is_empty(), "{failures:#?}");
 //! ```
 //!
-//! A case is needed for every resource type of the catalogue. For each the suite creates, reads, changes and deletes one thing,
-//! twice where doing it twice must make no difference, and holds each answer against the catalogue. Providers come
-//! from `make`, a new one for every few calls: whatever a provider remembers between calls must survive that, as it
-//! must survive the end of a process.
+//! Every resource type of the catalogue needs a case. For each case the suite creates, reads, updates and deletes one
+//! resource, repeats the calls that must be idempotent, and compares each answer with the catalogue. It makes a new
+//! provider with `make` for every few calls, as if the process had ended: a provider must not depend on what it
+//! remembers between calls.
 //!
-//! Not here: what is particular to a type (the implementation's own tests), data sources and functions.
+//! Not here: special behaviour of a type (the implementation's own tests), data sources and functions.
 
 mod transforms;
 
@@ -29,21 +29,21 @@ use crate::{
 
 pub use transforms::transforms;
 
-/// What the calls of the suite come with.
+/// The environment of the suite's calls.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// The folder of the document, both to read from and to write to.
+    /// The folder of the document, for reads and writes.
     pub folder: PathBuf,
     /// The settings of the namespace: a map.
     pub settings: Value,
-    /// Seconds since 1970 UTC at every call.
+    /// The time of every call, in seconds since 1970 UTC.
     pub now: i64,
-    /// Whether every type must have docs and an example. Only a simulated provider goes without.
+    /// Whether every type must have docs and an example. Only a simulated provider needs none.
     pub documented: bool,
 }
 
 impl Setup {
-    /// Calls in a folder, without settings, at 2023-01-02T15:04:05Z.
+    /// Calls in a folder without settings, at 2023-01-02T15:04:05Z.
     pub fn in_folder(folder: impl AsRef<Path>) -> Setup {
         Setup {
             folder: folder.as_ref().to_path_buf(),
@@ -59,20 +59,20 @@ impl Setup {
 pub struct Case {
     /// The type.
     pub type_name: Name,
-    /// The smallest valid spec, without defaults: the suite fills them in as the engine would.
+    /// The smallest valid spec. The suite fills in defaults like the engine.
     pub spec: Value,
-    /// A spec that the thing can be changed to in place; none if the type has no such change.
+    /// A spec that the resource can be updated to in place. `None` if the type has no such update.
     pub changed: Option<Value>,
-    /// An id of the right form that no thing has.
+    /// An id of the right form that no resource has.
     pub absent_id: Name,
-    /// Nothing exists outside the state (a random number): there is nothing to be gone.
+    /// The resource exists only in the state, such as a random number, so its absence cannot be read.
     pub stateless: bool,
-    /// The provider cannot tell from its token whether a create was done before.
+    /// The provider cannot tell from its token whether a create was made before.
     pub forgets_tokens: bool,
 }
 
 impl Case {
-    /// A case with a spec that cannot be changed in place.
+    /// A case without an update in place.
     pub fn new(type_name: &str, spec: Value) -> Case {
         Case {
             type_name: type_name.into(),
@@ -84,40 +84,41 @@ impl Case {
         }
     }
 
-    /// A spec that the thing can be changed to in place.
+    /// Sets a spec that the resource can be updated to in place.
     pub fn changed(mut self, spec: Value) -> Case {
         self.changed = Some(spec);
         self
     }
 
-    /// An id of the right form that no thing has.
+    /// An id of the right form that no resource has.
     pub fn absent_id(mut self, id: &str) -> Case {
         self.absent_id = id.into();
         self
     }
 
-    /// Nothing exists outside the state: what is deleted need not be gone, and a second create may make another.
+    /// The resource exists only in the state: after a delete it need not be absent, and a second create may make
+    /// another.
     pub fn stateless(mut self) -> Case {
         self.stateless = true;
         self
     }
 
-    /// The provider cannot tell from its token whether a create was done before.
+    /// The provider cannot tell from its token whether a create was made before.
     pub fn forgets_tokens(mut self) -> Case {
         self.forgets_tokens = true;
         self
     }
 }
 
-/// Runs the suite; what comes back is what is wrong, in plain words, and nothing if all is well.
+/// Runs the suite. Returns one message per failure; empty on success.
 ///
-/// `make` gives a provider that manages the same things as every other one it gave: a new process on the same world.
+/// All providers from `make` must manage the same resources, like several processes in the same environment.
 pub async fn provider(make: impl Fn() -> Arc<dyn Provider>, setup: &Setup, cases: &[Case]) -> Vec<String> {
     let mut failures = Vec::new();
     let provider = make();
     let catalog = provider.catalog().clone();
     if !Arc::ptr_eq(&catalog, provider.catalog()) {
-        failures.push("the catalogue is made anew at every call".into());
+        failures.push("the catalogue is built again at every call".into());
     }
     facts(&catalog, setup, &mut failures);
     for name in catalog.few_resource_types().map(|found| found.name.clone()) {
@@ -137,17 +138,17 @@ pub async fn provider(make: impl Fn() -> Arc<dyn Provider>, setup: &Setup, cases
             resource_type: &resource_type,
             address: Address::root(format!("thing{number}")),
             fit: Fit::new(),
-            said: Arc::default(),
+            shown: Arc::default(),
             secrets: Vec::new(),
             failures: &mut failures,
         };
-        run.life().await;
-        run.no_secret_was_said();
+        run.life_cycle().await;
+        run.no_secret_was_shown();
     }
     failures
 }
 
-/// What must hold of the catalogue alone.
+/// Checks the catalogue alone.
 fn facts(catalog: &Catalog, setup: &Setup, failures: &mut Vec<String>) {
     let mut kind = |name: &Name, docs: Option<&Name>, example: Option<&Name>| {
         if !catalog.namespaces.iter().any(|own| own.as_ref() == Catalogs::namespace_of(name)) {
@@ -174,7 +175,7 @@ fn facts(catalog: &Catalog, setup: &Setup, failures: &mut Vec<String>) {
     }
 }
 
-/// One case as it runs.
+/// One running case.
 struct Run<'a, M> {
     make: &'a M,
     setup: &'a Setup,
@@ -182,21 +183,21 @@ struct Run<'a, M> {
     resource_type: &'a ResourceType,
     address: Address,
     fit: Fit,
-    /// Everything that reached people: progress, warnings, errors.
-    said: Arc<Mutex<Vec<String>>>,
-    /// The texts that must not be among it.
+    /// All text for users: progress, warnings, errors.
+    shown: Arc<Mutex<Vec<String>>>,
+    /// The texts that must not be in it.
     secrets: Vec<Name>,
     failures: &'a mut Vec<String>,
 }
 
 impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
-    /// The whole life of one thing.
-    async fn life(&mut self) {
+    /// The whole life cycle of one resource.
+    async fn life_cycle(&mut self) {
         let spec = with_defaults(&self.case.spec, &self.resource_type.schema);
         self.specs_fit(&spec);
         let sent = self.sent(&spec);
         self.checked(&sent).await;
-        self.never_there().await;
+        self.absent_id_is_not_read().await;
         self.cancelled(&sent).await;
 
         let Some(made) = self.create(&sent, "create").await else { return };
@@ -205,7 +206,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             if let Some(again) = self.create(&sent, "create").await
                 && again.id != made.id
             {
-                self.fail("a create under the same token made a second thing");
+                self.fail("a create under the same token made a second resource");
             }
             self.found_by_token(&made).await;
         }
@@ -238,7 +239,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             && let Some(seen) = self.read(Some(&latest.0.id), &latest.1, &latest.0, None).await
             && !matches!(seen, Seen::Gone)
         {
-            self.fail("what was deleted is still read");
+            self.fail("a deleted resource is still read");
         }
     }
 
@@ -247,7 +248,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
     }
 
     fn call(&self, token: &str) -> Call {
-        let said = self.said.clone();
+        let shown = self.shown.clone();
         Call {
             instance: "conformance".into(),
             address: self.address.clone(),
@@ -258,22 +259,25 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             folder: self.setup.folder.clone(),
             settings: self.setup.settings.clone(),
             now: self.setup.now,
-            progress: Arc::new(move |line: &str| said.lock().unwrap_or_else(PoisonError::into_inner).push(line.into())),
+            progress: Arc::new(move |line: &str| {
+                shown.lock().unwrap_or_else(PoisonError::into_inner).push(line.into())
+            }),
         }
     }
 
-    fn say(&self, line: String) {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+    fn record_shown(&self, line: String) {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).push(line);
     }
 
-    fn heard<T>(&self, result: Result<T, ProviderError>) -> Result<T, ProviderError> {
+    /// Records the text of an error, and passes the result on.
+    fn with_error_recorded<T>(&self, result: Result<T, ProviderError>) -> Result<T, ProviderError> {
         if let Err(error) = &result {
-            self.say(format!("{error} {error:?}"));
+            self.record_shown(format!("{error} {error:?}"));
         }
         result
     }
 
-    /// What goes to the provider: sensitive fields marked secret, as the engine marks them.
+    /// The spec as the engine sends it, with sensitive fields marked secret.
     fn sent(&mut self, spec: &Value) -> Value {
         let Value::Map(fields) = spec else { return spec.clone() };
         let schema = &self.resource_type.schema;
@@ -287,7 +291,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         Value::Map(Arc::new(marked.collect()))
     }
 
-    /// The suite's own specs, so that a mistake in a case is not taken for one of the provider.
+    /// Checks the spec of the case, so that a mistake in it is not reported as one of the provider.
     fn specs_fit(&mut self, spec: &Value) {
         if let Some(misfit) = self.fit.fields(spec, &self.resource_type.schema, Direction::Sent) {
             self.fail(format!("the spec of the case does not fit the catalogue: `{}` {}", misfit.path, misfit.message));
@@ -301,20 +305,20 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         let provider = (self.make)();
         let call = self.call("check");
         let request = CheckRequest { type_name: &self.case.type_name, spec: sent };
-        match self.heard(provider.check(&call, request).await) {
+        match self.with_error_recorded(provider.check(&call, request).await) {
             Ok(checked) => {
                 let Checked { rejected, mismatched, outside, warnings } = checked;
                 for (path, message) in rejected.into_iter().chain(mismatched).chain(outside) {
                     self.fail(format!("check refuses the spec of the case at `{path}`: {message}"));
-                    self.say(message);
+                    self.record_shown(message);
                 }
-                warnings.into_iter().for_each(|(_, message)| self.say(message));
+                warnings.into_iter().for_each(|(_, message)| self.record_shown(message));
             }
             Err(error) => self.fail(format!("check failed: {error}")),
         }
     }
 
-    async fn never_there(&mut self) {
+    async fn absent_id_is_not_read(&mut self) {
         if self.case.stateless || !self.resource_type.capabilities.imports {
             return;
         }
@@ -324,7 +328,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         if let Some(seen) = self.read(Some(&id), &Value::Null, &nothing, None).await
             && !matches!(seen, Seen::Gone)
         {
-            self.fail(format!("`{id}` never existed and is read all the same"));
+            self.fail(format!("`{id}` never existed, and a read finds it"));
         }
     }
 
@@ -336,13 +340,13 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         let call = self.call("cancelled");
         call.cancel.cancel();
         let request = self.create_request(sent);
-        match self.heard(provider.apply(&call, request).await) {
+        match self.with_error_recorded(provider.apply(&call, request).await) {
             Err(error) if error.kind == ErrorKind::Cancelled => {}
-            Err(error) => self.fail(format!("a create cancelled before it began failed otherwise: {error}")),
-            Ok(_) => self.fail("a create cancelled before it began was done"),
+            Err(error) => self.fail(format!("a create cancelled before its start failed with another error: {error}")),
+            Ok(_) => self.fail("a create cancelled before its start was made"),
         }
         if let Some(Seen::There { .. }) = self.read_token("cancelled").await {
-            self.fail("a create cancelled before it began made something");
+            self.fail("a create cancelled before its start made a resource");
         }
     }
 
@@ -367,7 +371,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             None => Value::Null,
         };
         let request = ApplyRequest { private: &planned, ..self.create_request(sent) };
-        match self.heard(provider.apply(&call, request).await) {
+        match self.with_error_recorded(provider.apply(&call, request).await) {
             Ok(applied) => Some(applied),
             Err(error) => {
                 self.fail(format!("create failed: {error}"));
@@ -376,7 +380,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         }
     }
 
-    /// The private data of the provider's plan and the fields that it would replace for; nothing where it is not asked.
+    /// The opaque data of the provider's plan and the fields that force a replacement. `None` if it is not asked.
     async fn planned(
         &mut self,
         provider: &dyn Provider,
@@ -389,7 +393,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             return None;
         }
         let request = PlanRequest { type_name: &self.case.type_name, prior_inputs, prior, desired };
-        match self.heard(provider.plan(call, request).await) {
+        match self.with_error_recorded(provider.plan(call, request).await) {
             Ok(planned) => Some((planned.private, planned.replaces)),
             Err(error) => {
                 self.fail(format!("plan failed: {error}"));
@@ -405,7 +409,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         if let Some((_, replaces)) = &planned
             && !replaces.is_empty()
         {
-            self.fail(format!("the change of the case would replace the thing because of {}", replaces.join(", ")));
+            self.fail(format!("the update of the case would replace the resource because of {}", replaces.join(", ")));
             return None;
         }
         let private = planned.map_or_else(|| prior.private.clone(), |(private, _)| private);
@@ -419,7 +423,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             private: &private,
             sources: &[],
         };
-        match self.heard(provider.apply(&call, request).await) {
+        match self.with_error_recorded(provider.apply(&call, request).await) {
             Ok(applied) => Some(applied),
             Err(error) => {
                 self.fail(format!("update failed: {error}"));
@@ -441,16 +445,16 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             private: &prior.private,
             sources: &[],
         };
-        let result = self.heard(provider.apply(&call, request).await);
+        let result = self.with_error_recorded(provider.apply(&call, request).await);
         if let Ok(applied) = &result {
-            applied.warnings.iter().for_each(|warning| self.say(warning.clone()));
+            applied.warnings.iter().for_each(|warning| self.record_shown(warning.clone()));
         }
         result
     }
 
-    /// An answer has an id, all fields as declared, and those that were sent as they were sent.
+    /// Checks that an answer has an id, all declared fields, and the sent fields unchanged.
     fn answered(&mut self, applied: &Applied, spec: &Value, after: &str) {
-        applied.warnings.iter().for_each(|warning| self.say(warning.clone()));
+        applied.warnings.iter().for_each(|warning| self.record_shown(warning.clone()));
         if applied.id.is_empty() {
             self.fail(format!("the answer to {after} has no id"));
         }
@@ -485,7 +489,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             token: None,
         };
         for _ in 0..100 {
-            match self.heard(provider.stable(&call, request()).await) {
+            match self.with_error_recorded(provider.stable(&call, request()).await) {
                 Ok(Stability::Stable(_)) => return,
                 Ok(Stability::NotYet) => {}
                 Err(error) => return self.fail(format!("the question whether it is stable failed: {error}")),
@@ -505,7 +509,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             private: &known.private,
             token,
         };
-        match self.heard(provider.read(&call, request).await) {
+        match self.with_error_recorded(provider.read(&call, request).await) {
             Ok(seen) => Some(seen),
             Err(error) => {
                 self.fail(format!("read failed: {error}"));
@@ -526,7 +530,9 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
 
     async fn found_by_token(&mut self, made: &Applied) {
         match self.read_token("create").await {
-            Some(Seen::There { id, .. }) if id != made.id => self.fail("the token of the create finds another thing"),
+            Some(Seen::There { id, .. }) if id != made.id => {
+                self.fail("the token of the create finds another resource")
+            }
             Some(Seen::Gone) => self.fail("the token of the create finds nothing"),
             _ => {}
         }
@@ -562,15 +568,15 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         }
     }
 
-    fn no_secret_was_said(&mut self) {
-        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner).join("\n");
-        if self.secrets.iter().any(|secret| !secret.is_empty() && said.contains(secret.as_ref())) {
+    fn no_secret_was_shown(&mut self) {
+        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner).join("\n");
+        if self.secrets.iter().any(|secret| !secret.is_empty() && shown.contains(secret.as_ref())) {
             self.fail("a secret stands in an error, a warning or progress");
         }
     }
 }
 
-/// A spec with the defaults of its schema, as the engine sends it.
+/// A spec with the defaults of its schema.
 fn with_defaults(spec: &Value, schema: &Schema) -> Value {
     let Value::Map(fields) = spec else { return spec.clone() };
     let mut filled = Map::default();
@@ -591,7 +597,7 @@ fn with_defaults(spec: &Value, schema: &Schema) -> Value {
     Value::Map(Arc::new(filled))
 }
 
-/// Equal as the state compares: an integer and a float of the same value are the same, the order of a set does not count.
+/// Whether two values are equal for the state: an integer equals a float of the same value, and sets have no order.
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => *a as f64 == *b,
@@ -600,7 +606,7 @@ fn same(one: &Value, other: &Value) -> bool {
             a.iter().all(|a| b.iter().any(|b| same(a, b))) && b.iter().all(|b| a.iter().any(|a| same(a, b)))
         }
         (Value::Map(a), Value::Map(b)) => {
-            // An answer may fill in what was not sent; nothing that was sent may be missing or other.
+            // An answer may add entries. All sent entries must be in it unchanged.
             b.iter().all(|(key, b)| a.get(key).is_some_and(|a| same(a, b)))
         }
         (a, b) => a == b,

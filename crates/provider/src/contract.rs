@@ -1,4 +1,4 @@
-//! The trait, and the data that goes in and out of it. Read from top to bottom.
+//! The trait, and the requests and answers of its calls. Read from top to bottom.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,13 +7,15 @@ use std::time::Duration;
 use blueprint::{Address, Name, Value};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Catalog, Operation, Preflight, PreflightRequest, ResourceType, Transform};
+use crate::{
+    Applied, Catalog, ErrorKind, Operation, Preflight, PreflightRequest, ProviderError, ResourceType, Transform,
+};
 
 /// A future that may be sent to another thread.
 pub type BoxFuture<'a, T> = futures::future::BoxFuture<'a, T>;
 
-/// Takes lines of progress while a call runs: what a person would like to see. Never secrets in clear: the provider
-/// scrubs what it passes on from outside.
+/// Receives lines of progress for the user while a call runs. The provider removes secrets from text that it passes on
+/// from outside.
 pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// What comes with every call.
@@ -21,127 +23,131 @@ pub type Progress = Arc<dyn Fn(&str) + Send + Sync>;
 pub struct Call {
     /// The instance.
     pub instance: Name,
-    /// The thing's address in it.
+    /// The address of the resource in the instance.
     pub address: Address,
-    /// The same for every try of one step, also when a create is planned again after a run that was cut off, and for nothing
-    /// else: a create that was done under it is not done again, where the provider can tell (idempotency).
+    /// The idempotency token of the step. All tries of one step share it, also a create that is planned again after an
+    /// interrupted run; no other step has it. A provider that can look tokens up does not repeat a create that
+    /// succeeded.
     pub token: Name,
-    /// How long the call may take, where something limits it: past it the provider gives up with [`ErrorKind::TimedOut`].
+    /// How long the call may take, if there is a limit. After it the provider gives up with [`ErrorKind::TimedOut`].
     pub deadline: Option<Duration>,
-    /// Ended when nobody waits any more; the provider stops as soon as it safely can.
+    /// Cancelled when the caller no longer waits. The provider stops as soon as it safely can.
     pub cancel: CancellationToken,
-    /// The folder of the root document: what is written is relative to it.
+    /// The folder of the root document. Paths of written files are relative to it.
     pub root: PathBuf,
-    /// The folder of the document that declares the thing: what is read is relative to it.
+    /// The folder of the document that declares the resource. Paths of files that are read are relative to it.
     pub folder: PathBuf,
-    /// Settings of the namespace, as configured by the user: a map.
+    /// The user's settings of the namespace: a map.
     pub settings: Value,
-    /// Seconds since 1970 UTC, now.
+    /// The current time in seconds since 1970 UTC.
     pub now: i64,
-    /// Where progress goes.
+    /// Receives progress.
     pub progress: Progress,
 }
 
-/// What the state holds of a thing: see [`Provider::recall`].
+/// What the state holds of a resource: see [`Provider::recall`].
 pub struct Recalled<'a> {
     /// The resource type.
     pub type_name: &'a str,
-    /// The provider's own id; none of a create that failed or was cut off.
+    /// The provider's own id. `None` after a create that failed or was interrupted.
     pub id: Option<&'a str>,
     /// The inputs as sent.
     pub inputs: &'a Value,
-    /// Opaque data of the provider, as last given; of a create that failed or was cut off what `plan` gave.
+    /// Opaque data of the provider, as last returned; after a create that failed or was interrupted, as `plan` returned
+    /// it.
     pub private: &'a Value,
 }
 
-/// Ask whether a spec is acceptable, beyond what the catalogue says.
+/// Asks whether a spec is acceptable, beyond the facts of the catalogue.
 pub struct CheckRequest<'a> {
     /// The resource type.
     pub type_name: &'a str,
-    /// The spec with defaults filled in; unknown parts may stand in it.
+    /// The spec with defaults filled in. It may hold unknown values.
     pub spec: &'a Value,
 }
 
-/// What the provider says about a spec.
+/// The provider's findings about a spec.
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
-    /// Field path (dots, `[n]`; empty for the spec as a whole) and why it is refused.
+    /// Refused fields: path (dots, `[n]`; empty for the spec as a whole) and reason.
     pub rejected: Vec<(String, String)>,
-    /// Field path and why its value is of the wrong kind, where that depends on other fields.
+    /// Fields whose value has the wrong type given the other fields: path and reason.
     pub mismatched: Vec<(String, String)>,
-    /// Field path and why its value is outside the limits that other fields set it.
+    /// Fields whose value is outside the limits that other fields set: path and reason.
     pub outside: Vec<(String, String)>,
-    /// Field path and what is worth knowing.
+    /// Warnings: path and message.
     pub warnings: Vec<(String, String)>,
 }
 
-/// Ask what is there.
+/// Asks for the current state of a resource.
 pub struct ReadRequest<'a> {
     /// The resource type.
     pub type_name: &'a str,
     /// The provider's own id, if known.
     pub id: Option<&'a str>,
-    /// The inputs as last sent; null where nothing was sent yet (import, lost answer).
+    /// The inputs as last sent; null if nothing was sent yet (import, lost answer).
     pub inputs: &'a Value,
-    /// The fields as last answered; null where unknown.
+    /// The fields as last answered; null if unknown.
     pub outputs: &'a Value,
-    /// Opaque data of the provider, as last given; of a create that was cut off what `plan` gave.
+    /// Opaque data of the provider, as last returned; after an interrupted create, as `plan` returned it.
     pub private: &'a Value,
-    /// The token of a call whose outcome is unknown: look for what became of it. None where what is recorded is looked at.
+    /// The token of a call whose outcome is unknown: the provider finds out whether it succeeded. `None` for a recorded
+    /// resource.
     pub token: Option<&'a str>,
 }
 
-/// What was seen.
+/// What a read found.
 #[derive(Clone, Debug)]
 pub enum Seen {
-    /// It is there.
+    /// The resource exists.
     There {
         /// The provider's own id.
         id: Name,
-        /// All fields as they are now, user-set and computed ones: a map.
+        /// All current fields, user-set and computed ones: a map.
         fields: Value,
         /// Opaque data of the provider.
         private: Value,
-        /// Should be made anew although it is as described (a certificate near its end): why.
+        /// Why the resource should be replaced although it matches its spec, for example a certificate that expires
+        /// soon.
         expired: Option<String>,
     },
-    /// It is not there.
+    /// The resource does not exist.
     Gone,
-    /// The provider cannot tell whether the thing of that token exists.
+    /// The provider cannot tell whether the call of that token created a resource.
     CannotTell,
 }
 
-/// Ask what an update would do, where the type's [`Capabilities`](crate::Capabilities) say `plans`; or what is at the place of a
-/// thing before it is created, where they say `adopts`.
+/// Asks what an update would do, if the type's [`Capabilities`](crate::Capabilities) set `plans`; or what exists at the
+/// place of a resource before its create, if they set `adopts`.
 pub struct PlanRequest<'a> {
     /// The resource type.
     pub type_name: &'a str,
     /// The inputs as last sent; null for a create.
     pub prior_inputs: &'a Value,
-    /// The fields as last answered or seen; null for a create.
+    /// The fields as last answered or read; null for a create.
     pub prior: &'a Value,
-    /// The spec wanted, defaults filled in, unknown parts in it.
+    /// The desired spec with defaults filled in. It may hold unknown values.
     pub desired: &'a Value,
 }
 
-/// What the provider would do.
+/// What an operation would do.
 #[derive(Clone, Debug, Default)]
 pub struct Planned {
-    /// Field paths that force a replacement, beside those of the catalogue.
+    /// Field paths that force a replacement, in addition to those of the catalogue.
     pub replaces: Vec<String>,
-    /// Computed fields that will change, beside those of the catalogue.
+    /// Computed fields that will change, in addition to those of the catalogue.
     pub changes: Vec<String>,
-    /// Field paths whose difference does not matter to the thing itself: the new value is only recorded.
+    /// Field paths whose change does not affect the resource: the new value is only recorded.
     pub only_recorded: Vec<String>,
-    /// A thing that exists already and is as wanted: the create takes it under management, and a delete leaves it.
+    /// Whether a matching resource exists already. The create then takes it under management, and a delete keeps it.
     pub adopts: bool,
-    /// Opaque data that `apply` gets back. Of a create it is kept with the intent: [`ReadRequest::private`] of a create that was
-    /// cut off holds it.
+    /// Opaque data that `apply` receives. The engine keeps that of a create with the intent, so
+    /// [`ReadRequest::private`] holds it after an interrupted create.
     pub private: Value,
 }
 
 impl Planned {
-    /// What the catalogue says of fields that replace the thing where another field says so.
+    /// The replacements that the catalogue demands depending on the value of another field.
     pub fn by_policy(resource_type: Option<&ResourceType>, request: &PlanRequest<'_>) -> Planned {
         let replaced = resource_type.map(|ty| ty.replaced_by_policy(request.prior_inputs, request.desired));
         let replaces = replaced.iter().flatten().map(|field| field.to_string()).collect();
@@ -149,52 +155,37 @@ impl Planned {
     }
 }
 
-/// Do one thing.
+/// Asks for one operation.
 pub struct ApplyRequest<'a> {
     /// Create, update or delete.
     pub operation: Operation,
     /// The resource type.
     pub type_name: &'a str,
-    /// The provider's own id; none for a create.
+    /// The provider's own id; `None` for a create.
     pub id: Option<&'a str>,
     /// The inputs as last sent; null for a create.
     pub prior_inputs: &'a Value,
     /// The fields as last answered; null for a create.
     pub prior: &'a Value,
-    /// The spec wanted, complete and known; null for a delete.
+    /// The desired spec, complete and known; null for a delete.
     pub desired: &'a Value,
     /// Opaque data: from `plan` if it was asked, else from the record; null for a create without a plan.
     pub private: &'a Value,
-    /// The fields that name sources, and the digests that the sources had when the plan was made: what is read has these, or
-    /// nothing is done. Nothing of a source that the plan may change before.
+    /// The fields that name sources, each with the digest that the plan saw. The provider does nothing if a source has
+    /// another digest. Sources that the plan itself may change are left out.
     pub sources: &'a [(Name, Value)],
 }
 
-/// What was done.
-#[derive(Clone, Debug)]
-pub struct Applied {
-    /// The provider's own id. Empty after a delete.
-    pub id: Name,
-    /// All fields of the thing as they are now, user-set and computed ones: a map. Null after a delete.
-    pub fields: Value,
-    /// Opaque data of the provider, kept with the record.
-    pub private: Value,
-    /// Whether it is stable already; if not, `stable` is asked until it is.
-    pub stable: bool,
-    /// What is worth knowing about it, such as files left in a folder.
-    pub warnings: Vec<String>,
-}
-
-/// Whether a thing has settled.
+/// The answer to the question whether a resource is ready.
 #[derive(Clone, Debug)]
 pub enum Stability {
-    /// It has. Fields that changed meanwhile, or null.
+    /// It is. Holds the fields that changed meanwhile, or null.
     Stable(Value),
     /// Not yet.
     NotYet,
 }
 
-/// Fetch what a data source asks for.
+/// Asks for the candidates of a data source.
 pub struct FetchRequest<'a> {
     /// The data source type.
     pub type_name: &'a str,
@@ -204,123 +195,59 @@ pub struct FetchRequest<'a> {
     pub annotations: &'a Value,
 }
 
-/// The candidates, in a stable order that is documented with the type.
+/// The candidates, in a stable order that the type documents.
 #[derive(Clone, Debug, Default)]
 pub struct Fetched {
     /// The candidates.
     pub candidates: Vec<Candidate>,
-    /// Positions of the filters that have been applied already.
+    /// Positions of the filters that the provider has applied.
     pub applied: Vec<usize>,
-    /// The field of a filter and what is worth knowing about its value.
+    /// Warnings: the field of a filter and a message about its value.
     pub warnings: Vec<(String, String)>,
 }
 
 /// One candidate of a data source.
 #[derive(Clone, Debug)]
 pub struct Candidate {
-    /// Values of filter fields, by path; those that are not here are not checked again.
+    /// Values of filter fields, by path. Fields that are missing here are not checked again.
     pub filter_fields: Value,
-    /// The fields that may be exported.
+    /// The exportable fields.
     pub fields: Value,
 }
 
-/// Whose fault it is, and what may be done about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ErrorKind {
-    /// What was asked for is refused as it is.
-    Document,
-    /// Credentials are missing or refused.
-    Credentials,
-    /// Too many calls; may be tried again.
-    Throttled,
-    /// Something else is in the way.
-    Conflict,
-    /// The thing is not there.
-    NotFound,
-    /// May go away; may be tried again.
-    Transient,
-    /// The [deadline](Call::deadline) of the call is over; may be tried again.
-    TimedOut,
-    /// Will not go away by trying again.
-    Permanent,
-    /// The call was cancelled.
-    Cancelled,
-}
-
-impl ErrorKind {
-    /// Whether the same call may be tried again.
-    pub fn is_retryable(self) -> bool {
-        matches!(self, ErrorKind::Throttled | ErrorKind::Transient | ErrorKind::TimedOut)
-    }
-}
-
-/// The provider could not do it.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("{message}")]
-pub struct ProviderError {
-    /// Whose fault, and whether to try again.
-    pub kind: ErrorKind,
-    /// The provider's own words, without secrets.
-    pub message: String,
-    /// Path of the field at fault, if one is.
-    pub field: Option<String>,
-    /// What exists by now although the call failed; it is recorded before the error is reported.
-    pub partial: Option<Box<Applied>>,
-    /// How long the server has asked to wait before the call is made again.
-    pub retry_after: Option<Duration>,
-}
-
-impl ProviderError {
-    /// An error of a kind, in the provider's words.
-    pub fn new(kind: ErrorKind, message: impl Into<String>) -> ProviderError {
-        ProviderError { kind, message: message.into(), field: None, partial: None, retry_after: None }
-    }
-
-    /// What the server asked to wait before the next try.
-    pub fn after(mut self, pause: Duration) -> ProviderError {
-        self.retry_after = Some(pause);
-        self
-    }
-
-    /// The field at fault.
-    pub fn at(mut self, field: impl Into<String>) -> ProviderError {
-        self.field = Some(field.into());
-        self
-    }
-}
-
-/// Something that manages real things.
+/// Manages the resources of some namespaces.
 ///
-/// Calls for different things run at the same time; calls for one thing never do. A call never blocks the thread for
-/// long: blocking work goes to a thread of its own. Values that come in may be marked secret at any depth; values that
-/// go out need no marks, the catalogue says what is sensitive.
+/// Calls for different resources run concurrently; calls for one resource never do. A call does not block its thread
+/// for long: blocking work goes to a thread of its own. Incoming values may be marked secret at any depth. Answers need
+/// no marks, because the catalogue says which fields are sensitive.
 pub trait Provider: Send + Sync {
-    /// All fixed facts. The same every time; cheap to call.
+    /// All fixed facts. Returns the same catalogue each time; cheap to call.
     fn catalog(&self) -> &Arc<Catalog>;
 
-    /// Tells the provider what the state holds of its things, before a plan is made or carried out. `root` is the folder of the
-    /// root document. Nothing is asked and nothing is changed: the provider may learn what earlier processes made.
+    /// Tells the provider what the state holds of its resources, before a plan is made or applied. `root` is the folder
+    /// of the root document. The provider may learn what earlier processes created; it calls nothing and changes
+    /// nothing.
     fn recall(&self, root: &Path, things: &[Recalled<'_>]) {
         let _ = (root, things);
     }
 
-    /// Checks a spec beyond the catalogue. Only asked where the type says `checks`.
+    /// Checks a spec beyond the catalogue. Only called if the type's capabilities set `checks`.
     fn check<'a>(&'a self, call: &'a Call, request: CheckRequest<'a>) -> BoxFuture<'a, Result<Checked, ProviderError>> {
         let _ = (call, request);
         Box::pin(async { Ok(Checked::default()) })
     }
 
-    /// Reads one thing. Something that is not there is [`Seen::Gone`], not an error.
+    /// Reads one resource. A resource that does not exist is [`Seen::Gone`], not an error.
     fn read<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>>;
 
-    /// Says what a create or update would do: [`PlanRequest`] says when it is asked.
+    /// Returns what a create or update would do. [`PlanRequest`] says when it is called.
     fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         let _ = (call, request);
         Box::pin(async { Ok(Planned::default()) })
     }
 
-    /// Says what an operation would meet, and changes nothing. Only asked where the type says `preflights`.
+    /// Returns what an operation would meet, and changes nothing. Only called if the type's capabilities set
+    /// `preflights`.
     fn preflight<'a>(
         &'a self,
         call: &'a Call,
@@ -330,10 +257,10 @@ pub trait Provider: Send + Sync {
         Box::pin(async { Ok(Preflight::default()) })
     }
 
-    /// Creates, updates or deletes one thing. Deleting what is not there succeeds.
+    /// Creates, updates or deletes one resource. Deleting a resource that does not exist succeeds.
     fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>>;
 
-    /// Whether a thing that was not stable has settled. Only asked after an `apply` that said so.
+    /// Returns whether a resource is ready. Only called after an `apply` whose answer was not stable.
     fn stable<'a>(
         &'a self,
         call: &'a Call,
@@ -343,7 +270,7 @@ pub trait Provider: Send + Sync {
         Box::pin(async { Ok(Stability::Stable(Value::Null)) })
     }
 
-    /// Fetches candidates for a data source.
+    /// Fetches the candidates of a data source.
     fn fetch<'a>(&'a self, call: &'a Call, request: FetchRequest<'a>) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         let _ = call;
         let message = format!("there is no data source `{}` here", request.type_name);

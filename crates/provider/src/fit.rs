@@ -1,9 +1,9 @@
-//! Whether a value is exactly what a field declares: no conversion, no leniency.
+//! Whether a value matches the declaration of a field exactly, without conversions.
 //!
-//! For catalogues (a default must fit its field), for the conformance suite (an answer must be as declared), and for
-//! the simulated cloud, which refuses what a real one might let pass.
+//! Users: catalogues (a default must match its field), the conformance suite (an answer must match the declaration),
+//! and the simulated cloud, which is stricter than a real one.
 //!
-//! Not here: the dialects' conversions and the diagnostics about a document (`engine::check`).
+//! Not here: conversions of dialects, and diagnostics about a document (`engine`).
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -12,50 +12,50 @@ use std::sync::Mutex;
 use blueprint::{Field, Kind, Name, Schema, Value};
 use regex::Regex;
 
-/// What does not fit, and where.
+/// A mismatch and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misfit {
-    /// The path from the value asked about: dots and `[n]`; empty for the value itself.
+    /// The path from the checked value: dots and `[n]`; empty for the value itself.
     pub path: String,
-    /// A lower-case phrase; never shows the value.
+    /// A lower-case phrase. It does not show the value.
     pub message: String,
 }
 
-/// From whom the value comes.
+/// The direction in which a value is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Sent to the provider: required fields are there, those that only the provider fills in are not.
+    /// To the provider: required fields must exist, fields that only the provider sets must not.
     Sent,
-    /// Answered by the provider: fields that it fills in are there.
+    /// From the provider: required and computed fields must exist.
     Answered,
 }
 
-/// Compares values with fields. Keeps compiled patterns, so one of it serves many calls.
+/// Compares values with fields. It caches compiled patterns, so one instance should serve many calls.
 #[derive(Debug, Default)]
 pub struct Fit {
-    /// By pattern, and whether it must match all of a text.
+    /// Compiled patterns, by pattern and whether it must match the whole text. `None` for an invalid one.
     patterns: Mutex<HashMap<(Name, bool), Option<Regex>>>,
 }
 
 impl Fit {
-    /// One without any pattern yet.
+    /// An instance with an empty cache.
     pub fn new() -> Fit {
         Fit::default()
     }
 
-    /// The first thing in a map of fields that does not fit. Values must be known and without secret marks.
+    /// The first mismatch in a map of fields. Values must be known and without secret marks.
     pub fn fields(&self, value: &Value, schema: &Schema, direction: Direction) -> Option<Misfit> {
         let mut path = String::new();
         self.object(value, schema, direction, &mut path).map(|message| Misfit { path, message })
     }
 
-    /// The first thing in a field's value that does not fit. The value must be known and without secret marks.
+    /// The first mismatch in the value of a field. The value must be known and without secret marks.
     pub fn field(&self, value: &Value, field: &Field, direction: Direction) -> Option<Misfit> {
         let mut path = String::new();
         self.value(value, field, direction, &mut path).map(|message| Misfit { path, message })
     }
 
-    /// Leaves the path to the misfit in `path`, and as it was if there is none.
+    /// Extends `path` to the mismatch. Without a mismatch, `path` is unchanged.
     fn object(&self, value: &Value, schema: &Schema, direction: Direction, path: &mut String) -> Option<String> {
         let Value::Map(map) = value else { return Some(format!("must be an object, found {}", found(value))) };
         for (name, value) in map.iter() {
@@ -80,7 +80,7 @@ impl Fit {
             }
             path.truncate(before);
         }
-        // Every key has been found in the schema: with as many keys as fields nothing can be missing.
+        // Every key is in the schema, so with as many keys as fields none can be missing.
         if schema.open || map.len() < schema.fields.len() {
             for (name, field) in &schema.fields {
                 let needed = match direction {
@@ -186,7 +186,7 @@ impl Fit {
     }
 }
 
-/// Free content: plain data, nothing that only has a meaning inside the engine.
+/// Free content: plain data without values that have a meaning only inside the engine.
 fn plain(value: &Value, path: &mut String) -> Option<String> {
     let before = path.len();
     match value {

@@ -1,7 +1,8 @@
-//! The contract that a provider fulfils: fixed facts as data ([`Catalog`]) and one small trait ([`Provider`]).
+//! The contract of a provider: fixed facts as data ([`Catalog`]) and one small trait ([`Provider`]).
 //!
-//! A provider manages real things of some namespace: files, keys, a cloud. It knows no document, no plan and no state;
-//! it sees values, never expressions, except where it turns abstract resources into real ones ([`transform`]). Every implementation passes [`conformance`]; `fake` is the strictest of them.
+//! A provider manages the resources of a namespace: files, keys, a cloud. It knows no document, no plan and no state.
+//! It sees values, never expressions, except in a [`transform`], which turns abstract resources into real ones. Every
+//! implementation passes the [`conformance`] suite; `fake` is the strictest of them.
 //!
 //! Not here: any provider (`providers`); deciding what to call and when (`engine`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
@@ -13,28 +14,33 @@ pub mod codes;
 pub mod conformance;
 mod contract;
 mod fit;
-mod lazy;
+mod link_kind;
+mod operation;
 mod overlay;
 mod pace;
 mod preflight;
 mod scrub;
 pub mod transform;
+mod type_source;
+mod types;
 
-pub use catalog::{
-    AbstractType, Annotation, Attribute, Attributes, Capabilities, Catalog, Catalogs, CustomType, DataSourceType,
-    FilterField, FilterType, Hosted, LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Operation, Opinion, OptionOf,
-    Rejection, ReplacesWhere, ResourceType, Setting, Side, TransformDef, TypeRef, Wait, follows,
-};
+pub use catalog::Catalog;
 pub use catalog_file::{CatalogError, read_catalog, read_catalog_over, read_limits};
-pub use catalogs::combine;
+pub use catalogs::{Catalogs, TypeRef, combine};
 pub use contract::{
-    Applied, ApplyRequest, BoxFuture, Call, Candidate, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
-    PlanRequest, Planned, Progress, Provider, ProviderError, ReadRequest, Recalled, Seen, Stability,
+    ApplyRequest, BoxFuture, Call, Candidate, CheckRequest, Checked, FetchRequest, Fetched, PlanRequest, Planned,
+    Progress, Provider, ReadRequest, Recalled, Seen, Stability,
 };
 pub use fit::{Direction, Fit, Misfit};
-pub use lazy::{TypeSource, plain_name};
+pub use link_kind::{LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Opinion, Side};
+pub use operation::{Applied, ErrorKind, Operation, ProviderError};
 pub use overlay::{overlay, twice};
-pub use pace::{Limits, Rate, Retries, RetryPolicy};
+pub use pace::{Limits, Rate, Retries, RetryPolicy, TokenBucket};
 pub use preflight::{Preflight, PreflightRequest, SourceContent, SourceRead};
 pub use scrub::{RunScrub, Scrub};
 pub use transform::{Transform, TransformError};
+pub use type_source::{TypeSource, plain_name};
+pub use types::{
+    AbstractType, Annotation, Attribute, Attributes, Capabilities, CustomType, DataSourceType, FilterField, FilterType,
+    Hosted, OptionOf, Rejection, ReplacesWhere, ResourceType, Setting, TransformDef, Wait, follows,
+};

@@ -1,6 +1,6 @@
-//! A person's own catalogues on top of those at hand.
+//! The user's own catalogues on top of the registered ones.
 //!
-//! Not here: reading them (`catalog_file`); what all catalogues together contradict ([`combine`](crate::combine)).
+//! Not here: reading them (`catalog_file`); contradictions between all catalogues ([`combine`](crate::combine)).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use blueprint::Name;
 
 use crate::{Catalog, CatalogError, RetryPolicy};
 
-/// The catalogues `own`, with those of `more` on top of them: what a later one names takes the place of the same name in
-/// an earlier one, the rest stays. Catalogues that share a namespace become one; the others stay as they are.
+/// The catalogues `own` with those of `more` on top. An entry of a later catalogue replaces the entry of the same name
+/// in an earlier one. Catalogues that share a namespace become one; others stay unchanged.
 pub fn overlay(own: impl IntoIterator<Item = Arc<Catalog>>, more: &[Arc<Catalog>]) -> Vec<Arc<Catalog>> {
     let mut all: Vec<Arc<Catalog>> = own.into_iter().collect();
     for top in more {
@@ -55,11 +55,11 @@ fn put_over(merged: &mut Catalog, top: &Catalog) {
     merged.loose_names |= top.loose_names;
     merged.hidden &= top.hidden;
     merged.hosted = top.hosted.clone().or(merged.hosted.take());
-    // Types that lie ready go before those of a source, whoever brought it.
+    // Loaded types take precedence over those of a source, whichever catalogue has the source.
     merged.source = top.source.clone().or(merged.source.take());
 }
 
-/// Items by a key of theirs: those of `top` in the places of the same, then the new ones.
+/// Replaces items by those of `top` with the same key, and appends the others.
 fn replace_by<T: Clone, K: std::hash::Hash + Eq>(into: &mut Vec<T>, top: &[T], key: impl Fn(&T) -> K) {
     let mut at: HashMap<K, usize> = into.iter().enumerate().map(|(at, item)| (key(item), at)).collect();
     for item in top {
@@ -73,8 +73,8 @@ fn replace_by<T: Clone, K: std::hash::Hash + Eq>(into: &mut Vec<T>, top: &[T], k
     }
 }
 
-/// What two of a person's own catalogues both name: neither can take the place of the other. The position of the later
-/// one, and the mistake at its place.
+/// The names that two of the user's own catalogues define, so that neither can replace the other. Returns the position
+/// of the later catalogue and the error at its place.
 pub fn twice(more: &[Arc<Catalog>]) -> Vec<(usize, CatalogError)> {
     let mut taken: HashSet<String> = HashSet::new();
     let mut wrong = Vec::new();
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_catalogue_names_takes_the_place_of_the_same_name_and_the_rest_stays() {
+    fn entries_of_a_later_catalogue_replace_those_of_the_same_name() {
         let own = read(
             r#"{"format": 1, "namespace": "x", "docs": "own", "looseNames": true,
                 "functions": {"x_one": {"returns": "any"}},
@@ -135,11 +135,11 @@ mod tests {
         assert!(merged.resource_types["x/a"].field("g").is_some() && merged.resource_types["x/a"].field("f").is_none());
         let functions: Vec<String> = merged.functions.iter().map(|function| function.signature()).collect();
         assert_eq!(functions, ["x_one() -> string", "x_two() -> any"]);
-        assert!(Arc::ptr_eq(&all[1], &other), "what nobody touches is not copied");
+        assert!(Arc::ptr_eq(&all[1], &other), "an unaffected catalogue is not copied");
     }
 
     #[test]
-    fn two_catalogues_of_a_person_may_share_a_namespace_but_no_name() {
+    fn two_own_catalogues_may_share_a_namespace_but_no_name() {
         let one = read(r#"{"format": 1, "namespace": "x", "resourceTypes": {"x/a": {}}}"#);
         let two = read(r#"{"format": 1, "namespace": "x", "resourceTypes": {"x/b": {}}}"#);
         assert_eq!(twice(&[one.clone(), two]), []);

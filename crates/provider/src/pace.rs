@@ -1,19 +1,19 @@
-//! How often a provider may be called, and how calls that were refused are made again: facts of a catalogue as data.
+//! Rate limits and retry policies of a provider: facts of a catalogue as data, and a limiter without a clock.
 //!
 //! Not here: waiting (the engine decides when, its shell waits).
 
 use std::time::Duration;
 
-use crate::{Catalog, ErrorKind, ProviderError};
+use crate::{ErrorKind, ProviderError};
 
-/// How often, and after which pauses, a call is made again that was refused and may succeed later (reference 5.3).
+/// How often and after which pauses a failed call is retried (decision 5.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retries {
-    /// How many tries follow the first one.
+    /// Maximum number of retries after the first try.
     pub attempts: u32,
-    /// The first pause; each one after it is twice as long.
+    /// The first pause. Each further pause is twice as long.
     pub first: Duration,
-    /// No pause is longer, jitter aside.
+    /// The maximum pause, without jitter.
     pub longest: Duration,
 }
 
@@ -24,9 +24,9 @@ impl Default for Retries {
 }
 
 impl Retries {
-    /// The pause after so many retries (0 after the first try), as long as a fifth of it longer or shorter by the token, so
-    /// that many that were refused together do not come back together. What the server asked for is waited for at
-    /// least, as far as the longest pause reaches.
+    /// The pause after a number of retries (0 after the first try). The token spreads it over a fifth of its length, so
+    /// that calls that failed together are not retried together. It is at least as long as the server asked for, up to
+    /// the maximum pause.
     pub fn pause(&self, retries: u32, token: &str, asked_for: Option<Duration>) -> Duration {
         let millis = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         let (first, longest) = (millis(self.first), millis(self.longest));
@@ -36,23 +36,23 @@ impl Retries {
         let hash = token.bytes().fold(0_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)));
         let spread = hash % (whole / 5 + 1);
         let own = whole - whole / 10 + spread;
-        // Nobody comes before the instant that the server named.
+        // Never retry before the time that the server named.
         let pause = if own < asked_for { asked_for.saturating_add(spread) } else { own };
         Duration::from_millis(pause)
     }
 }
 
-/// How calls of one provider are made again, by the class of the error.
+/// How calls of one provider are retried, by the class of the error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// Where something may go away by itself.
+    /// For temporary failures and timeouts.
     pub transient: Retries,
-    /// Where there were too many calls.
+    /// For too many calls.
     pub throttled: Retries,
 }
 
 impl RetryPolicy {
-    /// What holds for an error of that class; none where trying again would not help.
+    /// The policy for a class of errors. `None` if a retry does not help.
     pub fn of(&self, kind: ErrorKind) -> Option<&Retries> {
         match kind {
             ErrorKind::Transient | ErrorKind::TimedOut => Some(&self.transient),
@@ -61,60 +61,100 @@ impl RetryPolicy {
         }
     }
 
-    /// The pause before a call is made again that has been made again so often already; none where it is not.
+    /// The pause before the next retry, after a number of retries. `None` if the call is not retried.
     pub fn again(&self, error: &ProviderError, retries: u32, token: &str) -> Option<Duration> {
         let policy = self.of(error.kind).filter(|policy| retries < policy.attempts)?;
         Some(policy.pause(retries, token, error.retry_after))
     }
 }
 
-/// What a person says of how a provider is called, in place of what its catalogue says.
+/// The user's limits for a provider, in place of those of its catalogue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limits {
-    /// At most this many calls at once.
+    /// Maximum number of concurrent calls.
     pub max_parallel: Option<u32>,
-    /// How often it may be called.
+    /// Maximum call rate.
     pub rate: Option<Rate>,
-    /// How calls that were refused are made again.
+    /// How failed calls are retried.
     pub retries: Option<RetryPolicy>,
 }
 
-impl Limits {
-    /// Writes what is said into a catalogue; the rest stays.
-    pub fn put_over(&self, catalog: &mut Catalog) {
-        catalog.max_parallel = self.max_parallel.unwrap_or(catalog.max_parallel);
-        catalog.rate = self.rate.or(catalog.rate);
-        catalog.retries = self.retries.unwrap_or(catalog.retries);
-    }
-}
-
-/// How often a provider may be called: a bucket of tokens, one for each call, that fills up steadily.
+/// How often a provider may be called: the parameters of a [`TokenBucket`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
-    /// So long it takes until a call more may be made.
+    /// The time until one more call is allowed.
     pub interval: Duration,
-    /// So many calls may come at once after a rest; at least 1.
+    /// The number of calls that are allowed at once after a pause; at least 1.
     pub burst: u32,
 }
 
-/// A bucket is filled no more often than this: what is due sooner comes together.
+/// A bucket is refilled no more often than this. Tokens that are due sooner are added together.
 const SHORTEST: Duration = Duration::from_millis(20);
 
 impl Rate {
-    /// So many calls in a second, and so many at once; `None` where that is no number above 0. Without a burst, what may
-    /// come in a second may come at once.
+    /// A rate in calls per second, with the number of calls that are allowed at once. Without a burst, the calls of one
+    /// second may come at once. `None` if the rate is not above 0.
     pub fn new(per_second: f64, burst: Option<u32>) -> Option<Rate> {
         let interval = (per_second > 0.0).then(|| Duration::try_from_secs_f64(1.0 / per_second).ok()).flatten()?;
         let burst = burst.unwrap_or_else(|| per_second.ceil().min(f64::from(u32::MAX)) as u32);
         Some(Rate { interval, burst: burst.max(1) })
     }
 
+    /// The pause between two refills of a bucket, for a caller that is woken by timers. Several tokens of a fast rate
+    /// are due after it.
+    pub fn refill_interval(&self) -> Duration {
+        let fits = SHORTEST.as_nanos() / self.interval.as_nanos().max(1);
+        let count = u32::try_from(fits).unwrap_or(u32::MAX).clamp(1, self.burst);
+        // Timers have a resolution of a millisecond.
+        (self.interval * count).max(Duration::from_millis(1))
+    }
+
     /// How a bucket is filled that has given something away: after how long, and how much is put back then.
     pub fn refill(&self) -> (Duration, u32) {
         let fits = SHORTEST.as_nanos() / self.interval.as_nanos().max(1);
         let count = u32::try_from(fits).unwrap_or(u32::MAX).clamp(1, self.burst);
-        // A timer is no finer than a millisecond.
         ((self.interval * count).max(Duration::from_millis(1)), count)
+    }
+}
+
+/// A rate limiter. Each call takes one token; tokens come back at a steady [`Rate`], up to its burst.
+///
+/// It has no clock: each method takes the time since any fixed start, which must not go back.
+#[derive(Clone, Debug)]
+pub struct TokenBucket {
+    rate: Rate,
+    /// When the bucket will be full.
+    full_at: Duration,
+}
+
+impl TokenBucket {
+    /// A full bucket.
+    pub fn new(rate: Rate) -> TokenBucket {
+        TokenBucket { rate, full_at: Duration::ZERO }
+    }
+
+    /// The rate of the bucket.
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+
+    /// Takes a token. Returns how long the caller must wait before it uses the token; zero if one was available. The
+    /// tokens of waiting callers are taken in advance.
+    pub fn take(&mut self, now: Duration) -> Duration {
+        let full_at = self.full_at.max(now);
+        self.full_at = full_at + self.rate.interval;
+        (full_at - now).saturating_sub(self.rate.interval * (self.rate.burst - 1))
+    }
+
+    /// The number of available tokens. Negative if tokens were taken in advance.
+    pub fn tokens(&self, now: Duration) -> i64 {
+        let missing = self.full_at.saturating_sub(now).as_nanos().div_ceil(self.rate.interval.as_nanos().max(1));
+        i64::from(self.rate.burst).saturating_sub(i64::try_from(missing).unwrap_or(i64::MAX))
+    }
+
+    /// Whether all tokens are available.
+    pub fn is_full(&self, now: Duration) -> bool {
+        self.full_at <= now
     }
 }
 
@@ -137,22 +177,22 @@ mod tests {
         }
         let pauses: std::collections::BTreeSet<Duration> =
             (0..50).map(|number| usual.pause(3, &format!("op-{number}"), None)).collect();
-        assert!(pauses.len() > 40, "those that were refused together come back together: {pauses:?}");
+        assert!(pauses.len() > 40, "calls that failed together are retried together: {pauses:?}");
     }
 
     #[test]
-    fn what_the_server_asked_for_is_waited_for_as_far_as_the_longest_pause_reaches() {
+    fn a_pause_is_at_least_what_the_server_asked_for_up_to_the_maximum() {
         let usual = Retries::default();
         let plain = millis(usual, 0, None);
         assert_eq!(millis(usual, 0, Some(500)), plain, "the own pause is longer");
         assert!((20_000..=20_400).contains(&millis(usual, 0, Some(20_000))));
-        assert!((300_000..=300_400).contains(&millis(usual, 0, Some(86_400_000))), "a day is more than anybody waits");
+        assert!((300_000..=300_400).contains(&millis(usual, 0, Some(86_400_000))), "a day is beyond the maximum");
     }
 
     #[test]
-    fn each_class_of_errors_has_a_policy_of_its_own_and_other_errors_have_none() {
-        let patient = Retries { attempts: 9, first: Duration::from_secs(1), longest: Duration::from_secs(8) };
-        let policy = RetryPolicy { throttled: patient, ..RetryPolicy::default() };
+    fn only_retryable_classes_of_errors_have_a_policy() {
+        let throttled = Retries { attempts: 9, first: Duration::from_secs(1), longest: Duration::from_secs(8) };
+        let policy = RetryPolicy { throttled, ..RetryPolicy::default() };
         let tries = |kind| {
             let error = ProviderError::new(kind, "");
             (0..20).take_while(|count| policy.again(&error, *count, "t").is_some()).count()
@@ -164,15 +204,59 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_is_an_interval_and_fast_ones_are_filled_by_the_handful() {
+    fn a_rate_is_an_interval_with_a_bounded_refill_interval() {
         let slow = Rate::new(0.5, None).expect("a rate");
         assert_eq!(slow, Rate { interval: Duration::from_secs(2), burst: 1 });
-        assert_eq!(slow.refill(), (Duration::from_secs(2), 1));
+        assert_eq!(slow.refill_interval(), Duration::from_secs(2));
         let fast = Rate::new(1_000.0, None).expect("a rate");
         assert_eq!(fast.burst, 1_000);
-        assert_eq!(fast.refill(), (Duration::from_millis(20), 20));
-        assert_eq!(Rate::new(100.0, Some(1)).expect("a rate").refill(), (Duration::from_millis(10), 1));
+        assert_eq!(fast.refill_interval(), Duration::from_millis(20));
+        assert_eq!(Rate::new(100.0, Some(1)).expect("a rate").refill_interval(), Duration::from_millis(10));
         assert_eq!(Rate::new(0.0, None), None);
         assert_eq!(Rate::new(f64::NAN, None), None);
+    }
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn five_per_second() -> TokenBucket {
+        TokenBucket::new(Rate { interval: SECOND / 5, burst: 5 })
+    }
+
+    /// The waits of calls that come at the same time, in milliseconds.
+    fn waits(bucket: &mut TokenBucket, now: Duration, calls: usize) -> Vec<u128> {
+        (0..calls).map(|_| bucket.take(now).as_millis()).collect()
+    }
+
+    #[test]
+    fn a_burst_passes_at_once_and_further_calls_wait_in_even_steps() {
+        let waits_of_all = waits(&mut five_per_second(), Duration::ZERO, 100);
+        assert_eq!(waits_of_all[..7], [0, 0, 0, 0, 0, 200, 400]);
+        assert_eq!(waits_of_all[99], 95 * 200);
+    }
+
+    #[test]
+    fn tokens_come_back_up_to_the_burst() {
+        let mut bucket = five_per_second();
+        assert_eq!(waits(&mut bucket, Duration::ZERO, 5), [0; 5]);
+        assert_eq!((bucket.tokens(Duration::ZERO), bucket.tokens(SECOND / 5), bucket.tokens(SECOND)), (0, 1, 5));
+        assert_eq!(waits(&mut bucket, SECOND / 5, 2), [0, 200]);
+        assert_eq!(waits(&mut bucket, SECOND * 60, 6), [0, 0, 0, 0, 0, 200]);
+    }
+
+    #[test]
+    fn tokens_taken_in_advance_delay_later_calls() {
+        let mut bucket = five_per_second();
+        waits(&mut bucket, Duration::ZERO, 8);
+        assert_eq!(bucket.tokens(Duration::ZERO), -3);
+        assert_eq!(bucket.tokens(SECOND / 5 * 3), 0);
+        assert!(!bucket.is_full(SECOND) && bucket.is_full(SECOND / 5 * 8));
+    }
+
+    #[test]
+    fn refills_of_a_fast_rate_add_several_tokens() {
+        let rate = Rate::new(1_000.0, None).expect("a rate");
+        let mut bucket = TokenBucket::new(rate);
+        waits(&mut bucket, Duration::ZERO, 1_000);
+        assert_eq!(bucket.tokens(rate.refill_interval()), 20);
     }
 }

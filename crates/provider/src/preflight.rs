@@ -1,7 +1,7 @@
-//! What an operation would meet, asked while a plan is made and again before a kept plan is carried out.
+//! What an operation would meet: asked while a plan is made, and again before a saved plan is applied.
 //!
-//! A preflight changes nothing. Its answer is kept in the plan, so that files that are read and things that stand in the
-//! way are part of what a plan was made from.
+//! A preflight changes nothing. The plan stores its answer, so that a plan also depends on the files that it reads and
+//! on the objects in its way.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,34 +10,34 @@ use blueprint::{Name, Value};
 
 use crate::Operation;
 
-/// Ask what a create, update or delete would meet. Only asked where the type's
-/// [`Capabilities`](crate::Capabilities) say `preflights`.
+/// Asks what a create, update or delete would meet. Only asked if the type's [`Capabilities`](crate::Capabilities) set
+/// `preflights`.
 pub struct PreflightRequest<'a> {
-    /// Create, update or delete. A replacement is a create with the id of the old thing.
+    /// Create, update or delete. A replacement is a create with the id of the old resource.
     pub operation: Operation,
     /// The resource type.
     pub type_name: &'a str,
-    /// The provider's id of the thing that is there; none if there is none.
+    /// The provider's id of the existing resource. `None` if there is none.
     pub id: Option<&'a str>,
     /// The inputs as last sent; null for a create.
     pub prior_inputs: &'a Value,
-    /// The spec wanted, defaults filled in, unknown parts in it; null for a delete.
+    /// The desired spec with defaults filled in. It may hold unknown values. Null for a delete.
     pub desired: &'a Value,
-    /// Ids of the things that the plan makes or changes before this one.
+    /// Ids of the resources that the plan creates or changes before this one.
     pub changing: &'a Arc<BTreeSet<Name>>,
 }
 
-/// What an operation would meet as things are now.
+/// What an operation would meet now.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Preflight {
-    /// The id that the thing will have, where it follows from the spec.
+    /// The future id of the resource, if it follows from the spec.
     pub id: Option<Name>,
-    /// What is read to carry the operation out.
+    /// The sources that the operation reads.
     pub sources: Vec<SourceRead>,
-    /// What stands at the place of the thing, in a form of the provider's own; null for nothing. It is compared as a whole
-    /// before a kept plan is carried out.
+    /// What exists at the place of the resource, in the provider's own form; null for nothing. It is compared as a
+    /// whole before a saved plan is applied.
     pub standing: Value,
-    /// Why the operation would be refused.
+    /// Why the operation would fail.
     pub refused: Option<String>,
 }
 
@@ -46,19 +46,19 @@ pub struct Preflight {
 pub struct SourceRead {
     /// The field that names it: see [`ResourceType::sources`](crate::ResourceType::sources).
     pub field: Name,
-    /// What it is called in messages.
+    /// Its name in messages.
     pub name: Name,
-    /// What is in it.
+    /// Its content.
     pub content: SourceContent,
 }
 
-/// What is in a source.
+/// The content of a source.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SourceContent {
-    /// Its digest, as the computed field will hold it.
+    /// Its digest, in the form of the computed field.
     Digest(Value),
-    /// The plan makes or changes it before it is read.
+    /// Unknown, because the plan creates or changes the source before it is read.
     Open,
-    /// It cannot be read: why.
+    /// Why it cannot be read.
     Unreadable(String),
 }

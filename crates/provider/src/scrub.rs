@@ -1,10 +1,10 @@
-//! Takes secrets out of what comes from outside: the words of a provider, of a program, of a server.
+//! Removes secrets from text that comes from outside: from providers, programs, servers.
 //!
-//! A text may repeat a secret as it is, in another form (base64, hexadecimal, percent or JSON escapes, other case), over
-//! several lines, or cut to a part. So a secret is not searched for as a whole: wherever so many of its characters
-//! stand side by side, white space left out of account, they are taken out.
+//! A text may repeat a secret unchanged, encoded (base64, hexadecimal, percent or JSON escapes, other case), over
+//! several lines, or in part. So the search is not for the whole secret: a run of several of its characters is removed
+//! wherever it occurs, regardless of white space.
 //!
-//! Not here: which values are secret; values themselves, which carry marks.
+//! Not here: which values are secret; values, which carry marks.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -13,14 +13,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use blueprint::Value;
 
-/// What stands in the place of a secret.
+/// The replacement of a secret.
 const INSTEAD: &str = "(secret)";
 
-/// So many characters of a long secret, side by side, are a part of it.
+/// Number of adjacent characters of a long secret that count as a part of it.
 const MOST_OF_A_PART: usize = 8;
-/// Fewer are no part of a secret, however short it is: these are searched for whole.
+/// Minimum length of a part. Shorter secrets are searched as a whole.
 const LEAST_OF_A_PART: usize = 5;
-/// A secret shorter than this is taken out only where it stands alone: it is part of half of all words.
+/// A shorter secret is removed only as a whole word, because it occurs inside many words.
 const SHORTEST_INSIDE_A_WORD: usize = 3;
 
 /// The secrets that a text must not repeat.
@@ -28,23 +28,23 @@ const SHORTEST_INSIDE_A_WORD: usize = 3;
 pub struct Scrub {
     /// Secrets too short to have parts, by length.
     whole: [Parts; LEAST_OF_A_PART + 1],
-    /// What counts as a part of a longer one, by length.
+    /// Parts of longer secrets, by length.
     parts: [Parts; MOST_OF_A_PART + 1],
-    /// The longer ones whole, in every form.
+    /// Longer secrets as a whole, in every encoding.
     forms: Forms,
-    /// All of them as they are: a value that equals one is secret, however short it is.
+    /// All secrets unchanged. A value that equals one is secret regardless of its length.
     exact: Exact,
 }
 
-/// What a value is compared with.
+/// The values that count as secret if they are equal.
 #[derive(Clone, Default)]
 struct Exact {
     texts: HashSet<String>,
-    /// Lists and maps that are secret as a whole, their keys too.
+    /// Lists and maps that are secret as a whole, including keys.
     whole: Vec<Value>,
 }
 
-/// Never shows what it holds.
+/// Does not show the secrets.
 impl std::fmt::Debug for Exact {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "({} secrets)", self.texts.len() + self.whole.len())
@@ -55,18 +55,18 @@ impl std::fmt::Debug for Exact {
 #[derive(Clone, Default)]
 struct Forms(Vec<String>);
 
-/// Never shows what it holds.
+/// Does not show the secrets.
 impl std::fmt::Debug for Forms {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "({} forms of secrets)", self.0.len())
     }
 }
 
-/// Runs of one length.
+/// Hashes of runs of one length.
 #[derive(Clone, Default)]
 struct Parts(HashSet<u64, foldhash::fast::FixedState>);
 
-/// Never shows what it holds.
+/// Does not show the secrets.
 impl std::fmt::Debug for Parts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "({} parts of secrets)", self.0.len())
@@ -74,7 +74,7 @@ impl std::fmt::Debug for Parts {
 }
 
 impl Scrub {
-    /// Everything that is marked secret in these values, at any depth.
+    /// Collects everything that is marked secret in these values, at any depth.
     pub fn of<'a>(values: impl IntoIterator<Item = &'a Value>) -> Scrub {
         let (mut leaves, mut whole) = (Vec::new(), Vec::new());
         for value in values {
@@ -89,20 +89,20 @@ impl Scrub {
         scrub
     }
 
-    /// Whether there is nothing to take out.
+    /// Whether it holds no secret.
     pub fn is_empty(&self) -> bool {
         self.whole.iter().chain(&self.parts).all(|runs| runs.0.is_empty())
     }
 
-    /// The text with each secret, and each part of one, replaced.
+    /// The text with each secret and each part of one replaced.
     pub fn clean(&self, text: &str) -> String {
         replaced(text, self.found(text))
     }
 
-    /// The fields of a thing with a mark on everything in them that repeats a secret: texts that contain one whole in any form,
-    /// texts and numbers that equal one, maps with a key that contains one.
+    /// The fields of a resource with secret marks on values that repeat a secret: texts that contain a whole secret in
+    /// any encoding, texts and numbers that equal one, maps with a key that contains one.
     ///
-    /// A secret of a few letters counts only where it is the whole text: it is part of half of all texts.
+    /// A secret of a few letters counts only as the whole text, because it occurs in many texts.
     pub fn marked(&self, fields: &Value) -> Value {
         marked(
             fields,
@@ -118,7 +118,7 @@ impl Scrub {
         self.forms.0.iter().any(|form| text.contains(form.as_str()))
     }
 
-    /// Whether one of them, or a part of one, stands in the text.
+    /// Whether the text contains a secret or a part of one.
     pub fn stands_in(&self, text: &str) -> bool {
         !self.found(text).is_empty()
     }
@@ -131,7 +131,7 @@ impl Scrub {
         if letters.len() <= LEAST_OF_A_PART {
             self.whole[letters.len()].0.insert(rolled(&letters));
         }
-        // How many letters of a form are a part is a matter of that form: base64 says less with each.
+        // The length of a part depends on the encoding: a base64 digit reveals less than a letter.
         for form in forms(secret) {
             let letters: Vec<char> = plain(&form).collect();
             if letters.len() <= LEAST_OF_A_PART {
@@ -146,7 +146,7 @@ impl Scrub {
         }
     }
 
-    /// The ranges of the text to be replaced, in order and apart from each other.
+    /// The byte ranges to be replaced, in order and disjoint.
     fn found(&self, text: &str) -> Vec<(usize, usize)> {
         if self.is_empty() {
             return Vec::new();
@@ -172,35 +172,35 @@ impl Scrub {
     }
 }
 
-/// So many characters of a long secret of a run, side by side, are looked for at once.
+/// Length of the blocks of a long secret that are searched.
 const BLOCK: usize = 16;
-/// A secret of a run that is shorter than this is not taken out of the words of others.
+/// A shorter secret of the run is not removed from texts of other resources.
 const SHORTEST_IN_A_RUN: usize = 4;
-/// One that is shorter than this is taken out only where it stands alone.
+/// A shorter one is removed only as a whole word.
 const SHORTEST_IN_A_WORD_OF_A_RUN: usize = 8;
 
-/// All secrets of a run, whichever thing they belong to. What one command prints may be the secret of another.
+/// All secrets of a run, of all resources: the output of one command may hold the secret of another.
 ///
-/// In contrast to [`Scrub`], which knows the few secrets of one call and takes out parts of them, this looks for whole
-/// secrets of at least four characters: parts of a thousand secrets are parts of many texts.
+/// Unlike [`Scrub`], which removes parts of the few secrets of one call, it searches for whole secrets of at least four
+/// characters, because parts of a thousand secrets occur in many texts.
 #[derive(Clone, Debug, Default)]
 pub struct RunScrub {
-    /// Blocks of longer secrets, and shorter ones whole, by length.
+    /// Blocks of longer secrets, and shorter secrets as a whole, by length.
     blocks: [Parts; BLOCK + 1],
-    /// How long a secret is that ends with a block.
+    /// The lengths of the secrets that end with a block.
     lengths: HashMap<u64, Vec<usize>, foldhash::fast::FixedState>,
-    /// What has been added.
+    /// The added secrets.
     known: Parts,
 }
 
-/// What was found in a text.
+/// The matches in a text.
 #[derive(Default)]
 struct Hits {
-    /// Where its letters stand.
+    /// The byte ranges of its letters.
     places: Vec<(usize, usize)>,
-    /// Which of them belong to blocks.
+    /// Which letters belong to blocks.
     hidden: Vec<bool>,
-    /// After which letter a block ends that may be the last of a secret, and its hash.
+    /// The ends of blocks that may be the last of a secret, as letter positions, with the hash of the block.
     ends: Vec<(usize, u64)>,
 }
 
@@ -238,7 +238,7 @@ impl RunScrub {
         }
     }
 
-    /// Whether there is nothing to take out.
+    /// Whether it holds no secret.
     pub fn is_empty(&self) -> bool {
         self.known.0.is_empty()
     }
@@ -249,8 +249,8 @@ impl RunScrub {
         replaced(text, ranges(places, hidden))
     }
 
-    /// The fields of a thing with a mark on everything in them that repeats a whole secret. (A certificate repeats the public
-    /// part of a secret key.)
+    /// The fields of a resource with secret marks on values that repeat a whole secret. A part does not count, because
+    /// a certificate repeats the public part of a secret key.
     pub fn marked(&self, fields: &Value) -> Value {
         if self.is_empty() {
             return fields.clone();
@@ -288,15 +288,15 @@ impl RunScrub {
     }
 }
 
-/// What a hash is multiplied with for each letter.
+/// The factor of the rolling hash.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A hash that can be moved along a text letter by letter.
+/// The rolling hash of a run.
 fn rolled(run: &[char]) -> u64 {
     run.iter().fold(0, |hash, letter| hash.wrapping_mul(BASE).wrapping_add(spread(*letter)))
 }
 
-/// The hash of each run of so many letters, and where it begins. The time does not depend on the length.
+/// Calls `each` with the start and the hash of each run of that length. The time does not depend on the length.
 fn for_each_run(letters: &[char], length: usize, mut each: impl FnMut(usize, u64)) {
     let Some(first) = letters.get(..length).filter(|_| length > 0) else { return };
     let leaving = BASE.wrapping_pow(length as u32 - 1);
@@ -313,7 +313,7 @@ fn spread(letter: char) -> u64 {
     (u64::from(letter) + 1).wrapping_mul(0xbf58_476d_1ce4_e5b9).rotate_left(29)
 }
 
-/// The letters of a text that count, and where each stands.
+/// The relevant letters of a text in lower case, and their byte ranges.
 fn letters_of(text: &str) -> (Vec<char>, Vec<(usize, usize)>) {
     let mut letters = Vec::with_capacity(text.len());
     let mut places = Vec::with_capacity(text.len());
@@ -324,7 +324,7 @@ fn letters_of(text: &str) -> (Vec<char>, Vec<(usize, usize)>) {
     (letters, places)
 }
 
-/// The ranges of hidden letters, in order and apart from each other.
+/// The byte ranges of hidden letters, in order and disjoint.
 fn ranges(places: Vec<(usize, usize)>, hidden: Vec<bool>) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
     let mut follows = false;
@@ -339,7 +339,7 @@ fn ranges(places: Vec<(usize, usize)>, hidden: Vec<bool>) -> Vec<(usize, usize)>
     found
 }
 
-/// A text with something else in the place of these ranges.
+/// A text with these ranges replaced.
 fn replaced(text: &str, found: Vec<(usize, usize)>) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut end = 0;
@@ -352,14 +352,14 @@ fn replaced(text: &str, found: Vec<(usize, usize)>) -> String {
     clean
 }
 
-/// By what a part of an answer is known to be secret.
+/// The tests that find secret parts of an answer.
 struct Signs<'s> {
     text: &'s dyn Fn(&str) -> bool,
     key: &'s dyn Fn(&str) -> bool,
     whole: &'s [Value],
 }
 
-/// The fields of a thing with marks on what is secret. The names of the fields themselves are the catalogue's.
+/// The fields of a resource with secret marks. The names of the fields come from the catalogue and are not secret.
 fn marked(fields: &Value, signs: &Signs<'_>) -> Value {
     match fields {
         Value::Map(entries) => {
@@ -401,14 +401,14 @@ fn gather_whole(value: &Value, found: &mut Vec<Value>) {
     }
 }
 
-/// Whether neither of the neighbours of a range is a letter or digit.
+/// Whether no letter or digit is next to a range.
 fn stands_alone(text: &str, from: usize, to: usize) -> bool {
     let before = text[..from].chars().next_back();
     let after = text[to..].chars().next();
     !before.into_iter().chain(after).any(char::is_alphanumeric)
 }
 
-/// Whether a character counts: white space does not, nor does what only a terminal sees.
+/// Whether a character is relevant: white space and control characters are not.
 fn counts(letter: char) -> bool {
     !letter.is_whitespace() && !letter.is_control()
 }
@@ -429,11 +429,11 @@ fn gather(value: &Value, secret: bool, found: &mut Vec<String>) {
         Value::Text(text) if secret => {
             let key = without_armour(text);
             if let Cow::Owned(body) = key {
-                // Some lines of a private key are those of the public one.
+                // A private key shares some lines with its public key, so its lines are not added.
                 return found.push(body);
             }
             found.push(text.to_string());
-            // A line, or the latter half of `Bearer abc..`, may be repeated by itself.
+            // A text may repeat only one line, or the second word of `Bearer abc..`.
             let lines = text.lines().map(str::trim).filter(|line| line.len() < text.len());
             let words = text.split_whitespace().filter(|word| word.len() >= MOST_OF_A_PART && word.len() < text.len());
             found.extend(lines.chain(words).filter(|part| !part.is_empty()).map(str::to_owned));
@@ -447,8 +447,7 @@ fn gather(value: &Value, secret: bool, found: &mut Vec<String>) {
     }
 }
 
-/// A text without the first and last lines of what stands in PEM form: those of a secret key are no secret, and certificates
-/// have them too.
+/// A text without the first and last lines of PEM blocks, which are no secrets and also occur in certificates.
 fn without_armour(text: &str) -> Cow<'_, str> {
     let is_armour = |line: &str| line.starts_with("-----") && line.trim_end().ends_with("-----");
     if !text.lines().any(is_armour) {
@@ -457,7 +456,7 @@ fn without_armour(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.lines().filter(|line| !is_armour(line)).collect::<Vec<_>>().join("\n"))
 }
 
-/// A secret in the forms in which others may repeat it.
+/// The encodings in which a text may repeat a secret.
 fn forms(secret: &str) -> Vec<String> {
     let escaped = serde_json::Value::from(secret).to_string();
     let shown = format!("{secret:?}");
@@ -467,20 +466,20 @@ fn forms(secret: &str) -> Vec<String> {
         shown.trim_matches('"').to_owned(),
         percent_encoded(secret),
     ];
-    // A few characters in another form could be anything.
+    // Short encoded texts match by chance.
     forms.extend(encoded(secret.as_bytes()).into_iter().filter(|form| form.len() > SHORTEST_INSIDE_A_WORD));
     forms.sort_unstable();
     forms.dedup();
     forms
 }
 
-/// Bytes as hexadecimal and base64, the latter also as it comes out in the midst of a longer text.
+/// Bytes as hexadecimal and base64, the latter for each offset in a longer text.
 fn encoded(bytes: &[u8]) -> Vec<String> {
     let mut forms = vec![data_encoding::HEXLOWER.encode(bytes)];
     for before in 0..3 {
         let mut whole = vec![0_u8; before];
         whole.extend_from_slice(bytes);
-        // What a letter shares with a neighbour is not of the secret alone.
+        // Leaves out digits that also depend on neighbouring bytes.
         let (skip, rest) = ([0, 2, 3][before], usize::from(!whole.len().is_multiple_of(3)));
         for text in [STANDARD_NO_PAD.encode(&whole), URL_SAFE_NO_PAD.encode(&whole)] {
             let end = text.len() - rest;
@@ -491,7 +490,7 @@ fn encoded(bytes: &[u8]) -> Vec<String> {
     forms
 }
 
-/// Everything but letters, digits and `-._~` as `%` and two digits.
+/// A text with `%` escapes for all characters but letters, digits and `-._~`.
 fn percent_encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

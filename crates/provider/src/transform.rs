@@ -1,63 +1,64 @@
-//! What a transform is: one blueprint to another, so that abstract resources become real ones (reference 4.2).
+//! Transforms: they turn one blueprint into another, in which abstract resources are replaced by real ones (decision
+//! 4.2).
 //!
-//! A transform is listed in its provider's catalogue (`transforms`), with the types that only it knows. It runs after
-//! the document has been checked and before anything in it is evaluated, so it sees expressions, not values; afterwards
-//! everything is checked again. It is asked for the same blueprint more than once and gives the same each time: no
-//! clock, no chance, no world.
+//! The catalogue of a provider lists its transforms (`transforms`), each with the types that only it knows. A transform
+//! runs after the document was checked and before evaluation, so it sees expressions, not values. Its result is checked
+//! again. It may run several times on the same blueprint and returns the same result: it uses no clock, no randomness
+//! and no input besides the blueprint.
 //!
-//! **Origins.** Whatever it makes, it gives the places of the abstract resource that it made it from: the name's place
-//! ([`Resource::span`]), the place of the type, those of the expressions it takes over. So a mistake in what was made is
-//! shown where the person wrote it, and state, plan and graph can say what a resource was made from.
+//! **Origins.** Generated resources carry the spans of the abstract resource: of its name ([`Resource::span`]), of its
+//! type, and of the expressions that it takes over. So a diagnostic points at the text that the user wrote, and state,
+//! plan and graph can tell what a resource was generated from.
 //!
-//! **Names.** A name that is taken is not the transform's affair: it adds its resource to the list all the same, and the
-//! engine reports `name-collision`.
+//! **Names.** A transform does not check names. If a name is taken, it still adds its resource, and the engine reports
+//! `name-collision`.
 //!
-//! Not here: the order of transforms, checks, names (`engine`); the form of a blueprint (`blueprint::wire`).
+//! Not here: order of transforms, checks, names (`engine`); the form of a blueprint (`blueprint::wire`).
 
 use blueprint::wire::Document;
 use blueprint::{Expr, ExprKind, Name, Part, Resource, Value};
 use diag::Spanned;
+use futures::future::BoxFuture;
 
-use crate::BoxFuture;
-
-/// The transform gave up; nothing of what it did counts.
+/// A transform failed. Its result is discarded.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct TransformError {
-    /// The resource that it could not turn into others, as the document it was given calls it; none if it is not about
-    /// one of them.
+    /// The name of the abstract resource at fault, in the input document. `None` if the error concerns no single
+    /// resource.
     pub resource: Option<Name>,
-    /// Why, in words that follow "the transform gave up:".
+    /// The reason: a phrase that follows "the transform gave up:".
     pub message: String,
 }
 
 impl TransformError {
-    /// It could not do this, because of a resource.
+    /// An error about a resource.
     pub fn of(resource: &Name, message: impl Into<String>) -> TransformError {
         TransformError { resource: Some(resource.clone()), message: message.into() }
     }
 
-    /// It could not do this at all.
+    /// An error that concerns no single resource.
     pub fn whole(message: impl Into<String>) -> TransformError {
         TransformError { resource: None, message: message.into() }
     }
 }
 
-/// One blueprint to another. Every implementation passes [`conformance::transforms`](crate::conformance::transforms).
+/// Turns one blueprint into another. Every implementation passes
+/// [`conformance::transforms`](crate::conformance::transforms).
 pub trait Transform: Send + Sync {
-    /// The blueprint with abstract resources of this transform's types turned into others; what it does not know it
-    /// gives back as it is, in its order.
+    /// The blueprint with the abstract resources of this transform's types replaced. Other parts stay unchanged and in
+    /// order.
     fn transform(&self, document: Document) -> BoxFuture<'_, Result<Document, TransformError>>;
 }
 
-/// A transform that looks at one resource after the other: each stays as it is, or becomes others in its place.
+/// Applies a function to each resource. `None` keeps the resource; otherwise the returned resources take its place.
 pub fn each_resource(
     mut document: Document,
-    mut become_others: impl FnMut(&Name, &Resource) -> Result<Option<Vec<(Name, Resource)>>, TransformError>,
+    mut replace: impl FnMut(&Name, &Resource) -> Result<Option<Vec<(Name, Resource)>>, TransformError>,
 ) -> Result<Document, TransformError> {
     let mut resources = Vec::with_capacity(document.resources.len());
     for (name, resource) in document.resources {
-        match become_others(&name, &resource)? {
+        match replace(&name, &resource)? {
             Some(others) => resources.extend(others),
             None => resources.push((name, resource)),
         }
@@ -66,7 +67,7 @@ pub fn each_resource(
     Ok(document)
 }
 
-/// A resource of another type, made from an abstract one: with its places, and nothing else of it.
+/// A resource of another type with the spans of an abstract one, and nothing else of it.
 pub fn made_of(abstract_one: &Resource, type_name: &str, spec: Vec<(&str, Expr)>) -> Resource {
     let at = abstract_one.type_name.span;
     let entries = spec.into_iter().map(|(key, value)| (Spanned::new(Name::from(key), abstract_one.spec_key), value));
@@ -74,7 +75,7 @@ pub fn made_of(abstract_one: &Resource, type_name: &str, spec: Vec<(&str, Expr)>
     Resource::new(abstract_one.span, Spanned::new(type_name.into(), at), abstract_one.spec_key, spec)
 }
 
-/// A field of an abstract resource's spec as it is written, if it is.
+/// The expression of a field in the spec of an abstract resource, if it is written.
 pub fn field<'r>(resource: &'r Resource, name: &str) -> Option<&'r Expr> {
     match &resource.spec.kind {
         ExprKind::Map(entries) => entries.iter().find(|(key, _)| key.item.as_ref() == name).map(|(_, value)| value),
@@ -82,12 +83,12 @@ pub fn field<'r>(resource: &'r Resource, name: &str) -> Option<&'r Expr> {
     }
 }
 
-/// A field with text after it, at the field's place: `${..}` in it stays an expression.
+/// An expression with a text appended, at the same span. `${..}` in it stays an expression.
 pub fn with_suffix(expr: &Expr, suffix: &str) -> Expr {
     let kind = match &expr.kind {
         ExprKind::Literal(value) => match expr::to_text(value) {
             Some(Ok(Value::Text(text))) => ExprKind::Literal(Value::text(format!("{text}{suffix}"))),
-            // Its kind is a mistake that is reported where the field itself is taken over.
+            // The wrong type is reported where the field itself is taken over.
             _ => expr.kind.clone(),
         },
         ExprKind::Text(parts) => {

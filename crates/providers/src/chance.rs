@@ -15,7 +15,8 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// A generator fit for passwords and other secrets, for one call. [`ErrorKind::Transient`] if the operating system gives none.
+    /// A generator fit for passwords and other secrets, for one call. [`ErrorKind::Transient`] if the operating system
+    /// gives none.
     pub(crate) fn draw(self, call: &Call) -> Result<StdRng, ProviderError> {
         match self {
             Source::System => StdRng::try_from_rng(&mut SysRng).map_err(|_| {

@@ -1,4 +1,5 @@
-//! One folder per provider. Each has its catalogue beside its code and stands under the conformance suite of `provider`.
+//! One folder per provider. Each has its catalogue beside its code and stands under the conformance suite of
+//! `provider`.
 //!
 //! Not here: choosing providers (`cli` and `testkit` name them).
 

@@ -1,6 +1,7 @@
 //! The types of a catalogue in JSON, each read when it is asked for: most documents need one or two of them.
 //!
-//! For texts that are part of the program, whose tests have read them whole: a mistake in a type shows when that is read.
+//! For texts that are part of the program, whose tests have read them whole: a mistake in a type shows when that is
+//! read.
 //!
 //! Not here: what the text says (`provider::read_catalog`).
 
@@ -13,8 +14,8 @@ use serde_json::value::RawValue;
 /// Maps of a JSON text, whose values are left as they are.
 type Texts<'t> = IndexMap<&'t str, &'t RawValue>;
 
-/// The catalogue that a JSON text describes, without its resource types and data source types: those are its source. `finish` has
-/// the last word on a resource type.
+/// The catalogue that a JSON text describes, without its resource types and data source types: those are its source.
+/// `finish` has the last word on a resource type.
 ///
 /// An error if the text is no catalogue. What is wrong with a type is not found.
 pub(crate) fn read_in_parts(text: &'static str, finish: fn(&mut ResourceType)) -> Result<Catalog, CatalogError> {

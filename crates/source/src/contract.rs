@@ -55,7 +55,8 @@ pub struct Request {
     pub from: Option<Location>,
     /// The path, key or address as written.
     pub path: Name,
-    /// `metadata.sourceType`. None: the place of the including document, or the one that the scheme of an address names.
+    /// `metadata.sourceType`. None: the place of the including document, or the one that the scheme of an address
+    /// names.
     pub kind: Option<Name>,
     /// The keys of that kind, without `sourceType` and `checksum`, in the order in which they are written.
     pub keys: Vec<(Name, Name)>,
@@ -131,8 +132,8 @@ impl Document {
 
 /// One kind of place that documents come from.
 ///
-/// Requests run at the same time, and never block the thread for long. Nothing but an address that the document names is
-/// asked, and nothing is ever written there. What is asked of a place that is not the disk never leads to the disk.
+/// Requests run at the same time, and never block the thread for long. Nothing but an address that the document names
+/// is asked, and nothing is ever written there. What is asked of a place that is not the disk never leads to the disk.
 /// ([`Sources`](crate::Sources) is what callers use: it has checked the keys, and compares the checksum.)
 pub trait Source: Send + Sync {
     /// The kind. The same every time.

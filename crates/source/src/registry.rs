@@ -25,7 +25,8 @@ impl Sources {
         self.sources.iter().map(|source| source.kind()).filter(|kind| kind.name != DISK)
     }
 
-    /// The location that prints as this address; none if it is no address, or no source that is known here has its scheme.
+    /// The location that prints as this address; none if it is no address, or no source that is known here has its
+    /// scheme.
     pub fn location(&self, address: &str) -> Option<Location> {
         let kind = self.kind_of_scheme(scheme_of(address)?)?;
         Some(Location::new(kind.name, address))

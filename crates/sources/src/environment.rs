@@ -1,39 +1,39 @@
-//! The environment that credentials and addresses of services are taken from.
+//! The environment variables that give credentials and addresses of services.
 //!
-//! It is a value, so that who serves others, and tests, say what is in it.
+//! It is a value, so that servers and tests can pass their own.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Variables by name. Their values never print.
+/// Variables by name. `Debug` does not show values.
 #[derive(Clone, Default)]
 pub struct Environment {
     variables: BTreeMap<String, String>,
 }
 
 impl Environment {
-    /// The environment of this process, without what is not UTF-8.
+    /// The environment of this process, without variables that are not UTF-8.
     pub fn of_process() -> Environment {
         let text = |variable: std::ffi::OsString| variable.into_string().ok();
         std::env::vars_os().filter_map(|(name, value)| Some((text(name)?, text(value)?))).collect()
     }
 
-    /// A variable that is set and not empty.
+    /// The value of a variable that is set and not empty.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// The first of these that is set and not empty.
+    /// The value of the first of these variables that is set and not empty.
     pub(crate) fn first(&self, names: &[&str]) -> Option<&str> {
         names.iter().find_map(|name| self.get(name))
     }
 
-    /// Whether a variable says yes.
-    pub(crate) fn says_yes(&self, name: &str) -> bool {
+    /// Whether a variable is `1`, `true`, `yes` or `on`.
+    pub(crate) fn is_yes(&self, name: &str) -> bool {
         self.get(name).is_some_and(|value| matches!(value.to_ascii_lowercase().as_str(), "1" | "true" | "yes" | "on"))
     }
 
-    /// All that begin with a prefix and are not empty.
+    /// All variables with that prefix that are not empty.
     pub(crate) fn of_prefix<'e>(&'e self, prefix: &'e str) -> impl Iterator<Item = (&'e str, &'e str)> {
         let all = self.variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         all.filter(move |(name, value)| name.starts_with(prefix) && !value.is_empty())

@@ -1,16 +1,16 @@
-//! One folder per place that documents come from. Each stands under the conformance suite of `source`.
+//! Sources of documents, one folder per kind. Each passes the conformance suite of `source`.
 //!
-//! Beside them what the remote ones share: a cache, the environment, limits.
+//! The remote sources share a cache, environment variables and limits.
 //!
-//! Not here: which of them a request is for (`source::Sources`); what stands in a document.
+//! Not here: the choice of the source for a request (`source::Sources`); the content of documents.
 
 mod cache;
+mod cache_files;
 pub mod disk;
 mod environment;
 pub mod https;
 mod limit;
 pub mod object;
-mod prune;
 
 pub use cache::Cache;
 pub use environment::Environment;

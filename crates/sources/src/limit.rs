@@ -1,8 +1,8 @@
-//! Waiting no longer than somebody waits.
+//! Time limits and cancellation of reads.
 
 use source::{Limits, SourceError};
 
-/// Runs a piece of work within its time, and until nobody waits for it any more.
+/// Runs work until its time limit, or until the caller cancels it.
 pub(crate) async fn within<T>(
     limits: &Limits,
     work: impl Future<Output = Result<T, SourceError>>,
@@ -16,7 +16,7 @@ pub(crate) async fn within<T>(
     }
 }
 
-/// Runs what blocks the thread on a thread of its own.
+/// Runs blocking work on a thread of its own.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, SourceError> + Send + 'static,
 ) -> Result<T, SourceError> {

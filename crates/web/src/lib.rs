@@ -1,12 +1,12 @@
-//! HTTP clients, made when they are first needed: whom they trust, which proxies they ask, how long a connection may take to
-//! come about, and what they call themselves is said here, once.
+//! HTTP clients, made when they are first needed: whom they trust, which proxies they ask, how long a connection may
+//! take to come about, and what they call themselves is said here, once.
 //!
-//! Each has a TLS configuration of its own, so that nothing depends on what the process installed. One that is only used
-//! for `http` trusts nobody and so reads no certificates of the machine. Proxies are those of the environment
+//! Each has a TLS configuration of its own, so that nothing depends on what the process installed. One that is only
+//! used for `http` trusts nobody and so reads no certificates of the machine. Proxies are those of the environment
 //! (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`); this machine is asked without one.
 //!
-//! Not here: what is asked, how long an answer may take, and what one means; which redirects are followed, unless a caller
-//! follows all of them.
+//! Not here: what is asked, how long an answer may take, and what one means; which redirects are followed, unless a
+//! caller follows all of them.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Fields: their kinds, flags and limits, and what contradicts itself among them.
+//! Fields: kinds, flags and limits, and contradictions between them.
 
 use std::sync::Arc;
 
@@ -6,8 +6,7 @@ use blueprint::{Constraint, Field, IndexMap, Kind, Name, Schema, Standing, Stand
 use regex::Regex;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use super::CatalogError;
-use super::reader::{Object, Place};
+use super::reader::{CatalogError, Object, Place};
 use crate::{Direction, FilterType, Fit};
 
 const KEYS: &[&str] = &[
@@ -51,7 +50,7 @@ const KEYS: &[&str] = &[
     "about",
 ];
 
-/// The fields under `key`; none if it is not written.
+/// Reads the fields under `key`; empty by default.
 pub(super) fn schema(object: &Object<'_>, key: &str) -> Result<Arc<Schema>, CatalogError> {
     let place = object.place.key(key);
     let mut fields = IndexMap::default();
@@ -69,7 +68,7 @@ pub(super) fn schema(object: &Object<'_>, key: &str) -> Result<Arc<Schema>, Cata
     Ok(Arc::new(Schema { fields, open: object.flag("open")? }))
 }
 
-/// One field.
+/// Reads one field.
 pub(super) fn field(value: &Value, place: &Place<'_>) -> Result<Field, CatalogError> {
     let object = Object::new(value, place, KEYS)?;
     let kind = kind(&object)?;
@@ -91,7 +90,7 @@ pub(super) fn field(value: &Value, place: &Place<'_>) -> Result<Field, CatalogEr
         computed: object.flag("computed")?,
         optional: object.flag("optional")?,
         nullable: object.flag("nullable")?,
-        // A written null is a default of its own, where null is a value.
+        // A written null is a default, because null may be a value.
         default: object.has("default").then(|| object.get("default").cloned().unwrap_or_default()),
         default_with: default_with(&object)?,
         sensitive: object.flag("sensitive")?,
@@ -108,7 +107,7 @@ pub(super) fn field(value: &Value, place: &Place<'_>) -> Result<Field, CatalogEr
         keyed_by: object.text("keyedBy")?,
         allowed: object.items("allowed")?.to_vec(),
         constraint,
-        // A written null is what a simulation answers then.
+        // A written null is the value that a simulation answers.
         value: object.has("value").then(|| object.get("value").cloned().unwrap_or_default()),
         docs: object.docs()?,
     };
@@ -116,7 +115,7 @@ pub(super) fn field(value: &Value, place: &Place<'_>) -> Result<Field, CatalogEr
     Ok(field)
 }
 
-/// `defaultWith`, if written: a field beside it, and the default where that field is written.
+/// Reads `defaultWith`: another field, and the default if that field is set.
 fn default_with(object: &Object<'_>) -> Result<Option<Arc<(Name, Value)>>, CatalogError> {
     let Some(value) = object.get("defaultWith") else { return Ok(None) };
     if !object.has("default") {
@@ -127,7 +126,7 @@ fn default_with(object: &Object<'_>) -> Result<Option<Arc<(Name, Value)>>, Catal
     Ok(Some(Arc::new((object.need_text("field")?, object.need("value")?.clone()))))
 }
 
-/// `modulo`, if written: a step other than 0 and an offset.
+/// Reads `modulo`: a step other than 0 and an offset.
 fn modulo(object: &Object<'_>) -> Result<Option<(i64, i64)>, CatalogError> {
     match object.items("modulo")? {
         [] if !object.has("modulo") => Ok(None),
@@ -136,7 +135,7 @@ fn modulo(object: &Object<'_>) -> Result<Option<(i64, i64)>, CatalogError> {
     }
 }
 
-/// `standsFor`, if written.
+/// Reads `standsFor`.
 fn stands_for(object: &Object<'_>) -> Result<Option<Arc<StandsFor>>, CatalogError> {
     let Some(value) = object.get("standsFor") else { return Ok(None) };
     let place = object.place.key("standsFor");
@@ -144,7 +143,7 @@ fn stands_for(object: &Object<'_>) -> Result<Option<Arc<StandsFor>>, CatalogErro
     Ok(Some(Arc::new(StandsFor { field: object.need_text("field")?, shape: object.get("value").cloned() })))
 }
 
-/// `standing`, if written.
+/// Reads `standing`.
 pub(super) fn standing(object: &Object<'_>) -> Result<Standing, CatalogError> {
     let Some(word) = object.text("standing")? else { return Ok(Standing::Supported) };
     Standing::of_word(&word).ok_or_else(|| {
@@ -215,7 +214,7 @@ fn contradictions(object: &Object<'_>, field: &Field) -> Result<(), CatalogError
         return Err(object.error("whole", "only says something about a `pattern`"));
     }
     if field.immutable && field.must_recreate {
-        return Err(object.error("immutable", "a change is either refused or makes the thing anew"));
+        return Err(object.error("immutable", "a change is either refused or replaces the resource"));
     }
     if field.computed && field.required {
         return Err(object.error("required", "a computed field cannot be required"));
@@ -247,8 +246,8 @@ fn contradictions(object: &Object<'_>, field: &Field) -> Result<(), CatalogError
         }
     }
     if let Some(pattern) = &limits.pattern {
-        // Catalogues are read at each start, and most patterns are not needed: they are read, but only compiled where that
-        // could fail.
+        // Catalogues are read at each start, and most patterns are not used. So a pattern is parsed, and compiled only
+        // if the compilation could fail.
         let wrong = match regex_syntax::parse(pattern) {
             Err(error) => Some(error.to_string()),
             Ok(read) if size(&read) <= CERTAINLY_COMPILES => None,
@@ -276,10 +275,10 @@ fn contradictions(object: &Object<'_>, field: &Field) -> Result<(), CatalogError
     }
 }
 
-/// A compiled pattern may take 10 MiB. One of so many bytes and ranges of characters is far smaller.
+/// Patterns up to this size compile to far less than the limit of 10 MiB.
 const CERTAINLY_COMPILES: u64 = 10_000;
 
-/// How many bytes and ranges of characters a pattern has once what is repeated is written out.
+/// The number of bytes and character ranges of a pattern with its repetitions expanded.
 fn size(pattern: &Hir) -> u64 {
     match pattern.kind() {
         HirKind::Empty | HirKind::Look(_) => 1,
@@ -297,7 +296,8 @@ fn size(pattern: &Hir) -> u64 {
     }
 }
 
-/// What a simulation fills in is of the field's kind, as far as that can be told before it is filled in.
+/// Checks that the template of a simulated value matches the field's kind, as far as this is known before it is filled
+/// in.
 fn filled_in(object: &Object<'_>, field: &Field, template: &Value) -> Result<(), CatalogError> {
     let wrong = |message: &str| Err(object.error("value", message));
     match template {
@@ -330,7 +330,7 @@ fn has_marks(template: &Value) -> bool {
     }
 }
 
-/// The default and the allowed values are of the field's kind, and the default is allowed.
+/// Checks that the default and the allowed values match the field, and that the default is allowed.
 fn values(object: &Object<'_>, field: &Field) -> Result<(), CatalogError> {
     if field.default.is_none() && field.allowed.is_empty() {
         return Ok(());
@@ -351,12 +351,12 @@ fn values(object: &Object<'_>, field: &Field) -> Result<(), CatalogError> {
     Ok(())
 }
 
-/// The last line of an error of several lines, which is the one that says what is wrong.
+/// The last line of an error of several lines, which names the problem.
 fn last_line(text: &str) -> &str {
     text.lines().last().unwrap_or(text).trim_start_matches("error: ")
 }
 
-/// The type that words such as `array of integer` or `string or integer` mean.
+/// Parses a type such as `array of integer` or `string or integer`.
 pub(super) fn type_of(text: &str) -> Option<Type> {
     if text.contains(" or ") {
         let branches: Option<Vec<Type>> = text.split(" or ").map(type_of).collect();
@@ -397,7 +397,7 @@ pub(super) fn scalar_at(object: &Object<'_>, key: &str) -> Result<Type, CatalogE
     Err(object.error(key, "must be string, integer, float or boolean"))
 }
 
-/// What a filterable field holds, from its type.
+/// The type of a filterable field.
 pub(super) fn filter_type(ty: Type) -> FilterType {
     match ty {
         Type::List(item) => FilterType::List((*item).clone()),
@@ -406,12 +406,12 @@ pub(super) fn filter_type(ty: Type) -> FilterType {
     }
 }
 
-/// A name and the values of one scalar type: `allowed` and `default` of an annotation.
+/// Whether a value has that scalar type.
 pub(super) fn of_type(value: &Value, ty: &Type) -> bool {
     Type::of(value) == *ty
 }
 
-/// The field at a path of names with dots: itself, or inside objects.
+/// The field at a path of names with dots.
 pub(super) fn field_at<'a>(schema: &'a Schema, path: &str) -> Option<&'a Field> {
     if let Some(field) = schema.fields.get(path) {
         return Some(field);
@@ -423,8 +423,8 @@ pub(super) fn field_at<'a>(schema: &'a Schema, path: &str) -> Option<&'a Field> 
     }
 }
 
-/// Whether a path leads to a field: names with dots, `[]` behind one for every item.
-pub(super) fn leads_somewhere(schema: &Schema, path: &str) -> bool {
+/// Whether a path leads to a field: names with dots, `[]` after one for every item.
+pub(super) fn has_field(schema: &Schema, path: &str) -> bool {
     let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
     let name = first.strip_suffix("[]").unwrap_or(first);
     let Some(field) = schema.fields.get(name) else { return false };
@@ -435,12 +435,15 @@ pub(super) fn leads_somewhere(schema: &Schema, path: &str) -> bool {
     };
     match (&inside.kind, rest) {
         (_, None) => true,
-        (Kind::Object(inner), Some(rest)) => leads_somewhere(inner, rest),
+        (Kind::Object(inner), Some(rest)) => has_field(inner, rest),
         _ => false,
     }
 }
 
-/// Whether a name is among the fields: `Name` for messages.
+/// The field at a path.
+///
+/// # Errors
+/// With a suggestion, if there is none.
 pub(super) fn need_field<'a>(schema: &'a Schema, name: &Name, place: &Place<'_>) -> Result<&'a Field, CatalogError> {
     field_at(schema, name).ok_or_else(|| {
         let near = match diag::nearest(name, schema.fields.keys().map(|name| name.as_ref())) {
@@ -455,9 +458,8 @@ pub(super) fn need_field<'a>(schema: &'a Schema, name: &Name, place: &Place<'_>)
 mod tests {
     use super::*;
 
-    /// As large as they may be without being compiled when they are read, of every kind of parts.
     #[test]
-    fn a_pattern_that_is_certain_to_compile_compiles() {
+    fn patterns_below_the_size_limit_compile() {
         for pattern in [
             r"[\u{80}-\u{10ffff}]{10000}",
             r"([\u{80}-\u{10ffff}]|b){2400}",

@@ -1,13 +1,13 @@
-//! Link kinds (reference 3.2): entries of data whose texts hold expressions with the heads `a`, `b`, `note`, `part`
-//! and `use`.
+//! Link kinds (decision 3.2): data whose texts hold expressions with the heads `a`, `b`, `note`, `part` and `use`.
 
 use std::sync::Arc;
 
 use blueprint::{AccessorKind, Expr, ExprKind, Head, IndexMap, Name, Names, Ref, Schema, Value};
 use diag::{Diagnostics, Span, Spanned, TextMap};
 
-use super::reader::{Object, Place};
-use super::{CatalogError, annotation, fields, in_namespace, is_missing, schema_of};
+use super::fields;
+use super::reader::{CatalogError, Object, Place};
+use super::types::{annotation, in_namespace, is_missing, schema_of};
 use crate::{Annotation, Catalog, Catalogs, LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Opinion, Side};
 
 /// The heads that an expression of a link kind may begin with.
@@ -20,8 +20,8 @@ pub(super) fn link_kinds(object: &Object<'_>, catalog: &mut Catalog) -> Result<(
     for (at, item) in object.items("linkKinds")?.iter().enumerate() {
         let place = all.index(at);
         let kind = link_kind(item, &place, catalog)?;
-        parts_in_a_circle(&kind, &place)?;
-        circle(&kind, catalog, &place)?;
+        check_part_cycle(&kind, &place)?;
+        check_effect_cycle(&kind, catalog, &place)?;
         let pair = (kind.a.clone(), kind.b.clone());
         if kinds.contains_key(&pair) {
             return Err(place.error(format!("there is a link kind from `{}` to `{}` already", pair.0, pair.1)));
@@ -55,7 +55,7 @@ fn link_kind(item: &Value, place: &Place<'_>, catalog: &Catalog) -> Result<LinkK
             "handler",
         ],
     )?;
-    // A handler would do the work of the phases in the provider's own code; no provider of this contract has one.
+    // A handler would implement the phases in the provider's own code. The contract has no such call.
     if object.has("handler") {
         return Err(object.error("handler", "no provider carries links out by itself; write `parts` and `effects`"));
     }
@@ -87,7 +87,7 @@ fn link_kind(item: &Value, place: &Place<'_>, catalog: &Catalog) -> Result<LinkK
     let place_of = object.place.key("parts");
     for (name, item) in object.entries("parts")? {
         let place = place_of.key(name);
-        // Parts and phases are addressed alike: `a::b/NAME`.
+        // Parts and phases have addresses of the same form: `a::b/NAME`.
         if matches!(name.as_ref(), "a" | "b") || texts.uses.contains_key(name) {
             return Err(place.error("a part may not be called `a` or `b`, or like a neighbour in `use`"));
         }
@@ -119,7 +119,7 @@ fn link_kind(item: &Value, place: &Place<'_>, catalog: &Catalog) -> Result<LinkK
     Ok(LinkKind { a, b, first, per_a, per_b, gives, needs, annotations, require, uses, parts, effects, data })
 }
 
-/// A resource type under a key: one of this catalogue must be there, one of another cannot be looked up here.
+/// The name of a resource type under a key. A type of this catalogue must exist; one of another cannot be checked here.
 fn type_at(object: &Object<'_>, key: &str, catalog: &Catalog) -> Result<Name, CatalogError> {
     let name = object.need_text(key)?;
     if Catalogs::namespace_of(&name).len() == name.len() || is_missing(&name, catalog) {
@@ -172,7 +172,8 @@ fn link_annotations(object: &Object<'_>) -> Result<Vec<Annotation>, CatalogError
         side_at(&object, "side")?;
         let annotation =
             Annotation { alias: object.need_text("as")?, side: object.need_text("side")?, ..annotation(&object)? };
-        // One name for a general key and for one with the other end's name: the latter goes first (reference 3.1).
+        // A general key and a key with the other end's name may share a name. The latter takes precedence (decision
+        // 3.1).
         let twice = annotations.iter().filter(|other| other.alias == annotation.alias);
         let general = |key: &str| !key.contains('<');
         if twice.clone().any(|other| {
@@ -258,7 +259,7 @@ fn effect(
     Ok(LinkEffect { into, opinion, value: texts.at(&object, "value")?, after })
 }
 
-/// What the texts of one link kind may name.
+/// The names that the texts of one link kind may use.
 struct Texts<'a> {
     annotations: &'a [Annotation],
     uses: &'a IndexMap<Name, LinkUse>,
@@ -266,7 +267,7 @@ struct Texts<'a> {
 }
 
 impl Texts<'_> {
-    /// The expression under a required key: data whose texts may hold `${..}`.
+    /// The expression under a required key. Its texts may hold `${..}`.
     fn at(&self, object: &Object<'_>, key: &str) -> Result<Expr, CatalogError> {
         self.expression(object.need(key)?, &object.place.key(key))
     }
@@ -296,7 +297,7 @@ impl Texts<'_> {
         Ok(Expr::new(kind, Span::NONE))
     }
 
-    /// Text with expressions in it; the first mistake is the error.
+    /// Parses a text with expressions. The first mistake is the error.
     fn text(&self, text: &str) -> Result<Expr, String> {
         let map = TextMap::identity(Span::NONE.file, 0, text.len() as u32);
         let mut found = Diagnostics::new();
@@ -315,7 +316,7 @@ impl Texts<'_> {
         }
     }
 
-    /// Every head is one that a link kind knows, and what it names is declared beside it.
+    /// Checks that each reference has a known head and names something declared.
     fn check(&self, expr: &Expr, place: &Place<'_>) -> Result<(), CatalogError> {
         let mut wrong = None;
         expr.references(&mut |reference| {
@@ -348,9 +349,9 @@ fn name_of(accessor: &blueprint::Accessor) -> Option<&Name> {
     }
 }
 
-/// `with` effects that could never be planned: each side waiting for what only the other's creation gives, or a side
-/// waiting for its own.
-fn circle(kind: &LinkKind, catalog: &Catalog, place: &Place<'_>) -> Result<(), CatalogError> {
+/// Checks for `with` effects that cannot be planned: both sides wait for computed fields of each other, or a side waits
+/// for its own.
+fn check_effect_cycle(kind: &LinkKind, catalog: &Catalog, place: &Place<'_>) -> Result<(), CatalogError> {
     let waits = |into: &str, head: &str, other: &Name| {
         let Some(schema) = schema_of(other, catalog) else { return false };
         kind.effects.iter().filter(|effect| effect.into.as_ref() == into && !effect.after).any(|effect| {
@@ -373,8 +374,8 @@ fn circle(kind: &LinkKind, catalog: &Catalog, place: &Place<'_>) -> Result<(), C
         }
         let Some(schema) = schema_of(own, catalog) else { continue };
         let with = kind.effects.iter().filter(|effect| effect.into.as_ref() == side && !effect.after);
-        let behind = with.flat_map(|effect| parts_behind(kind, &effect.value));
-        if behind.flat_map(part_texts).any(|expr| reads_computed(expr, side, schema)) {
+        let read = with.flat_map(|effect| parts_read(kind, &effect.value));
+        if read.flat_map(part_texts).any(|expr| reads_computed(expr, side, schema)) {
             return Err(place.error(format!(
                 "an effect on {side} reads a part that reads a computed field of {side}; it must be `when: after`"
             )));
@@ -383,35 +384,36 @@ fn circle(kind: &LinkKind, catalog: &Catalog, place: &Place<'_>) -> Result<(), C
     Ok(())
 }
 
-/// Parts that read each other, so that none can be first.
-fn parts_in_a_circle(kind: &LinkKind, place: &Place<'_>) -> Result<(), CatalogError> {
+/// Checks for parts that read each other, so that none can be created first.
+fn check_part_cycle(kind: &LinkKind, place: &Place<'_>) -> Result<(), CatalogError> {
     for (name, part) in &kind.parts {
         let itself = |other: &LinkPart| std::ptr::eq(other, part);
-        if part_texts(part).any(|expr| parts_behind(kind, expr).into_iter().any(itself)) {
+        if part_texts(part).any(|expr| parts_read(kind, expr).into_iter().any(itself)) {
             return Err(place.error(format!("the part `{name}` needs itself")));
         }
     }
     Ok(())
 }
 
-/// The parts that an expression reads, however indirectly.
-fn parts_behind<'k>(kind: &'k LinkKind, expr: &'k Expr) -> Vec<&'k LinkPart> {
-    let mut behind: IndexMap<Name, &LinkPart> = IndexMap::default();
+/// The parts that an expression reads, directly or indirectly.
+fn parts_read<'k>(kind: &'k LinkKind, expr: &'k Expr) -> Vec<&'k LinkPart> {
+    let mut found: IndexMap<Name, &LinkPart> = IndexMap::default();
     let mut stack = vec![expr];
     while let Some(expr) = stack.pop() {
         expr.references(&mut |reference: &Ref| {
             if matches!(&reference.head, Head::Scoped(head) if head.as_ref() == "part")
                 && let Some(name) = reference.path.first().and_then(name_of)
                 && let Some(part) = kind.parts.get(name)
-                && behind.insert(name.clone(), part).is_none()
+                && found.insert(name.clone(), part).is_none()
             {
                 stack.extend(part_texts(part));
             }
         });
     }
-    behind.into_values().collect()
+    found.into_values().collect()
 }
 
+/// The expressions of a part.
 fn part_texts(part: &LinkPart) -> impl Iterator<Item = &Expr> {
     [&part.spec].into_iter().chain(&part.condition)
 }

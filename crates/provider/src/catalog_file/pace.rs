@@ -1,18 +1,17 @@
-//! How often a provider may be called and how calls are made again: `callsPerSecond`, `burst`, `retries`.
+//! Rate limits and retry policies: `callsPerSecond`, `burst`, `retries`.
 
 use std::time::Duration;
 
 use blueprint::{Value, parse_duration};
 
-use super::CatalogError;
-use super::reader::{Object, Place};
+use super::reader::{CatalogError, Object, Place};
 use crate::{Limits, Rate, Retries, RetryPolicy};
 
-/// More tries than this are no policy but a mistake.
+/// Maximum number of retries that a policy may set.
 const MOST_ATTEMPTS: u32 = 1_000;
 
-/// What a person says of how a provider is called, as a map of the keys that a catalogue has for it: `maxParallel`,
-/// `callsPerSecond`, `burst` and `retries`. The first mistake is the error.
+/// Reads the user's limits for a provider: a map with the catalogue's keys `maxParallel`, `callsPerSecond`, `burst` and
+/// `retries`. The first mistake is the error.
 pub fn read_limits(value: &Value) -> Result<Limits, CatalogError> {
     let place = Place::top();
     let object = Object::new(value, &place, &["maxParallel", "callsPerSecond", "burst", "retries"])?;
@@ -23,7 +22,7 @@ pub fn read_limits(value: &Value) -> Result<Limits, CatalogError> {
     })
 }
 
-/// How often a provider may be called; none if nothing is said.
+/// Reads the call rate. `None` if it is not limited.
 pub(super) fn rate(object: &Object<'_>) -> Result<Option<Rate>, CatalogError> {
     let burst = object.small_count("burst")?;
     let Some(per_second) = object.number("callsPerSecond")? else {
@@ -41,7 +40,7 @@ pub(super) fn rate(object: &Object<'_>) -> Result<Option<Rate>, CatalogError> {
     }
 }
 
-/// How calls are made again: what is written for all, and for each class of errors what differs.
+/// Reads the retry policy: values for all classes of errors, and overrides per class.
 pub(super) fn retries(object: &Object<'_>) -> Result<RetryPolicy, CatalogError> {
     let Some(value) = object.get("retries") else { return Ok(RetryPolicy::default()) };
     let place = object.place.key("retries");
@@ -69,7 +68,7 @@ fn policy(object: &Object<'_>, otherwise: Retries) -> Result<Retries, CatalogErr
         return Err(object.error("attempts", format!("must be at most {MOST_ATTEMPTS}")));
     }
     let first = pause("first", otherwise.first)?;
-    // Who shortens or lengthens the one has not said anything against the other.
+    // The default maximum grows with a longer first pause.
     let longest = pause("longest", otherwise.longest.max(first))?;
     if longest < first {
         return Err(object.error("longest", "must be at least as long as `first`"));

@@ -1,7 +1,6 @@
-//! JSON with a place: every value that is read knows its path, for messages, and every map says which keys it takes.
+//! JSON with places: each value has a path for messages, and each map states its keys.
 //!
-//! Stricter than plain JSON: a key that is written twice or that nobody reads is an error, so that a slip of the pen in
-//! a catalogue never passes in silence.
+//! Stricter than plain JSON: duplicate and unknown keys are errors, so that a typing error in a catalogue is reported.
 
 use std::fmt;
 
@@ -9,9 +8,22 @@ use blueprint::{Map, Name, Value};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
-use super::CatalogError;
+/// A catalogue is invalid.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message} (at {place})")]
+pub struct CatalogError {
+    /// The JSON path of the place, such as `$.resourceTypes["test/x"].idField`.
+    pub place: String,
+    /// What is wrong: a lower-case phrase.
+    pub message: String,
+    /// Line and column, from 1, if the text is not JSON or has a duplicate key: then values have no path yet.
+    pub position: Option<(usize, usize)>,
+}
 
-/// The value of a JSON text; a syntax error or a key written twice has no path but says its line.
+/// Parses a JSON text.
+///
+/// # Errors
+/// With line and column for a syntax error or a duplicate key.
 pub(super) fn parse(text: &str) -> Result<Value, CatalogError> {
     serde_json::from_str::<Json>(text).map(|json| json.0).map_err(|error| CatalogError {
         place: "$".into(),
@@ -20,7 +32,7 @@ pub(super) fn parse(text: &str) -> Result<Value, CatalogError> {
     })
 }
 
-/// A JSON value as data, without the marks of the wire form.
+/// A JSON value as data. The wire form's marks have no meaning.
 struct Json(Value);
 
 impl<'de> Deserialize<'de> for Json {
@@ -89,30 +101,30 @@ enum Step<'a> {
     Index(usize),
 }
 
-/// Where a value stands: a chain back to the top, which costs nothing until a message needs it.
+/// The path of a value: a chain to the top, which is formatted only for a message.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
-    above: Option<&'a Place<'a>>,
+    parent: Option<&'a Place<'a>>,
     step: Step<'a>,
 }
 
 impl<'a> Place<'a> {
     /// The whole catalogue.
     pub(super) fn top() -> Place<'static> {
-        Place { above: None, step: Step::Top }
+        Place { parent: None, step: Step::Top }
     }
 
     /// The value of a key.
     pub(super) fn key(&'a self, key: &'a str) -> Place<'a> {
-        Place { above: Some(self), step: Step::Key(key) }
+        Place { parent: Some(self), step: Step::Key(key) }
     }
 
     /// An item of a list.
     pub(super) fn index(&'a self, index: usize) -> Place<'a> {
-        Place { above: Some(self), step: Step::Index(index) }
+        Place { parent: Some(self), step: Step::Index(index) }
     }
 
-    /// An error here.
+    /// An error at this place.
     pub(super) fn error(&self, message: impl Into<String>) -> CatalogError {
         CatalogError { place: self.to_string(), message: message.into(), position: None }
     }
@@ -120,8 +132,8 @@ impl<'a> Place<'a> {
 
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(above) = self.above {
-            above.fmt(f)?;
+        if let Some(parent) = self.parent {
+            parent.fmt(f)?;
         }
         match self.step {
             Step::Top => f.write_str("$"),
@@ -134,15 +146,18 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// A map whose keys are all known, and where it stands.
+/// A map with known keys only, and its place.
 pub(super) struct Object<'a> {
-    /// Where it stands.
+    /// Its place.
     pub(super) place: &'a Place<'a>,
     map: &'a Map,
 }
 
 impl<'a> Object<'a> {
-    /// The map at a place; an error if it is none, or has a key other than `known`.
+    /// The map at a place.
+    ///
+    /// # Errors
+    /// If the value is not a map, or has a key other than `known`.
     pub(super) fn new(value: &'a Value, place: &'a Place<'a>, known: &[&str]) -> Result<Object<'a>, CatalogError> {
         let map = entries(value, place)?;
         for key in map.keys() {
@@ -157,7 +172,7 @@ impl<'a> Object<'a> {
         Ok(Object { place, map })
     }
 
-    /// The value of a key, null and absent alike.
+    /// The value of a key. `None` if it is null or absent.
     pub(super) fn get(&self, key: &str) -> Option<&'a Value> {
         self.map.get(key).filter(|value| !value.is_null())
     }
@@ -187,7 +202,7 @@ impl<'a> Object<'a> {
         text(self.need(key)?, &self.place.key(key))
     }
 
-    /// The text for people under `docs`, else `about`, else none.
+    /// The text under `docs`, else under `about`, else an empty text.
     pub(super) fn docs(&self) -> Result<Name, CatalogError> {
         Ok(match self.text("docs")? {
             Some(docs) => docs,
@@ -195,12 +210,12 @@ impl<'a> Object<'a> {
         })
     }
 
-    /// A flag; false if not written.
+    /// A flag; false by default.
     pub(super) fn flag(&self, key: &str) -> Result<bool, CatalogError> {
         self.flag_or(key, false)
     }
 
-    /// A flag with what it is if not written.
+    /// A flag with its default.
     pub(super) fn flag_or(&self, key: &str, otherwise: bool) -> Result<bool, CatalogError> {
         match self.get(key) {
             None => Ok(otherwise),
@@ -236,7 +251,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The items of a list; none if not written.
+    /// The items of a list; empty by default.
     pub(super) fn items(&self, key: &str) -> Result<&'a [Value], CatalogError> {
         match self.get(key) {
             None => Ok(&[]),
@@ -245,13 +260,13 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The texts of a list; none if not written.
+    /// The texts of a list; empty by default.
     pub(super) fn texts(&self, key: &str) -> Result<Vec<Name>, CatalogError> {
         let place = self.place.key(key);
         self.items(key)?.iter().enumerate().map(|(at, item)| text(item, &place.index(at))).collect()
     }
 
-    /// The entries of a map of any keys; none if not written.
+    /// The entries of a map with any keys; empty by default.
     pub(super) fn entries(&self, key: &str) -> Result<impl Iterator<Item = (&'a Name, &'a Value)>, CatalogError> {
         let map = self.get(key).map(|value| entries(value, &self.place.key(key))).transpose()?;
         Ok(map.into_iter().flatten())

@@ -1,11 +1,11 @@
-//! What every transform must do, as a suite that the tests of its provider run.
+//! The conformance suite for transforms. The tests of their provider run it.
 //!
-//! For each transform of the catalogue it makes documents with its abstract types: one with what must be written, and one
-//! with everything that may be. What comes out is held against the contract: nothing abstract of its own is left, what is
-//! not its own is as it was and in its order, whatever it made has the places of what it made it from, the same in gives
-//! the same out, and all of it survives being written and read.
+//! For each transform of the catalogue it generates documents with its abstract types: one with the required fields,
+//! one with all fields. It checks the result against the contract: no abstract resource of the transform is left, other
+//! resources are unchanged and in order, generated resources have the spans of their origin, the same input gives the
+//! same output, and the output can be written and read back.
 //!
-//! Not here: what a transform makes (its own tests).
+//! Not here: what a transform generates (its own tests).
 
 use blueprint::wire::Document;
 use blueprint::{Blueprint, Expr, ExprKind, Field, Kind, Name, Resource, Schema, Value};
@@ -13,7 +13,7 @@ use diag::{FileId, Span, Spanned};
 
 use crate::{Provider, Transform, TransformDef};
 
-/// Runs the suite over every transform of a provider; what comes back is what is wrong, in plain words.
+/// Runs the suite over every transform of a provider. Returns one message per failure; empty on success.
 pub async fn transforms(provider: &dyn Provider) -> Vec<String> {
     let mut failures = Vec::new();
     for (name, definition) in &provider.catalog().transforms {
@@ -47,7 +47,7 @@ async fn one(name: &Name, definition: &TransformDef, transform: &dyn Transform, 
                     }
                     first
                 }
-                // Not everything that may be written goes together; then it says which resource it is about.
+                // Not all fields may be set together. The error must then name the resource.
                 (Err(error), _) | (_, Err(error)) => {
                     let known = error.resource.as_deref().is_none_or(|name| name == "middle");
                     if !all || !known {
@@ -90,12 +90,12 @@ fn json(document: &Document) -> String {
     document.to_json().unwrap_or_else(|error| error.to_string())
 }
 
-/// The place of the name of the resource at that position.
+/// The span of the name of the resource at that position.
 fn span(at: u32) -> Span {
     Span::new(FileId::new(0), at * 100, at * 100 + 5)
 }
 
-/// A document of these resources: plain ones, or of an abstract type with a spec.
+/// A document of these resources. `None` is a resource of another type.
 fn document(resources: &[(&str, Option<(&Name, Value)>)]) -> Document {
     let mut blueprint = Blueprint::default();
     for (at, (name, abstract_one)) in resources.iter().enumerate() {
@@ -113,7 +113,7 @@ fn document(resources: &[(&str, Option<(&Name, Value)>)]) -> Document {
     Document::of(blueprint)
 }
 
-/// A value as a document writes it.
+/// A value as an expression.
 fn written(value: &Value, at: Span) -> Expr {
     match value {
         Value::Map(entries) => {
@@ -125,7 +125,7 @@ fn written(value: &Value, at: Span) -> Expr {
     }
 }
 
-/// A spec with what must be written, or with all that may be.
+/// A spec with the required fields, or with all fields.
 fn spec(schema: &Schema, all: bool) -> Value {
     let fields = schema.fields.iter().filter(|(_, field)| field.is_settable() && (all || field.required));
     Value::map(fields.map(|(name, field)| (name.clone(), sample(field))))

@@ -1,7 +1,7 @@
 //! Writes the AWS catalogue in its compact form; `cargo xtask catalog aws` runs this.
 //!
-//! `aws_catalog SCHEMAS ABOUT OUT` reads the resource schemas in the folder SCHEMAS as the package has them and writes `catalog.bin` and
-//! `options.txt` into the folder OUT.
+//! `aws_catalog SCHEMAS ABOUT OUT` reads the resource schemas in the folder SCHEMAS as the package has them and writes
+//! `catalog.bin` and `options.txt` into the folder OUT.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "talking to a terminal is what this program is for")]
 
 mod generate;

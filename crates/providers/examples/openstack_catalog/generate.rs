@@ -1,6 +1,7 @@
 //! From the interfaces of Heat's types to types of a catalogue, and those to the compact form.
 //!
-//! What becomes of what is written in `CATALOG.md` beside the catalogue. Not here: reading the compact form (`providers::openstack`).
+//! What becomes of what is written in `CATALOG.md` beside the catalogue. Not here: reading the compact form
+//! (`providers::openstack`).
 
 use std::io::Write as _;
 
@@ -14,8 +15,8 @@ pub(crate) type Type = (String, Json);
 /// Types whose things are called by something other than an id.
 const CALLED_BY: &[(&str, &str)] = &[("OS::Nova::KeyPair", "name")];
 
-/// Old names of properties, by type and way (lists are stepped into), and the property beside it that is meant. Heat puts the value there
-/// before it looks at anything.
+/// Old names of properties, by type and way (lists are stepped into), and the property beside it that is meant. Heat
+/// puts the value there before it looks at anything.
 const OLD_NAMES: &[(&str, &str, &str)] = &[
     ("OS::Cinder::Volume", "imageRef", "image"),
     ("OS::Designate::Zone", "primaries", "masters"),
@@ -37,8 +38,8 @@ const OLD_NAMES: &[(&str, &str, &str)] = &[
 /// The fields by which a port names its subnets.
 const OF_PORT: &[&str] = &["fixed_ips[].subnet", "fixed_ips[].subnet_id"];
 
-/// What things wait for beyond what they read: a type, what it waits for, its own fields, the fields there, and whether the own ones
-/// name a port whose subnets are meant (section 10.6).
+/// What things wait for beyond what they read: a type, what it waits for, its own fields, the fields there, and whether
+/// the own ones name a port whose subnets are meant (section 10.6).
 type Waits = (&'static str, &'static str, &'static [&'static str], &'static [&'static str], bool);
 const WAITS: &[Waits] = &[
     ("AWS::EC2::VPCGatewayAttachment", "AWS::EC2::RouteTable", &["VpcId"], &["VpcId"], false),

@@ -1,7 +1,8 @@
 //! The compact form of a catalogue: many types in little room, each readable without the others.
 //!
-//! `CATALOG.md` beside this file describes every byte. Opening looks at the index alone; a block is unpacked when one of its types is
-//! first asked for. A file that is not of this form gives [`Malformed`], never a panic: everything read is looked up with its bounds.
+//! `CATALOG.md` beside this file describes every byte. Opening looks at the index alone; a block is unpacked when one
+//! of its types is first asked for. A file that is not of this form gives [`Malformed`], never a panic: everything read
+//! is looked up with its bounds.
 //!
 //! Not here: what becomes of a type ([`types`](super::types)), and writing the form (the example `aws_catalog`, which
 //! `cargo xtask catalog aws` runs).
@@ -47,7 +48,8 @@ pub mod kind {
     pub const UNION: u64 = 8;
 }
 
-/// What else is said of a shape: bits of its first number, from the fifth. Those from `ALLOWED` on are followed by something.
+/// What else is said of a shape: bits of its first number, from the fifth. Those from `ALLOWED` on are followed by
+/// something.
 pub mod mark {
     /// Null is a value of it.
     pub const NULLABLE: u64 = 1 << 4;
@@ -323,7 +325,8 @@ pub struct PackedType<'b> {
     pub abilities: u64,
     /// The field that stands for it.
     pub id_field: Option<&'b str>,
-    /// The paths that identify it together, in CloudFormation's names, with `/` between: `RestApiId`, `Device/DeviceName`.
+    /// The paths that identify it together, in CloudFormation's names, with `/` between: `RestApiId`,
+    /// `Device/DeviceName`.
     pub identifier: Vec<&'b str>,
 }
 

@@ -1,7 +1,8 @@
 //! The catalogue of the namespace `aws`: every resource type of CloudFormation, offline, read type by type.
 //!
-//! `catalog.bin` is what `cargo xtask catalog aws` makes of CloudFormation's resource schemas; `CATALOG.md` describes its form and the
-//! rules of names. Opening it costs next to nothing, and only types that a document names are ever unpacked.
+//! `catalog.bin` is what `cargo xtask catalog aws` makes of CloudFormation's resource schemas; `CATALOG.md` describes
+//! its form and the rules of names. Opening it costs next to nothing, and only types that a document names are ever
+//! unpacked.
 //!
 //! Not here: a provider. Nothing in this folder talks to anybody.
 

@@ -1,6 +1,7 @@
 //! Types of variables that are lists of AWS's own: regions, and sizes of instances.
 //!
-//! `options.txt` is made with the catalogue: the name of a type, its options below it, an empty line. Labels are values.
+//! `options.txt` is made with the catalogue: the name of a type, its options below it, an empty line. Labels are
+//! values.
 
 use std::sync::Arc;
 

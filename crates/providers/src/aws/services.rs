@@ -1,7 +1,7 @@
 //! What else services and types of AWS are called: by their product names, by their command line, by the specification.
 //!
-//! Names are plain here: in lower case and without hyphens. What the table gives is looked up in turn, so a name that the catalogue
-//! has itself always means that.
+//! Names are plain here: in lower case and without hyphens. What the table gives is looked up in turn, so a name that
+//! the catalogue has itself always means that.
 //!
 //! Not here: names that differ from the catalogue's in case and hyphens only; they need no table.
 
@@ -95,7 +95,8 @@ const SERVICES: &[(&str, &[&str])] = &[
     ("waf2", &["wafv2"]),
 ];
 
-/// Another name of a type that is no name of its service alone, and the type. The specification's own examples need the first of them.
+/// Another name of a type that is no name of its service alone, and the type. The specification's own examples need the
+/// first of them.
 const TYPES: &[(&str, &str)] = &[
     ("aws/vpc", "aws/ec2/vpc"),
     ("aws/apigateway/httpapi", "aws/apigatewayv2/api"),

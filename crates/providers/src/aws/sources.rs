@@ -1,7 +1,7 @@
 //! Types of AWS as data sources: what can be listed can be looked for.
 //!
-//! A candidate has the fields of the resource. Filters are its fields that hold scalars or lists of them, and its tags as a map from
-//! key to value. Nothing is pushed down: that is for the provider to say when there is one.
+//! A candidate has the fields of the resource. Filters are its fields that hold scalars or lists of them, and its tags
+//! as a map from key to value. Nothing is pushed down: that is for the provider to say when there is one.
 
 use std::sync::Arc;
 

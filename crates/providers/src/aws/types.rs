@@ -1,6 +1,7 @@
 //! Types of the compact catalogue as the rest of the house knows them, each made when it is first asked for and kept.
 //!
-//! A field that needs itself (a statement inside a statement) is anything where it comes again: what stands deeper is left to the provider.
+//! A field that needs itself (a statement inside a statement) is anything where it comes again: what stands deeper is
+//! left to the provider.
 //!
 //! Not here: the bytes ([`format`](super::format)), what else services are called ([`services`](super::services)).
 
@@ -36,7 +37,8 @@ impl PackedTypes {
         &self.packed
     }
 
-    /// The place in the index of the type that is meant by a name: by its own, loosely, or by another name of its service or of itself.
+    /// The place in the index of the type that is meant by a name: by its own, loosely, or by another name of its
+    /// service or of itself.
     pub fn find(&self, name: &str) -> Option<usize> {
         let plain = provider::plain_name(name);
         self.packed.find(&plain).or_else(|| services::others(&plain).find_map(|other| self.packed.find(&other)))

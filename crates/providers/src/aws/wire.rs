@@ -1,7 +1,7 @@
 //! Values with the names that CloudFormation has for fields, and back.
 //!
-//! Works on the compact form itself, so nothing is too deep for it. What the catalogue does not know keeps its name: the free content of
-//! policies, for example.
+//! Works on the compact form itself, so nothing is too deep for it. What the catalogue does not know keeps its name:
+//! the free content of policies, for example.
 
 use blueprint::{Name, Value};
 

@@ -93,8 +93,8 @@ fn invented(data_source_type: &DataSourceType, filters: &[(Name, Name, Value)], 
     Candidate { filter_fields: Value::Map(Arc::default()), fields: Value::Map(Arc::new(fields)) }
 }
 
-/// The result of a function: by its rule in the namespace `test`, else a plausible value of the declared type, the same for
-/// equal arguments.
+/// The result of a function: by its rule in the namespace `test`, else a plausible value of the declared type, the same
+/// for equal arguments.
 pub(super) fn call(catalog: &Catalog, function: &str, arguments: &[Value], fit: &Fit) -> Result<Value, ProviderError> {
     let refused = |message: String| ProviderError::new(ErrorKind::Document, message);
     let beyond = || refused("the result is beyond 64 bits".into());

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use blueprint::Name;
 
-use super::world::{Thing, WorldError};
+use super::thing::Thing;
 
 /// The first line of every such file.
 const HEAD: &str = "{\"world\":1}";
@@ -26,6 +26,27 @@ pub(super) enum Line {
     Gone(Name),
     /// So many things were made at this address so far.
     Made(Name, u32),
+}
+
+/// A world file is unusable.
+#[derive(Debug, thiserror::Error)]
+pub enum WorldError {
+    /// It cannot be read.
+    #[error("the world of the simulated cloud cannot be read from {path}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It has another format, or a newer version.
+    #[error("{path} is no world of the simulated cloud: line {line}")]
+    Foreign {
+        /// The file.
+        path: String,
+        /// The first invalid line, from 1.
+        line: usize,
+    },
 }
 
 /// The file, opened for writing with the first change.

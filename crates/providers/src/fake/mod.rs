@@ -3,7 +3,8 @@
 //! stands in for that one.
 //!
 //! Everything it answers follows from what it was asked: ids and computed values come from a hash of instance, address
-//! and the number of things made there. It knows no clock but the runtime's timer, for the time that a call is told to take.
+//! and the number of things made there. It knows no clock but the runtime's timer, for the time that a call is told to
+//! take.
 //!
 //! Not here: what the things do (they do nothing).
 
@@ -13,6 +14,8 @@ mod keep;
 mod pattern;
 mod plausible;
 mod script;
+mod seed;
+mod thing;
 mod transforms;
 mod values;
 mod veil;
@@ -33,11 +36,13 @@ use provider::{
 };
 
 pub use self::journal::{Happened, Journal};
+pub use self::keep::WorldError;
 pub use self::script::{Fault, FaultKind, When};
-pub use self::world::{Refusal, SharedWorld, Thing, World, WorldError};
+pub use self::thing::Thing;
+pub use self::world::{Refusal, SharedWorld, World};
 
 use self::script::Script;
-use self::world::{Known, Wish};
+use self::thing::{Known, Wish};
 use crate::parts::read_in_parts;
 
 const TEXT: &str = include_str!("catalog.json");

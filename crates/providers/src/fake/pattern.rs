@@ -4,7 +4,7 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use super::plausible::Seed;
+use super::seed::Seed;
 
 /// Beyond this many characters, or parts of the pattern visited, it is given up.
 const MOST: usize = 10_000;

@@ -1,13 +1,13 @@
-//! Values that nobody declared how to fill in: made up by kind, name, limits and pattern of the field, so that a rehearsal
-//! reads like the real thing. Everything follows from the hash of a thing, so equal things get equal values.
+//! Values that nobody declared how to fill in: made up by kind, name, limits and pattern of the field, so that a
+//! rehearsal reads like the real thing. Everything follows from the hash of a thing, so equal things get equal values.
 //!
 //! ```text
 //! aws/lambda/function  functionArn   arn:aws:lambda:eu-west-1:123456789012:function:orders
 //! shop/shelf           shelfId       shelf-3f2a9c1d
 //! ```
 //!
-//! Not here: values that the catalogue does declare (`values.rs`). No provider has code here: what an ARN, a URL or a time
-//! looks like is a matter of form, told by names.
+//! Not here: values that the catalogue does declare (`values.rs`). No provider has code here: what an ARN, a URL or a
+//! time looks like is a matter of form, told by names.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ use std::sync::Arc;
 use base64::Engine as _;
 use blueprint::{Field, IndexMap, Kind, Map, Name, ObjectType, Schema, Type, Value};
 use provider::{Catalogs, Direction, Fit};
-use sha2::{Digest, Sha256};
 
 use super::pattern;
+use super::seed::Seed;
 
 /// The account and the region of everything that has one.
 const ACCOUNT: &str = "123456789012";
@@ -28,41 +28,6 @@ const MADE: i64 = 1_672_671_845;
 
 /// Objects inside objects beyond this depth have only what they must have.
 const DEPTH: u32 = 6;
-
-/// Numbers that follow from a text.
-pub(super) struct Seed {
-    state: [u8; 32],
-    at: usize,
-}
-
-impl Seed {
-    pub(super) fn new(text: &str) -> Seed {
-        Seed { state: Sha256::digest(text.as_bytes()).into(), at: 0 }
-    }
-
-    fn byte(&mut self) -> u8 {
-        if self.at == self.state.len() {
-            self.state = Sha256::digest(self.state).into();
-            self.at = 0;
-        }
-        let byte = self.state.get(self.at).copied().unwrap_or_default();
-        self.at += 1;
-        byte
-    }
-
-    fn number(&mut self) -> u64 {
-        (0..8).fold(0, |number, _| number << 8 | u64::from(self.byte()))
-    }
-
-    /// A number below `most`, 0 if that is 0.
-    pub(super) fn below(&mut self, most: u64) -> u64 {
-        self.number().checked_rem(most).unwrap_or(0)
-    }
-
-    fn hex(&mut self, digits: usize) -> String {
-        (0..digits).filter_map(|_| char::from_digit(u32::from(self.byte() & 15), 16)).collect()
-    }
-}
 
 /// The thing that a value is made up for.
 #[derive(Clone, Copy)]
@@ -77,7 +42,8 @@ pub(super) struct Subject<'a> {
     pub(super) fit: &'a Fit,
 }
 
-/// What the document calls a thing: its field `name`, or `functionName` of a function, or the first field that is a name.
+/// What the document calls a thing: its field `name`, or `functionName` of a function, or the first field that is a
+/// name.
 pub(super) fn own_name<'a>(type_name: &str, schema: &Schema, sent: &'a Value) -> Option<&'a str> {
     let last = Catalogs::last_name_of(type_name).replace(['-', '_'], "").to_ascii_lowercase();
     let text = |name: &str| sent.get(name).and_then(Value::as_text).filter(|text| !text.is_empty());
@@ -158,8 +124,8 @@ impl Subject<'_> {
             .collect()
     }
 
-    /// A text by the name of its field, or by its pattern where that does not fit; always one that fits, where there is one
-    /// that can be found.
+    /// A text by the name of its field, or by its pattern where that does not fit; always one that fits, where there is
+    /// one that can be found.
     fn text(&self, path: &str, name: &str, field: &Field, seed: &mut Seed) -> Value {
         let fits = |value: &Value| self.fit.field(value, field, Direction::Answered).is_none();
         let told = self.told(path, name, field.sensitive, seed);

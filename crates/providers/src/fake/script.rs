@@ -1,4 +1,5 @@
-//! What goes wrong on purpose: faults that a test writes down beforehand, as the deploy cases of the conformance pack do.
+//! What goes wrong on purpose: faults that a test writes down beforehand, as the deploy cases of the conformance pack
+//! do.
 
 use blueprint::{Map, Name};
 use provider::Operation;

@@ -126,8 +126,8 @@ fn marked(mark: &str, facts: &Facts<'_>) -> Option<Value> {
     })
 }
 
-/// The id of a new thing: what was sent as its id field; else that field, where it is the provider's to fill; else made from the
-/// name of its type.
+/// The id of a new thing: what was sent as its id field; else that field, where it is the provider's to fill; else made
+/// from the name of its type.
 pub(super) fn id(id_field: Option<&Name>, schema: &Schema, facts: &Facts<'_>) -> Name {
     let field = id_field.and_then(|name| Some((name, schema.fields.get(name)?)));
     if let Some((name, field)) = field.filter(|(_, field)| field.computed)

@@ -1,5 +1,6 @@
-//! Secrets that were sent stay out of the file of a world, and so do computed values that repeat them: what stands there in
-//! their place says only that there is one. Whoever asks for the thing brings what was sent, and the thing has it again.
+//! Secrets that were sent stay out of the file of a world, and so do computed values that repeat them: what stands
+//! there in their place says only that there is one. Whoever asks for the thing brings what was sent, and the thing has
+//! it again.
 //!
 //! Not here: computed values that the catalogue calls sensitive. They are made up, and nobody's secret.
 
@@ -32,8 +33,8 @@ impl Secrets {
         self.scrub.as_ref().is_some_and(|scrub| scrub.marked(&Value::text(text)).has_secret() || scrub.stands_in(text))
     }
 
-    /// The places of secrets in all fields of a thing, as JSON pointers: where they were sent, and where a computed value
-    /// repeats one.
+    /// The places of secrets in all fields of a thing, as JSON pointers: where they were sent, and where a computed
+    /// value repeats one.
     pub(super) fn places_in(self, fields: &Value) -> Vec<Name> {
         let Secrets { mut sent, scrub } = self;
         if let Some(scrub) = scrub {

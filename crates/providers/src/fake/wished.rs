@@ -1,4 +1,5 @@
-//! A made-up candidate that meets the filters of a document: its fields are as each filter asks, as far as a field can be.
+//! A made-up candidate that meets the filters of a document: its fields are as each filter asks, as far as a field can
+//! be.
 //!
 //! Not here: candidates of the catalogue's rows, which are as they are.
 

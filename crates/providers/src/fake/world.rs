@@ -1,7 +1,8 @@
 //! The simulated cloud itself: things by id, shared by every provider that is given it, so that it outlives them as a
 //! real cloud outlives a process. It can be kept in a file (`keep.rs`).
 //!
-//! Every lookup goes by an index: by id, by address, by the token of a create, by unique value. Nothing is ever searched.
+//! Every lookup goes by an index: by id, by address, by the token of a create, by unique value. Nothing is ever
+//! searched.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -9,10 +10,10 @@ use std::sync::{Arc, Mutex};
 use blueprint::{IndexMap, Map, Name, Names, Value};
 use provider::{Catalog, Fit, ResourceType};
 
-use super::keep::{Keeper, Line};
-use super::plausible;
+use super::keep::{Keeper, Line, WorldError};
+use super::thing::{Known, Thing, Wish, facts_of};
 use super::values::{self, Facts};
-use super::veil::{self, Secrets};
+use super::veil::Secrets;
 
 /// A simulated cloud that several providers use.
 pub type SharedWorld = Arc<Mutex<World>>;
@@ -42,97 +43,6 @@ struct Place {
     ids: Vec<Name>,
 }
 
-/// One thing.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Thing {
-    /// Its id.
-    #[serde(deserialize_with = "blueprint::wire::name")]
-    pub id: Name,
-    /// Its type.
-    #[serde(rename = "type", deserialize_with = "blueprint::wire::name")]
-    pub type_name: Name,
-    /// Instance and address of whom it belongs to, as `INSTANCE/ADDRESS`; empty for what was made by others.
-    #[serde(default, deserialize_with = "blueprint::wire::name", skip_serializing_if = "is_empty")]
-    pub place: Name,
-    /// All its fields: a map.
-    pub fields: Value,
-    /// What its computed values are made from.
-    #[serde(deserialize_with = "blueprint::wire::name")]
-    pub(super) hash: Name,
-    /// 1 at creation and one more with every update.
-    pub(super) updates: i64,
-    /// The token of the call that made it.
-    #[serde(default, deserialize_with = "blueprint::wire::name", skip_serializing_if = "is_empty")]
-    pub(super) token: Name,
-    /// The token of the last update.
-    #[serde(default, deserialize_with = "blueprint::wire::name", skip_serializing_if = "is_empty")]
-    pub(super) update_token: Name,
-    /// Where in its fields secrets stand that were sent; they are not written to the file.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) secrets: Vec<Name>,
-    /// Its fields whose values no two things may share.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    unique: Vec<Name>,
-    /// How many more checks for stability say no; none if all do.
-    #[serde(default)]
-    pub(super) unsettled: Option<u32>,
-}
-
-/// How a thing is to be.
-pub(super) struct Wish<'a> {
-    /// The token of the call.
-    pub(super) token: &'a Name,
-    /// The fields that were sent, in clear.
-    pub(super) sent: &'a Value,
-    /// What is secret in them.
-    pub(super) secrets: Secrets,
-    /// How many checks for stability say no; none if all do.
-    pub(super) unsettled: Option<u32>,
-}
-
-impl Thing {
-    /// The token of the call that made it; empty for what was made by others.
-    pub fn token(&self) -> &str {
-        &self.token
-    }
-
-    /// Fills in what its file does not have. What was computed from secrets is computed again, or is as somebody remembers it.
-    fn unveil(&mut self, resource_type: &ResourceType, known: Known<'_>, fit: &Fit) {
-        if !veil::lies_over(&self.fields, &self.secrets) {
-            return;
-        }
-        self.fields = veil::lifted(&self.fields, &self.secrets, known.sent);
-        if veil::lies_over(&self.fields, &self.secrets) {
-            let sent = known.sent.revealed();
-            let secrets = Secrets::of(known.sent);
-            let facts = facts_of(resource_type, &sent, &self.hash, fit, &secrets);
-            let facts = Facts { id: &self.id, updates: self.updates, ..facts };
-            let id_field = resource_type.id_field.as_ref();
-            let made = values::complete(&resource_type.schema, id_field, &sent, Some(&self.fields), &facts);
-            let made = veil::lifted(&self.fields, &self.secrets, &made);
-            self.fields = veil::lifted(&made, &self.secrets, known.fields);
-        }
-    }
-
-    /// It, as it may be written to a file.
-    fn veiled(&self) -> Box<Thing> {
-        Box::new(Thing { fields: veil::drawn(&self.fields, &self.secrets), ..self.clone() })
-    }
-}
-
-/// What whoever asks for a thing knows of it.
-#[derive(Clone, Copy)]
-pub(super) struct Known<'a> {
-    /// The fields as they were sent.
-    pub(super) sent: &'a Value,
-    /// All fields as they were answered.
-    pub(super) fields: &'a Value,
-}
-
-fn is_empty(name: &Name) -> bool {
-    name.is_empty()
-}
-
 /// The world cannot do it; nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -145,27 +55,6 @@ pub enum Refusal {
     NotThere,
     /// The file of the world cannot be written.
     Unwritable(String),
-}
-
-/// A world file cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum WorldError {
-    /// It cannot be read.
-    #[error("the world of the simulated cloud cannot be read from {path}")]
-    Unreadable {
-        /// The file.
-        path: String,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// It is something else, or of a newer version.
-    #[error("{path} is no world of the simulated cloud: line {line}")]
-    Foreign {
-        /// The file.
-        path: String,
-        /// The line that cannot be understood, from 1.
-        line: usize,
-    },
 }
 
 impl World {
@@ -288,8 +177,8 @@ impl World {
             }
         };
         id = open(id, &hash);
-        // Eight digits meet by chance among some ten thousand things; the later one goes on counting in another way. Two
-        // things of one name differ by the hash.
+        // Eight digits meet by chance among some ten thousand things; the later one goes on counting in another way.
+        // Two things of one name differ by the hash.
         let mut again = 0;
         while self.things.contains_key(&id) {
             again += 1;
@@ -355,8 +244,8 @@ impl World {
         }
     }
 
-    /// The thing of an id with its secrets, which are `known` to whoever reads it from a place. What is not known to belong
-    /// to anybody belongs to the first that reads it: it is being imported.
+    /// The thing of an id with its secrets, which are `known` to whoever reads it from a place. What is not known to
+    /// belong to anybody belongs to the first that reads it: it is being imported.
     pub(super) fn read(
         &mut self,
         resource_type: &ResourceType,
@@ -464,7 +353,8 @@ impl World {
         }
     }
 
-    /// Puts a thing where none of that id is, into every index; as the n-th that was made at its address, if that is said.
+    /// Puts a thing where none of that id is, into every index; as the n-th that was made at its address, if that is
+    /// said.
     fn insert(&mut self, thing: Box<Thing>, made: Option<u32>) {
         if !thing.token.is_empty() {
             self.tokens.insert(thing.token.clone(), thing.id.clone());
@@ -519,19 +409,6 @@ impl World {
                 .map_err(|error| Refusal::Unwritable(error.to_string())),
         }
     }
-}
-
-/// What values of a thing follow from, its id not known yet.
-fn facts_of<'a>(
-    resource_type: &'a ResourceType,
-    sent: &'a Value,
-    hash: &'a str,
-    fit: &'a Fit,
-    secrets: &Secrets,
-) -> Facts<'a> {
-    let name = plausible::own_name(&resource_type.name, &resource_type.schema, sent);
-    let name = name.filter(|name| !secrets.stand_in(name));
-    Facts { hash, id: "", updates: 1, type_name: &resource_type.name, sent, name, fit }
 }
 
 /// The id that a document gives a thing: what it writes as the id field, where that stays what it is.

@@ -1,7 +1,8 @@
 //! Texts of configuration: `SoftwareConfig`, `StructuredConfig`, `SoftwareComponent`, `CloudConfig`, `MultipartMime`.
 //!
-//! They are kept and never changed. A part of a message may name another config by its id; what that stands for is remembered from the
-//! calls that made or read it, so a config that the same run has neither made nor looked at is not found.
+//! They are kept and never changed. A part of a message may name another config by its id; what that stands for is
+//! remembered from the calls that made or read it, so a config that the same run has neither made nor looked at is not
+//! found.
 //!
 //! Not here: writing YAML (`yaml`) and MIME (`mime`).
 
@@ -152,7 +153,7 @@ fn add_part(
         }
     };
     if of("type") == "multipart" {
-        parts.extend(mime::taken_apart(&text));
+        parts.extend(mime::parts_of(&text));
     } else {
         parts.push(Part { text, subtype: of("subtype").to_owned(), filename: of("filename").to_owned() });
     }

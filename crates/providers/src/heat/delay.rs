@@ -4,8 +4,7 @@ use blueprint::Value;
 use provider::{Call, Checked, ProviderError};
 use rand::RngExt;
 
-use super::number;
-use super::wait::wait;
+use super::wait::{number, wait};
 use crate::chance::Source;
 
 /// The longest that an instance may take in all, in seconds.

@@ -1,10 +1,11 @@
 //! The provider of the namespace `OS::Heat`: the types of OpenStack Heat that need no cloud, carried out for real.
 //!
-//! What it makes lives in the state alone: `read` answers what was recorded, and a deletion has nothing to do but to wait where it is
-//! told to. Names and ids come from the token of a call, so a call that is repeated makes the same thing; secrets are drawn.
+//! What it makes lives in the state alone: `read` answers what was recorded, and a deletion has nothing to do but to
+//! wait where it is told to. Names and ids come from the token of a call, so a call that is repeated makes the same
+//! thing; secrets are drawn.
 //!
-//! Not here: types that are children of a document (groups, stacks), which a dialect takes apart; conversions of properties, which are
-//! the dialect's too.
+//! Not here: types that are children of a document (groups, stacks), which a dialect takes apart; conversions of
+//! properties, which are the dialect's too.
 
 mod config;
 mod delay;
@@ -192,15 +193,6 @@ fn all_fields(request: &PlanRequest<'_>) -> Vec<String> {
     let mut fields = of(request.desired).unwrap_or_default();
     fields.extend(of(request.prior_inputs).unwrap_or_default());
     fields
-}
-
-/// A number, written as an integer or as a float.
-fn number(value: &Value) -> Option<f64> {
-    match value.bare() {
-        Value::Int(value) => Some(*value as f64),
-        Value::Float(value) => Some(*value),
-        _ => None,
-    }
 }
 
 fn applied(id: Name, fields: Value) -> Applied {

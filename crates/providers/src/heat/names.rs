@@ -1,7 +1,7 @@
 //! Names and ids of things, made from the token of the call that makes them: the same call makes the same ones again.
 //!
-//! A physical name is the instance, the resource and twelve characters. A thing in a child names the child's own instance there, which
-//! is called after its parent in the same way.
+//! A physical name is the instance, the resource and twelve characters. A thing in a child names the child's own
+//! instance there, which is called after its parent in the same way.
 
 use blueprint::{Key, Name};
 use data_encoding::{Encoding, Specification};

@@ -1,6 +1,7 @@
 //! `OS::Heat::RandomString`.
 //!
-//! Of each class and sequence its least number is drawn, the rest from all of them together; then the order is drawn too.
+//! Of each class and sequence its least number is drawn, the rest from all of them together; then the order is drawn
+//! too.
 
 use blueprint::Value;
 use provider::{Checked, ErrorKind, ProviderError};

@@ -3,8 +3,7 @@
 use blueprint::{Map, Value};
 use provider::{ApplyRequest, Call, ErrorKind, Operation, ProviderError};
 
-use super::number;
-use super::wait::wait;
+use super::wait::{number, wait};
 
 /// Creates, updates or deletes; what comes back is the output.
 pub(super) async fn act(call: &Call, request: &ApplyRequest<'_>) -> Result<Value, ProviderError> {

@@ -1,11 +1,14 @@
-//! Waiting: for a number of seconds, until the call is cancelled, or until its time is over.
+//! Waits for a number of seconds, until the call is cancelled, or until its deadline.
 
 use std::time::Duration;
 
+use blueprint::Value;
 use provider::{Call, ErrorKind, ProviderError};
 
-/// Waits so many seconds; less than 0 is for ever. [`ErrorKind::Cancelled`] when nobody waits any more, [`ErrorKind::TimedOut`] when
-/// the time of the call is over first.
+/// Waits for that many seconds; a negative number waits for ever.
+///
+/// # Errors
+/// [`ErrorKind::Cancelled`] if the call is cancelled, [`ErrorKind::TimedOut`] if its deadline passes first.
 pub(super) async fn wait(call: &Call, seconds: f64) -> Result<(), ProviderError> {
     if seconds == 0.0 || seconds.is_nan() {
         return Ok(());
@@ -32,5 +35,14 @@ pub(super) async fn wait(call: &Call, seconds: f64) -> Result<(), ProviderError>
         () = call.cancel.cancelled() => Err(ProviderError::new(ErrorKind::Cancelled, "cancelled while waiting")),
         () = over => Ok(()),
         () = deadline => Err(ProviderError::new(ErrorKind::TimedOut, "the time given is shorter than the wait")),
+    }
+}
+
+/// A number of seconds from a property: an integer or a float.
+pub(super) fn number(value: &Value) -> Option<f64> {
+    match value.bare() {
+        Value::Int(value) => Some(*value as f64),
+        Value::Float(value) => Some(*value),
+        _ => None,
     }
 }

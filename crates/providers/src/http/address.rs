@@ -1,7 +1,7 @@
 //! Addresses: what may be one, and those that hold parts of an earlier answer.
 //!
-//! In the `url` of `read`, `update` and `delete`, `{json.PATH}` and `{responseHeaders.NAME}` stand for what the answer that made
-//! the thing held, as in `https://host/items/{json.id}` or `{responseHeaders.location}`.
+//! In the `url` of `read`, `update` and `delete`, `{json.PATH}` and `{responseHeaders.NAME}` stand for what the answer
+//! that made the thing held, as in `https://host/items/{json.id}` or `{responseHeaders.location}`.
 
 use blueprint::{Map, Value};
 use reqwest::Url;
@@ -34,8 +34,8 @@ pub(super) fn problem(text: &str) -> Option<String> {
     checked.err()
 }
 
-/// The address with the parts of an earlier answer in their places, and whether one of these was secret. An address without
-/// a host is taken relative to `base`.
+/// The address with the parts of an earlier answer in their places, and whether one of these was secret. An address
+/// without a host is taken relative to `base`.
 pub(super) fn filled(text: &str, outputs: &Value, base: &Url) -> Result<(Url, bool), String> {
     let nothing = Map::default();
     let fields = outputs.as_map().unwrap_or(&nothing);
@@ -52,8 +52,8 @@ pub(super) fn filled(text: &str, outputs: &Value, base: &Url) -> Result<(Url, bo
     Ok((served(url)?, secret))
 }
 
-/// Puts values into a template. At the beginning a value is taken as it is, being an address or the front of one; elsewhere
-/// it is a part, and characters with a meaning in addresses are encoded.
+/// Puts values into a template. At the beginning a value is taken as it is, being an address or the front of one;
+/// elsewhere it is a part, and characters with a meaning in addresses are encoded.
 fn fill(text: &str, value: &mut dyn FnMut(&str) -> Option<(String, bool)>) -> Result<(String, bool), String> {
     let mut filled = String::with_capacity(text.len());
     let mut secret = false;

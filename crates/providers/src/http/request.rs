@@ -1,7 +1,7 @@
 //! `http/request`: what is sent when something is made, changed, looked for and taken away.
 //!
-//! `read`, `update` and `delete` take over `headers` and `timeout` from above where they have none of their own, and `url`;
-//! `update` takes over `body`, too.
+//! `read`, `update` and `delete` take over `headers` and `timeout` from above where they have none of their own, and
+//! `url`; `update` takes over `body`, too.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! `local/archive`: many files packed into one. The same input gives the same bytes: parts are sorted, times and owners
-//! fixed, modes either 0644 or 0755.
+//! `local/archive`: many files packed into one. The same input gives the same bytes: entries are sorted, times and
+//! owners are fixed, modes are 0644 or 0755.
 //!
-//! What is packed is looked at whenever a plan is made ([`digest_now`]), so that a changed file is a change of what is wanted
-//! although the document has not changed.
+//! Each plan reads the packed files ([`digest_now`]), so that a changed file is a change of the desired state although
+//! the document has not changed.
 
 use std::fs;
 use std::io::{self, Read, Seek, Write};
@@ -15,10 +15,11 @@ use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 
 use super::archive_list::{Part, Parts, globs, parts};
-use super::before::{self, Before};
+use super::existing::{self, Existing};
+use super::own_paths::OwnPaths;
 use super::place::{Place, entries, failed, flag, id_of, is_set, text};
+use super::requests::{Change, Recorded, deleted};
 use super::whole_file::{self, Found};
-use super::{Change, Made, Recorded};
 
 const MODE: u32 = 0o644;
 
@@ -29,7 +30,7 @@ enum Format {
     TarGz,
 }
 
-/// The format that is written, or that the path's extension says.
+/// The format of a spec: from `format`, else from the extension of `path`.
 fn format(spec: &Value) -> Option<Format> {
     let path = text(spec, "path").unwrap_or_default();
     match text(spec, "format") {
@@ -44,7 +45,7 @@ fn format(spec: &Value) -> Option<Format> {
     }
 }
 
-/// A format that is known, something to pack, and patterns that are patterns.
+/// Checks the format, that there is something to pack, and the patterns.
 pub(super) fn check(spec: &Value) -> Checked {
     let mut checked = Checked::default();
     let path_known = text(spec, "path").is_some();
@@ -72,11 +73,11 @@ pub(super) fn check(spec: &Value) -> Checked {
     checked
 }
 
-/// The digest of everything that goes in: names, modes, contents.
+/// The digest of all input: names, modes, contents.
 fn inputs_digest(place: &Place, parts: &Parts) -> Result<String, ProviderError> {
     let mut all = Sha256::new();
     for (name, part) in &parts.parts {
-        place.still_wanted()?;
+        place.check_cancelled()?;
         let (mode, digest) = match part {
             Part::File { path, executable } => (*executable, whole_file::digest_of(path)?),
             Part::Text(text) => (false, whole_file::digest(text.as_bytes())),
@@ -86,14 +87,14 @@ fn inputs_digest(place: &Place, parts: &Parts) -> Result<String, ProviderError> 
     Ok(whole_file::hex(&all.finalize()))
 }
 
-/// The digest of what a spec would pack now, as `inputsSha256` holds it.
+/// The digest of the current input of a spec, in the form of `inputsSha256`.
 pub(super) fn digest_now(place: &Place, spec: &Value) -> Result<Value, ProviderError> {
     let own = place.written(text(spec, "path").unwrap_or_default())?;
     let secret = spec.get("entries").is_some_and(Value::has_secret);
     Ok(Value::from(inputs_digest(place, &parts(place, spec, &own)?)?).tainted(secret))
 }
 
-/// Whether the file at a path is what packing would give.
+/// Whether the file at a path equals the archive that the spec packs now.
 pub(super) fn is_packed_at(place: &Place, spec: &Value, path: &Path) -> Result<bool, ProviderError> {
     match (parts(place, spec, path), format(spec)) {
         (Ok(parts), Some(format)) => Ok(pack_digest(place, &parts, format)? == whole_file::digest_of(path)?),
@@ -101,34 +102,34 @@ pub(super) fn is_packed_at(place: &Place, spec: &Value, path: &Path) -> Result<b
     }
 }
 
-/// What is at the place of an archive that is to be created.
-pub(super) fn before(place: &Place, made: &Made, path: &Path, desired: &Value) -> Result<Before, ProviderError> {
+/// What exists at the path of an archive that is to be created.
+pub(super) fn existing(place: &Place, own: &OwnPaths, path: &Path, desired: &Value) -> Result<Existing, ProviderError> {
     match whole_file::look(path)? {
-        Found::Nothing => return Ok(before::nothing_at(path, made)),
+        Found::Nothing => return Ok(existing::nothing_at(path, own)),
         Found::File { link: false, .. } => {}
-        _ => return Ok(Before::Other),
+        _ => return Ok(Existing::Different),
     }
-    // What is packed may be made by the same plan.
+    // The same plan may create the packed files.
     let (false, Ok(parts), Some(format)) = (desired.has_unknown(), parts(place, desired, path), format(desired)) else {
-        return Ok(Before::Undecided);
+        return Ok(Existing::Undecided);
     };
     let is_wanted = whole_file::digest_of(path)? == pack_digest(place, &parts, format)?;
-    Ok(if is_wanted { Before::Wanted } else { Before::Other })
+    Ok(if is_wanted { Existing::Matching } else { Existing::Different })
 }
 
-/// The digest of the archive as it lies there.
-pub(super) fn read(place: &Place, made: &Made, recorded: Recorded) -> Result<Seen, ProviderError> {
-    let Some(path) = place.recorded(&recorded)? else { return Ok(Seen::CannotTell) };
-    let private = made.remembered(&path, &recorded);
+/// Reads the archive: its digest and size.
+pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<Seen, ProviderError> {
+    let Some(path) = recorded.path(place)? else { return Ok(Seen::CannotTell) };
+    let private = own.ownership_of_read(&path, &recorded);
     let Found::File { size, .. } = whole_file::look(&path)? else { return Ok(Seen::Gone) };
     let digest = whole_file::digest_of(&path)?;
     let inputs = &recorded.inputs;
-    // A create whose outcome is unknown: packing again tells whether this is its work.
+    // The outcome of the create is unknown. Packing again tells whether it wrote this file.
     if recorded.id.is_none() && !is_packed_at(place, inputs, &path)? {
         return Ok(Seen::Gone);
     }
     let secret = inputs.get("entries").is_some_and(Value::has_secret);
-    // The digest of what was packed. That the files are others now is a change of what is wanted, and no drift.
+    // The recorded digest of the input. A change of the files since is a change of the desired state, not drift.
     let packed = recorded.outputs.get("inputsSha256").cloned();
     let packed = packed.or_else(|| digest_now(place, inputs).ok().filter(|_| recorded.id.is_none()));
     let mut fields = entries(inputs);
@@ -139,20 +140,20 @@ pub(super) fn read(place: &Place, made: &Made, recorded: Recorded) -> Result<See
     fields.insert("sha256".into(), Value::from(digest).tainted(secret));
     fields.insert("inputsSha256".into(), packed.unwrap_or_default().tainted(secret));
     fields.insert("size".into(), Value::Int(i64::try_from(size).unwrap_or(i64::MAX)));
-    before::tell(&mut fields, &private);
+    existing::set_existed(&mut fields, &private);
     Ok(Seen::There { id: id_of(&path), fields: Value::map(fields), private, expired: None })
 }
 
-/// Packs the archive anew, or removes it.
-pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applied, ProviderError> {
-    let path = place.target(&change)?;
+/// Packs the archive, or removes it.
+pub(super) fn apply(place: &Place, own: &OwnPaths, change: Change) -> Result<Applied, ProviderError> {
+    let path = change.path(place)?;
     let found = whole_file::look(&path)?;
     if change.operation == Operation::Delete {
         return match found {
-            Found::Nothing => whole_file::remove(&path, made).map(|()| super::deleted(Vec::new())),
-            _ if !before::is_ours(&change.private) => Ok(before::kept(&path)),
-            Found::File { link: false, .. } => whole_file::remove(&path, made).map(|()| super::deleted(Vec::new())),
-            _ => Ok(super::deleted(vec![format!("`{}` is no archive of ours any more: it is kept", path.display())])),
+            Found::Nothing => whole_file::remove(&path, own).map(|()| deleted(Vec::new())),
+            _ if !existing::is_ours(&change.private) => Ok(existing::kept(&path)),
+            Found::File { link: false, .. } => whole_file::remove(&path, own).map(|()| deleted(Vec::new())),
+            _ => Ok(deleted(vec![format!("`{}` is no archive of ours any more: it is kept", path.display())])),
         };
     }
     let spec = &change.desired;
@@ -179,16 +180,17 @@ pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applie
     let mut private = if create { Value::Null } else { change.private.clone() };
     if !same {
         let fresh = create && matches!(found, Found::Nothing);
-        let above = whole_file::write(&path, MODE, fresh, made, |file| {
+        let above = whole_file::write(&path, MODE, fresh, own, |file| {
             pack(place, &parts, format, file)?;
-            // Files are read twice; what was packed is what the plan saw if they are the same before and after.
+            // The files are read twice. If the digest is the same before and after, the archive holds what the plan
+            // saw.
             change.check_source("root", &inputs_digest(place, &parts)?)
         })?;
         if create {
-            private = before::ownership_of_made(above, &change.private);
+            private = existing::ownership_of_created(above, &change.private);
         }
     } else if create {
-        private = made.ownership_of_found(&path, &change.private);
+        private = own.ownership_of_found(&path, &change.private);
     }
     let size = fs::metadata(&path).map_err(|error| failed("look at", &path, &error))?.len();
     let secret = spec.get("entries").is_some_and(Value::has_secret);
@@ -198,7 +200,7 @@ pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applie
     fields.insert("sha256".into(), Value::from(whole_file::digest_of(&path)?).tainted(secret));
     fields.insert("inputsSha256".into(), Value::from(inputs_digest(place, &parts)?).tainted(secret));
     fields.insert("size".into(), Value::Int(i64::try_from(size).unwrap_or(i64::MAX)));
-    before::tell(&mut fields, &private);
+    existing::set_existed(&mut fields, &private);
     Ok(Applied { id, fields: Value::map(fields), private, stable: true, warnings: parts.warnings })
 }
 
@@ -224,7 +226,7 @@ fn pack(place: &Place, parts: &Parts, format: Format, file: &mut fs::File) -> Re
     packed.map_err(|failure| failure.0)
 }
 
-/// An error of packing: of ours, or one that came through a writer.
+/// An error of packing: our own, or one that a writer passed on.
 struct Failure(ProviderError);
 
 impl From<ProviderError> for Failure {
@@ -248,7 +250,7 @@ impl From<zip::result::ZipError> for Failure {
 fn pack_zip(place: &Place, parts: &Parts, out: impl Write + Seek) -> Result<(), Failure> {
     let mut zip = zip::ZipWriter::new(out);
     for (name, part) in &parts.parts {
-        place.still_wanted()?;
+        place.check_cancelled()?;
         let options = SimpleFileOptions::default()
             .compression_method(zip::CompressionMethod::Deflated)
             .compression_level(Some(6))
@@ -270,7 +272,7 @@ fn pack_zip(place: &Place, parts: &Parts, out: impl Write + Seek) -> Result<(), 
 fn pack_tar<W: Write>(place: &Place, parts: &Parts, out: W) -> Result<W, Failure> {
     let mut tar = tar::Builder::new(out);
     for (name, part) in &parts.parts {
-        place.still_wanted()?;
+        place.check_cancelled()?;
         let mut header = tar::Header::new_gnu();
         header.set_entry_type(tar::EntryType::Regular);
         header.set_mode(mode(part));
@@ -286,7 +288,7 @@ fn pack_tar<W: Write>(place: &Place, parts: &Parts, out: W) -> Result<W, Failure
                 let file = open(path)?;
                 let size = file.metadata()?.len();
                 header.set_size(size);
-                // A file that grows meanwhile must not spill over the size that its header says.
+                // A file that grows meanwhile must not exceed the size in its header.
                 tar.append_data(&mut header, name, file.take(size))?;
             }
         }

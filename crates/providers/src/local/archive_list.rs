@@ -1,4 +1,4 @@
-//! Which files go into an archive, in which order.
+//! The files of an archive and their order.
 //!
 //! Not here: the formats (`archive`).
 
@@ -14,22 +14,25 @@ use provider::{ErrorKind, ProviderError};
 use super::place::{Place, failed, id_of, text};
 use super::unix;
 
-/// One file of an archive.
+/// One entry of an archive.
 pub(super) enum Part {
-    /// A file that is read.
+    /// A file of this machine.
     File { path: PathBuf, executable: bool },
-    /// Text of the document.
+    /// A text from the document.
     Text(String),
 }
 
-/// The parts of an archive by name, sorted; names use `/`.
+/// The entries of an archive by name, sorted. Names use `/`.
 pub(super) struct Parts {
     pub(super) parts: BTreeMap<String, Part>,
-    /// What was left out although the globs ask for it.
+    /// Warnings about files that match the globs and are left out.
     pub(super) warnings: Vec<String>,
 }
 
-/// A set of globs; a glob that names a folder stands for all that is in it.
+/// A set of globs. A glob that names a folder matches everything in it.
+///
+/// # Errors
+/// At `field`, for an invalid pattern.
 pub(super) fn globs(patterns: &[&str], field: &str) -> Result<GlobSet, ProviderError> {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns {
@@ -46,7 +49,7 @@ fn texts<'a>(spec: &'a Value, field: &str) -> Vec<&'a str> {
     spec.get(field).and_then(Value::as_list).unwrap_or_default().iter().filter_map(Value::as_text).collect()
 }
 
-/// The parts that a spec asks for. `own` is the archive itself, which is never put into itself.
+/// The entries that a spec selects. `own` is the path of the archive itself, which is left out.
 pub(super) fn parts(place: &Place, spec: &Value, own: &Path) -> Result<Parts, ProviderError> {
     let mut found = Parts { parts: BTreeMap::new(), warnings: Vec::new() };
     if let Some(root) = text(spec, "root") {
@@ -72,14 +75,14 @@ pub(super) fn parts(place: &Place, spec: &Value, own: &Path) -> Result<Parts, Pr
     Ok(found)
 }
 
-/// Whether any of these paths lies in what a spec packs.
+/// Whether a spec packs any of these paths.
 pub(super) fn takes_any(place: &Place, spec: &Value, paths: &BTreeSet<Name>) -> bool {
     let Some(root) = text(spec, "root").and_then(|root| place.source(root).ok()) else { return false };
     let include = texts(spec, "include");
     let (Ok(taken), Ok(left_out)) = (globs(&include, "include"), globs(&texts(spec, "exclude"), "exclude")) else {
         return false;
     };
-    // The root itself may be a link: what lies in it has the path that the link leads to.
+    // The root may be a link. Ids of files in it begin with the target of the link.
     let within = id_of(&root.join("x"));
     let folder = within.trim_end_matches('x');
     let from = (Bound::Included(folder), Bound::Unbounded);
@@ -101,7 +104,7 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn folder(&self, folder: &Path, prefix: &str, taken: bool, found: &mut Parts) -> Result<(), ProviderError> {
-        self.place.still_wanted()?;
+        self.place.check_cancelled()?;
         for entry in fs::read_dir(folder).map_err(|error| failed("list", folder, &error))? {
             let entry = entry.map_err(|error| failed("list", folder, &error))?;
             let path = entry.path();
@@ -119,7 +122,7 @@ impl Walk<'_> {
             if kind.is_dir() {
                 self.folder(&path, &name, taken, found)?;
             } else if taken {
-                // A link is packed as what it leads to; links to folders could lead in circles.
+                // A link is packed as its target. Links to folders are left out, because they may form cycles.
                 let metadata = fs::metadata(&path).map_err(|error| failed("look at", &path, &error))?;
                 if metadata.is_file() {
                     let executable = unix::mode_of(&metadata) & 0o100 != 0;

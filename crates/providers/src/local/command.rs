@@ -1,8 +1,7 @@
-//! `local/command`: something that commands make, change, look at and take away.
+//! `local/command`: a resource that commands create, update, read and delete.
 //!
-//! What a command does is its own affair: without `read` the thing is taken to be there as it was recorded, and a call
-//! whose outcome is lost cannot be told from one that never ran. With `read` it can, but what it printed is lost: its outputs
-//! are unknown then, never empty.
+//! Without a `read` command the resource counts as existing as recorded, and a call whose outcome is lost cannot be
+//! told from one that never ran. With `read` it can, but the output of the lost call is unknown, never empty.
 
 use std::time::Duration;
 
@@ -14,23 +13,24 @@ use provider::{
 
 use super::place::{entries, is_set, text};
 use super::process::{self, Ended, Run};
+use super::requests::deleted;
 use super::whole_file;
 
 const ACTIONS: [&str; 4] = ["create", "update", "delete", "read"];
-/// Changes of these are only written down: they say what to do another time.
+/// Changes of these fields are only recorded: they concern later operations.
 const ONLY_RECORDED: [&str; 4] = ["read", "delete", "timeout", "update"];
-/// How long a command may run where nothing is said.
+/// The time limit of a command without `timeout`.
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
-/// The exit code of `read` that means "not there".
+/// The exit code of `read` that means that the resource does not exist.
 const GONE: i32 = 3;
-/// What is said of a secret in a command.
+/// The warning about a secret in a command.
 pub(super) const SHOWS: &str =
     "a secret in a command line shows in the list of processes: hand it over by `stdin` or `environment`";
-/// How much of the errors of a failed command stands in the message.
+/// Limits of the part of stderr that the error of a failed command shows.
 const TAIL_LINES: usize = 20;
 const TAIL_CHARACTERS: usize = 2000;
 
-/// Commands that are not empty, and a timeout that is a length of time.
+/// Checks that commands are not empty, and that the timeout is a duration.
 pub(super) fn check(spec: &Value) -> Checked {
     let mut checked = Checked::default();
     for action in ACTIONS {
@@ -63,7 +63,7 @@ pub(super) fn check(spec: &Value) -> Checked {
     checked
 }
 
-/// Which changes are only recorded.
+/// Plans an update: which changes are only recorded.
 pub(super) fn plan(request: &PlanRequest<'_>) -> Planned {
     let mut planned = Planned::default();
     if !request.prior_inputs.is_null() {
@@ -77,7 +77,7 @@ fn written(spec: &Value, field: &str) -> Option<Value> {
     spec.get(field).filter(|value| !value.is_null()).map(Value::revealed)
 }
 
-/// The program and arguments of an action: text is run by `sh -c` or the `interpreter`, a list as it is.
+/// The program and arguments of an action. A text runs through `sh -c` or the `interpreter`; a list runs directly.
 fn words(spec: &Value, action: &str) -> Option<Vec<String>> {
     match spec.get(action)?.bare() {
         Value::Text(script) => {
@@ -101,7 +101,7 @@ fn argument(value: &Value) -> Option<String> {
     }
 }
 
-/// Runs one action, `word` being what it is called by `CYAN_ACTION`.
+/// Runs one action. `word` is the value of `CYAN_ACTION`.
 async fn act(call: &Call, spec: &Value, words: Vec<String>, word: &str, token: &str) -> Result<Ended, ProviderError> {
     let folder = text(spec, "workingDir").map_or_else(|| call.folder.clone(), |folder| call.folder.join(folder));
     let limit = match text(spec, "timeout") {
@@ -121,7 +121,7 @@ async fn act(call: &Call, spec: &Value, words: Vec<String>, word: &str, token: &
     process::run(call, Run { words, folder, environment, stdin, limit, limited_by: "timeout", scrub }).await
 }
 
-/// The error of a command that did not end with 0.
+/// The error of a command with another exit code than 0.
 pub(super) fn failure(what: &str, ended: &Ended, scrub: &Scrub) -> ProviderError {
     let how = match (ended.code, ended.signal) {
         (Some(code), _) => format!("ended with exit code {code}"),
@@ -138,12 +138,12 @@ pub(super) fn failure(what: &str, ended: &Ended, scrub: &Scrub) -> ProviderError
     ProviderError::new(ErrorKind::Permanent, message)
 }
 
-/// What a command printed, as `$(..)` of a shell gives it: without the line breaks at its end.
+/// The output of a command without trailing line breaks, as `$(..)` in a shell returns it.
 pub(super) fn printed(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim_end_matches(['\n', '\r']).to_owned()
 }
 
-/// JSON as a value, if the text is JSON.
+/// The value of a JSON text; null if the text is not JSON.
 fn json(text: &str) -> Value {
     serde_json::from_str(text).map(|value| from_json(&value)).unwrap_or_default()
 }
@@ -165,14 +165,14 @@ fn from_json(value: &serde_json::Value) -> Value {
     }
 }
 
-/// The id: of the token under which the thing was made, so that another try gives the same.
+/// The id, derived from the token of the create, so that another try gives the same id.
 fn id_of(token: &str) -> Name {
     format!("command-{}", whole_file::digest(token.as_bytes()).get(..12).unwrap_or_default()).into()
 }
 
-/// All fields of the thing. What it printed is not known where nobody has heard the command end.
+/// All fields of the resource. The output is unknown if the end of the command was not observed.
 fn fields(spec: &Value, id: &Name, ended: Option<&Ended>) -> Value {
-    // What was made with a secret may hold it in a form that no search would find.
+    // The output of a command with a secret in its spec may hold the secret in any form.
     let secret = spec.has_secret();
     let mut fields = entries(spec);
     fields.insert("id".into(), Value::Text(id.clone()));
@@ -191,12 +191,12 @@ fn fields(spec: &Value, id: &Name, ended: Option<&Ended>) -> Value {
     Value::map(fields)
 }
 
-/// Asks the `read` command. Without one the thing is as recorded, and nobody can tell what became of a call that was cut
-/// off (reference 5.3), unless it would have run nothing. What a create that was cut off has printed is lost.
+/// Runs the `read` command. Without one the resource is as recorded, and the outcome of an interrupted call is unknown
+/// (decision 5.3), unless the call ran no command. The output of an interrupted create is lost.
 pub(super) async fn read(call: &Call, request: ReadRequest<'_>) -> Result<Seen, ProviderError> {
     let token = request.token.unwrap_or(&call.token);
     let id: Name = request.id.map_or_else(|| id_of(token), Into::into);
-    // A delete that was cut off sent nothing; the fields as last answered hold the same commands.
+    // An interrupted delete sent no inputs. The fields as last answered hold the same commands.
     let spec = if request.inputs.is_null() { request.outputs } else { request.inputs };
     match words(spec, "read") {
         Some(words) => {
@@ -232,7 +232,7 @@ pub(super) async fn apply(call: &Call, request: ApplyRequest<'_>) -> Result<Appl
     let deleting = request.operation == Operation::Delete;
     let Some(words) = words(spec, action) else {
         if deleting {
-            return Ok(super::deleted(Vec::new()));
+            return Ok(deleted(Vec::new()));
         }
         return Err(ProviderError::new(ErrorKind::Document, format!("the command `{action}` is missing")).at(action));
     };
@@ -241,7 +241,7 @@ pub(super) async fn apply(call: &Call, request: ApplyRequest<'_>) -> Result<Appl
         return Err(failure(&format!("the command `{action}`"), &ended, &scrub).at(action));
     }
     if deleting {
-        return Ok(super::deleted(Vec::new()));
+        return Ok(deleted(Vec::new()));
     }
     let mut warnings = Vec::new();
     if ended.cut {

@@ -1,6 +1,7 @@
-//! The data sources: a file, a folder's list, a variable of the environment, what a command prints.
+//! The data sources: a file, the names in a folder, an environment variable, the output of a command.
 //!
-//! Their filters are arguments: each is given with `=`, and there is one candidate, or an error that says what is missing.
+//! Their filters are arguments: each takes the operator `=`. There is one candidate, or an error that names what is
+//! missing.
 
 use std::fs;
 use std::path::Path;
@@ -14,12 +15,12 @@ use super::place::{Place, failed, on_a_thread};
 use super::process::{self, Run};
 use super::whole_file;
 
-/// Words in the name of a variable that tell that its value is secret.
+/// Words in the name of a variable that mark its value as secret.
 const SECRET_WORDS: [&str; 4] = ["KEY", "TOKEN", "SECRET", "PASSWORD"];
 /// The characters that make a path a pattern.
 const PATTERN: [char; 4] = ['*', '?', '[', '{'];
 
-/// Fetches the one candidate.
+/// Fetches the single candidate.
 pub(super) async fn fetch(call: &Call, request: FetchRequest<'_>) -> Result<Fetched, ProviderError> {
     for (field, operator, _) in request.filters {
         if operator.as_ref() != "=" {
@@ -79,7 +80,8 @@ fn file(place: &Place, path: &str) -> Result<Fields, ProviderError> {
     Ok(vec![("content", content.into()), ("sha256", sha256.into()), ("size", size.into())])
 }
 
-/// Without a pattern all that lies directly in the folder; with one the files that match it, deeper ones too where it has `**`.
+/// Without a pattern, all names directly in the folder; with one, the files that match it, at any depth if it holds
+/// `**`.
 fn directory(place: &Place, path: &str, glob: Option<&str>) -> Result<Fields, ProviderError> {
     let (base, pattern) = match path.find(PATTERN) {
         Some(at) if glob.is_some() => {
@@ -135,7 +137,7 @@ fn list(
     set: &globset::GlobSet,
     names: &mut Vec<String>,
 ) -> Result<(), ProviderError> {
-    place.still_wanted()?;
+    place.check_cancelled()?;
     for entry in fs::read_dir(folder).map_err(|error| failed("list", folder, &error))? {
         let entry = entry.map_err(|error| failed("list", folder, &error))?;
         let file_name = entry.file_name();
@@ -225,7 +227,7 @@ mod tests {
     use super::names_a_secret;
 
     #[test]
-    fn some_names_tell_of_secrets() {
+    fn names_with_secret_words_are_recognised() {
         for (name, secret) in
             [("API_KEY", true), ("github_token", true), ("Db_Password", true), ("CLIENTSECRET", true), ("PATH", false)]
         {

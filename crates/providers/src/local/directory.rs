@@ -1,7 +1,7 @@
 //! `local/directory`: one folder.
 //!
-//! A folder that is there already is used as it is: its mode is not touched, and it is not removed. A folder made here is
-//! removed only once nothing is in it any more.
+//! An existing folder is used unchanged: the provider neither sets its mode nor removes it. A folder that the provider
+//! created is removed only when it is empty.
 
 use std::fs;
 use std::io;
@@ -10,44 +10,47 @@ use std::path::Path;
 use blueprint::Value;
 use provider::{Applied, ErrorKind, Operation, ProviderError, Seen};
 
-use super::before::{self, Before};
+use super::existing::{self, Existing};
+use super::own_paths::OwnPaths;
 use super::place::{Place, entries, failed, id_of, text};
+use super::requests::{Change, Recorded, deleted};
+use super::unix;
 use super::whole_file::{self, Found};
-use super::{Change, Made, Recorded, unix};
 
 const DEFAULT_MODE: u32 = 0o755;
-/// How many left-over names a warning lists.
+/// Maximum number of remaining names in a warning.
 const MOST_LISTED: usize = 10;
 
-/// Whether a recorded folder is ours.
-pub(super) fn made_here(private: &Value) -> bool {
+/// Whether the provider created a recorded folder.
+pub(super) fn is_created(private: &Value) -> bool {
     private.get("made").and_then(Value::as_bool).unwrap_or(false)
 }
 
-fn remembering(made: bool, parents: usize) -> Value {
-    let made = [("made".into(), Value::Bool(made))].into_iter();
-    Value::map(made.chain(entries(&before::ownership(true, parents))))
+/// The opaque data of a folder: whether the provider created it, and how many folders above it.
+fn ownership(created: bool, parents: usize) -> Value {
+    let created = [("made".into(), Value::Bool(created))].into_iter();
+    Value::map(created.chain(entries(&existing::ownership(true, parents))))
 }
 
-/// What is at the place of a folder that is to be created.
-pub(super) fn before(made: &Made, path: &Path) -> Result<Before, ProviderError> {
+/// What exists at the path of a folder that is to be created.
+pub(super) fn existing(own: &OwnPaths, path: &Path) -> Result<Existing, ProviderError> {
     Ok(match whole_file::look(path)? {
-        Found::Nothing => before::nothing_at(path, made),
-        Found::Folder { .. } => Before::Wanted,
-        _ => Before::Other,
+        Found::Nothing => existing::nothing_at(path, own),
+        Found::Folder { .. } => Existing::Matching,
+        _ => Existing::Different,
     })
 }
 
-/// Whether the folder is there, and its mode where it was made here.
-pub(super) fn read(place: &Place, made: &Made, recorded: Recorded) -> Result<Seen, ProviderError> {
-    let Some(path) = place.recorded(&recorded)? else { return Ok(Seen::CannotTell) };
+/// Reads whether the folder exists, and its mode if the provider created it.
+pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<Seen, ProviderError> {
+    let Some(path) = recorded.path(place)? else { return Ok(Seen::CannotTell) };
     let Found::Folder { mode } = whole_file::look(&path)? else { return Ok(Seen::Gone) };
-    let parents = before::parents(&recorded.private);
-    made.remember_parents(&path, parents);
-    let ours = match Before::of(&recorded.private) {
-        // A create that was cut off made it.
-        Before::Nothing { .. } => true,
-        _ => made_here(&recorded.private) || recorded.id.is_none() && made.has(&path),
+    let parents = existing::parents(&recorded.private);
+    own.add_parents(&path, parents);
+    let ours = match Existing::of(&recorded.private) {
+        // An interrupted create made it.
+        Existing::Nothing { .. } => true,
+        _ => is_created(&recorded.private) || recorded.id.is_none() && own.has(&path),
     };
     let mut fields = entries(&recorded.inputs);
     if fields.is_empty() {
@@ -57,15 +60,15 @@ pub(super) fn read(place: &Place, made: &Made, recorded: Recorded) -> Result<See
         fields.insert("mode".into(), whole_file::observed_mode(text(&recorded.inputs, "mode"), mode).into());
     }
     fields.insert("id".into(), Value::Text(id_of(&path)));
-    before::tell(&mut fields, &remembering(ours, 0));
-    Ok(Seen::There { id: id_of(&path), fields: Value::map(fields), private: remembering(ours, parents), expired: None })
+    existing::set_existed(&mut fields, &ownership(ours, 0));
+    Ok(Seen::There { id: id_of(&path), fields: Value::map(fields), private: ownership(ours, parents), expired: None })
 }
 
-/// Makes the folder, sets its mode, or removes it.
-pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applied, ProviderError> {
-    let path = place.target(&change)?;
+/// Creates the folder, sets its mode, or removes it.
+pub(super) fn apply(place: &Place, own: &OwnPaths, change: Change) -> Result<Applied, ProviderError> {
+    let path = change.path(place)?;
     if change.operation == Operation::Delete {
-        return delete(&path, made, made_here(&change.private));
+        return delete(&path, own, is_created(&change.private));
     }
     let mode = match text(&change.desired, "mode") {
         Some(mode) => whole_file::parse_mode(mode).ok_or_else(|| {
@@ -74,16 +77,17 @@ pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applie
         None => DEFAULT_MODE,
     };
     let mut warnings = Vec::new();
-    let mut parents = before::parents(&change.private);
-    // Nothing was there when the plan was made: what is there now comes from another step of this run, as the folder above its file.
-    let was_nothing = matches!(Before::of(&change.private), Before::Nothing { .. });
+    let mut parents = existing::parents(&change.private);
+    // Nothing existed when the plan was made, so another step of this run created the folder, for example for a file in
+    // it.
+    let was_nothing = matches!(Existing::of(&change.private), Existing::Nothing { .. });
     let mut found = whole_file::look(&path)?;
-    let mut ours = made_here(&change.private) || made.has(&path) || was_nothing;
+    let mut ours = is_created(&change.private) || own.has(&path) || was_nothing;
     if matches!(found, Found::Nothing) {
         let above = change.desired.get("parents").and_then(Value::as_bool).unwrap_or(true);
-        match make(&path, above, made)? {
+        match make(&path, above, own)? {
             Some(levels) => (ours, parents) = (true, levels.max(parents)),
-            None => (ours, found) = (ours || made.has(&path), whole_file::look(&path)?),
+            None => (ours, found) = (ours || own.has(&path), whole_file::look(&path)?),
         }
     }
     match found {
@@ -103,15 +107,15 @@ pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applie
     let id = change.id_at(&path);
     let mut fields = entries(&change.desired);
     fields.insert("id".into(), Value::Text(id.clone()));
-    let private = remembering(ours, parents);
-    before::tell(&mut fields, &private);
+    let private = ownership(ours, parents);
+    existing::set_existed(&mut fields, &private);
     Ok(Applied { id, fields: Value::map(fields), private, stable: true, warnings })
 }
 
-/// Makes the folder, and says what [`whole_file::make_parents`] says; nothing where somebody else has made it meanwhile.
-fn make(path: &Path, parents: bool, made: &Made) -> Result<Option<usize>, ProviderError> {
-    let levels = if parents { whole_file::make_parents(path, made)? } else { 0 };
-    match made.create_folder(path) {
+/// Creates the folder. Returns what [`whole_file::make_parents`] returns, or `None` if the folder exists by now.
+fn make(path: &Path, parents: bool, own: &OwnPaths) -> Result<Option<usize>, ProviderError> {
+    let levels = if parents { whole_file::make_parents(path, own)? } else { 0 };
+    match own.create_folder(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let text = format!(
@@ -122,19 +126,19 @@ fn make(path: &Path, parents: bool, made: &Made) -> Result<Option<usize>, Provid
         }
         Err(error) => Err(failed("make the folder", path, &error).at("path")),
         Ok(()) => {
-            whole_file::sync_folder_of(path).map_err(|error| failed("make the folder", path, &error))?;
+            unix::sync_folder_of(path).map_err(|error| failed("make the folder", path, &error))?;
             Ok(Some(levels))
         }
     }
 }
 
-fn delete(path: &Path, made: &Made, ours: bool) -> Result<Applied, ProviderError> {
-    let kept = |why: String| Ok(super::deleted(vec![format!("`{}` is kept: {why}", path.display())]));
+fn delete(path: &Path, own: &OwnPaths, ours: bool) -> Result<Applied, ProviderError> {
+    let kept = |why: String| Ok(deleted(vec![format!("`{}` is kept: {why}", path.display())]));
     match whole_file::look(path)? {
         Found::Nothing => {
-            made.forget(path);
-            whole_file::sync_folder_of(path).map_err(|error| failed("remove", path, &error))?;
-            return Ok(super::deleted(Vec::new()));
+            own.forget(path);
+            unix::sync_folder_of(path).map_err(|error| failed("remove", path, &error))?;
+            return Ok(deleted(Vec::new()));
         }
         Found::Folder { .. } => {}
         _ => return kept("it is no folder any more".into()),
@@ -142,27 +146,28 @@ fn delete(path: &Path, made: &Made, ours: bool) -> Result<Applied, ProviderError
     if !ours {
         return kept("it was there before".into());
     }
-    made.sweep(path);
-    if let Some(left) = remove(path, made)? {
-        if made.may_become_empty(path) {
+    own.sweep(path);
+    if let Some(left) = remove(path, own)? {
+        if own.may_become_empty(path) {
             let text = format!("`{}` is not empty yet: {left}", path.display());
             return Err(ProviderError::new(ErrorKind::Transient, text));
         }
         return kept(format!("not made here and still in it: {left}"));
     }
-    whole_file::sync_folder_of(path).map_err(|error| failed("remove", path, &error))?;
-    made.forget(path);
-    made.remove_waiting_folder_of(path);
-    Ok(super::deleted(Vec::new()))
+    unix::sync_folder_of(path).map_err(|error| failed("remove", path, &error))?;
+    own.forget(path);
+    own.delete_emptied_parents(path);
+    Ok(deleted(Vec::new()))
 }
 
-/// Removes the folder, or says what is still in it. What is in it may be deleted later in the same run; then it goes too.
-fn remove(path: &Path, made: &Made) -> Result<Option<String>, ProviderError> {
+/// Removes the folder if it is empty; else returns its content, and marks it for deletion in case the same run empties
+/// it.
+fn remove(path: &Path, own: &OwnPaths) -> Result<Option<String>, ProviderError> {
     for _ in 0..2 {
         match fs::remove_dir(path) {
             Ok(()) => return Ok(None),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => made.wait_for(path),
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => own.delete_when_empty(path),
             Err(error) => return Err(failed("remove", path, &error)),
         }
     }

@@ -1,7 +1,7 @@
 //! `local/file`: one file, its content given as text, as base64, from a source file, or as sensitive text.
 //!
-//! A file that is there already and is exactly what would be written is adopted (`before`). Folders above the file are made where
-//! they are missing, and stay when the file goes.
+//! An existing file that equals the desired one is adopted (`adoption.rs`). Missing folders above the file are created,
+//! and stay when the file is deleted.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -12,17 +12,18 @@ use base64::engine::general_purpose::STANDARD;
 use blueprint::Value;
 use provider::{Applied, Checked, ErrorKind, Operation, ProviderError, Seen};
 
-use super::before::{self, Before};
+use super::existing::{self, Existing};
+use super::own_paths::OwnPaths;
 use super::place::{Place, entries, failed, flag, id_of, is_set, text};
+use super::requests::{Change, Recorded, deleted};
 use super::whole_file::{self, Found};
-use super::{Change, Made, Recorded};
 
 const WAYS: [&str; 4] = ["content", "contentBase64", "source", "sensitiveContent"];
 const DEFAULT_MODE: u32 = 0o644;
-/// How much of a file that somebody else wrote is shown as its content.
+/// Maximum number of bytes of a changed file that are read as its content.
 const MOST_SHOWN: u64 = 10 << 20;
 
-/// Exactly one way to give the content, and base64 that is base64.
+/// Checks that the content is given in exactly one way, and that base64 is valid.
 pub(super) fn check(spec: &Value) -> Checked {
     let mut checked = Checked::default();
     let written: Vec<&str> = WAYS.into_iter().filter(|way| is_set(spec, way)).collect();
@@ -49,7 +50,7 @@ fn decode(encoded: &str) -> Option<Vec<u8>> {
     STANDARD.decode(plain).ok()
 }
 
-/// Content that is wanted: the bytes themselves, and whether nobody may see even their digest.
+/// The desired content: its bytes, and whether even their digest is secret.
 struct Content {
     bytes: Vec<u8>,
     secret: bool,
@@ -85,29 +86,29 @@ fn mode(spec: &Value) -> Result<u32, ProviderError> {
     }
 }
 
-/// What is at the place of a file that is to be created.
-pub(super) fn before(place: &Place, made: &Made, path: &Path, desired: &Value) -> Result<Before, ProviderError> {
+/// What exists at the path of a file that is to be created.
+pub(super) fn existing(place: &Place, own: &OwnPaths, path: &Path, desired: &Value) -> Result<Existing, ProviderError> {
     let (found, link) = match whole_file::look(path)? {
-        Found::Nothing => return Ok(before::nothing_at(path, made)),
+        Found::Nothing => return Ok(existing::nothing_at(path, own)),
         Found::File { mode, link, .. } => (mode, link),
-        _ => return Ok(Before::Other),
+        _ => return Ok(Existing::Different),
     };
     if link {
-        return Ok(Before::Other);
+        return Ok(Existing::Different);
     }
-    // What gives the content may be made by the same plan.
-    let (Ok(content), Ok(mode)) = (content(place, desired), mode(desired)) else { return Ok(Before::Undecided) };
+    // The same plan may create the source of the content.
+    let (Ok(content), Ok(mode)) = (content(place, desired), mode(desired)) else { return Ok(Existing::Undecided) };
     if desired.has_unknown() {
-        return Ok(Before::Undecided);
+        return Ok(Existing::Undecided);
     }
     let is_wanted = found == mode && whole_file::digest_of(path)? == whole_file::digest(&content.bytes);
-    Ok(if is_wanted { Before::Wanted } else { Before::Other })
+    Ok(if is_wanted { Existing::Matching } else { Existing::Different })
 }
 
-/// What is there now. The content is given back in the form in which it was sent, as far as it can be seen.
-pub(super) fn read(place: &Place, made: &Made, recorded: Recorded) -> Result<Seen, ProviderError> {
-    let Some(path) = place.recorded(&recorded)? else { return Ok(Seen::CannotTell) };
-    let private = made.remembered(&path, &recorded);
+/// Reads the file. The content is answered in the form in which it was sent, as far as it is visible.
+pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<Seen, ProviderError> {
+    let Some(path) = recorded.path(place)? else { return Ok(Seen::CannotTell) };
+    let private = own.ownership_of_read(&path, &recorded);
     let (mode, size) = match whole_file::look(&path)? {
         Found::File { mode, size, .. } => (mode, size),
         _ => return Ok(Seen::Gone),
@@ -115,7 +116,8 @@ pub(super) fn read(place: &Place, made: &Made, recorded: Recorded) -> Result<See
     let digest = whole_file::digest_of(&path)?;
     let inputs = &recorded.inputs;
     if recorded.id.is_none() && !ours(place, inputs, &digest, mode) {
-        // A create that may or may not have happened: it leaves its file whole or not at all, so this is another's.
+        // The outcome of the create is unknown. A create writes its file completely or not at all, so this file is not
+        // its own.
         return Ok(Seen::Gone);
     }
     let mut fields = entries(inputs);
@@ -145,7 +147,7 @@ pub(super) fn read(place: &Place, made: &Made, recorded: Recorded) -> Result<See
         }
         secret |= is_set(inputs, "sensitiveContent");
     }
-    // The digest of what was copied. That the source is another one now is a change of what is wanted, and no drift.
+    // The recorded digest of the source. A change of the source since is a change of the desired state, not drift.
     let copied = recorded.outputs.get("sourceSha256").cloned();
     let copied = copied.or_else(|| is_set(inputs, "source").then(|| Value::from(digest.as_str())));
     fields.insert("sourceSha256".into(), copied.unwrap_or_default());
@@ -153,7 +155,7 @@ pub(super) fn read(place: &Place, made: &Made, recorded: Recorded) -> Result<See
     fields.insert("id".into(), Value::Text(id_of(&path)));
     fields.insert("sha256".into(), Value::from(digest).tainted(secret));
     fields.insert("size".into(), Value::Int(i64::try_from(size).unwrap_or(i64::MAX)));
-    before::tell(&mut fields, &private);
+    existing::set_existed(&mut fields, &private);
     Ok(Seen::There { id: id_of(&path), fields: Value::map(fields), private, expired: None })
 }
 
@@ -178,10 +180,10 @@ fn shown(path: &Path) -> Result<(&'static str, Value), ProviderError> {
 }
 
 /// Writes or removes the file.
-pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applied, ProviderError> {
-    let path = place.target(&change)?;
+pub(super) fn apply(place: &Place, own: &OwnPaths, change: Change) -> Result<Applied, ProviderError> {
+    let path = change.path(place)?;
     if change.operation == Operation::Delete {
-        return delete(&path, made, &change.private);
+        return delete(&path, own, &change.private);
     }
     let content = content(place, &change.desired)?;
     let mode = mode(&change.desired)?;
@@ -206,14 +208,14 @@ pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applie
     let mut private = if create { Value::Null } else { change.private.clone() };
     if !there_already {
         let fresh = create && matches!(found, Found::Nothing);
-        let parents = whole_file::write(&path, mode, fresh, made, |file| {
+        let parents = whole_file::write(&path, mode, fresh, own, |file| {
             file.write_all(&content.bytes).map_err(|error| failed("write", &path, &error))
         })?;
         if create {
-            private = before::ownership_of_made(parents, &change.private);
+            private = existing::ownership_of_created(parents, &change.private);
         }
     } else if create {
-        private = made.ownership_of_found(&path, &change.private);
+        private = own.ownership_of_found(&path, &change.private);
     }
     let mut fields = entries(&change.desired);
     let id = change.id_at(&path);
@@ -221,18 +223,18 @@ pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applie
     fields.insert("size".into(), Value::Int(i64::try_from(content.bytes.len()).unwrap_or(i64::MAX)));
     fields.insert("sourceSha256".into(), if content.from_source { digest.clone().into() } else { Value::Null });
     fields.insert("sha256".into(), Value::from(digest).tainted(content.secret));
-    before::tell(&mut fields, &private);
+    existing::set_existed(&mut fields, &private);
     Ok(Applied { id, fields: Value::map(fields), private, stable: true, warnings: Vec::new() })
 }
 
-fn delete(path: &Path, made: &Made, private: &Value) -> Result<Applied, ProviderError> {
+fn delete(path: &Path, own: &OwnPaths, private: &Value) -> Result<Applied, ProviderError> {
     let kept = |what: &str| {
-        super::deleted(vec![format!("`{}` is {what} by now, which was not made here: it is kept", path.display())])
+        deleted(vec![format!("`{}` is {what} by now, which was not made here: it is kept", path.display())])
     };
     match whole_file::look(path)? {
-        Found::Nothing => whole_file::remove(path, made).map(|()| super::deleted(Vec::new())),
-        _ if !before::is_ours(private) => Ok(before::kept(path)),
-        Found::File { link: false, .. } => whole_file::remove(path, made).map(|()| super::deleted(Vec::new())),
+        Found::Nothing => whole_file::remove(path, own).map(|()| deleted(Vec::new())),
+        _ if !existing::is_ours(private) => Ok(existing::kept(path)),
+        Found::File { link: false, .. } => whole_file::remove(path, own).map(|()| deleted(Vec::new())),
         Found::File { link: true, .. } => Ok(kept("a link")),
         Found::Folder { .. } => Ok(kept("a folder")),
         Found::Other => Ok(kept("no file")),

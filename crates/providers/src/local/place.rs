@@ -1,4 +1,4 @@
-//! Where paths begin, and threads for work that blocks.
+//! Base folders of paths, threads for blocking work, and helpers for fields.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -7,26 +7,24 @@ use blueprint::{Map, Name, Value};
 use provider::{Call, Checked, ErrorKind, ProviderError};
 use tokio_util::sync::CancellationToken;
 
-use super::{Change, Recorded};
-
-/// The two folders that paths are relative to, and the wish to stop.
+/// The two base folders of paths, and the cancellation of the call.
 pub(super) struct Place {
-    /// What is written is relative to it.
+    /// Paths of written files are relative to it.
     pub(super) root: PathBuf,
-    /// What is read is relative to it.
+    /// Paths of files that are read are relative to it.
     pub(super) folder: PathBuf,
-    /// Looked at between the parts of long work.
+    /// Checked between the parts of long work.
     pub(super) cancel: CancellationToken,
 }
 
 impl Place {
-    /// The absolute path of something that is written.
+    /// The absolute path of a file that is written.
     pub(super) fn written(&self, path: &str) -> Result<PathBuf, ProviderError> {
         not_from_home(path)?;
         absolute(&self.root.join(path))
     }
 
-    /// The absolute path of something that is read.
+    /// The absolute path of a file that is read.
     pub(super) fn source(&self, path: &str) -> Result<PathBuf, ProviderError> {
         not_from_home(path)?;
         if self.folder.to_str().is_some_and(|folder| folder.contains("://")) && !path.starts_with('/') {
@@ -36,25 +34,7 @@ impl Place {
         absolute(&self.folder.join(path))
     }
 
-    /// Where a recorded thing lies: as its `path` says, so that a project may be moved with its state; else its id.
-    pub(super) fn recorded(&self, recorded: &Recorded) -> Result<Option<PathBuf>, ProviderError> {
-        self.either(&[&recorded.inputs, &recorded.outputs], recorded.id.as_deref())
-    }
-
-    /// Where the thing lies that is changed or deleted.
-    pub(super) fn target(&self, change: &Change) -> Result<PathBuf, ProviderError> {
-        self.either(&[&change.desired, &change.prior_inputs, &change.prior], change.id.as_deref())?
-            .ok_or_else(|| ProviderError::new(ErrorKind::Document, "`path` is missing").at("path"))
-    }
-
-    fn either(&self, fields: &[&Value], id: Option<&str>) -> Result<Option<PathBuf>, ProviderError> {
-        match fields.iter().find_map(|fields| text(fields, "path")).or(id) {
-            Some(path) => self.written(path).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// A path as a document would write it: relative to the root where it lies below it.
+    /// A path as a document would write it: relative to the root folder if it lies below it.
     pub(super) fn as_written(&self, path: &Path) -> String {
         let root = absolute(&self.root).unwrap_or_else(|_| self.root.clone());
         match path.strip_prefix(&root) {
@@ -63,8 +43,9 @@ impl Place {
         }
     }
 
-    /// An error once nobody waits any more.
-    pub(super) fn still_wanted(&self) -> Result<(), ProviderError> {
+    /// # Errors
+    /// [`ErrorKind::Cancelled`] once the call is cancelled.
+    pub(super) fn check_cancelled(&self) -> Result<(), ProviderError> {
         if self.cancel.is_cancelled() { Err(cancelled()) } else { Ok(()) }
     }
 }
@@ -79,7 +60,7 @@ fn not_from_home(path: &str) -> Result<(), ProviderError> {
 /// The fields that are paths.
 const PATHS: [&str; 5] = ["path", "source", "root", "target", "workingDir"];
 
-/// Refuses paths that begin with `~`, which only a shell understands.
+/// Refuses paths that begin with `~`, which only a shell expands.
 pub(super) fn check_paths(spec: &Value, mut checked: Checked) -> Checked {
     for field in PATHS {
         if let Some(why) = text(spec, field).and_then(blueprint::home_mistake) {
@@ -89,7 +70,7 @@ pub(super) fn check_paths(spec: &Value, mut checked: Checked) -> Checked {
     checked
 }
 
-/// The absolute path without `.` and `..`, found by its text alone, so that it is the same whether or not it exists.
+/// The absolute path without `.` and `..`, computed from its text alone, so that it does not depend on existing files.
 pub(super) fn absolute(path: &Path) -> Result<PathBuf, ProviderError> {
     let path = std::path::absolute(path).map_err(|error| failed("find", path, &error))?;
     let mut plain = PathBuf::new();
@@ -105,10 +86,10 @@ pub(super) fn absolute(path: &Path) -> Result<PathBuf, ProviderError> {
     Ok(plain)
 }
 
-/// Runs file work on a thread of its own.
+/// Runs file work on another thread.
 ///
-/// What has begun is not torn apart by a cancel: it ends by itself soon, and its outcome is worth knowing. A deadline is
-/// kept all the same, since a file system may hang.
+/// A cancellation does not interrupt work that has begun, because it ends soon and its outcome must be known. The
+/// deadline still applies, because a file system may hang.
 pub(super) async fn on_a_thread<T: Send + 'static>(
     call: &Call,
     work: impl FnOnce(&Place) -> Result<T, ProviderError> + Send + 'static,
@@ -135,7 +116,7 @@ pub(super) fn too_late() -> ProviderError {
     ProviderError::new(ErrorKind::TimedOut, "not done in the time given")
 }
 
-/// What the system said, in a sentence: `cannot write `/x`: permission denied`.
+/// An error of the operating system as a phrase: `cannot write `/x`: permission denied`.
 pub(super) fn failed(verb: &str, path: &Path, error: &io::Error) -> ProviderError {
     let kind = match error.kind() {
         io::ErrorKind::NotFound => ErrorKind::NotFound,
@@ -154,35 +135,35 @@ pub(super) fn failed(verb: &str, path: &Path, error: &io::Error) -> ProviderErro
     ProviderError::new(kind, format!("cannot {verb} `{}`: {words}", path.display()))
 }
 
-/// The text of a field, if it has one.
+/// The text in a field, if it holds one.
 pub(super) fn text<'a>(fields: &'a Value, name: &str) -> Option<&'a str> {
     fields.get(name).and_then(Value::as_text)
 }
 
-/// The boolean of a field, or false.
+/// The boolean in a field, or false.
 pub(super) fn flag(fields: &Value, name: &str) -> bool {
     fields.get(name).and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// Whether a field is written; an unknown value counts.
+/// Whether a field is set. An unknown value counts as set.
 pub(super) fn is_set(fields: &Value, name: &str) -> bool {
     fields.get(name).is_some_and(|value| !value.is_null())
 }
 
-/// The fields as a map to be added to.
+/// A copy of the fields as a map.
 pub(super) fn entries(fields: &Value) -> Map {
     fields.as_map().cloned().unwrap_or_default()
 }
 
-/// A path as the id of a thing: one for each place of the machine, however it is written. Links to folders are followed,
-/// the last part is kept as it is, since the thing itself may be a link.
+/// The canonical path of a resource, which is its id. Links to folders are resolved; the last part is not, because the
+/// resource itself may be a link.
 pub(super) fn id_of(path: &Path) -> Name {
     canonical(path).display().to_string().into()
 }
 
 fn canonical(path: &Path) -> PathBuf {
     for folder in path.ancestors().skip(1) {
-        // What does not exist yet is made as a plain folder.
+        // Folders that do not exist yet will be plain folders.
         if let Ok(real) = folder.canonicalize() {
             return path.strip_prefix(folder).map_or_else(|_| path.to_owned(), |rest| real.join(rest));
         }

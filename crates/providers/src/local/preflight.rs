@@ -1,7 +1,7 @@
-//! What an operation would meet: files that it reads, and things that stand in its way.
+//! What an operation would meet: files that it reads, and objects in its way.
 //!
-//! Nothing is changed here. The verdicts are those of the operations themselves (`file`, `archive`, `directory`,
-//! `symlink`), found before the first change of a plan.
+//! A preflight changes nothing. Its verdicts are those of the operations (`file`, `archive`, `directory`, `symlink`),
+//! found before the first change of a plan.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,13 +10,15 @@ use std::sync::Arc;
 use blueprint::{Name, Value};
 use provider::{Operation, Preflight, PreflightRequest, ProviderError, SourceContent, SourceRead};
 
-use super::before::{self, Before};
+use super::existing::Existing;
+use super::own_paths::OwnPaths;
 use super::place::{Place, failed, id_of, text};
+use super::requests::unknown_type;
 use super::whole_file::{self, Found};
-use super::{Made, archive, archive_list, unknown_type};
+use super::{adoption, archive, archive_list};
 
-/// A request, owned, for a thread of its own.
-pub(super) struct Asked {
+/// A preflight request, owned, so that another thread can work on it.
+pub(super) struct OwnedRequest {
     operation: Operation,
     type_name: String,
     id: Option<String>,
@@ -25,10 +27,10 @@ pub(super) struct Asked {
     changing: Arc<BTreeSet<Name>>,
 }
 
-impl Asked {
-    /// What is asked.
-    pub(super) fn of(request: &PreflightRequest<'_>) -> Asked {
-        Asked {
+impl OwnedRequest {
+    /// Copies a request.
+    pub(super) fn of(request: &PreflightRequest<'_>) -> OwnedRequest {
+        OwnedRequest {
             operation: request.operation,
             type_name: request.type_name.to_owned(),
             id: request.id.map(str::to_owned),
@@ -38,34 +40,34 @@ impl Asked {
         }
     }
 
-    /// Whether the plan makes or changes the thing at a path.
+    /// Whether the plan creates or changes the resource at a path.
     fn changes(&self, path: &Path) -> bool {
         self.changing.contains(&id_of(path))
     }
 }
 
-/// Looks at the sources of a spec and at the place of the thing.
-pub(super) fn look(place: &Place, made: &Made, asked: &Asked) -> Result<Preflight, ProviderError> {
-    let sources = match asked.type_name.as_str() {
-        _ if asked.operation == Operation::Delete => Vec::new(),
-        "local/file" => source_of_file(place, asked),
-        "local/archive" => source_of_archive(place, asked),
+/// Checks the sources of a spec and the place of the resource.
+pub(super) fn preflight(place: &Place, own: &OwnPaths, request: &OwnedRequest) -> Result<Preflight, ProviderError> {
+    let sources = match request.type_name.as_str() {
+        _ if request.operation == Operation::Delete => Vec::new(),
+        "local/file" => source_of_file(place, request),
+        "local/archive" => source_of_archive(place, request),
         "local/directory" | "local/symlink" => Vec::new(),
         other => return Err(unknown_type(other)),
     };
-    let spec = if asked.operation == Operation::Delete { &asked.prior_inputs } else { &asked.desired };
-    let path = match (text(spec, "path"), asked.id.as_deref()) {
+    let spec = if request.operation == Operation::Delete { &request.prior_inputs } else { &request.desired };
+    let path = match (text(spec, "path"), request.id.as_deref()) {
         (Some(path), _) => place.written(path)?,
-        (None, Some(id)) if asked.operation == Operation::Delete => place.written(id)?,
+        (None, Some(id)) if request.operation == Operation::Delete => place.written(id)?,
         _ => return Ok(Preflight { sources, ..Preflight::default() }),
     };
     let id = id_of(&path);
-    let standing = standing(asked, &path)?;
-    let own = asked.id.as_deref() == Some(&*id) || asked.changing.contains(&id);
-    let refused = match asked.operation {
-        Operation::Create if !own => match in_the_way(place, made, asked, &path, &sources) {
+    let standing = standing(request, &path)?;
+    let is_own = request.id.as_deref() == Some(&*id) || request.changing.contains(&id);
+    let refused = match request.operation {
+        Operation::Create if !is_own => match in_the_way(place, own, request, &path, &sources) {
             Ok(None) => above(&path)
-                .filter(|above| !asked.changes(above))
+                .filter(|above| !request.changes(above))
                 .map(|above| format!("cannot make the folder `{}`: a file is in the way", above.display())),
             Ok(Some(error)) | Err(error) => Some(error.message),
         },
@@ -74,10 +76,10 @@ pub(super) fn look(place: &Place, made: &Made, asked: &Asked) -> Result<Prefligh
     Ok(Preflight { id: Some(id), sources, standing, refused })
 }
 
-fn source_of_file(place: &Place, asked: &Asked) -> Vec<SourceRead> {
-    let Some(written) = text(&asked.desired, "source") else { return Vec::new() };
+fn source_of_file(place: &Place, request: &OwnedRequest) -> Vec<SourceRead> {
+    let Some(written) = text(&request.desired, "source") else { return Vec::new() };
     let content = match place.source(written) {
-        Ok(path) if asked.changes(&path) => SourceContent::Open,
+        Ok(path) if request.changes(&path) => SourceContent::Open,
         Ok(path) => match whole_file::digest_of(&path) {
             Ok(digest) => SourceContent::Digest(digest.into()),
             Err(error) => SourceContent::Unreadable(error.message),
@@ -87,12 +89,12 @@ fn source_of_file(place: &Place, asked: &Asked) -> Vec<SourceRead> {
     vec![SourceRead { field: "source".into(), name: written.into(), content }]
 }
 
-fn source_of_archive(place: &Place, asked: &Asked) -> Vec<SourceRead> {
-    let spec = &asked.desired;
+fn source_of_archive(place: &Place, request: &OwnedRequest) -> Vec<SourceRead> {
+    let spec = &request.desired;
     let Some(written) = text(spec, "root") else { return Vec::new() };
     let unknown =
         ["include", "exclude", "entries", "path"].iter().any(|name| spec.get(name).is_some_and(Value::has_unknown));
-    let content = if unknown || archive_list::takes_any(place, spec, &asked.changing) {
+    let content = if unknown || archive_list::takes_any(place, spec, &request.changing) {
         SourceContent::Open
     } else {
         match archive::digest_now(place, spec) {
@@ -103,9 +105,9 @@ fn source_of_archive(place: &Place, asked: &Asked) -> Vec<SourceRead> {
     vec![SourceRead { field: "root".into(), name: written.into(), content }]
 }
 
-/// What stands at the path: its kind, and as much of it as the operation would replace or remove.
-fn standing(asked: &Asked, path: &Path) -> Result<Value, ProviderError> {
-    if asked.type_name == "local/symlink"
+/// What exists at the path: its kind, and its content as far as the operation would replace or remove it.
+fn standing(request: &OwnedRequest, path: &Path) -> Result<Value, ProviderError> {
+    if request.type_name == "local/symlink"
         && let Ok(target) = std::fs::read_link(path)
     {
         return Ok(Value::map([("link", Value::from(target.display().to_string()))]));
@@ -117,14 +119,14 @@ fn standing(asked: &Asked, path: &Path) -> Result<Value, ProviderError> {
         },
         Found::File { mode, link, .. } => {
             let kind = if link { "link" } else { "file" };
-            // What a create replaces is seen by nobody else.
-            let content = match asked.operation {
+            // No other check compares the content that a create replaces.
+            let content = match request.operation {
                 Operation::Create => Value::from(whole_file::digest_of(path)?),
                 _ => Value::Null,
             };
             Value::map([("kind", kind.into()), ("mode", whole_file::mode_text(mode).into()), ("sha256", content)])
         }
-        Found::Folder { .. } if asked.operation == Operation::Delete => {
+        Found::Folder { .. } if request.operation == Operation::Delete => {
             let mut names = Vec::new();
             for entry in std::fs::read_dir(path).map_err(|error| failed("list", path, &error))? {
                 let entry = entry.map_err(|error| failed("list", path, &error))?;
@@ -138,27 +140,27 @@ fn standing(asked: &Asked, path: &Path) -> Result<Value, ProviderError> {
     })
 }
 
-/// The refusal of a create, as the operation itself would give it.
+/// The refusal that the create itself would return.
 fn in_the_way(
     place: &Place,
-    made: &Made,
-    asked: &Asked,
+    own: &OwnPaths,
+    request: &OwnedRequest,
     path: &Path,
     sources: &[SourceRead],
 ) -> Result<Option<ProviderError>, ProviderError> {
-    // A source that is written before the create's turn may then be as what is there, or not.
+    // A source that the plan writes before the create may or may not match the existing content then.
     let is_open = sources.iter().any(|source| source.content == SourceContent::Open);
-    match before::look(place, made, &asked.type_name, path, &asked.desired)? {
-        Before::Nothing { .. } => Ok(None),
-        Before::Wanted if !is_open => Ok(None),
-        _ => before::refusal(&asked.type_name, path, &asked.desired),
+    match adoption::existing(place, own, &request.type_name, path, &request.desired)? {
+        Existing::Nothing { .. } => Ok(None),
+        Existing::Matching if !is_open => Ok(None),
+        _ => adoption::refusal(&request.type_name, path, &request.desired),
     }
 }
 
-/// What stands above the path and is no folder.
+/// The nearest existing path above that is not a folder. `None` if it is a folder.
 fn above(path: &Path) -> Option<&Path> {
     for folder in path.ancestors().skip(1) {
-        // Of what cannot be looked at, a part above may be a file.
+        // If a path cannot be read, one of its parts may be a file.
         if let Ok(found) = std::fs::metadata(folder) {
             return (!found.is_dir()).then_some(folder);
         }

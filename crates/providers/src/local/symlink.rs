@@ -1,4 +1,4 @@
-//! `local/symlink`: one symbolic link. Its target is kept as it is written; a relative one is seen from the link's folder.
+//! `local/symlink`: one symbolic link. Its target stays as written; a relative target is relative to the link's folder.
 
 use std::fs;
 use std::io;
@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 use blueprint::Value;
 use provider::{Applied, ErrorKind, Operation, ProviderError, Seen};
 
-use super::before::{self, Before};
+use super::existing::{self, Existing};
+use super::own_paths::OwnPaths;
 use super::place::{Place, entries, failed, flag, id_of, text};
-use super::{Change, Made, Recorded, temporary, unix, whole_file};
+use super::requests::{Change, Recorded, deleted};
+use super::{temporary, unix, whole_file};
 
-/// What is at the link's place.
+/// What exists at the path of the link.
 enum Found {
     Nothing,
     Link(PathBuf),
@@ -33,20 +35,20 @@ fn look(path: &Path) -> Result<Found, ProviderError> {
     }
 }
 
-/// What is at the place of a link that is to be created.
-pub(super) fn before(made: &Made, path: &Path, desired: &Value) -> Result<Before, ProviderError> {
+/// What exists at the path of a link that is to be created, compared with the spec.
+pub(super) fn existing(own: &OwnPaths, path: &Path, desired: &Value) -> Result<Existing, ProviderError> {
     Ok(match (look(path)?, text(desired, "target")) {
-        (Found::Nothing, _) => before::nothing_at(path, made),
-        (Found::Link(there), Some(target)) if there == Path::new(target) => Before::Wanted,
-        (Found::Link(_), None) => Before::Undecided,
-        _ => Before::Other,
+        (Found::Nothing, _) => existing::nothing_at(path, own),
+        (Found::Link(there), Some(target)) if there == Path::new(target) => Existing::Matching,
+        (Found::Link(_), None) => Existing::Undecided,
+        _ => Existing::Different,
     })
 }
 
-/// Where the link leads now.
-pub(super) fn read(place: &Place, made: &Made, recorded: Recorded) -> Result<Seen, ProviderError> {
-    let Some(path) = place.recorded(&recorded)? else { return Ok(Seen::CannotTell) };
-    let private = made.remembered(&path, &recorded);
+/// Reads the current target of the link.
+pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<Seen, ProviderError> {
+    let Some(path) = recorded.path(place)? else { return Ok(Seen::CannotTell) };
+    let private = own.ownership_of_read(&path, &recorded);
     let Found::Link(target) = look(&path)? else { return Ok(Seen::Gone) };
     let target = target.display().to_string();
     let wanted = text(&recorded.inputs, "target");
@@ -62,20 +64,20 @@ pub(super) fn read(place: &Place, made: &Made, recorded: Recorded) -> Result<See
         fields.insert("target".into(), Value::from(target).tainted(secret));
     }
     fields.insert("id".into(), Value::Text(id_of(&path)));
-    before::tell(&mut fields, &private);
+    existing::set_existed(&mut fields, &private);
     Ok(Seen::There { id: id_of(&path), fields: Value::map(fields), private, expired: None })
 }
 
-/// Makes, turns or removes the link.
-pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applied, ProviderError> {
-    let path = place.target(&change)?;
+/// Creates, changes or removes the link.
+pub(super) fn apply(place: &Place, own: &OwnPaths, change: Change) -> Result<Applied, ProviderError> {
+    let path = change.path(place)?;
     let found = look(&path)?;
     if change.operation == Operation::Delete {
         return match found {
-            Found::Nothing => whole_file::remove(&path, made).map(|()| super::deleted(Vec::new())),
-            _ if !before::is_ours(&change.private) => Ok(before::kept(&path)),
-            Found::Link(_) => whole_file::remove(&path, made).map(|()| super::deleted(Vec::new())),
-            _ => Ok(super::deleted(vec![format!(
+            Found::Nothing => whole_file::remove(&path, own).map(|()| deleted(Vec::new())),
+            _ if !existing::is_ours(&change.private) => Ok(existing::kept(&path)),
+            Found::Link(_) => whole_file::remove(&path, own).map(|()| deleted(Vec::new())),
+            _ => Ok(deleted(vec![format!(
                 "`{}` is no link any more, so it was not made here: it is kept",
                 path.display()
             )])),
@@ -96,34 +98,34 @@ pub(super) fn apply(place: &Place, made: &Made, change: Change) -> Result<Applie
     let create = change.operation == Operation::Create;
     let mut private = if create { Value::Null } else { change.private.clone() };
     if !right {
-        let parents = put(&path, target, made)?;
+        let parents = put(&path, target, own)?;
         if create {
-            private = before::ownership_of_made(parents, &change.private);
+            private = existing::ownership_of_created(parents, &change.private);
         }
     } else if create {
-        private = made.ownership_of_found(&path, &change.private);
+        private = own.ownership_of_found(&path, &change.private);
     }
     let id = change.id_at(&path);
     let mut fields = entries(&change.desired);
     fields.insert("id".into(), Value::Text(id.clone()));
-    before::tell(&mut fields, &private);
+    existing::set_existed(&mut fields, &private);
     Ok(Applied { id, fields: Value::map(fields), private, stable: true, warnings: Vec::new() })
 }
 
-/// Made under a temporary name and renamed, so that there is never a moment without a link. The answer says what
-/// [`whole_file::make_parents`] says.
-fn put(path: &Path, target: &str, made: &Made) -> Result<usize, ProviderError> {
-    let parents = whole_file::make_parents(path, made)?;
-    made.sweep_beside(path);
+/// Creates the link under a temporary name and renames it, so that the link is never missing in between. Returns what
+/// [`whole_file::make_parents`] returns.
+fn put(path: &Path, target: &str, own: &OwnPaths) -> Result<usize, ProviderError> {
+    let parents = whole_file::make_parents(path, own)?;
+    own.sweep_beside(path);
     let parent = path.parent().unwrap_or(Path::new("/"));
     let (folder, _lock) = temporary::folder_in(parent).map_err(|error| failed("write into", parent, &error))?;
     let temporary = folder.path().join("link");
     unix::link(Path::new(target), &temporary)
         .and_then(|()| fs::rename(&temporary, path))
         .map_err(|error| failed("make the link", path, &error))?;
-    made.remember(path.to_path_buf());
-    // The sync covers the removal of the temporary folder too.
+    own.add(path.to_path_buf());
+    // Dropped before the sync, which then covers the removal of the temporary folder too.
     drop(folder);
-    whole_file::sync_folder_of(path).map_err(|error| failed("make the link", path, &error))?;
+    unix::sync_folder_of(path).map_err(|error| failed("make the link", path, &error))?;
     Ok(parents)
 }

@@ -1,7 +1,7 @@
-//! Temporary files and folders beside the place of what is written, named `.cyan-` and six characters.
+//! Temporary files and folders next to the written file, named `.cyan-` and six characters.
 //!
-//! A process holds a lock on each temporary file for as long as it uses it. The system drops the lock when the process ends,
-//! so an unlocked one was left by a process that was killed, and is removed.
+//! A process holds a lock on each temporary file while it uses it. The system releases the lock when the process ends.
+//! So an unlocked file was left by a killed process, and is removed.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -12,9 +12,9 @@ use tempfile::{Builder, NamedTempFile, TempDir};
 use super::unix;
 
 const PREFIX: &str = ".cyan-";
-/// How many random characters follow the prefix.
+/// Number of random characters after the prefix.
 const RANDOM: usize = 6;
-/// How often a name is drawn again because a sweep removed the file before it was locked.
+/// Maximum number of tries, because a concurrent sweep may remove the file before it is locked.
 const TRIES: usize = 100;
 
 fn builder<'b>() -> Builder<'b, 'static> {
@@ -23,7 +23,7 @@ fn builder<'b>() -> Builder<'b, 'static> {
     builder
 }
 
-/// A new file in a folder, locked.
+/// Creates a locked file in a folder.
 pub(super) fn file_in(folder: &Path) -> io::Result<NamedTempFile> {
     for _ in 0..TRIES {
         let file = builder().tempfile_in(folder)?;
@@ -34,7 +34,7 @@ pub(super) fn file_in(folder: &Path) -> io::Result<NamedTempFile> {
     Err(io::ErrorKind::ResourceBusy.into())
 }
 
-/// A new folder in a folder; it is locked as long as the file lives.
+/// Creates a folder in a folder. It is locked as long as the returned file is open.
 pub(super) fn folder_in(folder: &Path) -> io::Result<(TempDir, File)> {
     for _ in 0..TRIES {
         let made = builder().tempdir_in(folder)?;
@@ -46,16 +46,16 @@ pub(super) fn folder_in(folder: &Path) -> io::Result<(TempDir, File)> {
     Err(io::ErrorKind::ResourceBusy.into())
 }
 
-/// Whether the lock is held now. A file system without locks never tells that somebody else holds one.
+/// Locks a file. Returns false if another process holds the lock. A file system without locks counts as locked.
 fn lock(file: &File) -> bool {
     !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
 
-/// Removes what killed processes left in a folder. What cannot be removed stays.
+/// Removes what killed processes left in a folder. Errors are ignored.
 pub(super) fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten().filter(|entry| entry.file_name().to_str().is_some_and(is_temporary)) {
-        // A link or a pipe was not made here.
+        // The provider creates no links or pipes under such names.
         let Ok(kind) = entry.file_type() else { continue };
         if !kind.is_file() && !kind.is_dir() {
             continue;
@@ -93,9 +93,9 @@ mod tests {
         fs::create_dir(place.path().join(".cyan-Dir000")).unwrap();
         fs::write(place.path().join(".cyan-Dir000/link"), "").unwrap();
         sweep(place.path());
-        assert!(held.path().exists() && folder.path().exists(), "they are in use");
+        assert!(held.path().exists() && folder.path().exists(), "both are locked");
         let there = |name: &str| place.path().join(name).exists();
-        assert!(!there(".cyan-abc123") && !there(".cyan-Dir000"), "nobody uses them");
-        assert!(there(".cyan-own") && there("cyan-abc123") && there(".cyan-abc1234"), "other names are not touched");
+        assert!(!there(".cyan-abc123") && !there(".cyan-Dir000"), "both are unlocked");
+        assert!(there(".cyan-own") && there("cyan-abc123") && there(".cyan-abc1234"), "other names are kept");
     }
 }

@@ -1,11 +1,11 @@
-//! What only Unix has: modes, symbolic links, process groups.
+//! Functions of Unix only: modes, symbolic links, durable folders, process groups.
 
 use std::fs::{Metadata, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, ExitStatus};
+use std::process::ExitStatus;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
@@ -19,29 +19,24 @@ pub(super) fn permissions(mode: u32) -> Permissions {
     Permissions::from_mode(mode)
 }
 
-/// Sets exactly these bits, whatever the umask is.
+/// Sets exactly these bits, regardless of the umask.
 pub(super) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     std::fs::set_permissions(path, permissions(mode))
 }
 
-/// Makes a symbolic link.
+/// Creates a symbolic link.
 pub(super) fn link(target: &Path, path: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(target, path)
 }
 
-/// Whether a file that is open still has a name.
+/// Whether an open file still has a name.
 pub(super) fn has_a_name(metadata: &Metadata) -> bool {
     metadata.nlink() > 0
 }
 
-/// Whether both are of one file.
+/// Whether both describe the same file.
 pub(super) fn is_same(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
-}
-
-/// Puts the command into a process group of its own, so that all of it can be ended.
-pub(super) fn own_group(command: &mut Command) {
-    command.process_group(0);
 }
 
 /// The signal that ended a process.
@@ -49,9 +44,29 @@ pub(super) fn signal_of(status: ExitStatus) -> Option<i32> {
     status.signal()
 }
 
-/// Asks a process group to end, or with `now` ends it. A group that has ended already is fine.
+/// Sends SIGTERM to a process group, or SIGKILL with `now`. A group that has ended already is not an error.
 pub(super) fn end_group(leader: u32, now: bool) {
     if let Some(group) = i32::try_from(leader).ok().and_then(Pid::from_raw) {
         let _ = kill_process_group(group, if now { Signal::KILL } else { Signal::TERM });
+    }
+}
+
+/// Makes the entry of a path in its folder durable, or its absence.
+pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
+    let Some(folder) = path.parent() else { return Ok(()) };
+    match std::fs::File::open(folder).and_then(|folder| folder.sync_all()) {
+        // The folder was removed meanwhile, it is writable but not readable, or its file system does not support this.
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound
+                    | io::ErrorKind::PermissionDenied
+                    | io::ErrorKind::InvalidInput
+                    | io::ErrorKind::Unsupported
+            ) =>
+        {
+            Ok(())
+        }
+        other => other,
     }
 }

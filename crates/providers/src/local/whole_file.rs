@@ -1,4 +1,4 @@
-//! Files as wholes: written so that nobody ever sees half of one, compared by digest and mode.
+//! Atomic writes of files, and comparison by digest and mode.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -7,22 +7,23 @@ use std::path::Path;
 use provider::{ErrorKind, ProviderError};
 use sha2::{Digest, Sha256};
 
+use super::own_paths::OwnPaths;
 use super::place::failed;
-use super::{Made, temporary, unix};
+use super::{temporary, unix};
 
-/// What lies at a path.
+/// What exists at a path.
 pub(super) enum Found {
     /// Nothing.
     Nothing,
-    /// A file (perhaps through a link), with its permission bits and size.
+    /// A file, possibly through a link, with its permission bits and size in bytes.
     File { mode: u32, size: u64, link: bool },
     /// A folder.
     Folder { mode: u32 },
-    /// A link that leads nowhere, a socket, or another thing that is no file.
+    /// A broken link, a socket, or another object that is no regular file.
     Other,
 }
 
-/// Looks what lies at a path.
+/// Checks what exists at a path.
 pub(super) fn look(path: &Path) -> Result<Found, ProviderError> {
     let own = match fs::symlink_metadata(path) {
         Ok(own) => own,
@@ -52,12 +53,12 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     data_encoding::HEXLOWER.encode(bytes)
 }
 
-/// The digest of a file's content, without holding the file in memory.
+/// The digest of a file's content. Reads the file in blocks.
 pub(super) fn digest_of(path: &Path) -> Result<String, ProviderError> {
     fs::File::open(path).and_then(digest_all).map_err(|error| failed("read", path, &error))
 }
 
-/// The digest of all that can be read.
+/// The digest of a whole stream.
 pub(super) fn digest_all(mut from: impl Read) -> io::Result<String> {
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 64 * 1024];
@@ -71,18 +72,18 @@ pub(super) fn digest_all(mut from: impl Read) -> io::Result<String> {
     }
 }
 
-/// The bits that a mode such as `0644` or `644` stands for.
+/// The bits of a mode such as `0644` or `644`. `None` if the text is not a mode.
 pub(super) fn parse_mode(text: &str) -> Option<u32> {
     let octal = (3..=4).contains(&text.len()) && text.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
     if octal { u32::from_str_radix(text, 8).ok() } else { None }
 }
 
-/// Permission bits as people write them: `0644`.
+/// Permission bits in octal: `0644`.
 pub(super) fn mode_text(mode: u32) -> String {
     format!("{mode:04o}")
 }
 
-/// The mode as the user wrote it where it says the same as the observed bits, else the observed bits.
+/// The observed mode: in the user's notation if it is the same mode, else in octal.
 pub(super) fn observed_mode(written: Option<&str>, mode: u32) -> String {
     match written {
         Some(text) if parse_mode(text) == Some(mode) => text.to_owned(),
@@ -90,10 +91,11 @@ pub(super) fn observed_mode(written: Option<&str>, mode: u32) -> String {
     }
 }
 
-/// Makes the folders above a path. The answer says how many levels up the highest folder is that was made.
-pub(super) fn make_parents(path: &Path, made: &Made) -> Result<usize, ProviderError> {
+/// Creates the missing folders above a path. Returns how many levels up the highest created folder is; 0 if none was
+/// created.
+pub(super) fn make_parents(path: &Path, own: &OwnPaths) -> Result<usize, ProviderError> {
     let Some(parent) = path.parent() else { return Ok(0) };
-    make_folders(parent, made).map_err(|error| match error.kind() {
+    make_folders(parent, own).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => ProviderError::new(
             ErrorKind::Conflict,
             format!("cannot make the folder `{}`: a file is in the way", parent.display()),
@@ -103,7 +105,7 @@ pub(super) fn make_parents(path: &Path, made: &Made) -> Result<usize, ProviderEr
     })
 }
 
-fn make_folders(folder: &Path, made: &Made) -> io::Result<usize> {
+fn make_folders(folder: &Path, own: &OwnPaths) -> io::Result<usize> {
     let mut missing = Vec::new();
     for folder in folder.ancestors() {
         match fs::metadata(folder) {
@@ -115,62 +117,44 @@ fn make_folders(folder: &Path, made: &Made) -> io::Result<usize> {
     }
     let mut highest = 0;
     for (above, folder) in missing.into_iter().enumerate().rev() {
-        match made.create_folder(folder) {
+        match own.create_folder(folder) {
             Ok(()) => highest = highest.max(above + 1),
-            // Another step was faster.
+            // A concurrent step created it.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && folder.is_dir() => {}
             Err(error) => return Err(error),
         }
-        sync_folder_of(folder)?;
+        unix::sync_folder_of(folder)?;
     }
     Ok(highest)
 }
 
-/// Makes durable that a name has come to, or gone from, the folder above a path.
-pub(super) fn sync_folder_of(path: &Path) -> io::Result<()> {
-    let Some(folder) = path.parent() else { return Ok(()) };
-    match fs::File::open(folder).and_then(|folder| folder.sync_all()) {
-        // It was removed since, it may be changed but not opened, or its file system cannot do this.
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound
-                    | io::ErrorKind::PermissionDenied
-                    | io::ErrorKind::InvalidInput
-                    | io::ErrorKind::Unsupported
-            ) =>
-        {
-            Ok(())
-        }
-        other => other,
-    }
-}
-
 /// Removes a file or a link, durably.
-pub(super) fn remove(path: &Path, made: &Made) -> Result<(), ProviderError> {
-    made.sweep_beside(path);
+pub(super) fn remove(path: &Path, own: &OwnPaths) -> Result<(), ProviderError> {
+    own.sweep_beside(path);
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed("remove", path, &error)),
         _ => {}
     }
-    sync_folder_of(path).map_err(|error| failed("remove", path, &error))?;
-    made.forget(path);
-    made.remove_waiting_folder_of(path);
+    unix::sync_folder_of(path).map_err(|error| failed("remove", path, &error))?;
+    own.forget(path);
+    own.delete_emptied_parents(path);
     Ok(())
 }
 
-/// Writes a file under a temporary name beside its place, makes it durable, then renames it: whoever looks sees the old
-/// file or the new one. With `fresh` nothing that is there is replaced, and the answer is [`ErrorKind::Conflict`]. The answer
-/// says what [`make_parents`] says.
+/// Writes a file under a temporary name in its folder, makes it durable, then renames it. So readers see the old file
+/// or the new one. Returns what [`make_parents`] returns.
+///
+/// # Errors
+/// [`ErrorKind::Conflict`] if `fresh` is set and the path exists.
 pub(super) fn write(
     path: &Path,
     mode: u32,
     fresh: bool,
-    made: &Made,
+    own: &OwnPaths,
     fill: impl FnOnce(&mut fs::File) -> Result<(), ProviderError>,
 ) -> Result<usize, ProviderError> {
-    let parents = make_parents(path, made)?;
-    made.sweep_beside(path);
+    let parents = make_parents(path, own)?;
+    own.sweep_beside(path);
     let parent = path.parent().unwrap_or(Path::new("/"));
     let mut temporary = temporary::file_in(parent).map_err(|error| failed("write into", parent, &error))?;
     fill(temporary.as_file_mut())?;
@@ -184,19 +168,19 @@ pub(super) fn write(
         io::ErrorKind::AlreadyExists => in_the_way(path, "a file"),
         _ => failed("write", path, &error.error),
     })?;
-    made.remember(path.to_path_buf());
-    sync_folder_of(path).map_err(|error| failed("write", path, &error))?;
+    own.add(path.to_path_buf());
+    unix::sync_folder_of(path).map_err(|error| failed("write", path, &error))?;
     Ok(parents)
 }
 
-/// Says that something is in the way, and what to do.
+/// The error for an existing object in the way, with advice.
 pub(super) fn in_the_way(path: &Path, what: &str) -> ProviderError {
     let advice = "remove it or choose another `path`, or write `overwrite: true` to replace it";
     let text = format!("{what} is at `{}` already and was not made here; {advice}", path.display());
     ProviderError::new(ErrorKind::Conflict, text).at("path")
 }
 
-/// Says that a folder or another thing that is never replaced is in the way.
+/// The error for an object in the way that is never replaced.
 pub(super) fn never_replaced(path: &Path, what: &str) -> ProviderError {
     let text = format!(
         "{what} is at `{}`, and such a thing is never replaced; remove it or choose another `path`",

@@ -135,8 +135,8 @@ fn recorded(request: &ReadRequest<'_>) -> Option<Seen> {
     Some(Seen::There { id, fields: Value::Map(Arc::new(fields)), private: request.private.clone(), expired: None })
 }
 
-/// What an id alone tells. Nothing exists outside the state, so what is not recorded and cannot be told is gone: whoever
-/// lost an answer may draw again.
+/// What an id alone tells. Nothing exists outside the state, so what is not recorded and cannot be told is gone:
+/// whoever lost an answer may draw again.
 fn imported(request: &ReadRequest<'_>) -> Seen {
     let Some(id) = request.id else { return Seen::Gone };
     let fields = match request.type_name {

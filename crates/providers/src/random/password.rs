@@ -114,7 +114,8 @@ pub(super) fn password(spec: &Value, random: &mut StdRng) -> String {
     drawn.into_iter().collect()
 }
 
-/// The bcrypt hash of a password; only its first 72 bytes count, as everywhere with bcrypt. `None` if it cannot be made.
+/// The bcrypt hash of a password; only its first 72 bytes count, as everywhere with bcrypt. `None` if it cannot be
+/// made.
 pub(super) fn hash(password: &str, salt: [u8; 16]) -> Option<String> {
     let bytes = password.as_bytes();
     let hashed = &bytes[..bytes.len().min(HASHED_BYTES)];

@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     let mut catalog =
         provider::read_catalog(include_str!("catalog.json")).expect("the catalogue of `std` is part of the program");
-    catalog.functions.iter_mut().for_each(functions::carry_out);
+    catalog.functions.iter_mut().for_each(functions::attach_body);
     Arc::new(catalog)
 });
 

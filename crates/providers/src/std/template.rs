@@ -1,7 +1,8 @@
 //! `std/template`: text made from a template and variables.
 //!
-//! The language is Jinja's. Nothing is escaped, true, false and none are written as the dialects write them, a template's last line break stays, and other templates cannot be
-//! included. Rendering is bounded, so that a loop over a huge range is an error and not a hang.
+//! The language is Jinja's. Nothing is escaped, true, false and none are written as the dialects write them, a
+//! template's last line break stays, and other templates cannot be included. Rendering is bounded, so that a loop over
+//! a huge range is an error and not a hang.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -176,8 +177,8 @@ fn as_the_dialects_do(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &I
     }
 }
 
-/// What went wrong and where. A secret template is not quoted, and with secret values the language's own words, which may
-/// hold some, stay away.
+/// What went wrong and where. A secret template is not quoted, and with secret values the language's own words, which
+/// may hold some, stay away.
 fn explain(error: &minijinja::Error, place: &str, secret_template: bool, secret_values: bool) -> String {
     use minijinja::ErrorKind as Kind;
     let mut place = place.to_owned();

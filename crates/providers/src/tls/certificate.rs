@@ -1,6 +1,6 @@
 //! `tls/self-signed-certificate` and `tls/signed-certificate`.
 //!
-//! Not here: whether one is near its end (`expiry.rs`).
+//! Not here: the check whether one is about to expire (`expiry.rs`).
 
 use std::time::Duration;
 
@@ -17,21 +17,21 @@ use x509_parser::pem::parse_x509_pem;
 use x509_parser::prelude::FromDer;
 
 use super::expiry::{self, rfc3339};
-use super::{names, read_private_key, usages};
+use super::{names, private_key, usages};
 
-/// The last second that a certificate can name: the end of the year 9999.
+/// The last second that a certificate can hold, in seconds since 1970: the end of the year 9999.
 const LAST_SECOND: u64 = 253_402_300_799;
 
-/// Bytes of a serial number: enough that no two are ever the same, and short enough for every reader.
+/// Length of a serial number in bytes: long enough to be unique, short enough for every reader.
 const SERIAL_BYTES: usize = 16;
 
-/// A certificate that was made.
-pub(super) struct Made {
-    /// An id: its serial number.
+/// An issued certificate.
+pub(super) struct Issued {
+    /// Its id, which is its serial number.
     pub(super) id: Name,
     /// The computed fields.
     pub(super) fields: Map,
-    /// What is worth knowing.
+    /// Warnings.
     pub(super) warnings: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ fn at(field: &str, message: &str) -> ProviderError {
     ProviderError::new(ErrorKind::Document, message).at(field)
 }
 
-/// The parts that both kinds have in common: dates, serial number, uses.
+/// What both kinds of certificates share: dates in seconds since 1970, and the serial number.
 struct Frame {
     from: u64,
     until: u64,
@@ -58,7 +58,7 @@ impl Frame {
         SysRng.try_fill_bytes(&mut serial).map_err(|_| {
             ProviderError::new(ErrorKind::Transient, "the operating system gives no random numbers at the moment")
         })?;
-        // Positive, and always of the same length.
+        // Keeps the number positive and of constant length.
         serial[0] = serial[0] & 0x3f | 0x40;
         Ok(Frame { from, until, serial })
     }
@@ -76,7 +76,7 @@ impl Frame {
         }
     }
 
-    fn made(&self, certificate: &Certificate, warnings: Vec<String>) -> Made {
+    fn made(&self, certificate: &Certificate, warnings: Vec<String>) -> Issued {
         let serial = data_encoding::HEXLOWER.encode(&self.serial);
         let fields = [
             ("certificatePem", certificate.pem()),
@@ -85,13 +85,13 @@ impl Frame {
             ("serialNumber", serial.clone()),
         ];
         let fields = fields.into_iter().map(|(name, text)| (name.into(), text.into())).collect();
-        Made { id: serial.into(), fields, warnings }
+        Issued { id: serial.into(), fields, warnings }
     }
 }
 
 /// A certificate signed with its own key.
-pub(super) fn self_signed(call: &Call, spec: &Value) -> Result<Made, ProviderError> {
-    let key = read_private_key(spec, "privateKeyPem")?;
+pub(super) fn self_signed(call: &Call, spec: &Value) -> Result<Issued, ProviderError> {
+    let key = private_key::read(spec, "privateKeyPem")?;
     let frame = Frame::draw(spec, call.now)?;
     let mut params = CertificateParams::default();
     names::put(spec, &mut params)?;
@@ -103,8 +103,8 @@ pub(super) fn self_signed(call: &Call, spec: &Value) -> Result<Made, ProviderErr
 }
 
 /// A certificate for a request, signed by an authority.
-pub(super) fn signed(call: &Call, spec: &Value) -> Result<Made, ProviderError> {
-    let ca_key = read_private_key(spec, "caPrivateKeyPem")?;
+pub(super) fn signed(call: &Call, spec: &Value) -> Result<Issued, ProviderError> {
+    let ca_key = private_key::read(spec, "caPrivateKeyPem")?;
     let ca_pem = spec.get("caCertificatePem").and_then(Value::as_text).unwrap_or_default();
     let frame = Frame::draw(spec, call.now)?;
     let warnings = check_authority(ca_pem, ca_key.der_bytes(), &frame)?;
@@ -113,7 +113,7 @@ pub(super) fn signed(call: &Call, spec: &Value) -> Result<Made, ProviderError> {
 
     let (mut params, public_key) =
         read_request(spec.get("certificateRequestPem").and_then(Value::as_text).unwrap_or_default())?;
-    // What the request wishes to be used for counts for nothing: the one who signs decides.
+    // The usages in the request are ignored, because the signer decides.
     frame.put(spec, &mut params);
     params.use_authority_key_identifier_extension = true;
     let certificate = params
@@ -122,7 +122,7 @@ pub(super) fn signed(call: &Call, spec: &Value) -> Result<Made, ProviderError> {
     Ok(frame.made(&certificate, warnings))
 }
 
-/// Refuses an authority that could not sign anything valid; returns warnings.
+/// Checks that the authority can issue valid certificates. Returns warnings.
 fn check_authority(pem: &str, raw_key: &[u8], frame: &Frame) -> Result<Vec<String>, ProviderError> {
     let field = "caCertificatePem";
     let (_, contents) = parse_x509_pem(pem.as_bytes()).map_err(|_| at(field, NO_CERTIFICATE))?;
@@ -148,7 +148,7 @@ fn check_authority(pem: &str, raw_key: &[u8], frame: &Frame) -> Result<Vec<Strin
 const NO_CERTIFICATE: &str = "is no certificate in PEM form";
 const NO_REQUEST: &str = "is no certificate request in PEM form";
 
-/// The request's subject and alternative names, and its public key. Its signature is checked.
+/// Reads the subject, the alternative names and the public key of a request, and checks its signature.
 fn read_request(pem: &str) -> Result<(CertificateParams, SubjectPublicKeyInfo), ProviderError> {
     let field = "certificateRequestPem";
     let request = CertificateSigningRequestParams::from_pem(pem).map_err(|error| {
@@ -164,7 +164,7 @@ fn read_request(pem: &str) -> Result<(CertificateParams, SubjectPublicKeyInfo), 
             },
         )
     })?;
-    // Taken from the key itself: the algorithm of the signature does not tell the curve.
+    // Read from the key itself, because the algorithm of the signature does not name the curve.
     let (_, contents) = parse_x509_pem(pem.as_bytes()).map_err(|_| at(field, NO_REQUEST))?;
     let (_, parsed) = X509CertificationRequest::from_der(&contents.contents).map_err(|_| at(field, NO_REQUEST))?;
     let public_key = SubjectPublicKeyInfo::from_der(parsed.certification_request_info.subject_pki.raw)
@@ -172,7 +172,7 @@ fn read_request(pem: &str) -> Result<(CertificateParams, SubjectPublicKeyInfo), 
     Ok((request.params, public_key))
 }
 
-/// What is wrong with a text that should be a certificate; nothing if it is one.
+/// The problem with a text that should be a certificate. `None` if it is valid.
 pub(super) fn check_certificate(pem: &str) -> Option<&'static str> {
     match parse_x509_pem(pem.as_bytes()) {
         Ok((_, contents)) if contents.parse_x509().is_ok() => None,
@@ -180,7 +180,7 @@ pub(super) fn check_certificate(pem: &str) -> Option<&'static str> {
     }
 }
 
-/// What is wrong with a text that should be a request; nothing if it is one.
+/// The problem with a text that should be a request. `None` if it is valid.
 pub(super) fn check_request(pem: &str) -> Option<String> {
     read_request(pem).err().map(|error| error.message)
 }

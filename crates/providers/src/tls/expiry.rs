@@ -1,27 +1,27 @@
-//! How long a certificate lasts, and when it should be made anew.
+//! Validity of a certificate, and the time of its renewal.
 
 use std::time::Duration;
 
 use blueprint::{Value, format_duration, parse_duration};
 use provider::{Checked, ErrorKind, ProviderError};
 
-/// How long a certificate lasts where nothing is written: a year.
+/// The validity of a certificate without `validity`: a year.
 pub(super) const USUAL_VALIDITY: Duration = Duration::from_secs(8760 * 3600);
 
-/// The length of time in a field; `None` if it is not written.
+/// The duration in a field; `None` if it is not set.
 pub(super) fn duration(spec: &Value, field: &str) -> Result<Option<Duration>, ProviderError> {
     let Some(text) = spec.get(field).and_then(Value::as_text) else { return Ok(None) };
     let duration = parse_duration(text);
     duration.map(Some).map_err(|error| ProviderError::new(ErrorKind::Document, format!("is {error}")).at(field))
 }
 
-/// Seconds since 1970 as RFC 3339 text, in UTC. Seconds past the year 9999 are taken for its end.
+/// Seconds since 1970 as RFC 3339 text in UTC. Clamped to the end of the year 9999.
 pub(super) fn rfc3339(seconds: u64) -> String {
     let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
     jiff::Timestamp::from_second(seconds).unwrap_or(jiff::Timestamp::MAX).to_string()
 }
 
-/// Refuses lengths of time that are none, or that do not go together.
+/// Refuses invalid durations, and a renewal time that is not below the validity.
 pub(super) fn check(spec: &Value, found: &mut Checked) {
     let mut read = |field: &str| match duration(spec, field) {
         Ok(read) => read,
@@ -42,7 +42,7 @@ pub(super) fn check(spec: &Value, found: &mut Checked) {
     }
 }
 
-/// Why a certificate should be made anew, if it should: its end is past, or less than `renewBefore` away.
+/// The reason to renew a certificate: it has expired, or expires in less than `renewBefore`. `None` otherwise.
 pub(super) fn reason(now: i64, inputs: &Value, outputs: &Value) -> Option<String> {
     let text = outputs.get("notAfter").and_then(Value::as_text)?;
     let end = text.parse::<jiff::Timestamp>().ok()?.as_second();
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_of_time_go_together() {
+    fn durations_are_checked_together() {
         assert!(rejected("24h", "23h59m").is_empty());
         assert_eq!(rejected("24h", "24h"), ["renewBefore"]);
         assert_eq!(rejected("0s", "1h"), ["validity"]);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_is_renewed_from_the_second_on() {
+    fn a_certificate_is_renewed_from_the_exact_second() {
         let outputs = Value::map([("notAfter", Value::from("2023-01-02T00:00:00Z"))]);
         let inputs = Value::map([("renewBefore", Value::from("1h"))]);
         let end = 1_672_617_600;
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_text() {
+    fn times_are_rfc3339_text() {
         assert_eq!(rfc3339(1_672_671_845), "2023-01-02T15:04:05Z");
     }
 }

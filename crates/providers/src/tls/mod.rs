@@ -1,10 +1,11 @@
-//! The provider `tls`: keys, certificates and requests for them.
+//! The provider `tls`: keys, certificates and certificate requests.
 //!
-//! What it makes lives in the state alone: `read` answers what was recorded, and says when a certificate nears its end.
-//! Private keys come in and go out as sensitive fields; no message ever holds a part of one.
+//! Its resources exist only in the state: `read` returns the record, and says when a certificate is about to expire.
+//! Private keys are sensitive fields; no message holds a part of one.
 //!
-//! Not here: putting them into files (`local`), asking an authority over a network.
+//! Not here: writing them to files (`local`), requests to an authority over a network.
 
+mod algorithm;
 mod certificate;
 mod der;
 mod expiry;
@@ -23,7 +24,7 @@ use provider::{
 };
 use rcgen::KeyPair;
 
-use self::private_key::Algorithm;
+use self::algorithm::Algorithm;
 
 /// The provider of namespace `tls`.
 pub struct TlsProvider {
@@ -52,7 +53,7 @@ impl Provider for TlsProvider {
             if let Some(text) = spec.get(field).and_then(Value::as_text)
                 && KeyPair::from_pem(text).is_err()
             {
-                found.rejected.push((field.into(), NO_KEY.into()));
+                found.rejected.push((field.into(), private_key::NO_KEY.into()));
             }
         };
         match request.type_name {
@@ -83,7 +84,7 @@ impl Provider for TlsProvider {
 
     fn read<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
         Box::pin(async move {
-            // Nothing exists outside the state: what is not recorded was never there, and may be made again.
+            // A resource without a record does not exist, and can be created again.
             let Some(outputs) = request.outputs.as_map() else { return Ok(Seen::Gone) };
             let mut fields = request.inputs.as_map().cloned().unwrap_or_default();
             fields.extend(outputs.iter().map(|(name, value)| (name.clone(), value.clone())));
@@ -100,9 +101,9 @@ impl Provider for TlsProvider {
         Box::pin(async move {
             match request.operation {
                 Operation::Create => create(call, &request).await,
-                // Only what is merely recorded can change in place.
+                // Fields that are only recorded can change in place. Others replace the resource.
                 Operation::Update => {
-                    let fields = beside(request.prior, request.desired.as_map().cloned().unwrap_or_default());
+                    let fields = merged(request.prior, request.desired.as_map().cloned().unwrap_or_default());
                     Ok(applied(request.id.unwrap_or_default().into(), fields))
                 }
                 Operation::Delete => Ok(applied("".into(), Value::Null)),
@@ -123,11 +124,11 @@ async fn create(call: &Call, request: &ApplyRequest<'_>) -> Result<Applied, Prov
                 .ok_or_else(|| ProviderError::new(ErrorKind::Document, "is no known algorithm").at("algorithm"))?;
             let made = on_a_thread(call, move || private_key::generate(algorithm)).await?;
             let (id, fields) = made.ok_or_else(|| ProviderError::new(ErrorKind::Permanent, "no key can be made"))?;
-            Ok(applied(id, beside(spec, fields)))
+            Ok(applied(id, merged(spec, fields)))
         }
         "tls/certificate-request" => {
             let (id, fields) = request::make(spec)?;
-            Ok(applied(id, beside(spec, fields)))
+            Ok(applied(id, merged(spec, fields)))
         }
         "tls/self-signed-certificate" => Ok(certified(certificate::self_signed(call, spec)?, spec)),
         "tls/signed-certificate" => Ok(certified(certificate::signed(call, spec)?, spec)),
@@ -135,7 +136,7 @@ async fn create(call: &Call, request: &ApplyRequest<'_>) -> Result<Applied, Prov
     }
 }
 
-/// Runs slow work on a thread of its own, until the call ends. The thread itself is let run to its end.
+/// Runs slow work on another thread and waits until the call ends. The thread itself is not interrupted.
 async fn on_a_thread<T: Send + 'static>(
     call: &Call,
     work: impl FnOnce() -> T + Send + 'static,
@@ -159,23 +160,15 @@ fn cancelled() -> ProviderError {
     ProviderError::new(ErrorKind::Cancelled, "cancelled before anything was made")
 }
 
-const NO_KEY: &str = "is no private key in PEM form: PKCS#8, PKCS#1 or SEC 1, not encrypted";
-
-/// The private key in a field. [`ErrorKind::Document`] at the field if it is none; the text is not repeated.
-fn read_private_key(spec: &Value, field: &str) -> Result<KeyPair, ProviderError> {
-    let text = spec.get(field).and_then(Value::as_text).unwrap_or_default();
-    KeyPair::from_pem(text).map_err(|_| ProviderError::new(ErrorKind::Document, NO_KEY).at(field))
-}
-
-/// The fields of a map with others over them.
-fn beside(base: &Value, over: Map) -> Value {
+/// The fields of a map with `over` on top.
+fn merged(base: &Value, over: Map) -> Value {
     let mut fields = base.as_map().cloned().unwrap_or_default();
     fields.extend(over);
     Value::Map(Arc::new(fields))
 }
 
-fn certified(made: certificate::Made, spec: &Value) -> Applied {
-    Applied { warnings: made.warnings, ..applied(made.id, beside(spec, made.fields)) }
+fn certified(made: certificate::Issued, spec: &Value) -> Applied {
+    Applied { warnings: made.warnings, ..applied(made.id, merged(spec, made.fields)) }
 }
 
 fn applied(id: Name, fields: Value) -> Applied {

@@ -1,4 +1,4 @@
-//! Whom a certificate is for: its subject and its alternative names.
+//! The subject of a certificate and its alternative names.
 
 use std::net::IpAddr;
 
@@ -6,7 +6,7 @@ use blueprint::Value;
 use provider::{Checked, ErrorKind, ProviderError};
 use rcgen::{CertificateParams, DistinguishedName, DnType, DnValue, SanType};
 
-/// Fields of the subject, in the order in which they are written into it.
+/// Fields of the subject, in their order in the certificate.
 const SUBJECT: [(&str, DnType); 6] = [
     ("country", DnType::CountryName),
     ("province", DnType::StateOrProvinceName),
@@ -19,7 +19,7 @@ const SUBJECT: [(&str, DnType); 6] = [
 /// Lists of alternative names.
 const ALTERNATIVES: [&str; 3] = ["dnsNames", "ipAddresses", "uris"];
 
-/// The alternative name that a text of one of these lists is; otherwise what is wrong with it.
+/// Parses an alternative name of one of these lists. The error is a phrase without the text.
 fn alternative(list: &str, text: &str) -> Result<SanType, &'static str> {
     let ascii = |text: &str| text.to_owned().try_into().map_err(|_| "holds other characters than ASCII");
     match list {
@@ -45,7 +45,7 @@ fn is_dns_name(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(label)
 }
 
-/// Refuses names that cannot be written into a certificate, and a certificate for nobody.
+/// Refuses invalid names, and a certificate without any name.
 pub(super) fn check(spec: &Value, found: &mut Checked) {
     let mut named = SUBJECT.iter().any(|(field, _)| spec.get(field).is_some_and(is_filled));
     for list in ALTERNATIVES {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_checked_where_they_stand() {
+    fn invalid_names_are_rejected_at_their_position() {
         let names = texts(&["example.com", "*.example.com", "_dmarc.example.com", "a b", "", "a..b", "-a.com"]);
         assert_eq!(rejected(&[("dnsNames", names)]), ["dnsNames[3]", "dnsNames[4]", "dnsNames[5]", "dnsNames[6]"]);
         assert_eq!(rejected(&[("ipAddresses", texts(&["127.0.0.1", "::1", "localhost"]))]), ["ipAddresses[2]"]);
@@ -123,14 +123,14 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_is_for_somebody() {
+    fn a_certificate_needs_a_name() {
         assert_eq!(rejected(&[]), [""]);
         assert_eq!(rejected(&[("commonName", "".into()), ("dnsNames", texts(&[]))]), [""]);
         assert!(rejected(&[("commonName", Value::unknown(None, None))]).is_empty());
     }
 
     #[test]
-    fn a_secret_name_is_not_said() {
+    fn messages_do_not_repeat_a_secret_name() {
         let mut found = Checked::default();
         check(&Value::map([("dnsNames", Value::list([Value::from("no good").secret()]))]), &mut found);
         assert!(!format!("{found:?}").contains("no good"));

@@ -1,25 +1,25 @@
-//! Keys in the forms of OpenSSH: the public line, the private file and the fingerprint.
+//! Keys in the formats of OpenSSH: public line, private file, fingerprint.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
 use sha2::{Digest, Sha256};
 
+use super::algorithm::Algorithm;
 use super::der::{Reader, inside_pkcs8, pem};
-use super::private_key::Algorithm;
 
-/// Block size to which the private part is filled up when it is not encrypted.
+/// The block size in bytes to which an unencrypted private part is padded.
 const BLOCK: usize = 8;
 
-/// A length and the bytes.
+/// Writes a length and the bytes.
 fn string(out: &mut Vec<u8>, bytes: &[u8]) {
     let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     out.extend(length.to_be_bytes());
     out.extend(bytes);
 }
 
-/// A positive number, given without leading zeros.
+/// Writes a positive number. `bytes` have no leading zeros.
 fn number(out: &mut Vec<u8>, bytes: &[u8]) {
-    // A leading bit would make it negative.
+    // Without padding, a leading 1 bit would make the number negative.
     if bytes.first().is_some_and(|byte| byte & 0x80 != 0) {
         let mut padded = vec![0];
         padded.extend(bytes);
@@ -29,7 +29,7 @@ fn number(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// The public key as OpenSSH sends it. `raw` is the content of the key's bit string. `None` if it cannot be read.
+/// The public key in the wire format of OpenSSH. `raw` is the content of the key's bit string. `None` if it is invalid.
 pub(super) fn public_blob(algorithm: Algorithm, raw: &[u8]) -> Option<Vec<u8>> {
     let mut blob = Vec::new();
     string(&mut blob, algorithm.openssh_name().as_bytes());
@@ -59,11 +59,11 @@ pub(super) fn fingerprint(blob: &[u8]) -> String {
     format!("SHA256:{}", STANDARD_NO_PAD.encode(Sha256::digest(blob)))
 }
 
-/// The private key in the file format of OpenSSH, not encrypted. `None` if it cannot be read.
+/// The private key in the file format of OpenSSH, not encrypted. `None` if it is invalid.
 pub(super) fn private_file(algorithm: Algorithm, pkcs8: &[u8], raw: &[u8], blob: &[u8]) -> Option<String> {
     let inside = inside_pkcs8(pkcs8)?;
     let mut secret = Vec::new();
-    // Twice the same number: who decrypts sees whether it worked. Nothing is encrypted here, so any number will do.
+    // Two equal numbers, by which a reader verifies the decryption. Any number works without encryption.
     let check = Sha256::digest(pkcs8);
     secret.extend(check.iter().take(4));
     secret.extend(check.iter().take(4));

@@ -1,15 +1,15 @@
-//! `tls/certificate-request`: asks an authority for a certificate.
+//! `tls/certificate-request`: a request for a certificate from an authority.
 
 use blueprint::{Map, Name, Value};
 use provider::{ErrorKind, ProviderError};
 use rcgen::CertificateParams;
 use sha2::{Digest, Sha256};
 
-use super::{names, read_private_key};
+use super::{names, private_key};
 
-/// An id, and the computed fields.
+/// Creates a request. Returns its id and the computed fields.
 pub(super) fn make(spec: &Value) -> Result<(Name, Map), ProviderError> {
-    let key = read_private_key(spec, "privateKeyPem")?;
+    let key = private_key::read(spec, "privateKeyPem")?;
     let mut params = CertificateParams::default();
     names::put(spec, &mut params)?;
     let refused = |_| ProviderError::new(ErrorKind::Document, "no certificate request can be made of this");

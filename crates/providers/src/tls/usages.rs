@@ -1,14 +1,14 @@
-//! What a certificate may be used for, by the names that a document writes.
+//! Usages of a certificate, by the names that a document writes.
 
 use rcgen::{CertificateParams, ExtendedKeyUsagePurpose, KeyUsagePurpose};
 
-/// A use of a certificate's key: one of the certificate's own extension, or of the extended one.
+/// A usage: of the `keyUsage` extension, or of the `extKeyUsage` extension.
 enum Usage {
     Plain(KeyUsagePurpose),
     Extended(ExtendedKeyUsagePurpose),
 }
 
-/// The use of that name; `None` if there is none.
+/// The usage of that name. `None` if there is none.
 fn named(name: &str) -> Option<Usage> {
     use ExtendedKeyUsagePurpose as Extended;
     use KeyUsagePurpose as Plain;
@@ -33,7 +33,7 @@ fn named(name: &str) -> Option<Usage> {
     })
 }
 
-/// What is taken where a document says nothing.
+/// The default usages.
 pub(super) fn usual(is_ca: bool) -> &'static [&'static str] {
     if is_ca {
         &["cert-signing", "crl-signing", "digital-signature"]
@@ -42,7 +42,7 @@ pub(super) fn usual(is_ca: bool) -> &'static [&'static str] {
     }
 }
 
-/// Puts the uses into a certificate, each once. Names that are none are left out; the catalogue lets none through.
+/// Sets the usages of a certificate, each once. Unknown names are ignored; the catalogue refuses them before.
 pub(super) fn put<'a>(names: impl IntoIterator<Item = &'a str>, params: &mut CertificateParams) {
     params.key_usages.clear();
     params.extended_key_usages.clear();
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn each_use_is_put_once() {
+    fn each_usage_is_set_once() {
         let mut params = CertificateParams::default();
         put(["server-auth", "digital-signature", "server-auth"], &mut params);
         assert_eq!((params.key_usages.len(), params.extended_key_usages.len()), (1, 1));

@@ -1,9 +1,9 @@
 //! Files of this machine.
 //!
-//! A path may lead anywhere that the person may read, as `../shared/network.yaml` does; a caller that serves others says
-//! which folders are allowed. Only regular files are documents: opening anything else could wait for ever, or do something.
+//! A path may lead to any file that the user may read, as `../shared/network.yaml` does. A server restricts the
+//! folders. Only regular files are documents, because opening other files may block or have side effects.
 //!
-//! Not here: expanding `~`, variables or patterns, which paths in documents do not have.
+//! Not here: expansion of `~`, variables or patterns, which paths in documents do not have.
 
 use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Read as _};
@@ -24,12 +24,12 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// All files. What stands in no document is relative to `working_directory`, an absolute path.
+    /// All files. A path outside any document is relative to `working_directory`, an absolute path.
     pub fn new(working_directory: impl Into<PathBuf>) -> Disk {
         Disk { working_directory: working_directory.into(), allowed: None }
     }
 
-    /// Only what lies in these folders (absolute, without links and dots) once links and dots are followed.
+    /// Only files in these folders (absolute, canonical), after links and dots of a path are resolved.
     pub fn only_in(self, folders: impl IntoIterator<Item = PathBuf>) -> Disk {
         Disk { allowed: Some(folders.into_iter().collect()), ..self }
     }
@@ -75,7 +75,8 @@ fn locate(path: &Path, allowed: Option<&[PathBuf]>) -> Result<Location, SourceEr
 }
 
 fn read(path: &Path, most: u64) -> Result<Arc<[u8]>, SourceError> {
-    // Looked at before it is opened, as opening a device may do something, and again after, as it may have changed.
+    // Checked before it is opened, because opening a device may have side effects, and again afterwards, because the
+    // file may have changed in between.
     regular(&path.metadata().map_err(|error| refused(&error, path))?)?;
     let file = open(path).map_err(|error| refused(&error, path))?;
     let about = file.metadata().map_err(|error| refused(&error, path))?;
@@ -88,7 +89,7 @@ fn read(path: &Path, most: u64) -> Result<Arc<[u8]>, SourceError> {
     if bytes.len() as u64 > most { Err(SourceError::TooLarge { limit: most }) } else { Ok(bytes.into()) }
 }
 
-/// Opens for reading, without waiting for anybody at the other end.
+/// Opens for reading, without blocking on a pipe.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -120,7 +121,7 @@ fn name_of(kind: FileType) -> &'static str {
 
 fn refused(error: &io::Error, path: &Path) -> SourceError {
     match error.kind() {
-        // A part of the path that is no folder has nothing in it.
+        // A part of the path that is no folder contains nothing.
         ErrorKind::NotFound | ErrorKind::NotADirectory => {
             let windows = path.to_str().is_some_and(|path| path.contains('\\'));
             let words = if windows { "folders are separated by `/`, not by `\\`" } else { "" };

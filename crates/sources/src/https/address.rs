@@ -1,13 +1,24 @@
-//! From a path as written to an address in its one spelling.
+//! From a path as written to a canonical address.
 //!
-//! Not here: asking the server.
+//! Not here: requests to the server.
 
 use reqwest::Url;
-use source::{Location, Request, SourceError};
+use source::{Key, Kind, Location, Request, SourceError};
 use web::is_this_machine;
 
-/// The address that a request leads to. A document from elsewhere may not ask this machine: what answers here may trust
-/// whoever is here.
+/// The kind of source, and how documents name it.
+pub(super) static KIND: Kind = Kind {
+    name: "https",
+    about: "A web server, asked without credentials.",
+    schemes: &["https", "http"],
+    keys: &[Key { name: "host", required: true, about: "The host, with its port unless that is 443." }],
+};
+
+/// The address that a request leads to. A remote document may not address this machine, because local servers may trust
+/// every local client.
+///
+/// # Errors
+/// [`SourceError::Denied`] for such a request, [`SourceError::Settings`] for an invalid address.
 pub(super) fn resolve(request: &Request) -> Result<Url, SourceError> {
     let url = whole(request)?;
     let from_here =
@@ -32,15 +43,15 @@ fn whole(request: &Request) -> Result<Url, SourceError> {
     }
     let base = match (host, &request.from) {
         (Some(host), _) => of_host(host)?,
-        (None, Some(from)) if &**from.kind() == super::KIND.name => parse(from.identity())?,
+        (None, Some(from)) if &**from.kind() == KIND.name => parse(from.identity())?,
         (None, _) => return Err(SourceError::settings("host", "is missing")),
     };
-    // Such a path would name a host of its own.
+    // Two slashes would start a host name.
     let slash = |character: char| matches!(character, '/' | '\\');
     if path.starts_with(slash) && path[1..].starts_with(slash) {
         return Err(wrong_path("begins with two slashes"));
     }
-    // A first step with a colon is no scheme.
+    // Prevents that a first segment with a colon is read as a scheme.
     let path = if path.starts_with(slash) { path.to_owned() } else { format!("./{path}") };
     let url = base.join(&path).map_err(|error| wrong_path(format!("cannot be part of an address: {error}")))?;
     if url.origin() != base.origin() {
@@ -49,7 +60,7 @@ fn whole(request: &Request) -> Result<Url, SourceError> {
     canonical(url)
 }
 
-/// An address in its one spelling.
+/// Parses an address and makes it canonical.
 pub(super) fn parse(text: &str) -> Result<Url, SourceError> {
     canonical(Url::parse(text).map_err(|error| wrong_path(format!("is no address: {error}")))?)
 }
@@ -125,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_relative_to_the_document_it_stands_in() {
+    fn a_path_is_relative_to_its_document() {
         let base = Some("https://example.com/a/b/main.yaml?ref=1");
         for (path, wanted) in [
             ("c.yaml", "https://example.com/a/b/c.yaml"),
@@ -149,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_to_another_host_is_refused() {
+    fn paths_to_another_host_are_refused() {
         let base = Some("https://example.com/a/main.yaml");
         for path in ["//evil.example/x", "/\\evil.example/x", "\\\\evil.example\\x", "\\/evil.example/x"] {
             assert_eq!(resolved(base, None, path).unwrap_err(), "`path` begins with two slashes", "{path}");
@@ -162,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_is_for_documents_of_this_machine() {
+    fn only_local_documents_may_address_this_machine() {
         let here = Some("http://127.0.0.1:8080/a.yaml");
         assert_eq!(resolved(here, None, "http://localhost:80/x"), Ok("http://localhost/x".to_owned()));
         assert_eq!(resolved(None, None, "http://[::1]:8080/x"), Ok("http://[::1]:8080/x".to_owned()));
@@ -181,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_a_host_and_nothing_else() {
+    fn invalid_hosts_are_refused() {
         assert_eq!(resolved(None, Some("Example.com"), "a/b.yaml"), Ok("https://example.com/a/b.yaml".to_owned()));
         assert_eq!(resolved(None, Some("[::1]:8443"), "/b.yaml"), Ok("https://[::1]:8443/b.yaml".to_owned()));
         assert_eq!(resolved(None, Some("bücher.example"), "b"), Ok("https://xn--bcher-kva.example/b".to_owned()));
@@ -194,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_one_spelling_stays_as_it_is() {
+    fn canonical_addresses_are_stable() {
         for path in ["a%20b", "a%2Fb", "%", "%zz", "%C3%A4", "a~b", "x?y=%41"] {
             let once = resolved(None, Some("example.com"), path).unwrap();
             assert_eq!(parse(&once).map(String::from), Ok(once.clone()), "{path}");

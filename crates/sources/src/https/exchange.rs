@@ -1,6 +1,6 @@
-//! One document from one address: redirects, retries, limits, and what an answer means.
+//! Fetches one document from one address: redirects, retries, limits, meaning of answers.
 //!
-//! Not here: the time that all of it may take.
+//! Not here: the total time limit.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,21 +15,24 @@ use crate::cache::Cache;
 /// How many redirects are followed.
 const REDIRECTS: usize = 5;
 
-/// How long is waited before what failed on the way is tried again.
+/// Pauses before the retries after failures of the network.
 const PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(800)];
 
-/// What is asked for, the best first.
+/// The `Accept` header: preferred formats first.
 const WANTED: &str = "application/yaml, application/x-yaml, text/yaml, application/json, text/plain, */*;q=0.5";
 
-/// Why a try failed.
+/// Why one try failed.
 enum Failure {
-    /// It may go away.
-    Passing(SourceError),
-    /// It will not.
-    Lasting(SourceError),
+    /// A retry may help.
+    Retryable(SourceError),
+    /// A retry does not help.
+    Permanent(SourceError),
 }
 
-/// The bytes at an address.
+/// The bytes at an address, from the cache if the server says that they have not changed.
+///
+/// # Errors
+/// Also [`SourceError::TooLarge`] above `most` bytes.
 pub(super) async fn get(
     clients: &Clients,
     cache: Option<&Cache>,
@@ -37,10 +40,10 @@ pub(super) async fn get(
     url: Url,
     most: u64,
 ) -> Result<Arc<[u8]>, SourceError> {
-    // What is kept need not be sent again.
+    // A cached content need not be transferred again.
     let mut kept = None;
     if let Some(cache) = cache
-        && let Some(seen) = cache.seen(location).await
+        && let Some(seen) = cache.last_seen(location).await
     {
         kept = cache.get(seen.digest, most).await.map(|bytes| (seen.tag, bytes));
     }
@@ -52,8 +55,8 @@ pub(super) async fn get(
                 Some((_, bytes)) => return Ok(bytes),
                 None => return Err(SourceError::broken("the server answered 304 Not Modified")),
             },
-            Err(Failure::Lasting(error)) => return Err(error),
-            Err(Failure::Passing(error)) => error,
+            Err(Failure::Permanent(error)) => return Err(error),
+            Err(Failure::Retryable(error)) => error,
         };
         tokio::time::sleep(pauses.next().ok_or(failed)?).await;
     };
@@ -65,11 +68,11 @@ pub(super) async fn get(
 
 type Answer = (Option<String>, Arc<[u8]>);
 
-/// Asks once, following redirects. Nothing if it has not changed.
+/// Sends one request and follows redirects. `None` if the server says that the content has not changed.
 async fn once(clients: &Clients, first: Url, tag: Option<&str>, most: u64) -> Result<Option<Answer>, Failure> {
     let mut url = first;
     for _ in 0..=REDIRECTS {
-        let client = clients.of(&url).await.map_err(|why| Failure::Lasting(SourceError::broken(why)))?;
+        let client = clients.of(&url).await.map_err(|why| Failure::Permanent(SourceError::broken(why)))?;
         let mut request = client.get(url.clone()).header(ACCEPT, WANTED).header(ACCEPT_ENCODING, "identity");
         if let Some(tag) = tag {
             request = request.header(IF_NONE_MATCH, tag);
@@ -88,21 +91,24 @@ async fn once(clients: &Clients, first: Url, tag: Option<&str>, most: u64) -> Re
         }
         if let Some(encoding) = response.headers().get(CONTENT_ENCODING).filter(|one| *one != "identity") {
             let encoding = String::from_utf8_lossy(encoding.as_bytes()).into_owned();
-            return Err(Failure::Lasting(SourceError::broken(format!("the server sent it encoded as `{encoding}`"))));
+            return Err(Failure::Permanent(SourceError::broken(format!("the server sent it encoded as `{encoding}`"))));
         }
         let tag = response.headers().get(ETAG).and_then(|tag| tag.to_str().ok()).map(str::to_owned);
         return Ok(Some((tag, receive(response, most).await?)));
     }
-    Err(Failure::Lasting(SourceError::broken(format!("the server redirected more than {REDIRECTS} times"))))
+    Err(Failure::Permanent(SourceError::broken(format!("the server redirected more than {REDIRECTS} times"))))
 }
 
-/// Where a redirect leads.
+/// The target of a redirect.
+///
+/// # Errors
+/// For a target that is not followed.
 fn target(url: &Url, headers: &HeaderMap) -> Result<Url, Failure> {
-    let lasting = |message: &str| Failure::Lasting(SourceError::broken(message));
+    let permanent = |message: &str| Failure::Permanent(SourceError::broken(message));
     let written = headers.get(LOCATION).and_then(|target| target.to_str().ok());
-    let target = written.ok_or_else(|| lasting("the server redirected to nowhere"))?;
-    let target = url.join(target).map_err(|_| lasting("the server redirected to something that is no address"))?;
-    // This machine is for documents of this machine.
+    let target = written.ok_or_else(|| permanent("the server redirected to nowhere"))?;
+    let target = url.join(target).map_err(|_| permanent("the server redirected to something that is no address"))?;
+    // A remote server may not redirect to this machine.
     let allowed = match target.scheme() {
         "https" => is_this_machine(url) || !is_this_machine(&target),
         "http" => url.scheme() == "http" && is_this_machine(&target),
@@ -112,12 +118,12 @@ fn target(url: &Url, headers: &HeaderMap) -> Result<Url, Failure> {
         Ok(target)
     } else {
         let to = target.origin().ascii_serialization();
-        Err(lasting(&format!("the server redirected to `{to}`, which is not followed")))
+        Err(permanent(&format!("the server redirected to `{to}`, which is not followed")))
     }
 }
 
 async fn receive(mut response: Response, most: u64) -> Result<Arc<[u8]>, Failure> {
-    let too_large = || Failure::Lasting(SourceError::TooLarge { limit: most });
+    let too_large = || Failure::Permanent(SourceError::TooLarge { limit: most });
     if response.content_length().is_some_and(|length| length > most) {
         return Err(too_large());
     }
@@ -131,14 +137,14 @@ async fn receive(mut response: Response, most: u64) -> Result<Arc<[u8]>, Failure
     Ok(bytes.into())
 }
 
-/// What an error of the network means.
+/// Classifies an error of the network.
 fn unanswered(error: reqwest::Error) -> Failure {
     let words = words(&error);
     if is_about_trust(&error) {
-        return Failure::Lasting(SourceError::broken(format!("the server is not trusted: {words}")));
+        return Failure::Permanent(SourceError::broken(format!("the server is not trusted: {words}")));
     }
     let what = if error.is_connect() { "no connection" } else { "the connection broke" };
-    Failure::Passing(SourceError::broken(format!("{what}: {words}")))
+    Failure::Retryable(SourceError::broken(format!("{what}: {words}")))
 }
 
 fn is_about_trust(error: &(dyn std::error::Error + 'static)) -> bool {
@@ -153,7 +159,7 @@ fn is_about_trust(error: &(dyn std::error::Error + 'static)) -> bool {
     false
 }
 
-/// What a status means.
+/// Classifies a status that is no success.
 fn refused(status: StatusCode) -> Failure {
     let words = format!("the server answered {status}");
     let error = match status.as_u16() {
@@ -163,7 +169,7 @@ fn refused(status: StatusCode) -> Failure {
         _ => SourceError::broken(words),
     };
     match status.as_u16() {
-        408 | 425 | 429 | 500 | 502..=504 => Failure::Passing(error),
-        _ => Failure::Lasting(error),
+        408 | 425 | 429 | 500 | 502..=504 => Failure::Retryable(error),
+        _ => Failure::Permanent(error),
     }
 }

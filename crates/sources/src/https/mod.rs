@@ -1,29 +1,23 @@
 //! Web servers.
 //!
-//! Only `https` is spoken; plain `http` with this machine alone. No credentials are sent, not even those of an address
-//! (`user:password@host` is refused): what must not be public belongs into a place that has credentials of its own.
+//! Only `https` is supported, and plain `http` for this machine. No credentials are sent, not even those of an address
+//! (`user:password@host` is refused). Private documents belong into a source that has credentials.
 //!
-//! A document's location is the address as written, not where redirects lead: those may differ from day to day.
+//! The location of a document is the address as written, not the target of redirects, which may change over time.
 //!
-//! Not here: `http_resource()` and the provider `http`, which speak with any server.
+//! Not here: `http_resource()` and the provider `http`, which talk to any server.
 
 mod address;
 mod exchange;
 
 use std::sync::Arc;
 
-use source::{BoxFuture, Digest, Key, Kind, Limits, Location, Request, Source, SourceError};
+use source::{BoxFuture, Digest, Kind, Limits, Location, Request, Source, SourceError};
 use web::Clients;
 
+use self::address::KIND;
 use crate::cache::Cache;
 use crate::limit::within;
-
-static KIND: Kind = Kind {
-    name: "https",
-    about: "A web server, asked without credentials.",
-    schemes: &["https", "http"],
-    keys: &[Key { name: "host", required: true, about: "The host, with its port unless that is 443." }],
-};
 
 /// Web servers.
 #[derive(Debug, Default)]
@@ -33,12 +27,12 @@ pub struct Https {
 }
 
 impl Https {
-    /// Servers whom the machine trusts.
+    /// Servers that the machine trusts.
     pub fn new() -> Https {
         Https::default()
     }
 
-    /// Servers whom these authorities (in PEM form) vouch for, and no others.
+    /// Servers with a certificate from one of these authorities (in PEM form), and no others.
     pub fn trusting(authorities: &str) -> Https {
         Https { clients: Clients::trusting(authorities), cache: None }
     }

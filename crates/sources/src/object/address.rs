@@ -1,16 +1,16 @@
-//! Where an object is: service, bucket, key, and for S3 the region.
+//! The address of an object: service, bucket, key, and for S3 the region.
 //!
-//! Not here: whether it is there.
+//! Not here: whether the object exists.
 
 use std::fmt;
 
 use object_store::path::Path;
 use source::{Location, Request, SourceError};
 
-use super::Service;
+use super::service::Service;
 use crate::environment::Environment;
 
-/// Where an object is. Prints as `scheme://bucket/key`, with `?region=..` where the service has regions.
+/// The address of an object. Prints as `scheme://bucket/key`, with `?region=..` if the service has regions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Address {
     scheme: &'static str,
@@ -19,7 +19,10 @@ pub(super) struct Address {
     pub(super) region: Option<String>,
 }
 
-/// The object that a request leads to.
+/// The address that a request leads to.
+///
+/// # Errors
+/// [`SourceError::Settings`] with the key at fault.
 pub(super) fn resolve(
     service: &'static Service,
     environment: &Environment,
@@ -65,7 +68,7 @@ pub(super) fn resolve(
     Ok(Address { scheme, bucket, key, region })
 }
 
-/// The key of a path in a folder of keys.
+/// The key of a path that is relative to a folder of keys.
 fn key(service: &Service, folder: &str, path: &str) -> Result<String, SourceError> {
     let (folder, path) = match path.strip_prefix('/') {
         Some(path) => ("", path),
@@ -93,7 +96,7 @@ fn key(service: &Service, folder: &str, path: &str) -> Result<String, SourceErro
 }
 
 impl Address {
-    /// Reads what it printed.
+    /// Reads a printed address.
     pub(super) fn parse(service: &'static Service, text: &str) -> Result<Address, SourceError> {
         let wrong = || wrong_path("is no address of this kind");
         let scheme = scheme_of(service);
@@ -107,12 +110,12 @@ impl Address {
         Ok(Address { scheme, bucket: bucket.to_owned(), key, region })
     }
 
-    /// The bucket without the key.
+    /// The printed address of the bucket, without a key.
     pub(super) fn bucket_alone(&self) -> String {
         Address { key: String::new(), ..self.clone() }.to_string()
     }
 
-    /// The key as the client library wants it.
+    /// The key in the form of the client library.
     pub(super) fn path(&self) -> Result<Path, SourceError> {
         Path::parse(&self.key).map_err(|error| wrong_path(format!("is no key: {error}")))
     }
@@ -120,7 +123,7 @@ impl Address {
 
 impl fmt::Display for Address {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Only what would be mistaken for something else is escaped, so that people can read it.
+        // Escape only the ambiguous characters, so that the address stays readable.
         let key = self.key.replace('%', "%25").replace('?', "%3F");
         write!(out, "{}://{}/{key}", self.scheme, self.bucket)?;
         self.region.as_ref().map_or(Ok(()), |region| write!(out, "?region={region}"))
@@ -153,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_relative_to_the_document_it_stands_in() {
+    fn a_path_is_relative_to_its_document() {
         let from = Some("s3://docs/a/b/main.yaml?region=eu-west-1");
         for (path, wanted) in [
             ("c.yaml", "s3://docs/a/b/c.yaml?region=eu-west-1"),
@@ -175,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_refused() {
+    fn invalid_keys_are_refused() {
         let from = Some("s3://docs/a/main.yaml?region=eu-west-1");
         for (path, problem) in [
             ("../../c.yaml", "`path` leads out of the bucket"),

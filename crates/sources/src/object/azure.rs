@@ -1,17 +1,17 @@
 //! Azure Blob Storage.
 //!
-//! The account is that of the environment: `AZURE_STORAGE_CONNECTION_STRING`, or `AZURE_STORAGE_ACCOUNT` with
-//! `AZURE_STORAGE_KEY`, `AZURE_STORAGE_SAS_TOKEN`, `AZURE_CLIENT_ID` with `AZURE_CLIENT_SECRET` and `AZURE_TENANT_ID`, a
-//! federated token, or the identity of the machine. `AZURE_STORAGE_ENDPOINT` leads to another service.
+//! The account comes from the environment: `AZURE_STORAGE_CONNECTION_STRING`, or `AZURE_STORAGE_ACCOUNT` with
+//! `AZURE_STORAGE_KEY`, `AZURE_STORAGE_SAS_TOKEN`, `AZURE_CLIENT_ID` with `AZURE_CLIENT_SECRET` and `AZURE_TENANT_ID`,
+//! a federated token, or the identity of the machine. `AZURE_STORAGE_ENDPOINT` selects another service.
 
 use std::collections::BTreeMap;
 
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
 use source::{Key, Kind};
 
-use super::address::Address;
 use super::connection::Connector;
-use super::{Opened, Service, refusal, retries};
+use super::refusal;
+use super::service::{Opened, Service, retries};
 use crate::environment::Environment;
 
 pub(super) static SERVICE: Service = Service {
@@ -32,19 +32,19 @@ pub(super) static SERVICE: Service = Service {
     credentials: "`AZURE_STORAGE_CONNECTION_STRING`, or `AZURE_STORAGE_ACCOUNT` and `AZURE_STORAGE_KEY`",
 };
 
-/// The account of programs that stand in for the service, as everybody knows it.
-const STAND_IN: &str = "AccountName=devstoreaccount1;AccountKey=\
+/// The published account of Azure's storage emulators.
+const EMULATOR: &str = "AccountName=devstoreaccount1;AccountKey=\
      Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==;\
      BlobEndpoint=http://127.0.0.1:10000/devstoreaccount1";
 
-fn open(environment: &Environment, address: &Address, connector: Connector) -> Opened {
+fn open(environment: &Environment, container: &str, _region: Option<&str>, connector: Connector) -> Opened {
     let mut builder = MicrosoftAzureBuilder::new();
     for (name, value) in environment.of_prefix("AZURE_") {
         if let Ok(key) = name.to_ascii_lowercase().parse::<AzureConfigKey>() {
             builder = builder.with_config(key, value);
         }
     }
-    // As the vendor's own tools call them.
+    // The names that the vendor's own tools use.
     for (name, key) in [
         ("AZURE_STORAGE_ACCOUNT", AzureConfigKey::AccountName),
         ("AZURE_STORAGE_KEY", AzureConfigKey::AccessKey),
@@ -69,27 +69,27 @@ fn open(environment: &Environment, address: &Address, connector: Connector) -> O
         endpoint = blob_endpoint(&parts).or(endpoint);
     }
     if let Some(endpoint) = endpoint {
-        // Whoever sets it decides how it is reached.
+        // The user who sets the endpoint also decides whether it needs TLS.
         let http = endpoint.starts_with("http://");
         builder = builder.with_endpoint(endpoint).with_allow_http(http);
     }
-    let builder = builder.with_container_name(&address.bucket).with_retry(retries()).with_http_connector(connector);
+    let builder = builder.with_container_name(container).with_retry(retries()).with_http_connector(connector);
     let store = builder.build().map_err(|error| refusal::of_setup(&SERVICE, error))?;
     Ok(Box::new(store))
 }
 
-/// Names in lower case, and values, of `Name=value;Name=value`.
+/// Parses `Name=value;Name=value`. Names become lower case.
 fn connection_string(text: &str) -> BTreeMap<String, String> {
     let parts = text.split(';').filter_map(|part| part.split_once('='));
     let parts: BTreeMap<String, String> =
         parts.map(|(name, value)| (name.trim().to_ascii_lowercase(), value.trim().to_owned())).collect();
     if parts.get("usedevelopmentstorage").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
-        return connection_string(STAND_IN);
+        return connection_string(EMULATOR);
     }
     parts
 }
 
-/// Where the account is, if not at the usual place.
+/// The endpoint of the account. `None` for the public service.
 fn blob_endpoint(parts: &BTreeMap<String, String>) -> Option<String> {
     let written = parts.get("blobendpoint").map(|endpoint| endpoint.trim_end_matches('/').to_owned());
     written.or_else(|| {
@@ -104,14 +104,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_connection_string_says_account_key_and_place() {
+    fn a_connection_string_gives_account_key_and_endpoint() {
         let parts =
             connection_string("DefaultEndpointsProtocol=https;AccountName=a;AccountKey=k==;EndpointSuffix=x.example");
         assert_eq!(parts["accountkey"], "k==");
         assert_eq!(blob_endpoint(&parts).as_deref(), Some("https://a.blob.x.example"));
         let usual = connection_string("AccountName=a;AccountKey=k;EndpointSuffix=core.windows.net");
         assert_eq!(blob_endpoint(&usual), None);
-        let stand_in = connection_string("UseDevelopmentStorage=true");
-        assert_eq!(blob_endpoint(&stand_in).as_deref(), Some("http://127.0.0.1:10000/devstoreaccount1"));
+        let emulator = connection_string("UseDevelopmentStorage=true");
+        assert_eq!(blob_endpoint(&emulator).as_deref(), Some("http://127.0.0.1:10000/devstoreaccount1"));
     }
 }

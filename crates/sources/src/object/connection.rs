@@ -1,7 +1,7 @@
-//! How the client library reaches a service: with our clients, so that there is one TLS configuration and one way to use
+//! The HTTP transport of the client library: our own clients, so that there is one TLS configuration and one use of
 //! proxies.
 //!
-//! Not here: retries and signatures, which are the library's.
+//! Not here: retries and signatures, which the library does itself.
 
 use std::fmt;
 use std::pin::Pin;
@@ -15,24 +15,24 @@ use object_store::client::{
 use reqwest::Url;
 use web::Clients;
 
-/// How long the service that gives a machine its credentials is waited for: on most machines there is none.
+/// Timeout for the metadata service that gives a cloud machine its credentials. Most machines have none.
 const MACHINE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Where machines of clouds ask for their own credentials.
+/// Hosts of metadata services of clouds.
 const MACHINE_HOSTS: [&str; 3] = ["169.254.169.254", "metadata.google.internal", "169.254.170.2"];
 
-/// Connects with clients that are made when they are first needed.
+/// Connects with clients that are created on first use.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Connector {
     clients: Arc<Clients>,
 }
 
-/// The machine has no credentials of its own.
+/// The cloud's metadata service gave no credentials for this machine.
 #[derive(Debug, thiserror::Error)]
 #[error("this machine has no credentials of its own")]
-pub(super) struct NoneOfMachine;
+pub(super) struct NoMachineCredentials;
 
-/// No client could be made.
+/// No client could be created.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct NoClient(String);
@@ -56,13 +56,13 @@ impl Connection {
         if !url.host_str().is_some_and(|host| MACHINE_HOSTS.contains(&host)) {
             return answer.await;
         }
-        let none = || HttpError::new(HttpErrorKind::Unknown, NoneOfMachine);
+        let none = || HttpError::new(HttpErrorKind::Unknown, NoMachineCredentials);
         tokio::time::timeout(MACHINE_TIMEOUT, answer).await.map_err(|_| none())?.map_err(|_| none())
     }
 }
 
 impl HttpService for Connection {
-    // As the attribute of the library's trait would write it.
+    // The signature that `async_trait` generates for the library's trait.
     fn call<'life, 'future>(
         &'life self,
         request: HttpRequest,

@@ -1,14 +1,14 @@
 //! Google Cloud Storage.
 //!
 //! Credentials: `GOOGLE_APPLICATION_CREDENTIALS` or `GOOGLE_SERVICE_ACCOUNT`, the application default credentials of
-//! `gcloud`, or those of the machine. `STORAGE_EMULATOR_HOST` leads to another service, which is asked without.
+//! `gcloud`, or those of the machine. `STORAGE_EMULATOR_HOST` selects another service, which gets no credentials.
 
 use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
 use source::{Key, Kind};
 
-use super::address::Address;
 use super::connection::Connector;
-use super::{Opened, Service, refusal, retries};
+use super::refusal;
+use super::service::{Opened, Service, retries};
 use crate::environment::Environment;
 
 pub(super) static SERVICE: Service = Service {
@@ -30,7 +30,7 @@ pub(super) static SERVICE: Service = Service {
     credentials: "`GOOGLE_APPLICATION_CREDENTIALS`, or those of `gcloud auth application-default login`",
 };
 
-fn open(environment: &Environment, address: &Address, connector: Connector) -> Opened {
+fn open(environment: &Environment, bucket: &str, _region: Option<&str>, connector: Connector) -> Opened {
     let mut builder = GoogleCloudStorageBuilder::new();
     for (name, value) in environment.of_prefix("GOOGLE_") {
         if let Ok(key) = name.to_ascii_lowercase().parse::<GoogleConfigKey>() {
@@ -41,7 +41,7 @@ fn open(environment: &Environment, address: &Address, connector: Connector) -> O
         let base = if host.contains("://") { host.to_owned() } else { format!("http://{host}") };
         builder = builder.with_base_url(base.trim_end_matches('/')).with_skip_signature(true);
     }
-    let builder = builder.with_bucket_name(&address.bucket).with_retry(retries()).with_http_connector(connector);
+    let builder = builder.with_bucket_name(bucket).with_retry(retries()).with_http_connector(connector);
     let store = builder.build().map_err(|error| refusal::of_setup(&SERVICE, error))?;
     Ok(Box::new(store))
 }

@@ -1,8 +1,8 @@
 //! Object stores: S3, Google Cloud Storage, Azure Blob Storage.
 //!
 //! A location is an address such as `s3://bucket/folder/main.yaml?region=eu-west-1`. Keys have no folders of their own,
-//! but a relative path in a document means what it means elsewhere: beside the including document. Credentials and
-//! addresses of services are those of the usual environment.
+//! but a relative path in a document starts at the folder of the including document, as elsewhere. Credentials and
+//! addresses of services come from the usual environment variables.
 //!
 //! Not here: writing, listing, versions of an object.
 
@@ -12,41 +12,22 @@ mod connection;
 mod google;
 mod refusal;
 mod s3;
+mod service;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use futures::StreamExt as _;
-use object_store::{BackoffConfig, GetOptions, ObjectStore, RetryConfig};
+use object_store::{GetOptions, ObjectStore};
 use source::{BoxFuture, Digest, Kind, Limits, Location, Request, Source, SourceError};
 
 use self::address::Address;
 use self::connection::Connector;
+use self::service::Service;
 use crate::cache::Cache;
 use crate::environment::Environment;
 use crate::limit::{blocking, within};
-
-/// An opened bucket.
-type Opened = Result<Box<dyn ObjectStore>, SourceError>;
-
-/// A service that keeps objects.
-struct Service {
-    kind: &'static Kind,
-    /// The key that names the bucket or container.
-    holder: &'static str,
-    /// What a bucket is called there.
-    holder_word: &'static str,
-    /// Whether a text may name a bucket.
-    is_holder: fn(&str) -> bool,
-    /// The region where none is written.
-    usual_region: fn(&Environment) -> Option<String>,
-    /// Opens a bucket. Blocks: it may read files.
-    open: fn(&Environment, &Address, Connector) -> Opened,
-    /// Which credentials are looked for.
-    credentials: &'static str,
-}
 
 /// One object store service.
 pub struct Object {
@@ -54,11 +35,11 @@ pub struct Object {
     environment: Environment,
     connector: Connector,
     cache: Option<Cache>,
-    /// Opened buckets, so that credentials are asked for once.
+    /// Opened buckets, so that credentials are requested once.
     open: Mutex<BTreeMap<String, Arc<dyn ObjectStore>>>,
 }
 
-/// `aws/s3`: Amazon S3, or what speaks like it.
+/// `aws/s3`: Amazon S3 and compatible services.
 pub fn s3(environment: Environment) -> Object {
     Object::new(&s3::SERVICE, environment)
 }
@@ -84,6 +65,7 @@ impl Object {
         Object { cache: Some(cache), ..self }
     }
 
+    /// The opened bucket of an address.
     async fn bucket(&self, address: &Address) -> Result<Arc<dyn ObjectStore>, SourceError> {
         let name = address.bucket_alone();
         let opened = || self.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,16 +74,18 @@ impl Object {
         }
         let (environment, connector) = (self.environment.clone(), self.connector.clone());
         let (open, address) = (self.service.open, address.clone());
-        let store: Arc<dyn ObjectStore> = blocking(move || open(&environment, &address, connector)).await?.into();
+        let open = move || open(&environment, &address.bucket, address.region.as_deref(), connector);
+        let store: Arc<dyn ObjectStore> = blocking(open).await?.into();
         Ok(opened().entry(name).or_insert(store).clone())
     }
 
+    /// The bytes of an object; from the cache if the service says that it has not changed.
     async fn get(&self, location: &Location, limits: &Limits) -> Result<Arc<[u8]>, SourceError> {
         let address = Address::parse(self.service, location.identity())?;
         let store = self.bucket(&address).await?;
         let mut kept = None;
         if let Some(cache) = &self.cache
-            && let Some(seen) = cache.seen(location).await
+            && let Some(seen) = cache.last_seen(location).await
         {
             kept = cache.get(seen.digest, limits.bytes).await.map(|bytes| (seen.tag, bytes));
         }
@@ -173,10 +157,4 @@ impl fmt::Debug for Object {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("Object").field("kind", &self.service.kind.name).finish_non_exhaustive()
     }
-}
-
-/// What failed on the way is tried again twice. The time of the whole is limited by who asks.
-fn retries() -> RetryConfig {
-    let backoff = BackoffConfig { init_backoff: Duration::from_millis(200), ..BackoffConfig::default() };
-    RetryConfig { backoff, max_retries: 2, ..RetryConfig::default() }
 }

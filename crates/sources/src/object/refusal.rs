@@ -1,15 +1,15 @@
-//! What an error of the client library means.
+//! Translates errors of the client library.
 //!
-//! Its errors carry the service's answer as text; the code and message that the service gave are taken from there.
+//! Its errors carry the service's answer as text. The code and the message of the service are parsed from there.
 
 use object_store::Error;
 use source::SourceError;
 
-use super::Service;
 use super::address::Address;
-use super::connection::NoneOfMachine;
+use super::connection::NoMachineCredentials;
+use super::service::Service;
 
-/// Codes by which services say that it is the credentials.
+/// Error codes of services that concern the credentials.
 const CREDENTIALS: [&str; 11] = [
     "InvalidAccessKeyId",
     "SignatureDoesNotMatch",
@@ -24,16 +24,16 @@ const CREDENTIALS: [&str; 11] = [
     "RequestTimeTooSkewed",
 ];
 
-/// The error that it means.
+/// The source error that an error of the library means.
 pub(super) fn of(service: &Service, address: &Address, error: Error) -> SourceError {
-    if is_none_of_machine(&error) {
+    if has_no_machine_credentials(&error) {
         return SourceError::Credentials { words: service.credentials.to_owned() };
     }
     let text = error.to_string();
     let code =
         element(&text, "Code").or_else(|| element(&text, "AuthenticationErrorDetail").map(|_| "AuthenticationFailed"));
-    let words = said(code, element(&text, "Message"));
-    // Azure has one code for a wrong signature and for what is not allowed.
+    let words = service_message(code, element(&text, "Message"));
+    // Azure has one code for a wrong signature and for a missing permission.
     let unsigned = words.contains("failed to authenticate");
     if unsigned || code.is_some_and(|code| CREDENTIALS.contains(&code)) {
         return SourceError::Credentials { words };
@@ -54,15 +54,15 @@ pub(super) fn of(service: &Service, address: &Address, error: Error) -> SourceEr
     }
 }
 
-/// An error in finding credentials.
+/// The source error for a failure to find credentials.
 pub(super) fn of_setup(service: &Service, error: Error) -> SourceError {
     SourceError::Credentials { words: format!("set {} ({})", service.credentials, innermost(&error)) }
 }
 
-fn is_none_of_machine(error: &Error) -> bool {
+fn has_no_machine_credentials(error: &Error) -> bool {
     let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = next {
-        if error.is::<NoneOfMachine>() {
+        if error.is::<NoMachineCredentials>() {
             return true;
         }
         next = error.source();
@@ -70,20 +70,21 @@ fn is_none_of_machine(error: &Error) -> bool {
     false
 }
 
-/// The library asks for tokens at places of their own and wraps what those say as anything else.
+/// Whether the text of an error concerns credentials. The library wraps errors of token services as generic ones.
 fn is_about_credentials(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     ["oauth2", "/token", "sts.", "credential", "access token", "metadata"].iter().any(|sign| text.contains(sign))
 }
 
-/// What stands in an element of the XML that the service answered.
+/// The content of an element of the XML answer.
 fn element<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let begin = text.find(&format!("<{name}>"))? + name.len() + 2;
     let end = begin + text[begin..].find("</")?;
     Some(text[begin..end].trim())
 }
 
-fn said(code: Option<&str>, message: Option<&str>) -> String {
+/// The first line of the service's message with the error code, without control characters.
+fn service_message(code: Option<&str>, message: Option<&str>) -> String {
     let first = message.unwrap_or_default().lines().next().unwrap_or_default();
     let first: String = first.chars().filter(|one| !one.is_control()).take(200).collect();
     match (code, first.trim_end_matches('.')) {
@@ -93,14 +94,14 @@ fn said(code: Option<&str>, message: Option<&str>) -> String {
     }
 }
 
-/// The words of the innermost cause: the outer ones repeat it, with addresses.
+/// The message of the innermost cause. The outer ones repeat it and add addresses.
 fn innermost(error: &Error) -> String {
     let words = web::words(error);
     let line = words.lines().next().unwrap_or_default();
     line.chars().filter(|one| !one.is_control()).take(300).collect()
 }
 
-/// Without the key, which the message names already.
+/// A message without the address, which the caller names already.
 fn scrubbed(address: &Address, words: &str) -> String {
     words.replace(&address.to_string(), "it")
 }

@@ -1,10 +1,10 @@
-//! Amazon S3, and what speaks like it.
+//! Amazon S3 and compatible services.
 //!
 //! Credentials: `AWS_ACCESS_KEY_ID` with `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`; a web identity; the profile
 //! `AWS_PROFILE` of the shared files; those of the container or machine. `AWS_ENDPOINT_URL_S3` and `AWS_ENDPOINT_URL`
-//! lead to another service. With `AWS_SKIP_SIGNATURE=true` nothing is signed, which public buckets allow.
+//! select another service. With `AWS_SKIP_SIGNATURE=true` requests are not signed, which public buckets allow.
 //!
-//! Not here: single sign-on and programs that give credentials.
+//! Not here: single sign-on and credential programs.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,15 +12,15 @@ use std::path::PathBuf;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use source::{Key, Kind, SourceError};
 
-use super::address::Address;
 use super::connection::Connector;
-use super::{Opened, Service, refusal, retries};
+use super::refusal;
+use super::service::{Opened, Service, retries};
 use crate::environment::Environment;
 
 pub(super) static SERVICE: Service = Service {
     kind: &Kind {
         name: "aws/s3",
-        about: "A bucket of Amazon S3, or of what speaks like it.",
+        about: "A bucket of Amazon S3 or of a compatible service.",
         schemes: &["s3"],
         keys: &[
             Key { name: "bucket", required: true, about: "The bucket." },
@@ -40,7 +40,7 @@ pub(super) static SERVICE: Service = Service {
     credentials: "`AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or a profile in `~/.aws/credentials`",
 };
 
-fn open(environment: &Environment, address: &Address, connector: Connector) -> Opened {
+fn open(environment: &Environment, bucket: &str, region: Option<&str>, connector: Connector) -> Opened {
     let mut builder = AmazonS3Builder::new();
     for (name, value) in environment.of_prefix("AWS_") {
         if let Ok(key) = name.to_ascii_lowercase().parse::<AmazonS3ConfigKey>() {
@@ -58,25 +58,25 @@ fn open(environment: &Environment, address: &Address, connector: Connector) -> O
                     builder = builder.with_token(token);
                 }
             }
-            None if environment.says_yes("AWS_EC2_METADATA_DISABLED") => {
+            None if environment.is_yes("AWS_EC2_METADATA_DISABLED") => {
                 return Err(SourceError::Credentials { words: SERVICE.credentials.to_owned() });
             }
             None => {}
         }
     }
     if let Some(endpoint) = environment.first(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"]) {
-        // Whoever sets it decides how it is reached.
+        // The user who sets the endpoint also decides whether it needs TLS.
         builder = builder.with_endpoint(endpoint).with_allow_http(endpoint.starts_with("http://"));
     }
-    if let Some(region) = &address.region {
+    if let Some(region) = region {
         builder = builder.with_region(region);
     }
-    let builder = builder.with_bucket_name(&address.bucket).with_retry(retries()).with_http_connector(connector);
+    let builder = builder.with_bucket_name(bucket).with_retry(retries()).with_http_connector(connector);
     let store = builder.build().map_err(|error| refusal::of_setup(&SERVICE, error))?;
     Ok(Box::new(store))
 }
 
-/// Whether the environment itself says where credentials come from, or that none are needed.
+/// Whether environment variables give the credentials, name their source, or say that none are needed.
 fn has_own_credentials(environment: &Environment) -> bool {
     let named = [
         "AWS_ACCESS_KEY_ID",
@@ -85,10 +85,14 @@ fn has_own_credentials(environment: &Environment) -> bool {
         "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
         "AWS_CONTAINER_CREDENTIALS_FULL_URI",
     ];
-    environment.first(&named).is_some() || environment.says_yes("AWS_SKIP_SIGNATURE")
+    environment.first(&named).is_some() || environment.is_yes("AWS_SKIP_SIGNATURE")
 }
 
-/// The profile of the shared files that has keys. None where there are no such files and no profile was asked for.
+/// The keys of the selected profile in the shared files. `None` if no profile was selected and the default one has
+/// none.
+///
+/// # Errors
+/// [`SourceError::Credentials`] if the selected profile has no keys.
 fn profile(environment: &Environment) -> Result<Option<BTreeMap<String, String>>, SourceError> {
     let asked = environment.first(&["AWS_PROFILE", "AWS_DEFAULT_PROFILE"]);
     let name = asked.unwrap_or("default");
@@ -112,7 +116,7 @@ fn profile(environment: &Environment) -> Result<Option<BTreeMap<String, String>>
     }
 }
 
-/// The entries of `[name]` or `[profile name]`.
+/// The entries of the section `[name]` or `[profile name]`.
 fn section(text: &str, name: &str) -> BTreeMap<String, String> {
     let mut entries = BTreeMap::new();
     let mut inside = false;
@@ -135,7 +139,7 @@ mod tests {
     use super::section;
 
     #[test]
-    fn a_profile_is_found_among_others() {
+    fn the_selected_profile_is_read() {
         let text = "[default]\naws_access_key_id = A\n\n[profile work]\n# note = x\nAWS_Access_Key_Id=B\n; y = z\n \
                     aws_secret_access_key = s=t\n[other]\naws_access_key_id=C\n";
         let found = section(text, "work");

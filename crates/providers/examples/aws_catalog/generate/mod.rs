@@ -11,10 +11,12 @@ use serde_json::Value as Json;
 
 use self::shapes::{Kind, Type};
 
-/// Types that no resource stands behind: CloudFormation replaces them by others, or calls something of the person's own.
+/// Types that no resource stands behind: CloudFormation replaces them by others, or calls something of the person's
+/// own.
 const NO_RESOURCES: &[&str] = &["AWS::Serverless::", "AWS::CDK::", "AWS::CloudFormation::CustomResource"];
 
-/// The types of the namespace `AWS` of some schemas, by name, and what stands in the way of a catalogue: two types or two fields of one name.
+/// The types of the namespace `AWS` of some schemas, by name, and what stands in the way of a catalogue: two types or
+/// two fields of one name.
 pub(crate) fn types(schemas: impl IntoIterator<Item = Json>) -> (Vec<Type>, Vec<String>) {
     let mut types: BTreeMap<String, Type> = BTreeMap::new();
     let mut wrong = Vec::new();

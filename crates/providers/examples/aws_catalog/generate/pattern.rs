@@ -1,7 +1,7 @@
 //! Regular expressions of JSON Schema (ECMAScript's) as the `regex` crate reads them, where it can.
 //!
-//! What cannot be said, or costs too much to try, is said more loosely or not at all: a pattern may only refuse what the provider
-//! would refuse as well.
+//! What cannot be said, or costs too much to try, is said more loosely or not at all: a pattern may only refuse what
+//! the provider would refuse as well.
 
 use regex::RegexBuilder;
 

@@ -1,7 +1,8 @@
 //! What a resource schema says, as shapes and fields: only facts, no prose.
 //!
-//! A type's shapes are numbered; a definition that needs itself refers to its own number. Where a schema says more than a catalogue
-//! can (one of two fields, a field if another has some value), it is said more loosely: nothing that is right may be refused.
+//! A type's shapes are numbered; a definition that needs itself refers to its own number. Where a schema says more than
+//! a catalogue can (one of two fields, a field if another has some value), it is said more loosely: nothing that is
+//! right may be refused.
 //!
 //! Not here: how shapes are written down (`pack`).
 
@@ -505,7 +506,8 @@ impl<'s> Lowering<'s> {
                 shape.min_length = count("minLength").filter(|least| *least > 0);
                 shape.max_length = count("maxLength");
                 shape.pattern = limit("pattern").and_then(Json::as_str).and_then(pattern::pattern);
-                // Limits of something else: of the text before it is encoded, of a document that may be written as an object.
+                // Limits of something else: of the text before it is encoded, of a document that may be written as an
+                // object.
                 if limit("format").is_some_and(|format| format == "json") {
                     (shape.min_length, shape.max_length, shape.pattern) = (None, None, None);
                 }

@@ -1,7 +1,7 @@
 //! CloudFormation's names taken apart into words, and put together as documents write them.
 //!
-//! No rule reads `SSEKMSKeyId` as a person does, so what capital letters alone do not tell stands in the tables here. The catalogue
-//! keeps both spellings; nothing has to be derived again.
+//! No rule reads `SSEKMSKeyId` as a person does, so what capital letters alone do not tell stands in the tables here.
+//! The catalogue keeps both spellings; nothing has to be derived again.
 
 /// Words that are spelt in an unusual way, or stand together without a sign of where one ends.
 const WORDS: &[(&str, &[&str])] = &[

@@ -1,5 +1,5 @@
-//! `OS::Heat::MultipartMime`: texts as one MIME message, letter for letter as Heat's own writer does, but for the boundary, which is
-//! derived from the content (ruling D14).
+//! `OS::Heat::MultipartMime`: texts as one MIME message, letter for letter as Heat's own writer does, but for the
+//! boundary, which is derived from the content (ruling D14).
 //!
 //! Not here: taking a message apart ([`parse`]), what the id of a config stands for (`config.rs`).
 
@@ -9,24 +9,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
+pub(super) use self::parse::{Part, parts_of};
+
 /// How many characters of base64 stand in a line.
 const LINE: usize = 76;
-
-/// One part, as it is written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Part {
-    /// Its text.
-    pub(super) text: String,
-    /// What kind of text; empty for what the file name says, else plain.
-    pub(super) subtype: String,
-    /// The name of a file; empty for none.
-    pub(super) filename: String,
-}
-
-/// The parts of a text that is a message itself; none if it is not one of several parts.
-pub(super) fn taken_apart(text: &str) -> Vec<Part> {
-    parse::parts(text)
-}
 
 /// The message.
 pub(super) fn message(parts: &[Part]) -> String {

@@ -2,13 +2,22 @@
 //!
 //! Parts inside a part count like the others. Texts stay encoded as they are.
 
-use super::Part;
+/// One part of a message.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// Its text.
+    pub(crate) text: String,
+    /// The subtype of `text/`. If empty, it follows from the file name, else it is `plain`.
+    pub(crate) subtype: String,
+    /// The file name; empty for none.
+    pub(crate) filename: String,
+}
 
-/// The deepest that messages may lie in each other.
+/// Maximum depth of nested messages.
 const DEEPEST: usize = 20;
 
 /// The parts of a message; none if it is not one of several parts.
-pub(super) fn parts(text: &str) -> Vec<Part> {
+pub(crate) fn parts_of(text: &str) -> Vec<Part> {
     let mut found = Vec::new();
     multipart(&Entity::of(text), 0, &mut found);
     found

@@ -1,6 +1,6 @@
 //! Messages as they are written, against recorded answers.
 
-use super::{Part, message, taken_apart};
+use super::{Part, message, parts_of};
 
 fn written(parts: &str) -> String {
     let parts: Vec<serde_json::Value> = serde_json::from_str(parts).unwrap();
@@ -8,7 +8,7 @@ fn written(parts: &str) -> String {
     for part in parts {
         let text = |key: &str| part.get(key).and_then(|value| value.as_str()).unwrap_or_default().to_owned();
         if text("type") == "multipart" {
-            found.extend(taken_apart(&text("config")));
+            found.extend(parts_of(&text("config")));
         } else {
             found.push(Part { text: text("config"), subtype: text("subtype"), filename: text("filename") });
         }

@@ -1,6 +1,6 @@
-//! Data as YAML in block style, letter for letter as Heat's own writer does: keys sorted by code point, items of a list not indented
-//! below their key, lines folded at a space once they are longer than 80 characters, texts quoted where YAML 1.1 would read something
-//! else, non-ASCII characters escaped in double quotes.
+//! Data as YAML in block style, letter for letter as Heat's own writer does: keys sorted by code point, items of a list
+//! not indented below their key, lines folded at a space once they are longer than 80 characters, texts quoted where
+//! YAML 1.1 would read something else, non-ASCII characters escaped in double quotes.
 //!
 //! Not here: anchors, tags, comments, flow style for anything but empty lists and maps; reading.
 
@@ -20,7 +20,8 @@ const STEP: usize = 2;
 /// The longest key, in bytes, that stands on a line with its value.
 const LONGEST_SIMPLE_KEY: usize = 128;
 
-/// A value as a document of its own, with a line end behind it. Unknown parts must not be in it; marks of secrets do not show.
+/// A value as a document of its own, with a line end behind it. Unknown parts must not be in it; marks of secrets do
+/// not show.
 pub(super) fn write(value: &Value) -> String {
     let mut writer = Writer { out: String::new(), column: 0, indent: 0, whitespace: true, indention: true };
     writer.node(value, None, Place::Root);

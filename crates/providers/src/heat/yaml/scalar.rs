@@ -12,7 +12,8 @@ pub(super) enum Style {
     Double,
 }
 
-/// What YAML 1.1 reads as something other than text: a null, a boolean, a number, also in base 60, a time, a merge or a value key.
+/// What YAML 1.1 reads as something other than text: a null, a boolean, a number, also in base 60, a time, a merge or a
+/// value key.
 static NOT_TEXT: LazyLock<Regex> = LazyLock::new(|| {
     let kinds = [
         r"|~|null|Null|NULL",
@@ -28,7 +29,8 @@ static NOT_TEXT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!(r"\A(?:{})\z", kinds.join("|"))).expect("the pattern is fixed")
 });
 
-/// How a scalar is quoted. `is_text` says that it must be read as text; `is_key` that it is a key on the line of its value.
+/// How a scalar is quoted. `is_text` says that it must be read as text; `is_key` that it is a key on the line of its
+/// value.
 pub(super) fn style_of(text: &str, is_text: bool, is_key: bool) -> Style {
     let found = Analysis::of(text);
     if is_key && found.breaks {

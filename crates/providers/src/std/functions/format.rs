@@ -4,17 +4,17 @@
 
 use blueprint::Value;
 
-use super::{Wrong, form, range, text_at};
+use super::arguments::{CallError, form, range, text_at};
 
 /// The widest field.
 const WIDEST: usize = 10_000;
 
-pub(super) fn format(arguments: &[Value]) -> Result<Value, Wrong> {
+pub(super) fn format(arguments: &[Value]) -> Result<Value, CallError> {
     formatted(text_at(arguments, 0), arguments.get(1..).unwrap_or_default()).map(Value::from)
 }
 
 /// One text for each item of the lists among the arguments.
-pub(super) fn format_list(arguments: &[Value]) -> Result<Value, Wrong> {
+pub(super) fn format_list(arguments: &[Value]) -> Result<Value, CallError> {
     let (pattern, rest) = (text_at(arguments, 0), arguments.get(1..).unwrap_or_default());
     let mut count = None;
     for length in rest.iter().filter_map(Value::as_list).map(<[Value]>::len) {
@@ -41,7 +41,7 @@ struct Spec {
     precision: Option<usize>,
 }
 
-fn formatted(pattern: &str, values: &[Value]) -> Result<String, Wrong> {
+fn formatted(pattern: &str, values: &[Value]) -> Result<String, CallError> {
     let mut out = String::with_capacity(pattern.len());
     let mut characters = pattern.chars().peekable();
     let mut next = 0;
@@ -235,7 +235,7 @@ fn plain(value: &Value) -> String {
             let entries: Vec<String> = entries.into_iter().map(|(key, value)| format!("{key}:{value}")).collect();
             format!("map[{}]", entries.join(" "))
         }
-        other => super::scalar_text(other).unwrap_or_default(),
+        other => scalar_text(other).unwrap_or_default(),
     }
 }
 
@@ -269,4 +269,16 @@ fn exponent(text: &str) -> String {
     let Some((digits, power)) = text.split_once('e') else { return text.to_owned() };
     let power: i32 = power.parse().unwrap_or(0);
     format!("{digits}e{}{:02}", if power < 0 { '-' } else { '+' }, power.abs())
+}
+
+/// A scalar as Go prints it: floats in the shortest form, with an exponent from a million on. `None` if it is no
+/// scalar.
+pub(super) fn scalar_text(value: &Value) -> Option<String> {
+    Some(match value.bare() {
+        Value::Text(text) => text.to_string(),
+        Value::Bool(value) => value.to_string(),
+        Value::Int(value) => value.to_string(),
+        Value::Float(value) => shortest(*value),
+        _ => return None,
+    })
 }

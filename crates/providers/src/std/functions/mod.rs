@@ -1,11 +1,12 @@
-//! The functions of `std`: what expressions can call beside the functions of the specification.
+//! The functions of `std`, which expressions can call in addition to the functions of the specification.
 //!
-//! Where Pulumi's package `std` has a function, its name and its result are the same here. The catalogue declares each
-//! function; this module has the bodies. All are pure, so they are carried out wherever expressions are evaluated, in a
-//! rehearsal too.
+//! A function that Pulumi's package `std` also has gives the same result under the same name. The catalogue declares
+//! each function; this module implements it. All functions are pure, so the evaluator calls them directly, in a
+//! simulation too.
 //!
-//! Not here: counting and checking arguments (`expr`).
+//! Not here: checks of number and type of arguments (`expr`).
 
+mod arguments;
 mod format;
 mod lists;
 mod network;
@@ -18,31 +19,7 @@ use std::sync::Arc;
 use blueprint::Value;
 use expr::{FunctionDef, Native, Refusal};
 
-/// The most items that a function may produce.
-const MOST_ITEMS: usize = 100_000;
-
-/// What a function does with its arguments. Arguments that are left out are null.
-type Body = fn(&[Value]) -> Result<Value, Wrong>;
-
-/// Why a function gives no value, and which argument is the cause.
-#[derive(Debug)]
-struct Wrong {
-    code: &'static diag::Code,
-    message: String,
-    argument: Option<usize>,
-}
-
-fn range(argument: usize, message: impl Into<String>) -> Wrong {
-    Wrong { code: &expr::codes::ARGUMENT_RANGE, message: message.into(), argument: Some(argument) }
-}
-
-fn form(argument: usize, message: impl Into<String>) -> Wrong {
-    Wrong { code: &expr::codes::ARGUMENT_FORMAT, message: message.into(), argument: Some(argument) }
-}
-
-fn kind(argument: usize, message: impl Into<String>) -> Wrong {
-    Wrong { code: &expr::codes::ARGUMENT_TYPE, message: message.into(), argument: Some(argument) }
-}
+use self::arguments::Body;
 
 /// A function of the provider, as the evaluator calls it.
 struct Function {
@@ -62,10 +39,10 @@ impl Native for Function {
         if arguments.iter().take(self.least).any(Value::is_null) {
             return Ok(Value::Null);
         }
-        (self.body)(arguments).map_err(|wrong| Refusal {
-            code: wrong.code,
-            message: wrong.message,
-            path: wrong.argument.map(expr::Step::Index).into_iter().collect(),
+        (self.body)(arguments).map_err(|error| Refusal {
+            code: error.code,
+            message: error.message,
+            path: error.argument.map(expr::Step::Index).into_iter().collect(),
             inside: None,
             help: None,
             words: None,
@@ -77,19 +54,19 @@ impl Native for Function {
     }
 }
 
-/// Puts the body of a function to its declaration. The provider's own name of it is the name without the package.
-pub(super) fn carry_out(definition: &mut FunctionDef) {
+/// Attaches the implementation to the declaration of a function. Its own name is the name without the package prefix.
+pub(super) fn attach_body(definition: &mut FunctionDef) {
     if let Some(body) = body(own_name(&definition.name)) {
         definition.native = Some(Arc::new(Function { name: definition.name.clone(), least: definition.least, body }));
     }
 }
 
-/// Calls the function of that name; `None` if there is none.
+/// Calls the function of that name. `None` if there is none.
 pub(super) fn call(name: &str, arguments: &[Value]) -> Option<Result<Value, String>> {
-    Some(body(own_name(name))?(arguments).map_err(|wrong| wrong.message))
+    Some(body(own_name(name))?(arguments).map_err(|error| error.message))
 }
 
-/// The name without the package before it, which it has where the language has a function of that name.
+/// The name without the package prefix, which it has if the language has a function of the same name.
 fn own_name(name: &str) -> &str {
     name.strip_prefix("std_").unwrap_or(name)
 }
@@ -104,52 +81,6 @@ fn body(name: &str) -> Option<Body> {
             _ => None,
         },
     )
-}
-
-/// A text argument; empty where it is none, which the declaration excludes.
-fn text_at(arguments: &[Value], at: usize) -> &str {
-    arguments.get(at).and_then(Value::as_text).unwrap_or("")
-}
-
-/// A list argument.
-fn list_at(arguments: &[Value], at: usize) -> &[Value] {
-    arguments.get(at).and_then(Value::as_list).unwrap_or_default()
-}
-
-/// An argument that may be left out.
-fn given(arguments: &[Value], at: usize) -> Option<&Value> {
-    arguments.get(at).filter(|value| !value.is_null())
-}
-
-/// An integer argument; floats without a fraction count.
-fn integer_at(arguments: &[Value], at: usize) -> Result<i64, Wrong> {
-    match arguments.get(at).map(Value::bare) {
-        Some(Value::Int(value)) => Ok(*value),
-        Some(Value::Float(value)) if value.fract() == 0.0 && value.abs() < 9e15 => Ok(*value as i64),
-        Some(other) => Err(kind(at, format!("an integer is needed, found {}", other.kind_word()))),
-        None => Err(kind(at, "an integer is needed")),
-    }
-}
-
-/// A number argument as a float.
-fn float_at(arguments: &[Value], at: usize) -> Result<f64, Wrong> {
-    match arguments.get(at).map(Value::bare) {
-        Some(Value::Int(value)) => Ok(*value as f64),
-        Some(Value::Float(value)) => Ok(*value),
-        Some(other) => Err(kind(at, format!("a number is needed, found {}", other.kind_word()))),
-        None => Err(kind(at, "a number is needed")),
-    }
-}
-
-/// A scalar as Go writes it: floats in the shortest form, with an exponent from a million on.
-fn scalar_text(value: &Value) -> Option<String> {
-    Some(match value.bare() {
-        Value::Text(text) => text.to_string(),
-        Value::Bool(value) => value.to_string(),
-        Value::Int(value) => value.to_string(),
-        Value::Float(value) => format::shortest(*value),
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

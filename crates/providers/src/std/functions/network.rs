@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use blueprint::Value;
 
-use super::{Body, Wrong, form, integer_at, list_at, range, text_at};
+use super::arguments::{Body, CallError, form, integer_at, list_at, range, text_at};
 
 pub(super) fn body(name: &str) -> Option<Body> {
     Some(match name {
@@ -25,7 +25,7 @@ struct Network {
 }
 
 impl Network {
-    fn of(text: &str) -> Result<Network, Wrong> {
+    fn of(text: &str) -> Result<Network, CallError> {
         let parsed = text.split_once('/').and_then(|(address, prefix)| {
             let (bits, width) = match address.parse().ok()? {
                 IpAddr::V4(address) => (u128::from(address.to_bits()), 32),
@@ -58,7 +58,7 @@ impl Network {
 }
 
 /// A negative number counts from the end.
-fn host(arguments: &[Value]) -> Result<Value, Wrong> {
+fn host(arguments: &[Value]) -> Result<Value, CallError> {
     let network = Network::of(text_at(arguments, 0))?;
     let number = integer_at(arguments, 1)?;
     let size = network.size();
@@ -69,7 +69,7 @@ fn host(arguments: &[Value]) -> Result<Value, Wrong> {
     }
 }
 
-fn netmask(arguments: &[Value]) -> Result<Value, Wrong> {
+fn netmask(arguments: &[Value]) -> Result<Value, CallError> {
     let text = text_at(arguments, 0);
     let network = Network::of(text)?;
     if network.width != 32 {
@@ -79,7 +79,7 @@ fn netmask(arguments: &[Value]) -> Result<Value, Wrong> {
     Ok(Ipv4Addr::from_bits(mask).to_string().into())
 }
 
-fn subnet(arguments: &[Value]) -> Result<Value, Wrong> {
+fn subnet(arguments: &[Value]) -> Result<Value, CallError> {
     let network = Network::of(text_at(arguments, 0))?;
     let (more, number) = (integer_at(arguments, 1)?, integer_at(arguments, 2)?);
     let prefix = extended(&network, more)?;
@@ -91,7 +91,7 @@ fn subnet(arguments: &[Value]) -> Result<Value, Wrong> {
     Ok(Network { bits: network.bits | offset, prefix, width: network.width }.text().into())
 }
 
-fn extended(network: &Network, more: i64) -> Result<u32, Wrong> {
+fn extended(network: &Network, more: i64) -> Result<u32, CallError> {
     let prefix = i64::from(network.prefix).saturating_add(more);
     u32::try_from(prefix)
         .ok()
@@ -100,12 +100,12 @@ fn extended(network: &Network, more: i64) -> Result<u32, Wrong> {
 }
 
 /// One network after the other, each as long as is said.
-fn subnets(arguments: &[Value]) -> Result<Value, Wrong> {
+fn subnets(arguments: &[Value]) -> Result<Value, CallError> {
     let network = Network::of(text_at(arguments, 0))?;
     let mut next = 0u128;
     let mut out = Vec::new();
     for at in 0..list_at(arguments, 1).len() {
-        let more = integer_at(list_at(arguments, 1), at).map_err(|wrong| Wrong { argument: Some(1), ..wrong })?;
+        let more = integer_at(list_at(arguments, 1), at).map_err(|wrong| CallError { argument: Some(1), ..wrong })?;
         let prefix = extended(&network, more)?;
         let size = 1u128.checked_shl(network.width - prefix).unwrap_or(u128::MAX);
         let start = next.div_ceil(size).saturating_mul(size);

@@ -2,7 +2,8 @@
 
 use blueprint::Value;
 
-use super::{Body, MOST_ITEMS, Wrong, float_at, form, given, integer_at, kind, list_at, range, text_at};
+use super::arguments::{Body, CallError, MOST_ITEMS, float_at, form, given, integer_at, kind, list_at, range, text_at};
+use super::format::scalar_text;
 
 pub(super) fn body(name: &str) -> Option<Body> {
     Some(match name {
@@ -27,12 +28,12 @@ pub(super) fn body(name: &str) -> Option<Body> {
     })
 }
 
-fn too_large() -> Wrong {
-    Wrong { code: &expr::codes::ARGUMENT_RANGE, message: "the result is beyond 64 bits".into(), argument: None }
+fn too_large() -> CallError {
+    CallError { code: &expr::codes::ARGUMENT_RANGE, message: "the result is beyond 64 bits".into(), argument: None }
 }
 
 /// A float as a value, unless it is none that a document could hold.
-fn finite(value: f64) -> Result<Value, Wrong> {
+fn finite(value: f64) -> Result<Value, CallError> {
     if value.is_finite() { Ok(Value::Float(value)) } else { Err(too_large()) }
 }
 
@@ -47,14 +48,14 @@ fn arithmetic(
     arguments: &[Value],
     exact: fn(i64, i64) -> Option<i64>,
     float: fn(f64, f64) -> f64,
-) -> Result<Value, Wrong> {
+) -> Result<Value, CallError> {
     match integers(arguments) {
         Some((a, b)) => exact(a, b).map(Value::Int).ok_or_else(too_large),
         None => finite(float(float_at(arguments, 0)?, float_at(arguments, 1)?)),
     }
 }
 
-fn divide(arguments: &[Value]) -> Result<Value, Wrong> {
+fn divide(arguments: &[Value]) -> Result<Value, CallError> {
     if float_at(arguments, 1)? == 0.0 {
         return Err(range(1, "division by zero"));
     }
@@ -65,7 +66,7 @@ fn divide(arguments: &[Value]) -> Result<Value, Wrong> {
 }
 
 /// The remainder has the sign of the divisor.
-fn modulo(arguments: &[Value]) -> Result<Value, Wrong> {
+fn modulo(arguments: &[Value]) -> Result<Value, CallError> {
     if float_at(arguments, 1)? == 0.0 {
         return Err(range(1, "division by zero"));
     }
@@ -83,7 +84,7 @@ fn modulo(arguments: &[Value]) -> Result<Value, Wrong> {
 }
 
 /// Half away from zero; to an integer, or to so many digits.
-fn round(arguments: &[Value]) -> Result<Value, Wrong> {
+fn round(arguments: &[Value]) -> Result<Value, CallError> {
     let Some(_) = given(arguments, 1) else { return whole(arguments, f64::round) };
     let digits = integer_at(arguments, 1)?;
     if !(0..=15).contains(&digits) {
@@ -97,7 +98,7 @@ fn round(arguments: &[Value]) -> Result<Value, Wrong> {
 }
 
 /// An integer made from a number.
-fn whole(arguments: &[Value], to: fn(f64) -> f64) -> Result<Value, Wrong> {
+fn whole(arguments: &[Value], to: fn(f64) -> f64) -> Result<Value, CallError> {
     if let Some(Value::Int(value)) = arguments.first().map(Value::bare) {
         return Ok(Value::Int(*value));
     }
@@ -106,19 +107,19 @@ fn whole(arguments: &[Value], to: fn(f64) -> f64) -> Result<Value, Wrong> {
     if value.abs() < 9_223_372_036_854_775_808.0 { Ok(Value::Int(value as i64)) } else { finite(value) }
 }
 
-fn abs(arguments: &[Value]) -> Result<Value, Wrong> {
+fn abs(arguments: &[Value]) -> Result<Value, CallError> {
     match arguments.first().map(Value::bare) {
         Some(Value::Int(value)) => value.checked_abs().map(Value::Int).ok_or_else(too_large),
         _ => finite(float_at(arguments, 0)?.abs()),
     }
 }
 
-fn log(arguments: &[Value]) -> Result<Value, Wrong> {
+fn log(arguments: &[Value]) -> Result<Value, CallError> {
     let (input, base) = (float_at(arguments, 0)?, float_at(arguments, 1)?);
     Ok(Value::Float(input.ln() / base.ln()))
 }
 
-fn pow(arguments: &[Value]) -> Result<Value, Wrong> {
+fn pow(arguments: &[Value]) -> Result<Value, CallError> {
     if let Some((base, exponent)) = integers(arguments)
         && let Ok(exponent) = u32::try_from(exponent)
     {
@@ -127,7 +128,7 @@ fn pow(arguments: &[Value]) -> Result<Value, Wrong> {
     finite(float_at(arguments, 0)?.powf(float_at(arguments, 1)?))
 }
 
-fn extreme(arguments: &[Value], better: fn(f64, f64) -> bool) -> Result<Value, Wrong> {
+fn extreme(arguments: &[Value], better: fn(f64, f64) -> bool) -> Result<Value, CallError> {
     let items = list_at(arguments, 0);
     let mut best: Option<(f64, &Value)> = None;
     for item in items {
@@ -139,13 +140,13 @@ fn extreme(arguments: &[Value], better: fn(f64, f64) -> bool) -> Result<Value, W
     best.map(|(_, item)| item.clone()).ok_or_else(|| range(0, "input list must not be empty"))
 }
 
-fn sum(arguments: &[Value]) -> Result<Value, Wrong> {
+fn sum(arguments: &[Value]) -> Result<Value, CallError> {
     list_at(arguments, 0)
         .iter()
         .try_fold(Value::Int(0), |sum, item| arithmetic(&[sum, item.clone()], i64::checked_add, |a, b| a + b))
 }
 
-fn parse_int(arguments: &[Value]) -> Result<Value, Wrong> {
+fn parse_int(arguments: &[Value]) -> Result<Value, CallError> {
     let text = text_at(arguments, 0);
     let base = if given(arguments, 1).is_some() { integer_at(arguments, 1)? } else { 10 };
     if !(2..=36).contains(&base) {
@@ -161,7 +162,7 @@ fn parse_int(arguments: &[Value]) -> Result<Value, Wrong> {
 }
 
 /// From `start` up to, but not including, `limit`; downwards where the limit is less.
-fn numbers(arguments: &[Value]) -> Result<Value, Wrong> {
+fn numbers(arguments: &[Value]) -> Result<Value, CallError> {
     let (start, limit) = match given(arguments, 1) {
         Some(limit) => (arguments[0].clone(), limit.clone()),
         None => (Value::Int(0), arguments[0].clone()),
@@ -205,22 +206,22 @@ fn numbers(arguments: &[Value]) -> Result<Value, Wrong> {
 }
 
 /// Refuses a range that never ends or is too long.
-fn count(distance: i128, step: i128) -> Result<(), Wrong> {
+fn count(distance: i128, step: i128) -> Result<(), CallError> {
     if step == 0 || distance != 0 && (distance > 0) != (step > 0) {
         return Err(range(2, "the step does not lead from the start to the limit"));
     }
     if distance / step > MOST_ITEMS as i128 { Err(too_many()) } else { Ok(()) }
 }
 
-fn too_many() -> Wrong {
-    Wrong {
+fn too_many() -> CallError {
+    CallError {
         code: &expr::codes::ARGUMENT_RANGE,
         message: format!("the range has more than {MOST_ITEMS} numbers"),
         argument: None,
     }
 }
 
-fn to_number(arguments: &[Value]) -> Result<Value, Wrong> {
+fn to_number(arguments: &[Value]) -> Result<Value, CallError> {
     let value = &arguments[0];
     match value.bare() {
         Value::Int(_) | Value::Float(_) => Ok(value.clone()),
@@ -233,6 +234,6 @@ fn to_number(arguments: &[Value]) -> Result<Value, Wrong> {
                 .map(Value::Float)
                 .ok_or_else(|| form(0, format!("{text} is not a number value"))),
         },
-        other => Err(kind(0, format!("{} is not a number value", super::scalar_text(other).unwrap_or_default()))),
+        other => Err(kind(0, format!("{} is not a number value", scalar_text(other).unwrap_or_default()))),
     }
 }

@@ -1,14 +1,15 @@
 //! `yamlencode` and `yamldecode`.
 //!
-//! What is written is block style with two spaces; a text that could be read as something else stands in quotes. What is
-//! read follows the core schema of YAML 1.2: `yes` is a text, `0x1f` a number.
+//! What is written is block style with two spaces; a text that could be read as something else stands in quotes. What
+//! is read follows the core schema of YAML 1.2: `yes` is a text, `0x1f` a number.
 
 use blueprint::{Map, Name, Value};
 use syntax::{Content, Format, Node};
 
-use super::{Wrong, form, text_at};
+use super::arguments::{CallError, form, text_at};
+use super::format::scalar_text;
 
-pub(super) fn encode(arguments: &[Value]) -> Result<Value, Wrong> {
+pub(super) fn encode(arguments: &[Value]) -> Result<Value, CallError> {
     let mut out = String::new();
     write(&arguments[0], 0, Place::Top, &mut out);
     Ok(out.into())
@@ -64,7 +65,7 @@ fn write(value: &Value, depth: usize, place: Place, out: &mut String) {
                 Value::Text(text) => out.push_str(&scalar(text)),
                 Value::Float(value) => out.push_str(&blueprint::format_float(*value)),
                 Value::Bytes(bytes) => out.push_str(&scalar(&String::from_utf8_lossy(bytes))),
-                other => out.push_str(&super::scalar_text(other).unwrap_or_else(|| "null".into())),
+                other => out.push_str(&scalar_text(other).unwrap_or_else(|| "null".into())),
             }
             out.push('\n');
         }
@@ -104,7 +105,7 @@ fn is_word(text: &str) -> bool {
     matches!(text.to_ascii_lowercase().as_str(), "y" | "n" | "yes" | "no" | "on" | "off")
 }
 
-pub(super) fn decode(arguments: &[Value]) -> Result<Value, Wrong> {
+pub(super) fn decode(arguments: &[Value]) -> Result<Value, CallError> {
     let (tree, found) = syntax::parse(diag::FileId::NONE, text_at(arguments, 0), Format::Yaml);
     if let Some(error) = found.iter().find(|one| one.is_error()) {
         return Err(form(0, format!("the text is no YAML: {}", error.message)));
@@ -114,7 +115,7 @@ pub(super) fn decode(arguments: &[Value]) -> Result<Value, Wrong> {
 }
 
 /// A value of a tree. Aliases make it larger than the text, so the work has a limit.
-fn value(node: &Node, budget: &mut usize) -> Result<Value, Wrong> {
+fn value(node: &Node, budget: &mut usize) -> Result<Value, CallError> {
     *budget = budget.checked_sub(1).ok_or_else(|| form(0, "the text has too many values"))?;
     Ok(match &node.content {
         Content::Missing => Value::Null,

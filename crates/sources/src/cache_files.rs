@@ -1,31 +1,51 @@
-//! How long documents are kept: as long as they are used, and not more of them than so many bytes.
+//! The files of the cache: atomic writes, and removal of old files.
 //!
-//! A file's time of change says when it was last used, to the day. Several processes may prune at once, and whatever goes
-//! wrong only leaves a file where it is.
+//! The modification time of a file says when it was last used, to the day. Several processes may prune concurrently. A
+//! failure only leaves a file in place.
 
 use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The file whose time of change says when the folder was last looked through.
+/// The file whose modification time says when the folder was last pruned.
 const MARK: &str = "pruned";
 
-/// What is kept.
+/// Retention limits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keep {
-    /// So long after its last use.
+    /// Maximum time since the last use.
     pub(crate) unused: Duration,
-    /// So many bytes in all.
+    /// Maximum total size in bytes.
     pub(crate) bytes: u64,
 }
 
-/// What is kept of documents.
+/// The retention limits of the cache.
 pub(crate) const KEEP: Keep = Keep { unused: Duration::from_secs(90 * 24 * 60 * 60), bytes: 256 << 20 };
 
-/// Says of a file that it is used, unless that was said within a day.
-pub(crate) fn used(path: &Path, now: SystemTime) {
+/// Reads a file of at most `most` bytes.
+pub(crate) fn bounded(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    if path.metadata()?.len() > most { Err(io::ErrorKind::FileTooLarge.into()) } else { fs::read(path) }
+}
+
+/// Writes a file atomically. Folders are readable by the user only, because documents may be private.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)?;
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.persist(path)?;
+    Ok(())
+}
+
+/// Sets the time of last use of a file, unless it was set within a day.
+pub(crate) fn mark_used(path: &Path, now: SystemTime) {
     if age(path, now).is_some_and(|age| age > DAY)
         && let Ok(file) = File::options().append(true).open(path)
     {
@@ -33,10 +53,10 @@ pub(crate) fn used(path: &Path, now: SystemTime) {
     }
 }
 
-/// Takes away what is not to be kept, unless that was done within a day.
+/// Removes files beyond the limits, unless the folder was pruned within a day.
 pub(crate) fn prune(folder: &Path, keep: Keep, now: SystemTime) {
     let mark = folder.join(MARK);
-    if age(&mark, now).is_some_and(|age| age < DAY) || crate::cache::write(&mark, b"").is_err() {
+    if age(&mark, now).is_some_and(|age| age < DAY) || write(&mark, b"").is_err() {
         return;
     }
     if let Ok(file) = File::options().append(true).open(&mark) {
@@ -63,12 +83,12 @@ pub(crate) fn prune(folder: &Path, keep: Keep, now: SystemTime) {
     }
 }
 
-/// How long ago a file was changed; none if it is not there. One from the future was changed now.
+/// Time since the last modification. `None` if the file does not exist; zero if its time is in the future.
 fn age(path: &Path, now: SystemTime) -> Option<Duration> {
     Some(now.duration_since(path.metadata().ok()?.modified().ok()?).unwrap_or_default())
 }
 
-/// The files so many levels below a folder.
+/// The files that lie `levels` levels below a folder.
 fn files(folder: &Path, levels: u32) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found = Vec::new();
@@ -97,10 +117,10 @@ mod tests {
             Kept { folder: tempfile::tempdir().unwrap(), now: SystemTime::now() }
         }
 
-        /// A content of so many bytes, used so many days ago.
+        /// Creates a file of that size, last used that many days ago.
         fn put(&self, name: &str, bytes: usize, days: u32) -> PathBuf {
             let path = self.folder.path().join(name);
-            crate::cache::write(&path, &vec![b'x'; bytes]).unwrap();
+            write(&path, &vec![b'x'; bytes]).unwrap();
             let file = File::options().append(true).open(&path).unwrap();
             file.set_modified(self.now - days * DAY).unwrap();
             path
@@ -112,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_has_used_for_long_goes() {
+    fn files_unused_for_long_are_removed() {
         let kept = Kept::new();
         let old = [kept.put("sha256/aa/1", 10, 91), kept.put("seen/1", 10, 400)];
         let new = [kept.put("sha256/aa/2", 10, 89), kept.put("seen/2", 10, 0)];
@@ -120,11 +140,11 @@ mod tests {
         kept.prune(1000);
         assert!(old.iter().all(|path| !path.exists()));
         assert!(new.iter().all(|path| path.exists()));
-        assert!(others.exists(), "nothing is touched that the cache does not make");
+        assert!(others.exists(), "only files of the cache are removed");
     }
 
     #[test]
-    fn the_longest_unused_go_while_there_is_too_much() {
+    fn the_least_recently_used_files_are_removed_above_the_size_limit() {
         let kept = Kept::new();
         let paths: Vec<PathBuf> = (0..5).map(|at| kept.put(&format!("sha256/aa/{at}"), 10, at)).collect();
         kept.prune(30);
@@ -133,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn once_a_day_is_enough() {
+    fn the_folder_is_pruned_once_a_day() {
         let kept = Kept::new();
         kept.prune(0);
         let new = kept.put("sha256/aa/1", 10, 0);
@@ -146,11 +166,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_used_is_young_again() {
+    fn a_used_file_is_marked() {
         let kept = Kept::new();
         let path = kept.put("sha256/aa/1", 10, 80);
-        used(&path, kept.now);
+        mark_used(&path, kept.now);
         assert_eq!(age(&path, kept.now), Some(Duration::ZERO));
-        used(&kept.folder.path().join("nothing"), kept.now);
+        mark_used(&kept.folder.path().join("nothing"), kept.now);
     }
 }

@@ -1,0 +1,437 @@
+//! The types that a catalogue declares: resource types, data source types, variable types, abstract types.
+//!
+//! Not here: looking a type up by its name ([`Catalog`](crate::Catalog)); link kinds (`link_kind.rs`).
+
+use std::sync::Arc;
+
+use blueprint::{Field, IndexMap, Kind, Name, Package, PackageFamily, ReplaceOrder, Schema, Standing, Type, Value};
+
+/// A type of resource.
+#[derive(Clone, Debug)]
+pub struct ResourceType {
+    /// Its name, for example `local/file`.
+    pub name: Name,
+    /// One sentence for people.
+    pub docs: Name,
+    /// A complete YAML document that uses it. Tests run it.
+    pub example: Name,
+    /// The fields of its spec, including computed ones.
+    pub schema: Arc<Schema>,
+    /// The field that stands for the resource as a whole (decision S21).
+    pub id_field: Option<Name>,
+    /// Which half of a replacement comes first.
+    pub replace_order: ReplaceOrder,
+    /// Types that must be ready, not only configured, before a resource of this type is created (decision 5.3).
+    pub needs_stable: Vec<Name>,
+    /// Values that the provider refuses: its own validation as data.
+    pub rejects: Vec<Rejection>,
+    /// Annotations that the type itself reads.
+    pub annotations: Vec<Annotation>,
+    /// What the engine may ask about it.
+    pub capabilities: Capabilities,
+    /// The version of its records.
+    pub schema_version: u32,
+    /// The readable attributes, for dialects that tell attributes from fields.
+    pub attributes: Attributes,
+    /// The settings that a document may give for how updates are carried out. `None` if there are none.
+    pub update_policy: Option<Arc<Schema>>,
+    /// The service that it talks to, if one is known.
+    pub service: Option<Name>,
+    /// Its support status.
+    pub standing: Standing,
+    /// Dependencies beyond the references and those that the document declares.
+    pub waits: Vec<Wait>,
+    /// Fields whose change replaces the resource depending on another field.
+    pub replaces_where: Vec<ReplacesWhere>,
+    /// Fields that name files which an operation reads, each with the computed field that holds the digest last read. A
+    /// changed file is a change of the desired state, not drift.
+    pub sources: IndexMap<Name, Name>,
+    /// The field that must be set for a resource to be readable. `None` if every resource of the type can be read.
+    pub reads_with: Option<Name>,
+}
+
+/// A rule: a change of one field replaces the resource if another field has a certain value afterwards.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplacesWhere {
+    /// The field that changes.
+    pub field: Name,
+    /// The field that decides.
+    pub policy: Name,
+    /// The value of the deciding field.
+    pub value: Value,
+}
+
+/// An implicit dependency: a resource waits for those resources of another type, in the same document, that concern the
+/// same third resource. For example a port waits for the subnets of its network.
+///
+/// Two fields concern the same resource if they are written alike: the same text, or the same reference.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wait {
+    /// The type of the resources that are waited for.
+    pub type_name: Name,
+    /// Fields of the waiting resource, any of which may name the third resource: names with dots, `[]` after one for
+    /// every item.
+    pub own: Vec<Name>,
+    /// Fields of the awaited resource, any of which may name the third resource.
+    pub its: Vec<Name>,
+    /// An intermediate step: the own fields name a resource of this type, whose fields at these paths name the third
+    /// one.
+    pub through: Option<(Name, Vec<Name>)>,
+}
+
+/// The readable attributes of a type, for dialects that tell attributes from fields.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Attributes {
+    /// Every field, under its own name.
+    #[default]
+    Fields,
+    /// Only these, each with the field that holds it.
+    Listed(IndexMap<Name, Name>),
+    /// These, each with the field that holds it, and any other name, which only the service can answer.
+    Open(IndexMap<Name, Name>),
+    /// Any name; the value is always null.
+    Anything,
+}
+
+/// Where the value of an attribute comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attribute<'a> {
+    /// From this field.
+    Field(&'a str),
+    /// The attribute exists and is always null.
+    Nothing,
+}
+
+/// What the engine may or must ask about a type. The engine does not ask what is not declared here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// `Provider::check` is implemented for the type.
+    pub checks: bool,
+    /// `Provider::plan` is implemented for the type.
+    pub plans: bool,
+    /// `Provider::plan` reports before a create what already exists at its place.
+    pub adopts: bool,
+    /// Resources can be read back by their id.
+    pub reads: bool,
+    /// Existing resources can be imported by their id.
+    pub imports: bool,
+    /// The token of a create always tells afterwards whether the create was made.
+    pub finds: bool,
+    /// A snapshot can be taken before a delete.
+    pub snapshots: bool,
+    /// The type is only described: no provider here manages it, even if its namespace has a provider.
+    pub described_only: bool,
+    /// `Provider::preflight` is implemented for the type.
+    pub preflights: bool,
+}
+
+impl Default for Capabilities {
+    fn default() -> Capabilities {
+        Capabilities {
+            checks: false,
+            plans: false,
+            adopts: false,
+            reads: true,
+            imports: true,
+            finds: false,
+            snapshots: false,
+            described_only: false,
+            preflights: false,
+        }
+    }
+}
+
+/// A field value that the provider refuses.
+#[derive(Clone, Debug)]
+pub struct Rejection {
+    /// The field.
+    pub field: Name,
+    /// The refused value.
+    pub equals: Value,
+    /// The provider's message.
+    pub message: Name,
+}
+
+/// An annotation that a type or a link kind reads.
+#[derive(Clone, Debug)]
+pub struct Annotation {
+    /// The name that the expressions of a link kind use for it. Empty for an annotation of a type.
+    pub alias: Name,
+    /// The end of a link that carries it: `a` or `b`. Empty for an annotation of a type.
+    pub side: Name,
+    /// The key. It may hold one placeholder `<a>` or `<b>` for a linked name.
+    pub key: Name,
+    /// Its scalar type.
+    pub ty: Type,
+    /// Whether it must be written.
+    pub required: bool,
+    /// The value if it is not written.
+    pub default: Option<Value>,
+    /// The allowed values. Empty if all are.
+    pub allowed: Vec<Value>,
+}
+
+/// A type of data source.
+#[derive(Clone, Debug)]
+pub struct DataSourceType {
+    /// Its name.
+    pub name: Name,
+    /// One sentence for people.
+    pub docs: Name,
+    /// A complete YAML document that uses it. Tests run it.
+    pub example: Name,
+    /// Filterable paths; `[]` in a path stands for every position.
+    pub filters: IndexMap<Name, FilterField>,
+    /// Groups of fields that exclude each other.
+    pub exclusive: Vec<Vec<Name>>,
+    /// Fields that a document must filter on: arguments rather than filters.
+    pub required: Vec<Name>,
+    /// Exportable fields. A name may have dots.
+    pub schema: Arc<Schema>,
+    /// Annotations that the type reads.
+    pub annotations: Vec<Annotation>,
+    /// Candidates of a simulated provider, in order.
+    pub rows: Vec<Value>,
+    /// Whether reading runs a command or sends a request. The user is told before a stage does so.
+    pub acts: bool,
+}
+
+/// A field that a data source can be filtered on.
+#[derive(Clone, Debug)]
+pub struct FilterField {
+    /// What it holds.
+    pub ty: FilterType,
+    /// Operators that the provider applies itself.
+    pub push_down: Vec<Name>,
+    /// One sentence for people.
+    pub docs: Name,
+}
+
+/// The type of a filterable field (decision 4.1).
+#[derive(Clone, Debug, PartialEq)]
+pub enum FilterType {
+    /// A scalar.
+    Scalar(Type),
+    /// A list with items of this type.
+    List(Type),
+    /// A map with values of this type.
+    Map(Type),
+}
+
+/// A custom variable type: a closed list of labels and values.
+#[derive(Clone, Debug)]
+pub struct CustomType {
+    /// Its name.
+    pub name: Name,
+    /// One sentence for people.
+    pub docs: Name,
+    /// The type of all values.
+    pub ty: Type,
+    /// The options, in order.
+    pub options: Vec<OptionOf>,
+}
+
+/// One option of a custom variable type.
+#[derive(Clone, Debug)]
+pub struct OptionOf {
+    /// What a document writes.
+    pub label: Name,
+    /// What a reference evaluates to.
+    pub value: Value,
+    /// One sentence for people.
+    pub docs: Name,
+}
+
+impl CustomType {
+    /// The option of that label.
+    pub fn option(&self, label: &str) -> Option<&OptionOf> {
+        self.options.iter().find(|option| option.label.as_ref() == label)
+    }
+}
+
+/// A transform and the abstract types that it turns into others.
+#[derive(Clone, Debug)]
+pub struct TransformDef {
+    /// Its name.
+    pub name: Name,
+    /// One sentence for people.
+    pub docs: Name,
+    /// Types that only this transform knows.
+    pub abstract_types: IndexMap<Name, AbstractType>,
+}
+
+/// A type that a transform turns into resource types.
+#[derive(Clone, Debug)]
+pub struct AbstractType {
+    /// One sentence for people.
+    pub docs: Name,
+    /// The fields of its spec.
+    pub schema: Arc<Schema>,
+}
+
+/// A setting of a provider.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// Its key.
+    pub name: Name,
+    /// What it holds.
+    pub field: Field,
+}
+
+/// The hosted packages that a catalogue describes. A document may write any token after the package's name and `/`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hosted {
+    /// What carries out the calls; never [`PackageFamily::BuiltIn`].
+    pub family: PackageFamily,
+    /// The version of the packages.
+    pub version: Option<Name>,
+    /// What makes a parameterized package out of its plugin: a map, or null.
+    pub parameters: Value,
+}
+
+impl Hosted {
+    /// The package of a namespace of the catalogue.
+    pub(crate) fn package(&self, namespace: &Name) -> Package {
+        Package {
+            family: self.family,
+            name: namespace.clone(),
+            version: self.version.clone(),
+            parameters: self.parameters.clone(),
+        }
+    }
+}
+
+impl ResourceType {
+    /// The field of that name.
+    pub fn field(&self, name: &str) -> Option<&Field> {
+        self.schema.fields.get(name)
+    }
+
+    /// Whether the type accepts any field and uses none. Its specs need no evaluation.
+    pub fn takes_anything(&self) -> bool {
+        self.schema.open && !self.schema.fields.values().any(Field::is_settable)
+    }
+
+    /// The attribute of that name, if there is one.
+    pub fn attribute<'a>(&'a self, name: &str) -> Option<Attribute<'a>> {
+        let own = || self.schema.fields.get_key_value(name).map(|(name, _)| Attribute::Field(name));
+        match &self.attributes {
+            Attributes::Fields => own(),
+            Attributes::Listed(listed) => listed.get(name).map(|field| Attribute::Field(field)),
+            Attributes::Open(listed) => {
+                Some(listed.get(name).map_or(Attribute::Nothing, |field| Attribute::Field(field)))
+            }
+            Attributes::Anything => Some(Attribute::Nothing),
+        }
+    }
+
+    /// The named attributes, each with the field that holds it.
+    pub fn attribute_names(&self) -> impl Iterator<Item = (&Name, &Name)> {
+        let listed = match &self.attributes {
+            Attributes::Listed(listed) | Attributes::Open(listed) => Some(listed),
+            Attributes::Fields | Attributes::Anything => None,
+        };
+        let fields = (self.attributes == Attributes::Fields).then_some(&self.schema.fields);
+        listed.into_iter().flatten().chain(fields.into_iter().flat_map(|fields| fields.keys().map(|name| (name, name))))
+    }
+
+    /// The changed fields that replace the resource because of [`replaces_where`](ResourceType::replaces_where).
+    pub fn replaced_by_policy(&self, prior: &Value, desired: &Value) -> Vec<Name> {
+        let applies = |rule: &&ReplacesWhere| {
+            let changes = desired.get(&rule.field) != prior.get(&rule.field);
+            changes && desired.get(&rule.policy).is_some_and(|policy| *policy.bare() == rule.value)
+        };
+        self.replaces_where.iter().filter(applies).map(|rule| rule.field.clone()).collect()
+    }
+
+    /// Fields of the spec whose values must be unique among all resources of the type.
+    pub fn unique_fields(&self) -> impl Iterator<Item = &Name> {
+        self.schema.fields.iter().filter(|(_, field)| field.unique).map(|(name, _)| name)
+    }
+}
+
+/// Whether the simulated value of a computed field depends on one of the changed paths of the spec, or on the number of
+/// updates. `changed` are paths with dots and `[n]`.
+pub fn follows(field: &Field, changed: &[&str]) -> bool {
+    let inside = |field: &Field| match &field.kind {
+        Kind::Object(schema) => schema.fields.values().any(|field| follows(field, changed)),
+        _ => false,
+    };
+    field.value.as_ref().map_or_else(|| inside(field), |template| depends_on(template, changed))
+}
+
+fn depends_on(template: &Value, changed: &[&str]) -> bool {
+    let under =
+        |a: &str, b: &str| a.strip_prefix(b).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+    match template {
+        Value::Text(text) => text.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0)).any(|mark| {
+            let is_changed = |path: &str| changed.iter().any(|changed| under(path, changed) || under(changed, path));
+            mark == "updates" || mark.strip_prefix("spec.").is_some_and(is_changed)
+        }),
+        Value::List(items) => items.iter().any(|item| depends_on(item, changed)),
+        Value::Map(entries) => entries.values().any(|value| depends_on(value, changed)),
+        _ => false,
+    }
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read_catalog;
+
+    fn resource_type(more: &str) -> Result<Arc<ResourceType>, String> {
+        let text = format!(
+            r#"{{"format": 1, "namespace": ["OS::Shop", "OS::Shop::Far"], "resourceTypes": {{"OS::Shop::Rack": {{
+                "fields": {{"width": {{"kind": "integer"}}, "id": {{"kind": "string", "computed": true}}}}, {more}}}}}}}"#
+        );
+        let catalog = read_catalog(&text).map_err(|error| error.to_string())?;
+        Ok(catalog.resource_type("OS::Shop::Rack").expect("it was just read"))
+    }
+
+    #[test]
+    fn attributes_are_the_fields_unless_they_are_listed() {
+        let fields = resource_type(r#""docs": """#).unwrap();
+        assert_eq!(fields.attribute("width"), Some(Attribute::Field("width")));
+        assert_eq!(fields.attribute_names().count(), 2);
+        let listed = resource_type(r#""attributes": {"ref": "id"}"#).unwrap();
+        assert_eq!((listed.attribute("ref"), listed.attribute("width")), (Some(Attribute::Field("id")), None));
+        assert_eq!(listed.attribute_names().map(|(name, _)| name.as_ref()).collect::<Vec<_>>(), ["ref"]);
+        let any = resource_type(r#""attributes": "any""#).unwrap();
+        assert_eq!((any.attribute("id"), any.attribute("x")), (Some(Attribute::Nothing), Some(Attribute::Nothing)));
+        assert!(resource_type(r#""attributes": {"ref": "ids"}"#).unwrap_err().contains("there is no field `ids`"));
+        assert!(resource_type(r#""attributes": "all""#).is_err());
+    }
+
+    #[test]
+    fn all_facts_of_a_type_are_read() {
+        let ty = resource_type(
+            r#""standing": "deprecated", "service": "shop", "updatePolicy": {"batch": {"kind": "integer"}},
+            "capabilities": {"snapshots": true, "describedOnly": true}"#,
+        )
+        .unwrap();
+        assert_eq!((ty.standing, ty.service.as_deref()), (Standing::Deprecated, Some("shop")));
+        assert!(ty.update_policy.as_ref().is_some_and(|policy| policy.fields.contains_key("batch")));
+        assert!(ty.capabilities.snapshots && ty.capabilities.described_only);
+        let waits = resource_type(r#""waits": [{"for": "OS::Shop::Till", "own": ["width"], "its": ["a.b"]}]"#).unwrap();
+        assert_eq!(waits.waits[0].its, ["a.b".into()]);
+        let wrong =
+            resource_type(r#""waits": [{"for": "OS::Shop::Till", "own": ["width[]"], "its": ["a"]}]"#).unwrap_err();
+        assert!(wrong.contains("`width[]` leads to no field"), "{wrong}");
+        assert!(resource_type(r#""standing": "odd""#).unwrap_err().contains("`odd` is no standing"));
+    }
+
+    #[test]
+    fn a_simulated_value_follows_the_fields_of_its_template() {
+        let of = |template: &str| Field { computed: true, value: Some(template.into()), ..Field::of(Kind::String) };
+        for (template, changed, expected) in [
+            ("https://{spec.name}/", &["name"][..], true),
+            ("https://{spec.name}/", &["names"], false),
+            ("{spec.a.b}", &["a"], true),
+            ("{spec.a}", &["a.b[0]"], true),
+            ("{updates}", &[], true),
+            ("{hash}-{id}", &["name"], false),
+            ("fixed", &["name"], false),
+        ] {
+            assert_eq!(follows(&of(template), changed), expected, "{template} {changed:?}");
+        }
+    }
+}

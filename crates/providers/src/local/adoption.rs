@@ -1,0 +1,88 @@
+//! The check before a create: a matching resource of others is adopted, a different one is in the way.
+
+use std::path::Path;
+
+use blueprint::Value;
+use provider::{Planned, ProviderError, Recalled};
+
+use super::existing::{Existing, is_ours, nothing_at, parents};
+use super::own_paths::OwnPaths;
+use super::place::{Place, absolute, flag, text};
+use super::whole_file::{self, Found};
+use super::{archive, directory, file, symlink};
+
+/// Checks the place of a resource before its create.
+///
+/// `replaced` are the inputs of the resource that it replaces, which is deleted first if it is at the same place.
+pub(super) fn plan(
+    place: &Place,
+    own: &OwnPaths,
+    type_name: &str,
+    replaced: &Value,
+    desired: &Value,
+) -> Result<Planned, ProviderError> {
+    let Some(path) = text(desired, "path") else { return Ok(Planned::default()) };
+    let is_replaced = text(replaced, "path") == Some(path);
+    let path = place.written(path)?;
+    let before = if is_replaced || own.has(&path) {
+        nothing_at(&path, own)
+    } else {
+        existing(place, own, type_name, &path, desired)?
+    };
+    Ok(Planned { adopts: before == Existing::Matching, private: before.private(), ..Planned::default() })
+}
+
+/// What exists at a path, compared with the resource to be created there.
+pub(super) fn existing(
+    place: &Place,
+    own: &OwnPaths,
+    type_name: &str,
+    path: &Path,
+    desired: &Value,
+) -> Result<Existing, ProviderError> {
+    match type_name {
+        "local/file" => file::existing(place, own, path, desired),
+        "local/directory" => directory::existing(own, path),
+        "local/archive" => archive::existing(place, own, path, desired),
+        "local/symlink" => symlink::existing(own, path, desired),
+        _ => Ok(Existing::NotChecked),
+    }
+}
+
+/// The refusal of a create at a path where something different exists. `None` if it may be replaced.
+pub(super) fn refusal(type_name: &str, path: &Path, desired: &Value) -> Result<Option<ProviderError>, ProviderError> {
+    let is_link = || path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    let kind = match (type_name, whole_file::look(path)?) {
+        (_, Found::Nothing) => return Ok(None),
+        ("local/directory", _) => return Ok(Some(whole_file::never_replaced(path, "a file"))),
+        (_, Found::Folder { .. }) => return Ok(Some(whole_file::never_replaced(path, "a folder"))),
+        ("local/symlink", _) if is_link() => "a link",
+        ("local/symlink", _) | (_, Found::File { .. }) => "a file",
+        (_, Found::Other) => return Ok(Some(whole_file::never_replaced(path, "something that is no file"))),
+    };
+    Ok((!flag(desired, "overwrite")).then(|| whole_file::in_the_way(path, kind)))
+}
+
+/// Learns from the state which paths earlier processes created.
+pub(super) fn recall(root: &Path, own: &OwnPaths, things: &[Recalled<'_>]) {
+    for thing in things {
+        let is_folder = match thing.type_name {
+            "local/directory" => true,
+            "local/file" | "local/archive" | "local/symlink" => false,
+            _ => continue,
+        };
+        let Some(path) = text(thing.inputs, "path").or(thing.id) else { continue };
+        let Ok(path) = absolute(&root.join(path)) else { continue };
+        own.add_parents(&path, parents(thing.private));
+        let is_ours = match (thing.id, is_folder) {
+            (Some(_), true) => directory::is_created(thing.private),
+            (Some(_), false) => is_ours(thing.private),
+            // A failed create may have made the folder. A file is written completely or not at all.
+            (None, true) => matches!(Existing::of(thing.private), Existing::Nothing { .. }),
+            (None, false) => false,
+        };
+        if is_ours {
+            own.add(path);
+        }
+    }
+}
