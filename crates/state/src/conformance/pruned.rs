@@ -2,11 +2,10 @@
 
 use blueprint::Value;
 
+use super::folded;
+use super::harness::{Failed, Hand, MINUTE, NOW, Place, instance};
 use super::restored::exported;
-use super::{
-    Failed, Hand, MINUTE, NOW, Place, address, began, delete, finished, folded, instance, intent, outcome, record,
-    sealer,
-};
+use super::samples::{address, began, delete, finished, finished_without_exports, intent, outcome, record, sealer};
 use crate::seal::Sealer;
 use crate::{
     Entry, Exported, OperationOutcome, Pruned, PrunedBase, Revision, Since, Snapshot, Store, StoreError, first_kept,
@@ -27,7 +26,7 @@ async fn five<'s>(store: &'s dyn Store) -> Result<Hand<'s>, Failed> {
         vec![began("op-2"), made("z", 5), delete(2, "again", "id-1"), outcome(2, "again", None), ready(2)],
         vec![began("op-3"), made("a", 6), made("b", 7), finished(3, OperationOutcome::Failed)],
         vec![began("op-4"), outcome(1, "gone", None), made("again", 8), ready(4)],
-        vec![began("op-5"), made("a", 9), super::samples::finished_without_exports(5)],
+        vec![began("op-5"), made("a", 9), finished_without_exports(5)],
     ];
     for entries in operations {
         hand.commit(entries).await?;

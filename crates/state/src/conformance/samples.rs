@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Asset, Breakpoint, IndexMap, Key, Name, Value};
 
-use super::NOW;
+use super::harness::NOW;
 use crate::seal::Sealer;
 use crate::{
     ChildRecord, DataRecord, Declared, Entry, EntryKind, Finished, Generation, Intent, Operation, OperationKind,

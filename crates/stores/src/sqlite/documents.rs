@@ -15,8 +15,8 @@ use state::{Operation, StoreError};
 use super::body::{self, Body, LONG};
 use super::failure::{damaged_row, failed};
 use super::head::{EntryRow, Head, sequence_of};
-use super::read::Reading;
-use super::read::text as column_text;
+use super::reading::Reading;
+use super::reading::text as column_text;
 
 const DOCUMENT: &str = "$document";
 const SECRET: &str = "$secret";

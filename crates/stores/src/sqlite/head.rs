@@ -6,9 +6,9 @@ use state::tag::{Tag, Tagger};
 use state::{Generation, InstanceName, Revision, StoreError};
 
 use super::digest::{Digest, OldDigest};
-use super::failure::{damaged_row, failed};
-use super::read::Reading;
-use super::schema::{FORMAT, SHIFT};
+use super::failure::damaged_row;
+use super::reading::Reading;
+use super::reading::{FORMAT, SHIFT};
 
 /// The row of an instance.
 #[derive(Clone, Debug)]
@@ -215,6 +215,11 @@ fn read_told(row: &Row<'_>) -> Result<Told, rusqlite::Error> {
 }
 
 impl Reading<'_> {
+    /// Whether the file has the tables that were made.
+    pub(super) fn whole(&self) -> Result<(), StoreError> {
+        if self.format < 3 { Ok(()) } else { Reading { only_looks: true, ..*self }.count().map(|_| ()) }
+    }
+
     /// The row of an instance; none if there is no such instance, which is checked as well.
     pub(super) fn head(&self, name: &InstanceName) -> Result<Option<Head>, StoreError> {
         let found = if self.format < 3 { self.old_head(name) } else { self.told(name.as_str()) };
@@ -326,10 +331,6 @@ impl Reading<'_> {
 
     pub(super) fn known(&self, name: &InstanceName) -> Result<Head, StoreError> {
         self.head(name)?.ok_or_else(|| StoreError::Unknown { instance: name.clone() })
-    }
-
-    pub(super) fn at(&self, error: rusqlite::Error) -> StoreError {
-        failed(self.path, error)
     }
 }
 

@@ -22,13 +22,13 @@ mod managed;
 mod operations;
 mod prune;
 mod read;
+mod reading;
 mod rekey;
 mod schema;
 mod upgrade;
 mod verify;
 mod write;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
@@ -44,9 +44,9 @@ use state::{
 use crate::machine::Machine;
 use failure::failed;
 pub use failure::{Failure, Said};
-use read::Reading;
+use reading::Reading;
 use schema::Readable;
-use write::{Answer, Notices, Reply, Request, Writer};
+use write::{Answer, Notices, Proved, Reply, Request, Writer};
 
 /// What a store may do with its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,9 +69,6 @@ pub struct SqliteStore {
     reader: Mutex<Option<Worker<Read>>>,
     writer: Mutex<Option<Worker<(Request, Reply)>>>,
 }
-
-/// When, in time since the boot, it was last seen under which epoch an instance is held.
-type Proved = Arc<Mutex<HashMap<InstanceName, (u64, Duration)>>>;
 
 /// Something to be done with the connection that reads; none while there is no file.
 type Read = Box<dyn FnOnce(Result<Option<Reading<'_>>, StoreError>) + Send>;
@@ -206,7 +203,7 @@ fn run_reader(path: &Path, sealer: &Sealer, host: &dyn Host, jobs: &mpsc::Receiv
         };
         // Whoever wrote meanwhile may have rewritten it.
         match open.transaction().and_then(|transaction| Ok((schema::format_of(&transaction)?, transaction))) {
-            Ok((format, _)) if format > schema::FORMAT => job(Err(schema::newer(path, format))),
+            Ok((format, _)) if format > reading::FORMAT => job(Err(schema::newer(path, format))),
             Ok((format, transaction)) => {
                 let has_digests = *has_digests;
                 let reading =

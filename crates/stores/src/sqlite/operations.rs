@@ -7,7 +7,7 @@ use state::tag::{Tag, Tagger};
 
 use super::failure::damaged_row;
 use super::head::Head;
-use super::read::Reading;
+use super::reading::Reading;
 
 /// A row.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use rusqlite::{Connection, params};
 use state::{Lease, Pruned, StoreError, is_needed};
 
 use super::head::Head;
-use super::read::Reading;
+use super::reading::Reading;
 
 /// Removes the operations before the one of this name, in the transaction of the caller. Returns the head that the instance has
 /// then, which is not written, and what was removed; none where there was nothing to remove.

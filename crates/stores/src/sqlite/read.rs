@@ -7,16 +7,15 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, TrySendError};
 
 use blueprint::{Address, Breakpoint, IndexMap, Name, Names, Value};
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row, params_from_iter};
+use rusqlite::{Row, params_from_iter};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use state::seal::Sealer;
 use state::tag::Tag;
 use state::{
-    Checkpoint, Ended, Entry, EntryKind, Finished, Generation, GenerationInfo, Host, InstanceInfo, InstanceName,
-    Intent, Journal, Lease, LeaseHolder, LogEntry, Operation, OperationInfo, OperationKind, OperationOutcome, Outcome,
-    Record, Remembered, Revision, Since, Snapshot, StatusOp, Stop, Stops, StoreError, Tail,
+    Checkpoint, Ended, Entry, EntryKind, Finished, Generation, GenerationInfo, InstanceInfo, InstanceName, Intent,
+    Journal, Lease, LeaseHolder, LogEntry, Operation, OperationInfo, OperationKind, OperationOutcome, Outcome, Record,
+    Remembered, Revision, Since, Snapshot, StatusOp, Stop, Stops, StoreError, Tail,
 };
 
 use super::digest::{Digest, OldDigest};
@@ -24,21 +23,8 @@ use super::failure::{damaged, damaged_row};
 use super::head::{EntryRow, Head, sequence_of};
 use super::lease::{Genuine, Held};
 use super::operations::OperationRow;
+use super::reading::{Reading, text};
 use super::{body, lease};
-
-/// Reads from one connection; whoever calls has begun a transaction on it.
-pub(super) struct Reading<'a> {
-    pub(super) connection: &'a Connection,
-    /// The format of the file.
-    pub(super) format: i64,
-    /// Whether it has digests.
-    pub(super) has_digests: bool,
-    /// Nothing is decided by what is read: what cannot be checked, because the key is not at hand, is told all the same.
-    pub(super) only_looks: bool,
-    pub(super) path: &'a Path,
-    pub(super) sealer: &'a Sealer,
-    pub(super) host: &'a dyn Host,
-}
 
 /// What of an intent or outcome says where it belongs.
 #[derive(Deserialize)]
@@ -46,36 +32,11 @@ struct Addressed {
     address: Address,
 }
 
-pub(super) fn text<'r>(row: &'r Row<'_>, column: usize) -> Result<&'r [u8], rusqlite::Error> {
-    match row.get_ref(column)? {
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Ok(bytes),
-        other => Err(rusqlite::Error::InvalidColumnType(column, "body".into(), other.data_type())),
-    }
-}
-
 fn word<T: for<'de> Deserialize<'de>>(word: &str) -> Option<T> {
     serde_json::from_value(serde_json::Value::String(word.to_owned())).ok()
 }
 
 impl Reading<'_> {
-    /// Whether the file has the tables that were made.
-    pub(super) fn whole(&self) -> Result<(), StoreError> {
-        if self.format < 3 { Ok(()) } else { Reading { only_looks: true, ..*self }.count().map(|_| ()) }
-    }
-
-    /// The same for who only looks.
-    pub(super) fn looking(self) -> Self {
-        Reading { only_looks: true, ..self }
-    }
-
-    /// The records as they lie since format 2.
-    pub(super) fn records_table(&self) -> &'static str {
-        match self.format {
-            1 => "(SELECT instance << 40 | position AS id, address, entry FROM records)",
-            _ => "records",
-        }
-    }
-
     /// Where the journal stands: the calls left open, and the operation that runs.
     pub(super) fn journal(&self, head: &Head) -> Result<Journal, StoreError> {
         let mut journal = Journal::found(head.at.generation, self.open(head)?);

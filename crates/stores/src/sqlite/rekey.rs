@@ -9,7 +9,7 @@ use state::{InstanceName, LeaseHolder, StoreError};
 
 use super::failure::{damaged, failed};
 use super::head::{self, EntryRow, Head, sequence_of};
-use super::schema::SHIFT;
+use super::reading::SHIFT;
 use super::write::Writer;
 use super::{body, upgrade};
 

@@ -33,17 +33,12 @@ use state::seal::Sealer;
 use state::{Host, StoreError};
 
 use super::failure::{Failure, damaged, failed, is_full};
-use super::read::Reading;
+use super::locks::beside;
+use super::reading::{FORMAT, Reading};
 use super::{head, upgrade};
-
-/// The version of the format written here. Older ones are readable, newer ones refused.
-pub(super) const FORMAT: i64 = 4;
 
 /// What the file says it is: `cyan` in ASCII.
 const APPLICATION: i64 = 0x6379_616e;
-
-/// How far an instance's number is shifted in the id of an entry.
-pub(super) const SHIFT: u32 = 40;
 
 /// How long one process waits for another one's commit.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -444,12 +439,6 @@ fn readable(path: &Path, files: Beside) -> Result<Connection, rusqlite::Error> {
 fn cannot_write_beside(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{CannotOpen, PermissionDenied, ReadOnly};
     matches!(error.sqlite_error_code(), Some(CannotOpen | PermissionDenied | ReadOnly))
-}
-
-pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(end);
-    name.into()
 }
 
 /// How a file is opened that lies still, by its [`uri`].

@@ -10,7 +10,7 @@ use super::digest::Digest;
 use super::failure::{damaged, damaged_row, failed};
 use super::head::{self, EntryRow, Head};
 use super::lease;
-use super::read::{Reading, text};
+use super::reading::{Reading, text};
 
 /// The instances of a file of an older format, as far as that can be checked.
 pub(super) fn checked(reading: &Reading<'_>) -> Result<Vec<(InstanceName, Head)>, StoreError> {

@@ -6,7 +6,7 @@ use state::{Assurance, Damage, InstanceName, StoreError, Verification, VerifiedI
 
 use super::head::{EntryRow, Head};
 use super::lease::{self, Genuine};
-use super::read::{Reading, text};
+use super::reading::{Reading, text};
 use super::upgrade;
 
 /// Looks at everything, in one transaction. What is wrong is told, and the rest is looked at all the same; `WrongKey` where the

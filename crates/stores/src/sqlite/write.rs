@@ -22,8 +22,8 @@ use super::failure::{damaged, damaged_row, failed};
 use super::head::{self, EntryRow, Head};
 use super::lease::{self, Held};
 use super::operations::OperationRow;
-use super::read::Reading;
-use super::{Proved, documents, prune, schema, upgrade};
+use super::reading::Reading;
+use super::{documents, prune, reading, schema, upgrade};
 
 /// At most so many requests share one transaction, so that the first does not wait for ever.
 const TOGETHER: usize = 256;
@@ -137,6 +137,9 @@ pub(super) struct Writer {
     proved: Proved,
 }
 
+/// When, in time since the boot, it was last seen under which epoch an instance is held.
+pub(super) type Proved = Arc<Mutex<HashMap<InstanceName, (u64, Duration)>>>;
+
 /// What people should know of what a store has done by itself, until somebody asks.
 pub(super) type Notices = Arc<Mutex<Vec<String>>>;
 
@@ -229,7 +232,7 @@ impl Writer {
         let version = Some(version_of(connection).map_err(at)?);
         if version != self.version {
             let format = schema::format_of(connection).map_err(at)?;
-            if format > schema::FORMAT {
+            if format > reading::FORMAT {
                 return Err(schema::newer(&path, format));
             }
             self.version = version;
@@ -545,7 +548,7 @@ impl Writer {
         let (path, sealer) = (self.path.as_path(), &self.sealer);
         Reading {
             connection,
-            format: schema::FORMAT,
+            format: reading::FORMAT,
             has_digests: false,
             only_looks: false,
             path,
@@ -759,7 +762,7 @@ impl Entries<'_> {
     /// The end of the operation that runs.
     fn finished(&mut self, finished: &Finished) -> Result<(), Trouble> {
         let Entries { connection, path, sealer, host, head, .. } = self;
-        let format = schema::FORMAT;
+        let format = reading::FORMAT;
         let reading = Reading { connection, format, has_digests: false, only_looks: false, path, sealer, host: *host };
         let Some(last) = reading.operations(head, 1).map_err(Trouble::Failed)?.pop() else { return Err(Trouble::Torn) };
         let ended = OperationRow {
