@@ -60,13 +60,13 @@ fn with(
 }
 
 #[test]
-fn a_sound_transform_passes() {
+fn a_correct_transform_passes() {
     let sound = |document| with(document, |it| provider::transform::made_of(it, "made/real", Vec::new()));
     assert_eq!(failures(Some(sound)), Vec::<String>::new());
 }
 
 #[test]
-fn what_breaks_the_contract_is_named() {
+fn each_violation_of_the_contract_is_named() {
     let said = |does: fn(Document) -> Result<Document, TransformError>, words: &str| {
         let failures = failures(Some(does));
         assert!(failures.iter().any(|failure| failure.contains(words)), "{failures:?}");

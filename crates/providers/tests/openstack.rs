@@ -36,7 +36,7 @@ fn field<'f>(schema: &'f Schema, path: &[&str]) -> &'f Field {
 }
 
 #[test]
-fn the_catalogue_is_what_the_facts_give() {
+fn the_catalogue_matches_the_facts() {
     for (name, types) in generate::files(facts()) {
         let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(name);
         assert!(generate::pack(&types) == std::fs::read(file).unwrap(), "{name}: run `cargo xtask catalog openstack`");
@@ -83,7 +83,7 @@ fn each_namespace_has_an_owner_and_heat_has_its_own() {
 }
 
 #[test]
-fn a_change_replaces_unless_it_may_be_made_or_is_refused() {
+fn a_change_replaces_unless_it_is_updatable_or_refused() {
     let server = ty("OS::Nova::Server");
     assert!(!field(&server.schema, &["name"]).must_recreate);
     assert!(field(&server.schema, &["availability_zone"]).must_recreate);
@@ -101,7 +101,7 @@ fn a_change_replaces_unless_it_may_be_made_or_is_refused() {
 }
 
 #[test]
-fn attributes_that_are_unlike_their_property_have_a_field_of_their_own() {
+fn attributes_that_differ_from_their_property_have_an_own_field() {
     let server = ty("OS::Nova::Server");
     assert_eq!(server.attribute("networks"), Some(Attribute::Field("attribute_networks")));
     assert!(matches!(field(&server.schema, &["networks"]).kind, Kind::Array(_)));
@@ -117,7 +117,7 @@ fn attributes_that_are_unlike_their_property_have_a_field_of_their_own() {
 }
 
 #[test]
-fn limits_and_standings_are_kept() {
+fn limits_and_support_status_are_read() {
     let string = ty("OS::Heat::SwiftSignal");
     assert!(field(&string.schema, &["timeout"]).constraint.max.is_some());
     let trove = ty("OS::Trove::Instance");
@@ -152,7 +152,7 @@ fn leads<'f>(schema: &'f Schema, path: &str) -> &'f Field {
 }
 
 #[test]
-fn waits_name_types_and_fields_that_are_there() {
+fn waits_name_existing_types_and_fields() {
     let mut count = 0;
     for name in openstack::catalog().resource_type_names() {
         for wait in &ty(name).waits {
@@ -188,7 +188,7 @@ fn comparable(field: &Field) -> Field {
 }
 
 #[test]
-fn what_is_carried_out_is_as_heat_describes_it() {
+fn implemented_types_match_the_description_of_heat() {
     use provider::Provider as _;
     let heat = providers::heat::provider().catalog().clone();
     for (name, own) in &heat.resource_types {

@@ -118,7 +118,7 @@ async fn an_interrupted_command_is_read_if_it_has_a_read_command() {
     let Seen::There { id, fields, .. } = read(None, &inputs, &Value::Null).await else { panic!("not found") };
     assert_eq!(id, made.id);
     for lost in ["stdout", "stderr", "json", "exitCode"] {
-        assert!(fields.get(lost).is_some_and(Value::has_unknown), "nobody has heard its {lost}");
+        assert!(fields.get(lost).is_some_and(Value::has_unknown), "its {lost} is unknown");
     }
     assert!(matches!(read(None, &without, &Value::Null).await, Seen::CannotTell));
     assert!(matches!(read(Some(&made.id), &without, &without).await, Seen::CannotTell), "an update");
