@@ -42,9 +42,15 @@ pub(crate) async fn keep(
         Err(StoreError::Unknown { .. }) => return Ok(()),
         Err(error) => return Err(error.into()),
     };
-    let Some(desired) = past.iter().map(|one| &one.operation.desired).find(|desired| !desired.is_null()) else {
-        return Ok(());
-    };
+    let mut desired = Value::Null;
+    for past in &past {
+        // A destroy, and a change of the state alone, have no inputs.
+        if desired.is_null()
+            && let Some(operation) = store.operation(instance, &past.operation.id).await?
+        {
+            desired = operation.desired;
+        }
+    }
     let desired = desired.bare();
     let is_open = |name: &Name, given: &Given| {
         blueprint.inputs.contains_key(name) && !given.typed.contains_key(name) && !given.text.contains_key(name)

@@ -131,9 +131,9 @@ pub(crate) async fn at_rest(
 }
 
 /// Tells what a store has done by itself: above all where it has kept a state that it has rewritten.
-pub(crate) fn tell_asides(store: &dyn Store, report: &Report) {
-    for aside in store.asides() {
-        report.terminal.say(format!("{aside}."));
+pub(crate) fn tell_notices(store: &dyn Store, report: &Report) {
+    for notice in store.notices() {
+        report.terminal.say(format!("{notice}."));
     }
 }
 
@@ -257,7 +257,7 @@ pub(crate) async fn carry_out_shown(
     let store = setup.writing();
     let back = WayBack::new(setup, instance);
     let operated = run(staged, looks_again, shell, store.as_ref(), &back, settings, report).await;
-    tell_asides(store.as_ref(), report);
+    tell_notices(store.as_ref(), report);
     let exit = match operated {
         Operated::Refused(mut found) => {
             raise_warnings(setup.global.strict, &mut found);

@@ -6,65 +6,68 @@
 //!                                       └ editors stop here
 //! ```
 //!
-//! * [`load`] reads a text: the tree, the dialect that recognises it, its meaning.
-//! * [`check`] says everything that the document alone shows to be wrong.
-//! * [`plan()`] settles what was cut off, reads the world, evaluates each element in the order of the graph, and
-//!   decides for each thing what to do and why. It awaits nothing but [`World`].
-//! * [`Apply`] carries a plan out: a pure machine from events to effects.
-//! * [`shell`] is the one place that names a runtime or a clock: it answers questions and carries effects out.
-//!
-//! Not here: providers, stores and sources themselves; words for people; exit codes.
-#![warn(clippy::disallowed_methods, clippy::disallowed_types)]
+//! Each phase is a crate of its own: `understand`, `evaluate`, `plan`, `apply`, `run`. This one shows them as a whole.
 
-pub mod answers;
-pub mod apply;
-pub mod check;
-mod children;
 pub mod codes;
-mod documents;
-mod drift;
-mod event;
-pub mod generation;
-mod graph;
-mod hints;
-mod json_schema;
-mod links;
-mod load;
-mod patience;
-mod plan;
-pub mod plan_file;
-mod refresh;
-mod resolve;
-pub mod shell;
-mod transform;
-mod world;
 
-pub use answers::{Answers, Frozen, FrozenChild, FrozenData};
-pub use apply::{Apply, Asking, Effect, Happened};
-pub use check::{Checked, check};
-pub use children::{Reading, documents};
-pub use documents::{Documents, Unit};
-pub use drift::{Drift, Drifted, Looked, drift, only};
-pub use event::Event;
-pub use graph::{Edge, EdgeKind, Graph, Node};
-pub use json_schema::json_schema;
-pub use links::{Links, Pair};
-pub use load::{Loaded, load};
-pub use plan::{
-    Action, Adoption, Batch, Change, ChildChange, DriftPolicy, ExportAction, ExportChange, FrozenDocument, LeftAlone,
-    LinkChange, LinkEffectChange, Options, Plan, PlannedStop, Purpose, Question, Reason, Reply, Request, Resolved,
-    ResolvedElement, Search, Staged, Step, StepLinks, Surgery, Taken, check_offline, is_current, plan, unchanged,
+pub use ::apply::ask::Asking;
+pub use ::apply::machine::{Apply, Effect, Happened};
+pub use ::plan::batches::Batch;
+pub use ::plan::children::ChildChange;
+pub use ::plan::drift::{Drift, Drifted, Looked, drift, only};
+pub use ::plan::exports::{ExportAction, ExportChange};
+pub use ::plan::links::{LinkChange, LinkEffectChange, StepLinks};
+pub use ::plan::offline::check_offline;
+pub use ::plan::options::{Adoption, DriftPolicy, Options, Taken};
+pub use ::plan::plan::{
+    Action, FrozenDocument, LeftAlone, Plan, Purpose, Reason, Request, Staged, Step, is_current, plan,
 };
-pub use resolve::{Given, judge_inputs};
-pub use transform::{transform, transform_documents};
-pub use world::{PlanQuestion, PreflightQuestion, ReadQuestion, SourceError, World};
+pub use ::plan::resolved::{Resolved, ResolvedElement};
+pub use ::plan::stops::PlannedStop;
+pub use ::plan::surgery::Surgery;
+pub use ::plan::unchanged::unchanged;
+pub use ::plan::{generation, plan_file};
+pub use evaluate::answers::{self, Answers};
+pub use evaluate::children::{Reading, documents};
+pub use evaluate::event::Event;
+pub use evaluate::questions::{Question, Reply, Search};
+pub use evaluate::resolve::inputs::{Given, judge_inputs};
+pub use evaluate::transform::{transform, transform_documents};
+pub use evaluate::world::{PlanQuestion, PreflightQuestion, ReadQuestion, SourceError, World};
+pub use understand::check::{self, Checked, check};
+pub use understand::compare::Change;
+pub use understand::documents::{Documents, Unit};
+pub use understand::graph::{Edge, EdgeKind, Graph, Node};
+pub use understand::json_schema::json_schema;
+pub use understand::links::{Links, Pair};
+pub use understand::load::{Loaded, load};
+pub use understand::pinned::{Frozen, FrozenChild, FrozenData};
+
+/// The machine that carries a plan out.
+pub mod apply {
+    pub use ::apply::machine::*;
+}
+
+/// The runtime that answers questions and carries effects out.
+pub mod shell {
+    pub use run::operate::*;
+    pub use run::run::*;
+    pub use run::shell::*;
+}
 
 /// The part at which a link has failed, as its record tells; none for what is no link (reference 5.4).
 pub fn link_failed_at(record: &state::Record) -> Option<&str> {
-    links::failed_at(record)
+    understand::links::overlay::failed_at(record)
 }
 
 /// Every diagnostic code of the engine: of checks, plans and runs.
 pub fn codes() -> impl Iterator<Item = &'static diag::Code> {
-    check::codes::CODES.iter().chain(codes::CODES).copied()
+    let phases = [
+        understand::codes::CODES,
+        evaluate::codes::CODES,
+        ::plan::codes::CODES,
+        ::apply::codes::CODES,
+        run::codes::CODES,
+    ];
+    understand::check::codes::CODES.iter().chain(phases.into_iter().flatten()).chain(codes::CODES).copied()
 }

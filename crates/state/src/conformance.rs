@@ -15,8 +15,8 @@ use futures::future::{LocalBoxFuture, join, join_all};
 
 use crate::seal::Sealer;
 use crate::{
-    Entry, EntryKind, InstanceName, Lease, Managed, Operation, OperationKind, OperationOutcome, Record, Revision,
-    Snapshot, StatusOp, StatusWord, Stop, Store, StoreError,
+    Counts, Entry, EntryKind, InstanceName, Lease, Managed, Operation, OperationKind, OperationOutcome, Record,
+    Revision, Since, Snapshot, StatusOp, StatusWord, Stop, Store, StoreError,
 };
 
 pub use host::TestHost;
@@ -80,7 +80,11 @@ pub async fn store(make: &dyn Fn() -> Open) -> Vec<String> {
     let mut failures = Vec::new();
     for (name, case) in CASES {
         let place = Place::new(make());
-        if let Err(Failed(what)) = case(&place).await {
+        let result = match case(&place).await {
+            Ok(()) => folded::journals_lead_to_snapshots(&place).await,
+            failed => failed,
+        };
+        if let Err(Failed(what)) = result {
             failures.push(format!("{name}: {what}"));
         }
     }
@@ -127,6 +131,7 @@ macro_rules! check_err {
 }
 
 mod fencing;
+mod folded;
 mod host;
 mod restored;
 
@@ -182,6 +187,10 @@ async fn empty(place: &Place) -> Result<(), Failed> {
     check!(snapshot.records.is_empty() && snapshot.uid.is_empty(), "the snapshot is not empty");
     check_err!(store.history(&nobody, 9).await, StoreError::Unknown { .. }, "history");
     check_err!(store.log(&nobody, None, 9).await, StoreError::Unknown { .. }, "log");
+    check_err!(store.operation(&nobody, "op-1").await, StoreError::Unknown { .. }, "an operation");
+    for since in [Since::Checkpoint, Since::Entry(0), Since::Entry(3)] {
+        check!(store.read(&nobody, since).await?.is_none(), "there is a journal");
+    }
     check_eq!(store.unlock(&nobody).await?, None, "the holder");
     let lease = place.at(NOW, &store).lease(&nobody, "ann@host (1)", MINUTE).await?;
     check!(store.info(&nobody).await?.is_none(), "a lease alone makes an instance");
@@ -564,11 +573,15 @@ async fn history(place: &Place) -> Result<(), Failed> {
     check!(past.first().is_some_and(|newest| newest.finished.is_none()), "what runs has finished");
     let finished = past.get(1).and_then(|past| past.finished);
     check_eq!(
-        finished.map(|(outcome, at, generation, counts)| (outcome, at, generation.0, counts)),
-        Some((OperationOutcome::Ready, NOW + 5, 5, [1, 2, 3, 4])),
+        finished.map(|ended| (ended.outcome, ended.at, ended.generation.0, ended.counts)),
+        Some((OperationOutcome::Ready, NOW + 5, 5, Counts { created: 1, updated: 2, deleted: 3, replaced: 4 })),
         "how an operation ended"
     );
-    check_eq!(past.first().map(|past| past.operation.desired.clone()), Some(samples::desired()), "what was desired");
+    for id in ["op-1", "op-6"] {
+        let found = store.operation(&shop, id).await?;
+        check_eq!(found.as_ref().map(|it| (&*it.id, &it.desired)), Some((id, &samples::desired())), "an operation");
+    }
+    check_eq!(store.operation(&shop, "op-7").await?, None, "an operation that never was");
     check_eq!(store.history(&shop, 0).await?.len(), 0, "history of nothing");
     let log = store.log(&shop, Some("op-2"), 9).await?;
     check!(log.iter().map(|line| line.sequence).eq([4, 5, 6]), "the log of one operation: {log:?}");

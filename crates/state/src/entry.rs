@@ -5,7 +5,11 @@ use std::sync::Arc;
 use blueprint::{Address, IndexMap, Name, Value};
 use serde::{Deserialize, Serialize};
 
-use crate::{Declared, Generation, Record, Remembered, StatusOp, Stops};
+use crate::declared::Declared;
+use crate::instance::Generation;
+use crate::record::{Record, Remembered};
+use crate::status::StatusOp;
+use crate::stop::Stops;
 
 /// One run that changes an instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -207,6 +211,69 @@ pub struct Finished {
     /// Where operations stop, and where this one does.
     #[serde(default, skip_serializing_if = "Stops::is_empty")]
     pub stops: Stops,
-    /// Created, updated, deleted, replaced.
-    pub counts: [u64; 4],
+    /// How many resources it changed.
+    pub counts: Counts,
+}
+
+/// How many resources an operation changed. Stored as a list in the order of the fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "[u64; 4]", into = "[u64; 4]")]
+pub struct Counts {
+    /// Created.
+    pub created: u64,
+    /// Updated in place.
+    pub updated: u64,
+    /// Deleted.
+    pub deleted: u64,
+    /// Replaced.
+    pub replaced: u64,
+}
+
+impl From<[u64; 4]> for Counts {
+    fn from([created, updated, deleted, replaced]: [u64; 4]) -> Counts {
+        Counts { created, updated, deleted, replaced }
+    }
+}
+
+impl From<Counts> for [u64; 4] {
+    fn from(counts: Counts) -> [u64; 4] {
+        [counts.created, counts.updated, counts.deleted, counts.replaced]
+    }
+}
+
+impl EntryKind {
+    /// The operation that begins with this entry, if one does.
+    pub fn begins(&self) -> Option<&Operation> {
+        match self {
+            EntryKind::Began(operation) => Some(operation),
+            _ => None,
+        }
+    }
+
+    /// The word: `began`, `intent`, `outcome` or `finished`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            EntryKind::Began(_) => "began",
+            EntryKind::Intent(_) => "intent",
+            EntryKind::Outcome(_) => "outcome",
+            EntryKind::Finished(_) => "finished",
+        }
+    }
+
+    /// Whether anything in it is secret, so that it must be sealed.
+    pub fn has_secret(&self) -> bool {
+        match self {
+            EntryKind::Began(began) => {
+                began.desired.has_secret() || began.remembered.values().any(|remembered| remembered.value.has_secret())
+            }
+            EntryKind::Intent(intent) => intent.hides_id || intent.inputs.has_secret() || intent.private.has_secret(),
+            EntryKind::Outcome(outcome) => outcome.record.as_ref().is_some_and(|record| record.has_secret()),
+            EntryKind::Finished(finished) => {
+                finished.exports.iter().flat_map(|exports| exports.values()).any(Value::has_secret)
+                    || finished.remembered.values().any(|remembered| remembered.value.has_secret())
+                    || finished.metadata.has_secret()
+                    || finished.declared.values().any(Value::has_secret)
+            }
+        }
+    }
 }

@@ -223,47 +223,6 @@ fn fits(value: &Value, unknown_too: bool) -> Result<(), String> {
     walk(value, unknown_too, MAX_DEPTH).map_err(str::to_owned)
 }
 
-impl Record {
-    /// Whether anything in it, in its deposed half, or in what may be in its place, is secret.
-    pub fn has_secret(&self) -> bool {
-        self.inputs.has_secret()
-            || self.outputs.has_secret()
-            || self.private.has_secret()
-            || self.metadata.has_secret()
-            || self.deposed.as_ref().is_some_and(|deposed| deposed.has_secret())
-            || self.attempt.as_ref().is_some_and(|attempt| attempt.has_secret())
-    }
-}
-
-impl EntryKind {
-    /// The word: `began`, `intent`, `outcome` or `finished`.
-    pub fn word(&self) -> &'static str {
-        match self {
-            EntryKind::Began(_) => "began",
-            EntryKind::Intent(_) => "intent",
-            EntryKind::Outcome(_) => "outcome",
-            EntryKind::Finished(_) => "finished",
-        }
-    }
-
-    /// Whether anything in it is secret, so that it must be sealed.
-    pub fn has_secret(&self) -> bool {
-        match self {
-            EntryKind::Began(began) => {
-                began.desired.has_secret() || began.remembered.values().any(|remembered| remembered.value.has_secret())
-            }
-            EntryKind::Intent(intent) => intent.hides_id || intent.inputs.has_secret() || intent.private.has_secret(),
-            EntryKind::Outcome(outcome) => outcome.record.as_ref().is_some_and(|record| record.has_secret()),
-            EntryKind::Finished(finished) => {
-                finished.exports.iter().flat_map(|exports| exports.values()).any(Value::has_secret)
-                    || finished.remembered.values().any(|remembered| remembered.value.has_secret())
-                    || finished.metadata.has_secret()
-                    || finished.declared.values().any(Value::has_secret)
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

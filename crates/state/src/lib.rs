@@ -8,32 +8,45 @@
 
 pub mod conformance;
 mod declared;
+mod derived;
 mod entry;
+mod error;
 mod exported;
+mod fold;
 mod hidden;
 mod host;
+mod info;
+mod instance;
 mod journal;
+mod lease;
+mod lease_holder;
 mod nesting;
 mod record;
 pub mod seal;
+mod snapshot;
+mod status;
 mod stop;
 mod store;
 pub mod tag;
 mod verify;
 
 pub use declared::{ChildRecord, DataRecord, Declared};
-pub use entry::{Entry, EntryKind, Finished, Intent, Operation, OperationKind, OperationOutcome, Outcome};
+pub use derived::{Since, Tail};
+pub use entry::{Counts, Entry, EntryKind, Finished, Intent, Operation, OperationKind, OperationOutcome, Outcome};
+pub use error::StoreError;
 pub use exported::{EXPORT_FORMAT, Exported, ExportedError};
+pub use fold::{Fold, Head, records_are_left};
 pub use hidden::hides_id;
 pub use host::{Host, Liveness, Process};
+pub use info::{Ended, GenerationInfo, InstanceInfo, LogEntry, Managed, OperationInfo};
+pub use instance::{Generation, InstanceName, InstanceNameError, Revision};
 pub use journal::{Journal, MAX_DEPTH};
+pub use lease::{Lease, LeaseRow, PROOF};
+pub use lease_holder::LeaseHolder;
 pub use nesting::read_json;
-pub use record::{
-    Generation, InstanceName, InstanceNameError, Open, Record, RecordOrigin, Remembered, Revision, Snapshot, Status,
-    StatusOp, StatusWord,
-};
+pub use record::{Record, RecordOrigin, Remembered};
+pub use snapshot::{Checkpoint, Open, Snapshot};
+pub use status::{Status, StatusOp, StatusWord};
 pub use stop::{Stop, Stops};
-pub use store::{
-    BoxFuture, GenerationInfo, InstanceInfo, Lease, LeaseHolder, LogEntry, Managed, PROOF, Store, StoreError,
-};
+pub use store::{BoxFuture, Store};
 pub use verify::{Assurance, Damage, Verification, VerifiedInstance};

@@ -1,177 +1,10 @@
-//! What is known of an instance and of each thing in it.
+//! What is known of one resource.
 
-use std::fmt;
-use std::str::FromStr;
-use std::sync::Arc;
-
-use blueprint::{Address, IndexMap, Name, Value};
+use blueprint::{Address, Name, Value};
 use serde::{Deserialize, Serialize};
 
-/// How often an instance has been committed to: 0 before the first, one more with each, never back.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Revision(pub u64);
-
-/// Counts finished operations of an instance, from 1; what `history` shows and `rollback` names.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Generation(pub u64);
-
-/// The name an instance is deployed under: letters, digits, `_`, `.`, `-`; at most 128; not `.` or `..`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct InstanceName(Name);
-
-/// A text is no name for an instance.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no name for an instance: letters, digits, `_`, `.` and `-` are, at most 128 of them")]
-pub struct InstanceNameError(pub String);
-
-impl InstanceName {
-    /// The name with characters outside the allowed ones replaced by `-`; `instance` if nothing is left.
-    pub fn from_free_text(text: &str) -> InstanceName {
-        let name: String = text
-            .chars()
-            .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-') { c } else { '-' })
-            .take(128)
-            .collect();
-        let name = if name.is_empty() || name.chars().all(|c| c == '.') { "instance".to_owned() } else { name };
-        InstanceName(name.into())
-    }
-
-    /// The name as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// The name as a shared text.
-    pub fn name(&self) -> &Name {
-        &self.0
-    }
-}
-
-impl fmt::Display for InstanceName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl FromStr for InstanceName {
-    type Err = InstanceNameError;
-
-    fn from_str(text: &str) -> Result<InstanceName, InstanceNameError> {
-        let fits = !text.is_empty()
-            && text.len() <= 128
-            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
-            && !text.bytes().all(|byte| byte == b'.');
-        if fits { Ok(InstanceName(text.into())) } else { Err(InstanceNameError(text.to_owned())) }
-    }
-}
-
-impl TryFrom<String> for InstanceName {
-    type Error = InstanceNameError;
-
-    fn try_from(text: String) -> Result<InstanceName, InstanceNameError> {
-        text.parse()
-    }
-}
-
-impl From<InstanceName> for String {
-    fn from(name: InstanceName) -> String {
-        name.0.as_ref().to_owned()
-    }
-}
-
-/// What the last operation on something was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StatusOp {
-    /// It was created.
-    Create,
-    /// It was updated.
-    Update,
-    /// It was deleted.
-    Delete,
-}
-
-/// How far the last operation came (reference 5.4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StatusWord {
-    /// The step is accepted.
-    Pending,
-    /// Intent is journalled, the call is in flight.
-    Running,
-    /// The provider accepted; not yet stable.
-    Configured,
-    /// As desired and stable.
-    Ready,
-    /// Refused, or retries are spent.
-    Failed,
-    /// The outcome is unknown.
-    Interrupted,
-    /// Never begun.
-    Skipped,
-    /// The old half of a create-first replacement, waiting to be deleted.
-    Deposed,
-    /// Detached, left in the world.
-    Retained,
-    /// Deleted and confirmed absent.
-    Gone,
-}
-
-/// A record's state: what was done, how far it came, and whether that undid something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Status {
-    /// What was done.
-    pub op: StatusOp,
-    /// How far it came.
-    pub word: StatusWord,
-    /// Inside a rollback.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub undo: bool,
-}
-
-impl Status {
-    /// A status outside a rollback.
-    pub fn new(op: StatusOp, word: StatusWord) -> Status {
-        Status { op, word, undo: false }
-    }
-}
-
-impl StatusOp {
-    /// The word: `create`, `update` or `delete`.
-    pub fn word(self) -> &'static str {
-        match self {
-            StatusOp::Create => "create",
-            StatusOp::Update => "update",
-            StatusOp::Delete => "delete",
-        }
-    }
-}
-
-impl StatusWord {
-    /// The word: `ready`, `failed`, ...
-    pub fn word(self) -> &'static str {
-        match self {
-            StatusWord::Pending => "pending",
-            StatusWord::Running => "running",
-            StatusWord::Configured => "configured",
-            StatusWord::Ready => "ready",
-            StatusWord::Failed => "failed",
-            StatusWord::Interrupted => "interrupted",
-            StatusWord::Skipped => "skipped",
-            StatusWord::Deposed => "deposed",
-            StatusWord::Retained => "retained",
-            StatusWord::Gone => "gone",
-        }
-    }
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let undo = if self.undo { "undoing " } else { "" };
-        write!(f, "{undo}{} {}", self.op.word(), self.word.word())
-    }
-}
+use crate::hidden::{self, hides_id};
+use crate::status::{Status, StatusOp, StatusWord};
 
 /// Where a record's resource was declared: destroy has no document any more.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -290,14 +123,24 @@ impl Record {
         Some(*self)
     }
 
+    /// Whether anything in it, in its deposed half, or in what may be in its place, is secret.
+    pub fn has_secret(&self) -> bool {
+        self.inputs.has_secret()
+            || self.outputs.has_secret()
+            || self.private.has_secret()
+            || self.metadata.has_secret()
+            || self.deposed.as_ref().is_some_and(|deposed| deposed.has_secret())
+            || self.attempt.as_ref().is_some_and(|attempt| attempt.has_secret())
+    }
+
     /// Whether the id repeats a secret of the record, such as a file's path. It is sealed then, and not shown.
     pub fn hides_id(&self) -> bool {
-        crate::hides_id(&self.id, [&self.inputs, &self.outputs, &self.private])
+        hides_id(&self.id, [&self.inputs, &self.outputs, &self.private])
     }
 
     /// The id as it may be shown.
     pub fn shown_id(&self) -> &str {
-        if self.hides_id() { crate::hidden::INSTEAD } else { &self.id }
+        if self.hides_id() { hidden::INSTEAD } else { &self.id }
     }
 
     /// The old halves that are still there, the newest first.
@@ -320,45 +163,4 @@ pub struct Remembered {
     pub fingerprint: u64,
     /// The value.
     pub value: Value,
-}
-
-/// An intent without an outcome: a call that was in flight when the process ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Open {
-    /// What was intended.
-    pub intent: crate::Intent,
-}
-
-/// An instance's state at a revision.
-#[derive(Clone, Debug, Default)]
-pub struct Snapshot {
-    /// Commits so far.
-    pub revision: Revision,
-    /// Finished operations so far.
-    pub generation: Generation,
-    /// A name for the instance that no other has had, from which tokens are made; empty before the first commit.
-    pub uid: Name,
-    /// The document it belongs to, relative to the state; empty before the first commit.
-    pub document: Name,
-    /// Records by address, in the order in which they were first made.
-    pub records: IndexMap<Address, Arc<Record>>,
-    /// What the named intermediate values of the last deployment used: addresses in `dependencies` may name one.
-    pub groups: IndexMap<Name, Vec<Address>>,
-    /// Exported values of the last operation that succeeded.
-    pub exports: IndexMap<Name, Value>,
-    /// Whether an operation has failed since then, so that `exports` are of before.
-    pub exports_old: bool,
-    /// Remembered values by call site.
-    pub remembered: IndexMap<Name, Remembered>,
-    /// Evaluated metadata of the document.
-    pub metadata: Value,
-    /// Children and data sources as of the last operation that succeeded.
-    pub declared: crate::Declared,
-    /// Where operations stop, and where the last one did.
-    pub stops: crate::Stops,
-    /// Calls that were in flight when the last operation ended without finishing, by address.
-    pub open: IndexMap<Address, Open>,
-    /// The ids of things whose deletes were begun since the last operation that finished, by address. Together with `uid`
-    /// and `generation` they tell one creation at an address from the next.
-    pub deleted: IndexMap<Address, Name>,
 }

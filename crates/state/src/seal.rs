@@ -21,7 +21,8 @@ use serde_json::{Map, Value as Json};
 use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::StoreError;
+use crate::hidden;
+use crate::nesting::read_json;
 
 const NONCE: usize = 24;
 const SECRET: &str = "$secret";
@@ -93,17 +94,6 @@ pub enum SealError {
     /// What is stored does not read as what it should be, or cannot be written.
     #[error("what is stored cannot be read or written as it should")]
     Form(#[source] serde_json::Error),
-}
-
-impl From<SealError> for StoreError {
-    fn from(error: SealError) -> StoreError {
-        match error {
-            SealError::NoKey => StoreError::NoKey,
-            SealError::WrongKey => StoreError::WrongKey,
-            SealError::Foreign => StoreError::Foreign { what: error.to_string() },
-            SealError::NoNonce | SealError::Form(_) => StoreError::Unreachable { source: Box::new(error) },
-        }
-    }
 }
 
 /// A key in memory, wiped when the last sealer that has it is gone.
@@ -225,7 +215,7 @@ impl Sealer {
             return String::from_utf8(text).map_err(|error| SealError::Form(serde::ser::Error::custom(error)));
         }
         let mut json = serde_json::to_value(thing).map_err(SealError::Form)?;
-        crate::hidden::mark_ids(&mut json);
+        hidden::mark_ids(&mut json);
         let sealed = self.seal_json(place, &mut json);
         let text = sealed.and_then(|()| serde_json::to_string(&json).map_err(SealError::Form));
         if text.is_err() {
@@ -348,7 +338,7 @@ fn associated(key: &Key, place: Place<'_>, path: &str) -> Vec<u8> {
 }
 
 fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, SealError> {
-    crate::read_json(text).map_err(SealError::Form)
+    read_json(text).map_err(SealError::Form)
 }
 
 type Visit<'v> = dyn FnMut(&str, &mut Map<String, Json>) -> Result<bool, SealError> + 'v;

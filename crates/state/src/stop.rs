@@ -8,7 +8,7 @@
 use blueprint::{Address, Breakpoint, Breakpoints, IndexMap, Name};
 use serde::{Deserialize, Serialize};
 
-use crate::StatusOp;
+use crate::status::StatusOp;
 
 /// A thing, or a child document as a whole, at which operations stop.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -47,34 +47,5 @@ impl Stop {
     /// The includes that lead to the child of that name among [`Stops`]; none if it is the name of a thing.
     pub fn child(name: &str) -> Option<Box<[Name]>> {
         Some(name.strip_suffix('/')?.split('/').map(Name::from).collect())
-    }
-}
-
-impl StatusOp {
-    /// The action of a breakpoint.
-    pub fn of(at: Breakpoint) -> StatusOp {
-        match at {
-            Breakpoint::PreCreate | Breakpoint::PostCreate => StatusOp::Create,
-            Breakpoint::PreUpdate | Breakpoint::PostUpdate => StatusOp::Update,
-            Breakpoint::PreDelete | Breakpoint::PostDelete => StatusOp::Delete,
-        }
-    }
-
-    /// The breakpoint before it.
-    pub fn before(self) -> Breakpoint {
-        match self {
-            StatusOp::Create => Breakpoint::PreCreate,
-            StatusOp::Update => Breakpoint::PreUpdate,
-            StatusOp::Delete => Breakpoint::PreDelete,
-        }
-    }
-
-    /// The breakpoint after it.
-    pub fn after(self) -> Breakpoint {
-        match self {
-            StatusOp::Create => Breakpoint::PostCreate,
-            StatusOp::Update => Breakpoint::PostUpdate,
-            StatusOp::Delete => Breakpoint::PostDelete,
-        }
     }
 }

@@ -77,13 +77,13 @@ fn a_file_that_is_rewritten_is_kept_as_it_was() {
     // Copies of another time stay as they are.
     fs::write(folder.path().join("state.db.format-1"), "of another time").unwrap();
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
-    assert!(store.asides().is_empty());
+    assert!(store.notices().is_empty());
     lease(&store).unwrap();
-    let said = store.asides();
+    let said = store.notices();
     let copy = folder.path().join("state.db.format-1-2");
     assert_eq!(said.len(), 1, "{said:?}");
     assert!(said[0].ends_with(&format!("as it was, it lies in `{}`", copy.display())), "{said:?}");
-    assert!(store.asides().is_empty(), "it is said once");
+    assert!(store.notices().is_empty(), "it is said once");
     drop(store);
     assert_eq!(names(folder.path()), ["state.db", "state.db.format-1", "state.db.format-1-2"]);
     assert_eq!(fs::read(folder.path().join("state.db.format-1")).unwrap(), b"of another time");

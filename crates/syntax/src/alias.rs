@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use diag::{Diagnostics, Span};
 
-use crate::{Content, DOCUMENT_TOO_LARGE, INVALID_SYNTAX, MAX_COPIED, MAX_DEPTH, MAX_NODES, Node, syntax_error};
+use crate::{Content, DOCUMENT_TOO_LARGE, INVALID_SYNTAX, MAX_DEPTH, Node, syntax_error};
 
 /// What an anchor stands for; `None` while its own value is being read.
 type Anchors<'t> = HashMap<&'t str, Option<Copy>>;
@@ -33,13 +33,15 @@ struct Walk<'t, 'f> {
     found: &'f mut Diagnostics,
 }
 
-/// Gives every alias below `root` the value of its anchor; `nodes` is how many nodes there are before that.
-pub(crate) fn resolve(root: &mut Node, text: &str, nodes: usize, found: &mut Diagnostics) {
+/// Gives every alias below `root` the value of its anchor.
+///
+/// `nodes` is how many nodes the text has before that, `most` how many it may have. Returns how many it has afterwards.
+pub(crate) fn resolve(root: &mut Node, text: &str, nodes: usize, most: usize, found: &mut Diagnostics) -> usize {
     let mut wanted = HashSet::new();
     collect(root, text, &mut wanted);
-    let most = MAX_NODES.min(nodes + MAX_COPIED);
     let mut walk = Walk { text, anchors: HashMap::new(), wanted, nodes, most, held: 0, full: false, unknown: 0, found };
     walk.node(root, 0);
+    walk.nodes
 }
 
 fn collect<'t>(node: &Node, text: &'t str, wanted: &mut HashSet<&'t str>) {

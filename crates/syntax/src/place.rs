@@ -23,9 +23,19 @@ pub(crate) fn next_line_start(bytes: &[u8], at: usize) -> usize {
     (at..bytes.len()).find(|at| ends_line(bytes, *at)).map_or(bytes.len(), |end| end + 1)
 }
 
+/// Whether the line at `line` begins a document with `---`.
 pub(crate) fn line_is_document_start(text: &str, line: usize) -> bool {
+    is_marker_line(text, line, b"---")
+}
+
+/// Whether the line at `line` ends a document with `...`.
+pub(crate) fn line_is_document_end(text: &str, line: usize) -> bool {
+    is_marker_line(text, line, b"...")
+}
+
+fn is_marker_line(text: &str, line: usize, marker: &[u8]) -> bool {
     let rest = text.as_bytes().get(line..).unwrap_or(b"");
-    rest.starts_with(b"---") && rest.get(3).is_none_or(u8::is_ascii_whitespace)
+    rest.starts_with(marker) && rest.get(marker.len()).is_none_or(u8::is_ascii_whitespace)
 }
 
 /// After the colon that follows a key of the map that begins at `map`; where there is none, the end of the key.

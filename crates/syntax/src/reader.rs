@@ -9,7 +9,9 @@ use diag::{Diagnostics, FileId, Span};
 use crate::place::{after_colon, after_dash, block_span, place_of_missing};
 use crate::scan::{Cut, unclosed};
 use crate::trouble::Trouble;
-use crate::{Content, Entry, MULTIPLE_DOCUMENTS, Node, Scalar, Style, decode};
+use crate::{
+    Content, Entry, Format, MAX_COPIED, MAX_NODES, MULTIPLE_DOCUMENTS, Node, Scalar, Style, Tree, alias, decode,
+};
 
 /// A container whose end has not been read yet.
 pub(crate) struct Open {
@@ -40,6 +42,24 @@ pub(crate) struct Reader<'t> {
     /// Emptied vectors of closed containers: a container grows in one of them and is then stored without excess.
     pub(crate) spare_entries: Vec<Vec<Entry>>,
     pub(crate) spare_items: Vec<Vec<Node>>,
+    /// Whether all documents of the text are read, or the first one alone.
+    pub(crate) all: bool,
+    /// Where the document begins that is being read.
+    pub(crate) begin: usize,
+    /// Where the `...` ends that closed the document, if one did.
+    pub(crate) ended: Option<usize>,
+    /// The documents that are complete.
+    pub(crate) documents: Vec<Tree>,
+    pub(crate) total: Total,
+}
+
+/// How much the complete documents of a text hold: limits are those of the text.
+#[derive(Default)]
+pub(crate) struct Total {
+    /// Nodes, with the copies that aliases made.
+    pub(crate) nodes: usize,
+    /// Nodes that are written.
+    pub(crate) written: usize,
 }
 
 impl Reader<'_> {
@@ -49,6 +69,35 @@ impl Reader<'_> {
             let at = after_colon(self.text, key.written().end, node.span.start);
             self.put(Node::empty(self.file, at));
         }
+    }
+
+    /// Completes the document that is being read; the next one begins at `next`.
+    pub(crate) fn finish_document(&mut self, next: usize) {
+        while !self.open.is_empty() {
+            self.close(None);
+        }
+        let mut root = self.root.take();
+        let next_comments = match self.ended.take() {
+            _ if next == self.text.len() => Vec::new(),
+            ended => {
+                let boundary = ended.unwrap_or(next) as u32;
+                self.comments.split_off(self.comments.partition_point(|comment| comment.start < boundary))
+            }
+        };
+        let comments = std::mem::replace(&mut self.comments, next_comments);
+        let nodes = std::mem::take(&mut self.nodes);
+        self.total.written += nodes.max(1);
+        self.total.nodes += nodes.max(1);
+        if std::mem::take(&mut self.aliases)
+            && let Some(root) = &mut root
+        {
+            let most = MAX_NODES.min(self.total.written + MAX_COPIED);
+            self.total.nodes = alias::resolve(root, self.text, self.total.nodes, most, self.found);
+        }
+        self.documents.push(Tree { root, comments, format: Format::Yaml });
+        self.begin = next;
+        self.last = next;
+        self.reported = None;
     }
 
     pub(crate) fn second_document(&mut self, span: Span) {
@@ -145,7 +194,7 @@ impl Reader<'_> {
 
     /// Where the text that was made into nodes ends.
     fn end_of_last(&self) -> usize {
-        let Some(Open { node, key, .. }) = self.open.last() else { return 0 };
+        let Some(Open { node, key, .. }) = self.open.last() else { return self.begin };
         let last = match (key, &node.content) {
             (Some(key), _) => Some(key),
             (None, Content::Map(entries)) => entries.last().map(|entry| &entry.value),

@@ -8,7 +8,7 @@
 
 use diag::Span;
 
-use crate::place::{line_is_document_start, line_start, next_line_start, place_of_missing};
+use crate::place::{line_is_document_end, line_is_document_start, line_start, next_line_start, place_of_missing};
 use crate::reader::{Open, Reader};
 use crate::scan::{Cut, Look, is_item_line, is_key_line, look};
 use crate::trouble::{Kind, Trouble};
@@ -67,6 +67,15 @@ impl<'t> Reader<'t> {
             self.report(trouble, &seen, next.map(|(line, _)| line));
         }
         let (line, keep) = next?;
+        if self.all && (line_is_document_start(self.text, line) || line_is_document_end(self.text, line)) {
+            let is_end = line_is_document_end(self.text, line);
+            let next = if is_end { next_line_start(self.text.as_bytes(), line) } else { line };
+            if next == self.text.len() {
+                return None;
+            }
+            self.finish_document(next);
+            return Some(next);
+        }
         if line_is_document_start(self.text, line) {
             self.second_document(Span::new(self.file, line as u32, line as u32 + 3));
             return None;
@@ -268,8 +277,8 @@ impl<'t> Reader<'t> {
             }
             let rest = &bytes[line..];
             let indent = rest.iter().take_while(|byte| **byte == b' ').count();
-            if rest.starts_with(b"...") && rest.get(3).is_none_or(u8::is_ascii_whitespace) {
-                return None;
+            if line_is_document_end(self.text, line) {
+                return self.all.then_some((line, 0));
             }
             let fits = columns.iter().rposition(|column| *column == Some(indent)).and_then(|last| {
                 let fits = |level: usize| match self.open.get(level).map(|open| &open.node.content) {

@@ -12,7 +12,8 @@
 use diag::{Diagnostics, FileId, Span, Spanned};
 use granit_parser::{Event, Options, Parser, ScalarStyle, StructureStyle};
 
-use crate::reader::{Open, Reader};
+use crate::place::line_is_document_start;
+use crate::reader::{Open, Reader, Total};
 use crate::syntax_error::too_many_nodes;
 use crate::trouble::Trouble;
 use crate::{Content, Format, MAX_DEPTH, MAX_NODES, Node, Style, Tree, simple};
@@ -38,14 +39,26 @@ impl Part {
     }
 }
 
+/// The first document of a text. A second one is reported.
 pub(crate) fn parse(file: FileId, text: &str, found: &mut Diagnostics) -> Tree {
+    simple::parse(file, text).unwrap_or_else(|| parse_events(file, text, found))
+}
+
+/// All documents of a text, at least one.
+pub(crate) fn parse_stream(file: FileId, text: &str, found: &mut Diagnostics) -> Vec<Tree> {
     match simple::parse(file, text) {
-        Some(tree) => tree,
-        None => parse_events(file, text, found),
+        Some(tree) => vec![tree],
+        None => read_documents(file, text, true, found),
     }
 }
 
 fn parse_events(file: FileId, text: &str, found: &mut Diagnostics) -> Tree {
+    let empty = || Tree { root: None, comments: Vec::new(), format: Format::Yaml };
+    read_documents(file, text, false, found).pop().unwrap_or_else(empty)
+}
+
+/// The documents of a text: all of them, or the first one alone.
+fn read_documents(file: FileId, text: &str, all: bool, found: &mut Diagnostics) -> Vec<Tree> {
     let mut from = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut reader = Reader {
         file,
@@ -61,10 +74,15 @@ fn parse_events(file: FileId, text: &str, found: &mut Diagnostics) -> Tree {
         aliases: false,
         spare_entries: Vec::new(),
         spare_items: Vec::new(),
+        all,
+        begin: from,
+        ended: None,
+        documents: Vec::new(),
+        total: Total::default(),
     };
     let mut trouble = reader.read(&text[from..], Part { prefix: 0, from });
     while let Some(what) = trouble {
-        match reader.recover(what, from) {
+        match reader.recover(what, from.max(reader.begin)) {
             Some(next) => from = next,
             None => break,
         }
@@ -72,18 +90,12 @@ fn parse_events(file: FileId, text: &str, found: &mut Diagnostics) -> Tree {
         let (source, prefix) = reader.part(from);
         trouble = reader.read(&source, Part { prefix, from });
     }
-    while !reader.open.is_empty() {
-        reader.close(None);
-    }
-    let Reader { mut root, comments, aliases, nodes, found, .. } = reader;
-    if aliases && let Some(root) = &mut root {
-        crate::alias::resolve(root, text, nodes, found);
-    }
-    Tree { root, comments, format: Format::Yaml }
+    reader.finish_document(text.len());
+    reader.documents
 }
 
 impl Reader<'_> {
-    /// Reads events until the document ends or something is wrong.
+    /// Reads events until the text ends, the one document ends that is wanted, or something is wrong.
     fn read(&mut self, source: &str, part: Part) -> Option<Trouble> {
         let mut options = Options::default();
         options.max_buffered_comment_events = usize::MAX;
@@ -157,13 +169,28 @@ impl Reader<'_> {
                 Event::Comment(..) => self.comments.push(part.span(self.file, at)),
                 Event::DocumentStart(..) if started => {
                     let span = part.span(self.file, at);
-                    self.second_document(span);
-                    return None;
+                    if !self.all {
+                        self.second_document(span);
+                        return None;
+                    }
+                    // Without `---` the parser places the start of a document behind its first indicator.
+                    let start = span.start as usize;
+                    let is_marker = line_is_document_start(self.text, start);
+                    self.finish_document(self.ended.filter(|_| !is_marker).unwrap_or(start));
                 }
-                Event::DocumentStart(..) => started = true,
+                Event::DocumentStart(..) => {
+                    started = true;
+                    let start = part.span(self.file, at).start as usize;
+                    if !in_prefix && line_is_document_start(self.text, start) {
+                        self.begin = start;
+                    }
+                }
+                Event::DocumentEnd if !at.is_empty() && !in_prefix => {
+                    self.ended = Some(part.span(self.file, at).end as usize);
+                }
                 _ => {}
             }
-            if self.nodes > MAX_NODES {
+            if self.total.nodes + self.nodes > MAX_NODES {
                 let place = Span::new(self.file, self.last as u32, self.last as u32);
                 self.found.push(too_many_nodes().label(place, "not read from here on"));
                 return None;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use blueprint::format_duration;
 use engine::shell::Clock;
 use serde_json::{Value as Json, json};
-use state::GenerationInfo;
+use state::{Ended, GenerationInfo};
 
 use super::list::ago;
 use crate::arguments::{Global, History};
@@ -37,10 +37,10 @@ pub(crate) async fn run(arguments: History, global: &Global, report: &mut Report
 fn row(one: &GenerationInfo, now: i64, running: bool) -> Vec<String> {
     let operation = &one.operation;
     let (generation, outcome, took, did) = match &one.finished {
-        Some((outcome, at, generation, counts)) => {
+        Some(Ended { outcome, at, generation, counts }) => {
             let seconds = u64::try_from(at - operation.began).unwrap_or(0);
             let took = if seconds == 0 { "0s".to_owned() } else { format_duration(Duration::from_secs(seconds)) };
-            (generation.0.to_string(), outcome.word(), took, done(*counts))
+            (generation.0.to_string(), outcome.word(), took, done((*counts).into()))
         }
         None if running => ("-".to_owned(), "running", "-".to_owned(), "-".to_owned()),
         None => ("-".to_owned(), "cut off", "-".to_owned(), "-".to_owned()),
@@ -51,15 +51,15 @@ fn row(one: &GenerationInfo, now: i64, running: bool) -> Vec<String> {
 
 fn to_json(one: &GenerationInfo) -> Json {
     let operation = &one.operation;
-    let finished = one.finished.as_ref().map(|(outcome, at, generation, [created, updated, deleted, replaced])| {
+    let finished = one.finished.map(|Ended { outcome, at, generation, counts }| {
         json!({
             "outcome": outcome,
             "at": at,
             "generation": generation,
-            "created": created,
-            "updated": updated,
-            "deleted": deleted,
-            "replaced": replaced,
+            "created": counts.created,
+            "updated": counts.updated,
+            "deleted": counts.deleted,
+            "replaced": counts.replaced,
         })
     });
     json!({

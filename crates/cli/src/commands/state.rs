@@ -129,7 +129,7 @@ async fn rekey(file: &Path, global: &Global, report: &mut Report) -> Result<Exit
     };
     let store = setup.writing();
     let sealed = store.rekey(&Sealer::with_key(key)).await?;
-    operation::tell_asides(store.as_ref(), report);
+    operation::tell_notices(store.as_ref(), report);
     report.set_result(json!({"sealed": sealed, "key": file.display().to_string(), "made": made}));
     if !report.is_json() {
         let things = if sealed == 1 { "entry is" } else { "entries are" };
@@ -258,7 +258,7 @@ async fn import(
     }
     let store = setup.writing();
     let restored = store.restore(&instance, exported.revision, exported.operations()).await;
-    operation::tell_asides(store.as_ref(), report);
+    operation::tell_notices(store.as_ref(), report);
     match restored {
         Ok(()) => {
             let operations = exported.operations().len();

@@ -10,7 +10,7 @@ use super::list::ago;
 use crate::arguments::{Global, Unlock, Which};
 use crate::exit::{CommandError, Exit};
 use crate::identity::{self, chosen};
-use crate::operation::tell_asides;
+use crate::operation::tell_notices;
 use crate::setup::{Setup, Source};
 use crate::view::report::Report;
 
@@ -51,7 +51,7 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
         }
     }
     store.unlock(&instance).await?;
-    tell_asides(store.as_ref(), report);
+    tell_notices(store.as_ref(), report);
     report.set_result(
         json!({"instance": instance, "holder": {"who": holder.who, "since": holder.since, "until": holder.until}}),
     );

@@ -110,7 +110,7 @@ fn end(generation: u64, outcome: OperationOutcome, exports: Option<IndexMap<Name
         metadata: Value::Null,
         declared: Declared::default(),
         stops: Default::default(),
-        counts: [1, 2, 3, 4],
+        counts: [1, 2, 3, 4].into(),
     };
     Entry { step: 0, kind: EntryKind::Finished(Arc::new(finished)) }
 }
@@ -248,7 +248,7 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
         metadata: every_value(),
         declared: declared(),
         stops: stops(),
-        counts: [1, 0, u64::from(u32::MAX), 4],
+        counts: [1, 0, u64::from(u32::MAX), 4].into(),
     };
     let kinds = [
         (0, EntryKind::Began(Arc::new(operation))),

@@ -1,21 +1,20 @@
 //! State in the process alone: for tests, simulations and `memory:`.
 //!
-//! The strictest of the stores: what it takes, the others take. A lease is judged by the clock of its
-//! [`Host`]; processes are not told apart. Secrets never leave the process, so they stay as they are, but storing one needs a key all the same and
-//! reading it back the same key.
+//! The strictest of the stores: what it takes, the others take. The clock of its [`Host`] decides whether a lease has expired;
+//! processes are not told apart. Secrets never leave the process, so they are not sealed, but storing one needs a key all the
+//! same, and reading it back needs the same key.
 //!
-//! Not here: the rules of a journal (`state::Journal`).
+//! Not here: the rules of a journal and its fold (`state::Fold`).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use blueprint::{Address, IndexMap, Name, Value};
+use blueprint::Name;
 use state::seal::{KeyId, Sealer};
 use state::{
-    BoxFuture, Declared, Entry, EntryKind, Finished, Generation, GenerationInfo, Host, InstanceInfo, InstanceName,
-    Journal, Lease, LeaseHolder, Liveness, LogEntry, Managed, Operation, OperationOutcome, Record, Remembered,
-    Revision, Snapshot, Stop, Stops, Store, StoreError,
+    BoxFuture, Checkpoint, Entry, EntryKind, Fold, Host, InstanceInfo, InstanceName, Lease, LeaseHolder, LeaseRow,
+    LogEntry, Revision, Since, Store, StoreError, Tail,
 };
 
 /// What a memory store holds. Stores opened on clones of it share it, as processes share a file.
@@ -39,61 +38,97 @@ impl Default for MemoryStore {
 #[derive(Default)]
 struct World {
     instances: BTreeMap<InstanceName, Instance>,
-    leases: HashMap<InstanceName, Held>,
+    leases: HashMap<InstanceName, LeaseRow>,
     /// Ids of all operations of all instances.
     operations: HashSet<Name>,
 }
 
 #[derive(Default)]
-struct Held {
-    epoch: u64,
-    /// Who holds it, and when that runs out on the host's clock.
-    holder: Option<(LeaseHolder, Duration)>,
-}
-
-impl Held {
-    fn holder(&self, host: &dyn Host) -> Option<LeaseHolder> {
-        let (holder, expires) = self.holder.as_ref()?;
-        Some(LeaseHolder { expired: host.elapsed() >= *expires, ..holder.clone() })
-    }
-}
-
-#[derive(Default)]
 struct Instance {
     revision: Revision,
-    generation: Generation,
-    uid: Name,
-    document: Name,
-    created: i64,
-    journal: Journal,
-    /// Records by the order in which they were first made, and where each address is among them.
-    records: BTreeMap<u64, (Address, Arc<Record>)>,
-    positions: HashMap<Address, u64>,
-    next_position: u64,
-    groups: IndexMap<Name, Vec<Address>>,
-    exports: IndexMap<Name, Value>,
-    exports_old: bool,
-    remembered: IndexMap<Name, Remembered>,
-    metadata: Value,
-    declared: Declared,
-    stops: Stops,
-    operations: Vec<Past>,
-    /// What is secret in here was stored under this key.
+    /// What is known before the first of the entries.
+    base: Checkpoint,
+    entries: Vec<LogEntry>,
+    /// The fold of all of them.
+    fold: Fold,
+    /// The key under which what is secret in here was stored.
     sealed_with: Option<KeyId>,
-}
-
-struct Past {
-    operation: Arc<Operation>,
-    finished: Option<Arc<Finished>>,
-    /// With the sequence number of the first.
-    entries: Vec<Entry>,
-    first: u64,
 }
 
 impl MemoryState {
     fn lock(&self) -> MutexGuard<'_, World> {
-        // Nothing panics half-way through a change, so what a poisoned lock guards is whole.
+        // No change panics half-way, so what a poisoned lock guards is whole.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl World {
+    fn check_held(&self, lease: &Lease, host: &dyn Host) -> Result<(), StoreError> {
+        match self.leases.get(&lease.instance) {
+            Some(row) => row.check(lease, host),
+            None => Err(StoreError::Busy { instance: lease.instance.clone(), holder: None }),
+        }
+    }
+
+    fn revision(&self, name: &InstanceName) -> Revision {
+        self.instances.get(name).map_or(Revision(0), |instance| instance.revision)
+    }
+
+    /// Appends the entries of one commit, under a lease of this epoch.
+    fn append(
+        &mut self,
+        name: &InstanceName,
+        epoch: u64,
+        entries: Vec<Entry>,
+        key: Option<KeyId>,
+    ) -> Result<Revision, StoreError> {
+        let refused = |what: String| StoreError::Refused { instance: name.clone(), what };
+        let fresh = Fold::default();
+        let fold = self.instances.get(name).map_or(&fresh, |instance| &instance.fold);
+        fold.check(epoch, &entries).map_err(refused)?;
+        let began = entries.first().and_then(|entry| entry.kind.begins()).map(|operation| operation.id.clone());
+        if let Some(id) = began.as_ref().filter(|id| self.operations.contains(*id)) {
+            return Err(refused(format!("there was an operation `{id}` before")));
+        }
+        let has_secret = entries.iter().any(|entry| entry.kind.has_secret());
+        if has_secret && key.is_none() {
+            return Err(StoreError::NoKey);
+        }
+        self.operations.extend(began);
+        let instance = self.instances.entry(name.clone()).or_default();
+        if has_secret {
+            instance.sealed_with = key;
+        }
+        instance.fold.follow_commit(epoch, &entries);
+        entries.into_iter().for_each(|entry| instance.push(entry));
+        instance.revision.0 += 1;
+        Ok(instance.revision)
+    }
+}
+
+impl Instance {
+    fn push(&mut self, entry: Entry) {
+        let last = self.entries.last();
+        let operation = match (&entry.kind, last) {
+            (EntryKind::Began(began), _) => began.id.clone(),
+            (_, last) => last.map(|last| last.operation.clone()).unwrap_or_default(),
+        };
+        let sequence = last.map_or(self.base.sequence, |last| last.sequence) + 1;
+        self.entries.push(LogEntry { sequence, operation, entry });
+    }
+
+    fn tail(&self, since: Since) -> Tail {
+        let revision = self.revision;
+        match since {
+            Since::Checkpoint => Tail { revision, from: self.fold.checkpoint(), entries: Vec::new() },
+            Since::Entry(last) if last <= self.base.sequence => {
+                Tail { revision, from: self.base.clone(), entries: self.entries.clone() }
+            }
+            Since::Entry(sequence) => {
+                let entries = self.entries.iter().filter(|line| line.sequence > sequence).cloned().collect();
+                Tail { revision, from: Checkpoint { sequence, ..Checkpoint::default() }, entries }
+            }
+        }
     }
 }
 
@@ -119,40 +154,71 @@ impl MemoryStore {
         &self.state
     }
 
+    fn check_key(&self, instance: &Instance) -> Result<(), StoreError> {
+        match &instance.sealed_with {
+            Some(key) if self.sealer.key_id().as_ref() != Some(key) => Err(StoreError::WrongKey),
+            _ => Ok(()),
+        }
+    }
+
+    fn instances_now(&self) -> Vec<InstanceInfo> {
+        let world = self.state.lock();
+        let holder = |name| world.leases.get(name).and_then(|row: &LeaseRow| row.holder(&*self.host));
+        let each = world.instances.iter();
+        each.map(|(name, instance)| instance.fold.info(name, instance.revision, holder(name))).collect()
+    }
+
+    fn read_now(&self, name: &InstanceName, since: Since) -> Result<Option<Tail>, StoreError> {
+        let world = self.state.lock();
+        let Some(instance) = world.instances.get(name) else { return Ok(None) };
+        self.check_key(instance)?;
+        Ok(Some(instance.tail(since)))
+    }
+
     fn commit_now(&self, lease: &Lease, expected: Revision, entries: Vec<Entry>) -> Result<Revision, StoreError> {
-        let world = &mut *self.state.lock();
-        let name = &lease.instance;
+        let mut world = self.state.lock();
         world.check_held(lease, &*self.host)?;
-        let found = world.instances.get(name).map_or(Revision(0), |instance| instance.revision);
+        let found = world.revision(&lease.instance);
         if found != expected {
-            return Err(StoreError::Moved { instance: name.clone(), expected, found });
+            return Err(StoreError::Moved { instance: lease.instance.clone(), expected, found });
         }
-        let refused = |what: String| StoreError::Refused { instance: name.clone(), what };
-        let fresh = Instance::default();
-        let instance = world.instances.get(name).unwrap_or(&fresh);
-        instance.journal.check(lease.epoch, &entries).map_err(refused)?;
-        instance.check_end(&entries).map_err(refused)?;
-        if let Some(EntryKind::Began(operation)) = entries.first().map(|entry| &entry.kind)
-            && !world.operations.insert(operation.id.clone())
-        {
-            return Err(refused(format!("there was an operation `{}` before", operation.id)));
+        world.append(&lease.instance, lease.epoch, entries, self.sealer.key_id())
+    }
+
+    fn lease_now(&self, name: &InstanceName, who: &str, lasts: Duration) -> Result<Lease, StoreError> {
+        let mut world = self.state.lock();
+        let revision = world.revision(name);
+        world.leases.entry(name.clone()).or_default().take(name, revision, who, lasts, &*self.host)
+    }
+
+    fn renew_now(&self, lease: &Lease, lasts: Duration) -> Result<(), StoreError> {
+        let mut world = self.state.lock();
+        world.check_held(lease, &*self.host)?;
+        if let Some(row) = world.leases.get_mut(&lease.instance) {
+            row.extend(lasts, &*self.host);
         }
-        let secret = entries.iter().any(|entry| entry.kind.has_secret());
-        let key = self.sealer.key_id();
-        if secret && key.is_none() {
-            if let Some(EntryKind::Began(operation)) = entries.first().map(|entry| &entry.kind) {
-                world.operations.remove(&operation.id);
+        Ok(())
+    }
+
+    fn release_now(&self, lease: &Lease) {
+        let mut world = self.state.lock();
+        if world.check_held(lease, &*self.host).is_ok() {
+            world.leases.get_mut(&lease.instance).map(|row| row.end(&*self.host));
+        }
+    }
+
+    fn rekey_now(&self, to: &Sealer) -> Result<u64, StoreError> {
+        let Some(key) = to.key_id() else { return Err(StoreError::NoKey) };
+        let mut world = self.state.lock();
+        for (instance, row) in &world.leases {
+            if let Some(holder) = row.holder(&*self.host).filter(LeaseHolder::holds) {
+                return Err(StoreError::Busy { instance: instance.clone(), holder: Some(holder) });
             }
-            return Err(StoreError::NoKey);
         }
-        let instance = world.instances.entry(name.clone()).or_default();
-        if secret {
-            instance.sealed_with = key;
-        }
-        instance.journal.follow(lease.epoch, &entries);
-        entries.into_iter().for_each(|entry| instance.follow(entry));
-        instance.revision.0 += 1;
-        Ok(instance.revision)
+        world.instances.values().try_for_each(|instance| self.check_key(instance))?;
+        world.leases.values_mut().for_each(|row| drop(row.end(&*self.host)));
+        let sealed = world.instances.values_mut().filter_map(|instance| instance.sealed_with.as_mut());
+        Ok(sealed.map(|with| *with = key.clone()).count() as u64)
     }
 
     fn restore_now(
@@ -161,316 +227,39 @@ impl MemoryStore {
         revision: Revision,
         operations: Vec<Vec<Entry>>,
     ) -> Result<(), StoreError> {
-        let mut begun: Vec<Name> = Vec::new();
-        for (done, entries) in (0..).zip(operations) {
-            let id = entries.first().and_then(|entry| match &entry.kind {
-                EntryKind::Began(operation) => Some(operation.id.clone()),
-                _ => None,
-            });
-            let lease = self.lease_now(name, "import", Duration::from_secs(1))?;
-            let committed = self.commit_now(&lease, Revision(done), entries);
-            let world = &mut *self.state.lock();
-            world.leases.get_mut(name).into_iter().for_each(|held| held.holder = None);
-            if let Err(error) = committed {
-                if !begun.is_empty() {
-                    world.instances.remove(name);
-                    world.operations.retain(|id| !begun.contains(id));
-                }
+        let mut world = self.state.lock();
+        let holder = world.leases.get(name).and_then(|row| row.holder(&*self.host));
+        if let Some(holder) = holder.filter(LeaseHolder::holds) {
+            return Err(StoreError::Busy { instance: name.clone(), holder: Some(holder) });
+        }
+        let found = world.revision(name);
+        if found != Revision(0) {
+            return Err(StoreError::Moved { instance: name.clone(), expected: Revision(0), found });
+        }
+        let known = world.operations.clone();
+        // Each operation belongs to a lease of its own, of an epoch that no lease is given.
+        for (number, entries) in (0..).zip(operations) {
+            let epoch = u64::MAX - number;
+            if let Err(error) = world.append(name, epoch, entries, self.sealer.key_id()) {
+                world.instances.remove(name);
+                world.operations = known;
                 return Err(error);
             }
-            begun.extend(id);
         }
-        if let Some(instance) = self.state.lock().instances.get_mut(name).filter(|_| !begun.is_empty()) {
+        if let Some(instance) = world.instances.get_mut(name) {
             instance.revision = revision;
         }
         Ok(())
-    }
-
-    fn load_now(&self, name: &InstanceName) -> Result<Snapshot, StoreError> {
-        let world = self.state.lock();
-        let Some(instance) = world.instances.get(name) else { return Ok(Snapshot::default()) };
-        self.check_key(instance)?;
-        Ok(Snapshot {
-            revision: instance.revision,
-            generation: instance.generation,
-            uid: instance.uid.clone(),
-            document: instance.document.clone(),
-            records: instance.records.values().cloned().collect(),
-            groups: instance.groups.clone(),
-            exports: instance.exports.clone(),
-            exports_old: instance.exports_old,
-            remembered: instance.remembered.clone(),
-            metadata: instance.metadata.clone(),
-            declared: instance.declared.clone(),
-            stops: instance.stops.clone(),
-            open: instance.journal.open(),
-            deleted: instance.deleted(),
-        })
-    }
-
-    fn rekey_now(&self, to: &Sealer) -> Result<u64, StoreError> {
-        let Some(key) = to.key_id() else { return Err(StoreError::NoKey) };
-        let mut world = self.state.lock();
-        let mut held = world.leases.iter().filter_map(|(name, held)| Some((name, held.holder(&*self.host)?)));
-        if let Some((instance, holder)) = held.find(|(_, holder)| holder.holds()) {
-            return Err(StoreError::Busy { instance: instance.clone(), holder: Some(holder) });
-        }
-        world.instances.values().try_for_each(|instance| self.check_key(instance))?;
-        // Who let its lease run out may still be there, with the former key.
-        world.leases.values_mut().for_each(|held| held.holder = None);
-        let sealed = world.instances.values_mut().filter_map(|instance| instance.sealed_with.as_mut());
-        Ok(sealed.map(|with| *with = key.clone()).count() as u64)
-    }
-
-    fn check_key(&self, instance: &Instance) -> Result<(), StoreError> {
-        match &instance.sealed_with {
-            Some(key) if self.sealer.key_id().as_ref() != Some(key) => Err(StoreError::WrongKey),
-            _ => Ok(()),
-        }
-    }
-
-    fn managed_by_others_now(&self, own: &str) -> Result<Vec<Managed>, StoreError> {
-        let world = self.state.lock();
-        let mut found = Vec::new();
-        for (name, instance) in
-            world.instances.iter().filter(|(name, instance)| name.as_str() != own && !instance.records.is_empty())
-        {
-            self.check_key(instance)?;
-            let made = instance.records.values().filter(|(_, record)| !record.id.is_empty());
-            found.extend(made.map(|(address, record)| Managed {
-                instance: name.clone(),
-                address: address.clone(),
-                type_name: record.type_name.clone(),
-                id: record.id.clone(),
-            }));
-        }
-        Ok(found)
-    }
-
-    fn lease_now(&self, name: &InstanceName, who: &str, lasts: Duration) -> Result<Lease, StoreError> {
-        let world = &mut *self.state.lock();
-        let revision = world.instances.get(name).map_or(Revision(0), |instance| instance.revision);
-        let held = world.leases.entry(name.clone()).or_default();
-        if let Some(holder) = held.holder(&*self.host).filter(LeaseHolder::holds) {
-            return Err(StoreError::Busy { instance: name.clone(), holder: Some(holder) });
-        }
-        held.epoch += 1;
-        let (since, liveness) = (self.host.wall(), Liveness::Unknown);
-        let holder = LeaseHolder { who: who.into(), since, until: until(since, lasts), liveness, expired: false };
-        held.holder = Some((holder, self.host.elapsed().saturating_add(lasts)));
-        Ok(Lease { instance: name.clone(), epoch: held.epoch, revision })
-    }
-
-    fn renew_now(&self, lease: &Lease, lasts: Duration) -> Result<(), StoreError> {
-        let world = &mut *self.state.lock();
-        world.check_held(lease, &*self.host)?;
-        if let Some((holder, expires)) = world.leases.get_mut(&lease.instance).and_then(|held| held.holder.as_mut()) {
-            holder.until = until(self.host.wall(), lasts);
-            *expires = self.host.elapsed().saturating_add(lasts);
-        }
-        Ok(())
-    }
-
-    fn release_now(&self, lease: &Lease) {
-        let world = &mut *self.state.lock();
-        if world.check_held(lease, &*self.host).is_ok()
-            && let Some(held) = world.leases.get_mut(&lease.instance)
-        {
-            held.holder = None;
-        }
-    }
-
-    fn history_now(&self, name: &InstanceName, limit: usize) -> Result<Vec<GenerationInfo>, StoreError> {
-        let world = self.state.lock();
-        let instance = world.known(name)?;
-        self.check_key(instance)?;
-        Ok(instance.operations.iter().rev().take(limit).map(Past::info).collect())
-    }
-
-    fn log_now(&self, name: &InstanceName, id: Option<&str>, limit: usize) -> Result<Vec<LogEntry>, StoreError> {
-        let world = self.state.lock();
-        let instance = world.known(name)?;
-        self.check_key(instance)?;
-        let wanted = instance.operations.iter().rev().filter(|past| id.is_none_or(|id| *past.operation.id == *id));
-        let newest_first = wanted.flat_map(|past| {
-            past.entries.iter().enumerate().rev().map(|(at, entry)| LogEntry {
-                sequence: past.first + at as u64,
-                operation: past.operation.id.clone(),
-                entry: entry.clone(),
-            })
-        });
-        let mut found: Vec<LogEntry> = newest_first.take(limit).collect();
-        found.reverse();
-        Ok(found)
-    }
-}
-
-fn until(now: i64, lasts: Duration) -> i64 {
-    now.saturating_add(i64::try_from(lasts.as_secs()).unwrap_or(i64::MAX))
-}
-
-impl World {
-    fn check_held(&self, lease: &Lease, host: &dyn Host) -> Result<(), StoreError> {
-        let held = self.leases.get(&lease.instance);
-        match held {
-            Some(Held { epoch, holder: Some(_) }) if *epoch == lease.epoch => Ok(()),
-            _ => {
-                let holder = held.and_then(|held| held.holder(host));
-                Err(StoreError::Busy { instance: lease.instance.clone(), holder })
-            }
-        }
-    }
-
-    fn known(&self, name: &InstanceName) -> Result<&Instance, StoreError> {
-        self.instances.get(name).ok_or_else(|| StoreError::Unknown { instance: name.clone() })
-    }
-
-    fn info(&self, name: &InstanceName, host: &dyn Host) -> Option<InstanceInfo> {
-        let instance = self.instances.get(name)?;
-        let last = instance.operations.last().map(Past::info);
-        let has_ended = last.as_ref().is_some_and(|last| last.finished.is_some());
-        Some(InstanceInfo {
-            name: name.clone(),
-            revision: instance.revision,
-            generation: instance.generation,
-            document: instance.document.clone(),
-            records: instance.records.len() as u64,
-            created: instance.created,
-            last: last.map(|last| {
-                let operation = Operation { desired: Value::Null, ..last.operation };
-                (operation, last.finished.map(|(outcome, ..)| outcome))
-            }),
-            waiting: if has_ended { Stop::waiting(&instance.stops) } else { Vec::new() },
-            verified: true,
-            holder: self.leases.get(name).and_then(|held| held.holder(host)),
-        })
-    }
-}
-
-impl Instance {
-    /// A destroyed instance has no records left when its operation says so.
-    fn check_end(&self, entries: &[Entry]) -> Result<(), String> {
-        match entries.last().map(|entry| &entry.kind) {
-            Some(EntryKind::Finished(finished)) if finished.outcome == OperationOutcome::Gone => {}
-            _ => return Ok(()),
-        }
-        let mut left: HashSet<&Address> = self.positions.keys().collect();
-        for entry in entries {
-            if let EntryKind::Outcome(outcome) = &entry.kind {
-                match outcome.record {
-                    Some(_) => left.insert(&outcome.address),
-                    None => left.remove(&outcome.address),
-                };
-            }
-        }
-        if left.is_empty() {
-            Ok(())
-        } else {
-            Err(format!("everything is said to be gone, {} things are not", left.len()))
-        }
-    }
-
-    /// The things whose deletes were begun since the last operation that finished.
-    fn deleted(&self) -> IndexMap<Address, Name> {
-        let since = self.operations.iter().rposition(|past| past.finished.is_some()).map_or(0, |at| at + 1);
-        let entries = self.operations[since..].iter().flat_map(|past| &past.entries);
-        let ids = entries.filter_map(|entry| match &entry.kind {
-            EntryKind::Intent(intent) => intent.deletes(),
-            _ => None,
-        });
-        ids.map(|(address, id)| (address.clone(), id.clone())).collect()
-    }
-
-    fn follow(&mut self, entry: Entry) {
-        match &entry.kind {
-            EntryKind::Began(operation) => {
-                if self.operations.is_empty() {
-                    self.uid = operation.id.clone();
-                    self.created = operation.began;
-                }
-                if !operation.remembered.is_empty() {
-                    self.remembered = operation.remembered.clone();
-                }
-                if let Some(stops) = &operation.stops {
-                    self.stops = stops.clone();
-                }
-                if !operation.document.is_empty() {
-                    self.document = operation.document.clone();
-                }
-                let first = self.operations.last().map_or(1, |past| past.first + past.entries.len() as u64);
-                self.operations.push(Past { operation: operation.clone(), finished: None, entries: Vec::new(), first });
-            }
-            EntryKind::Intent(_) => {}
-            EntryKind::Outcome(outcome) => match &outcome.record {
-                Some(record) => {
-                    let position = *self.positions.entry(outcome.address.clone()).or_insert_with(|| {
-                        self.next_position += 1;
-                        self.next_position
-                    });
-                    self.records.insert(position, (outcome.address.clone(), record.clone()));
-                }
-                None => {
-                    if let Some(position) = self.positions.remove(&outcome.address) {
-                        self.records.remove(&position);
-                    }
-                }
-            },
-            EntryKind::Finished(finished) => {
-                let gone = finished.outcome == OperationOutcome::Gone;
-                match &finished.exports {
-                    _ if gone => (self.exports, self.exports_old) = (IndexMap::default(), false),
-                    Some(exports) => (self.exports, self.exports_old) = (exports.clone(), false),
-                    None => self.exports_old |= finished.outcome != OperationOutcome::Ready,
-                }
-                self.generation = finished.generation;
-                self.remembered = finished.remembered.clone();
-                self.groups = finished.groups.clone();
-                self.metadata = finished.metadata.clone();
-                self.declared = finished.declared.clone();
-                self.stops = finished.stops.clone();
-                if let Some(past) = self.operations.last_mut() {
-                    past.finished = Some(finished.clone());
-                }
-            }
-        }
-        if let Some(past) = self.operations.last_mut() {
-            past.entries.push(entry);
-        }
-    }
-}
-
-impl Past {
-    fn info(&self) -> GenerationInfo {
-        let finished = self.finished.as_ref();
-        GenerationInfo {
-            operation: self.operation.as_ref().clone(),
-            finished: finished.map(|end| (end.outcome, end.at, end.generation, end.counts)),
-        }
     }
 }
 
 impl Store for MemoryStore {
     fn instances<'a>(&'a self) -> BoxFuture<'a, Result<Vec<InstanceInfo>, StoreError>> {
-        Box::pin(async {
-            let world = self.state.lock();
-            Ok(world.instances.keys().filter_map(|name| world.info(name, &*self.host)).collect())
-        })
+        Box::pin(async { Ok(self.instances_now()) })
     }
 
-    fn info<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<InstanceInfo>, StoreError>> {
-        Box::pin(async { Ok(self.state.lock().info(instance, &*self.host)) })
-    }
-
-    fn head<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Revision, StoreError>> {
-        Box::pin(async { Ok(self.state.lock().instances.get(instance).map_or(Revision(0), |found| found.revision)) })
-    }
-
-    fn load<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
-        Box::pin(async { self.load_now(instance) })
-    }
-
-    fn managed_by_others<'a>(&'a self, instance: &'a str) -> BoxFuture<'a, Result<Vec<Managed>, StoreError>> {
-        Box::pin(async { self.managed_by_others_now(instance) })
+    fn read<'a>(&'a self, instance: &'a InstanceName, since: Since) -> BoxFuture<'a, Result<Option<Tail>, StoreError>> {
+        Box::pin(async move { self.read_now(instance, since) })
     }
 
     fn commit<'a>(
@@ -507,36 +296,11 @@ impl Store for MemoryStore {
     }
 
     fn holder<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
-        Box::pin(async { Ok(self.state.lock().leases.get(instance).and_then(|held| held.holder(&*self.host))) })
+        Box::pin(async { Ok(self.state.lock().leases.get(instance).and_then(|row| row.holder(&*self.host))) })
     }
 
     fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
-        Box::pin(async {
-            let world = &mut *self.state.lock();
-            let held = world.leases.get_mut(instance);
-            Ok(held.and_then(|held| {
-                let holder = held.holder(&*self.host);
-                held.holder = None;
-                holder
-            }))
-        })
-    }
-
-    fn history<'a>(
-        &'a self,
-        instance: &'a InstanceName,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<GenerationInfo>, StoreError>> {
-        Box::pin(async move { self.history_now(instance, limit) })
-    }
-
-    fn log<'a>(
-        &'a self,
-        instance: &'a InstanceName,
-        operation: Option<&'a str>,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<LogEntry>, StoreError>> {
-        Box::pin(async move { self.log_now(instance, operation, limit) })
+        Box::pin(async { Ok(self.state.lock().leases.get_mut(instance).and_then(|row| row.end(&*self.host))) })
     }
 
     fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>> {

@@ -1,10 +1,9 @@
 //! The row of an instance, its tag, and the row of the file that tells how many instances there are.
 
-use blueprint::Name;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use state::seal::{Place, Sealer};
 use state::tag::{Tag, Tagger};
-use state::{InstanceName, Revision, StoreError};
+use state::{Generation, InstanceName, Revision, StoreError};
 
 use super::digest::{Digest, OldDigest};
 use super::failure::{damaged_row, failed};
@@ -15,21 +14,12 @@ use super::schema::SHIFT;
 #[derive(Clone, Debug)]
 pub(super) struct Head {
     pub(super) id: i64,
-    pub(super) uid: Name,
-    pub(super) document: Name,
-    pub(super) created: i64,
     pub(super) revision: i64,
-    pub(super) generation: i64,
-    pub(super) entries: i64,
-    pub(super) unsettled: i64,
-    pub(super) finished: Option<i64>,
-    pub(super) exports: Option<i64>,
-    pub(super) exports_old: bool,
-    /// How many operations there were.
-    pub(super) operations: i64,
+    /// Where its journal stands.
+    pub(super) at: state::Head,
     /// Of the records.
     pub(super) live: Digest,
-    /// What the rows of the instance are checked with; none for an older format, and where the key is not at hand.
+    /// Checks the rows of the instance; none for an older format, and where the key is not at hand.
     pub(super) tagger: Option<Tagger>,
     /// Of the records, in format 2, if it is of this revision.
     pub(super) old_live: Option<OldDigest>,
@@ -40,21 +30,41 @@ impl Head {
     pub(super) fn before_the_first(tagger: Tagger) -> Head {
         Head {
             id: 0,
-            uid: Name::default(),
-            document: Name::default(),
-            created: 0,
             revision: 0,
-            generation: 0,
-            entries: 0,
-            unsettled: 1,
-            finished: None,
-            exports: None,
-            exports_old: false,
-            operations: 0,
+            at: state::Head::default(),
             live: Digest::default(),
             tagger: Some(tagger),
             old_live: None,
         }
+    }
+
+    /// The sequence of the last entry.
+    pub(super) fn entries(&self) -> i64 {
+        self.at.entries.cast_signed()
+    }
+
+    /// The sequence before which every call has its outcome.
+    pub(super) fn unsettled(&self) -> i64 {
+        self.at.unsettled.cast_signed()
+    }
+
+    /// The sequence of the last `Finished`.
+    pub(super) fn finished(&self) -> Option<i64> {
+        self.at.finished.map(u64::cast_signed)
+    }
+
+    /// The sequence of the `Finished` whose exports hold.
+    pub(super) fn exports(&self) -> Option<i64> {
+        self.at.exports.map(u64::cast_signed)
+    }
+
+    /// How many operations there were.
+    pub(super) fn operations(&self) -> i64 {
+        self.at.operations.cast_signed()
+    }
+
+    fn generation(&self) -> i64 {
+        self.at.generation.0.cast_signed()
     }
 
     /// The id of an entry of this instance.
@@ -63,12 +73,12 @@ impl Head {
     }
 
     pub(super) fn place(&self, entry: i64) -> Place<'_> {
-        Place { uid: &self.uid, record: sequence_of(entry) }
+        Place { uid: &self.at.uid, record: sequence_of(entry) }
     }
 
     /// The tag of an entry. The instance is told by its uid, so that no entry can be put into another one.
     pub(super) fn entry_tag(&self, tagger: &Tagger, row: &EntryRow<'_>) -> Tag {
-        let row_of = tagger.row("entry").text(&self.uid).number(sequence_of(row.id).cast_signed()).number(row.step);
+        let row_of = tagger.row("entry").text(&self.at.uid).number(sequence_of(row.id).cast_signed()).number(row.step);
         row_of.text(row.kind).number(i64::from(row.sealed)).bytes(row.body).finish()
     }
 
@@ -81,10 +91,11 @@ impl Head {
     }
 
     fn tag(&self, tagger: &Tagger, name: &str) -> Tag {
-        let row = tagger.row("instance").text(name).number(self.id).text(&self.uid).text(&self.document);
-        let row = row.number(self.created).number(self.revision).number(self.generation).number(self.entries);
-        let row = row.number(self.unsettled).optional(self.finished).optional(self.exports);
-        let row = row.number(i64::from(self.exports_old)).number(self.operations).bytes(&self.live.bytes());
+        let at = &self.at;
+        let row = tagger.row("instance").text(name).number(self.id).text(&at.uid).text(&at.document);
+        let row = row.number(at.created).number(self.revision).number(self.generation()).number(self.entries());
+        let row = row.number(self.unsettled()).optional(self.finished()).optional(self.exports());
+        let row = row.number(i64::from(at.exports_old)).number(self.operations()).bytes(&self.live.bytes());
         row.text(tagger.key()).finish()
     }
 
@@ -99,17 +110,17 @@ impl Head {
         connection.prepare_cached(sql)?.execute(params![
             self.id,
             name.as_str(),
-            &*self.uid,
-            &*self.document,
-            self.created,
+            &*self.at.uid,
+            &*self.at.document,
+            self.at.created,
             self.revision,
-            self.generation,
-            self.entries,
-            self.unsettled,
-            self.finished,
-            self.exports,
-            self.exports_old,
-            self.operations,
+            self.generation(),
+            self.entries(),
+            self.unsettled(),
+            self.finished(),
+            self.exports(),
+            self.at.exports_old,
+            self.operations(),
             self.live.bytes(),
             tagger.key(),
             self.tag(&tagger, name.as_str()),
@@ -145,19 +156,23 @@ struct Told {
 }
 
 fn read_old(row: &Row<'_>) -> Result<Head, rusqlite::Error> {
+    let count = |column| row.get::<_, i64>(column).map(i64::unsigned_abs);
+    let entry = |column| row.get::<_, Option<i64>>(column).map(|entry| entry.map(i64::unsigned_abs));
     Ok(Head {
         id: row.get(0)?,
-        uid: row.get(1)?,
-        document: row.get(2)?,
-        created: row.get(3)?,
         revision: row.get(4)?,
-        generation: row.get(5)?,
-        entries: row.get(6)?,
-        unsettled: row.get(7)?,
-        finished: row.get(8)?,
-        exports: row.get(9)?,
-        exports_old: row.get(10)?,
-        operations: 0,
+        at: state::Head {
+            uid: row.get(1)?,
+            document: row.get(2)?,
+            created: row.get(3)?,
+            generation: Generation(count(5)?),
+            entries: count(6)?,
+            unsettled: count(7)?,
+            finished: entry(8)?,
+            exports: entry(9)?,
+            exports_old: row.get(10)?,
+            operations: 0,
+        },
         live: Digest::default(),
         tagger: None,
         old_live: None,
@@ -165,7 +180,8 @@ fn read_old(row: &Row<'_>) -> Result<Head, rusqlite::Error> {
 }
 
 fn read_told(row: &Row<'_>) -> Result<Told, rusqlite::Error> {
-    let head = Head { operations: row.get(12)?, live: Digest::of_bytes(row.get(13)?), ..read_old(row)? };
+    let mut head = Head { live: Digest::of_bytes(row.get(13)?), ..read_old(row)? };
+    head.at.operations = row.get::<_, i64>(12)?.unsigned_abs();
     Ok(Told { head, name: row.get(11)?, key: row.get(14)?, mac: row.get(15)? })
 }
 

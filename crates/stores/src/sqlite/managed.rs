@@ -56,7 +56,7 @@ impl Reading<'_> {
             "SELECT {columns} FROM entries WHERE id IN (SELECT entry FROM {records} WHERE id BETWEEN ?1 AND ?2) ORDER BY id"
         );
         let mut statement = self.connection.prepare_cached(&sql).map_err(at)?;
-        let mut rows = statement.query([head.entry(0), head.entry(head.entries)]).map_err(at)?;
+        let mut rows = statement.query([head.entry(0), head.entry(head.entries())]).map_err(at)?;
         for entry in entries {
             let row = rows.next().map_err(at)?.ok_or_else(|| damaged(self.path))?;
             let row = self.genuine(head, sequence_of(entry).cast_signed(), row)?;

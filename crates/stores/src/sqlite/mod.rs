@@ -35,8 +35,8 @@ use std::time::Duration;
 use futures::channel::oneshot;
 use state::seal::Sealer;
 use state::{
-    BoxFuture, Entry, GenerationInfo, Host, InstanceInfo, InstanceName, Lease, LeaseHolder, LogEntry, Managed, PROOF,
-    Revision, Snapshot, Store, StoreError, Verification,
+    BoxFuture, Entry, GenerationInfo, Host, InstanceInfo, InstanceName, Lease, LeaseHolder, LogEntry, Managed,
+    Operation, PROOF, Revision, Since, Snapshot, Store, StoreError, Tail, Verification,
 };
 
 use crate::machine::Machine;
@@ -44,7 +44,7 @@ use failure::failed;
 pub use failure::{Failure, Said};
 use read::Reading;
 use schema::Readable;
-use write::{Answer, Asides, Reply, Request, Writer};
+use write::{Answer, Notices, Reply, Request, Writer};
 
 /// What a store may do with its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub struct SqliteStore {
     path: PathBuf,
     sealer: Sealer,
     mode: Mode,
-    asides: Asides,
+    notices: Notices,
     host: Arc<dyn Host>,
     proved: Proved,
     // In this order: the last connection to be closed tidies up the file, and should be the one that writes.
@@ -105,8 +105,8 @@ impl SqliteStore {
     /// A store in the file of that path. Nothing is opened or made yet.
     pub fn open(path: impl Into<PathBuf>, sealer: Sealer, mode: Mode) -> SqliteStore {
         let (reader, writer) = Default::default();
-        let (asides, host, proved) = (Asides::default(), Arc::new(Machine::here()), Proved::default());
-        SqliteStore { path: path.into(), sealer, mode, asides, host, proved, reader, writer }
+        let (notices, host, proved) = (Notices::default(), Arc::new(Machine::here()), Proved::default());
+        SqliteStore { path: path.into(), sealer, mode, notices, host, proved, reader, writer }
     }
 
     /// The same store on another machine, for tests.
@@ -140,7 +140,7 @@ impl SqliteStore {
     }
 
     /// Reads on the thread that reads, in one transaction; `empty` where there is no file.
-    async fn read<T: Send + 'static>(
+    async fn read_with<T: Send + 'static>(
         &self,
         empty: Result<T, StoreError>,
         read: impl FnOnce(Reading<'_>) -> Result<T, StoreError> + Send + 'static,
@@ -172,8 +172,8 @@ impl SqliteStore {
             return Err(Failure::ReadOnly { path: self.path.clone() }.into_store_error());
         }
         let (reply, answer) = oneshot::channel();
-        let (asides, host, proved) = (self.asides.clone(), self.host.clone(), self.proved.clone());
-        let writer = Writer::new(self.path.clone(), self.sealer.clone(), asides, host, proved);
+        let (notices, host, proved) = (self.notices.clone(), self.host.clone(), self.proved.clone());
+        let writer = Writer::new(self.path.clone(), self.sealer.clone(), notices, host, proved);
         let start = |request| Worker::start("state-writer", request, move |requests| writer.run(&requests));
         self.send(&self.writer, start, (request, reply))?;
         answer.await.unwrap_or_else(|_| Err(self.stopped()))
@@ -222,27 +222,32 @@ fn run_reader(path: &Path, sealer: &Sealer, host: &dyn Host, jobs: &mpsc::Receiv
 
 impl Store for SqliteStore {
     fn instances<'a>(&'a self) -> BoxFuture<'a, Result<Vec<InstanceInfo>, StoreError>> {
-        Box::pin(self.read(Ok(Vec::new()), |reading| reading.looking().instances()))
+        Box::pin(self.read_with(Ok(Vec::new()), |reading| reading.looking().instances()))
     }
 
     fn info<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<InstanceInfo>, StoreError>> {
         let instance = instance.clone();
-        Box::pin(self.read(Ok(None), move |reading| reading.looking().info(&instance)))
+        Box::pin(self.read_with(Ok(None), move |reading| reading.looking().info(&instance)))
+    }
+
+    fn read<'a>(&'a self, instance: &'a InstanceName, since: Since) -> BoxFuture<'a, Result<Option<Tail>, StoreError>> {
+        let instance = instance.clone();
+        Box::pin(self.read_with(Ok(None), move |reading| reading.tail(&instance, since)))
     }
 
     fn head<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Revision, StoreError>> {
         let instance = instance.clone();
-        Box::pin(self.read(Ok(Revision(0)), move |reading| reading.revision(&instance)))
+        Box::pin(self.read_with(Ok(Revision(0)), move |reading| reading.revision(&instance)))
     }
 
     fn load<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
         let instance = instance.clone();
-        Box::pin(self.read(Ok(Snapshot::default()), move |reading| reading.load(&instance)))
+        Box::pin(self.read_with(Ok(Snapshot::default()), move |reading| reading.load(&instance)))
     }
 
     fn managed_by_others<'a>(&'a self, instance: &'a str) -> BoxFuture<'a, Result<Vec<Managed>, StoreError>> {
         let instance = instance.to_owned();
-        Box::pin(self.read(Ok(Vec::new()), move |reading| reading.managed_by_others(&instance)))
+        Box::pin(self.read_with(Ok(Vec::new()), move |reading| reading.managed_by_others(&instance)))
     }
 
     fn commit<'a>(
@@ -288,7 +293,7 @@ impl Store for SqliteStore {
                 return Ok(());
             }
             let (asked, none) = (lease.clone(), StoreError::Busy { instance: lease.instance.clone(), holder: None });
-            self.read(Err(none), move |reading| reading.check_held(&asked).map(|_| ())).await?;
+            self.read_with(Err(none), move |reading| reading.check_held(&asked).map(|_| ())).await?;
             let mut proved = self.proved.lock().unwrap_or_else(PoisonError::into_inner);
             proved.insert(lease.instance.clone(), (lease.epoch, now));
             Ok(())
@@ -302,7 +307,7 @@ impl Store for SqliteStore {
 
     fn holder<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
         let instance = instance.clone();
-        Box::pin(self.read(Ok(None), move |reading| reading.looking().holder(&instance)))
+        Box::pin(self.read_with(Ok(None), move |reading| reading.looking().holder(&instance)))
     }
 
     fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
@@ -322,7 +327,17 @@ impl Store for SqliteStore {
     ) -> BoxFuture<'a, Result<Vec<GenerationInfo>, StoreError>> {
         let instance = instance.clone();
         let unknown = StoreError::Unknown { instance: instance.clone() };
-        Box::pin(self.read(Err(unknown), move |reading| reading.history(&instance, limit)))
+        Box::pin(self.read_with(Err(unknown), move |reading| reading.history(&instance, limit)))
+    }
+
+    fn operation<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        id: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Operation>, StoreError>> {
+        let (instance, id) = (instance.clone(), id.to_owned());
+        let unknown = StoreError::Unknown { instance: instance.clone() };
+        Box::pin(self.read_with(Err(unknown), move |reading| reading.operation(&instance, &id)))
     }
 
     fn log<'a>(
@@ -334,7 +349,7 @@ impl Store for SqliteStore {
         let instance = instance.clone();
         let operation = operation.map(str::to_owned);
         let unknown = StoreError::Unknown { instance: instance.clone() };
-        Box::pin(self.read(Err(unknown), move |reading| reading.log(&instance, operation.as_deref(), limit)))
+        Box::pin(self.read_with(Err(unknown), move |reading| reading.log(&instance, operation.as_deref(), limit)))
     }
 
     fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>> {
@@ -358,15 +373,15 @@ impl Store for SqliteStore {
     }
 
     fn verify<'a>(&'a self) -> BoxFuture<'a, Result<Verification, StoreError>> {
-        Box::pin(self.read(Ok(Verification::default()), |reading| verify::all(&reading)))
+        Box::pin(self.read_with(Ok(Verification::default()), |reading| verify::all(&reading)))
     }
 
     fn can_seal(&self) -> bool {
         self.sealer.can_seal()
     }
 
-    fn asides(&self) -> Vec<String> {
-        std::mem::take(&mut *self.asides.lock().unwrap_or_else(PoisonError::into_inner))
+    fn notices(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

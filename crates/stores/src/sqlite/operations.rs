@@ -22,7 +22,7 @@ pub(super) struct OperationRow {
     pub(super) who: Name,
     pub(super) began: i64,
     pub(super) document: Name,
-    /// How it ended, when, as which generation; what it counted: created, updated, deleted, replaced.
+    /// How it ended, when, as which generation; how many resources it created, updated, deleted, replaced.
     pub(super) outcome: Option<String>,
     pub(super) ended: Option<i64>,
     pub(super) generation: Option<i64>,
@@ -60,7 +60,7 @@ impl OperationRow {
 
     /// Writes the row, in place of the one with the same name.
     pub(super) fn write(&self, connection: &Connection, head: &Head) -> Result<(), rusqlite::Error> {
-        let mac = head.tagger.as_ref().map(|tagger| self.tag(tagger, &head.uid));
+        let mac = head.tagger.as_ref().map(|tagger| self.tag(tagger, &head.at.uid));
         let sql = "INSERT INTO operations (name, instance, first, epoch, kind, who, began, document, outcome, ended, \
                    generation, created, updated, deleted, replaced, number, mac) \
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) \
@@ -91,6 +91,35 @@ impl OperationRow {
 }
 
 impl Reading<'_> {
+    /// The operation of this name; none if the instance never had it.
+    pub(super) fn operation_row(&self, head: &Head, name: &str) -> Result<Option<OperationRow>, StoreError> {
+        let at = |error| self.at(error);
+        let tags = if self.format < 3 { "NULL, NULL" } else { "number, mac" };
+        let sql = format!("SELECT {COLUMNS}, {tags} FROM operations WHERE instance = ?1 AND name = ?2");
+        let mut statement = self.connection.prepare_cached(&sql).map_err(at)?;
+        let mut rows = statement.query(params![head.id, name]).map_err(at)?;
+        let row = rows.next().map_err(at)?;
+        row.map(|row| self.checked_operation(head, row)).transpose()
+    }
+
+    /// A row of [`COLUMNS`], number and tag, if it is what was written.
+    fn checked_operation(&self, head: &Head, row: &Row<'_>) -> Result<OperationRow, StoreError> {
+        let at = |error| self.at(error);
+        let mut operation = read(row).map_err(at)?;
+        if self.format >= 3 {
+            operation.number = row.get(14).map_err(at)?;
+            let mac: Tag = row.get(15).map_err(at)?;
+            if head.tagger.as_ref().is_some_and(|tagger| operation.tag(tagger, &head.at.uid) != mac) {
+                return Err(self.changed_operation(&operation));
+            }
+        }
+        Ok(operation)
+    }
+
+    fn changed_operation(&self, operation: &OperationRow) -> StoreError {
+        damaged_row(self.path, &format!("the operation `{}` is not what was written", operation.name))
+    }
+
     /// The newest operations, newest first, at most `limit`; none of these is missing.
     pub(super) fn operations(&self, head: &Head, limit: i64) -> Result<Vec<OperationRow>, StoreError> {
         let at = |error| self.at(error);
@@ -100,19 +129,13 @@ impl Reading<'_> {
         let mut rows = statement.query([head.id, limit]).map_err(at)?;
         let mut found = Vec::new();
         while let Some(row) = rows.next().map_err(at)? {
-            let mut operation = read(row).map_err(at)?;
-            if self.format >= 3 {
-                operation.number = row.get(14).map_err(at)?;
-                let mac: Tag = row.get(15).map_err(at)?;
-                let is_genuine = head.tagger.as_ref().is_none_or(|tagger| operation.tag(tagger, &head.uid) == mac);
-                if !is_genuine || operation.number != head.operations - found.len() as i64 {
-                    let what = format!("the operation `{}` is not what was written", operation.name);
-                    return Err(damaged_row(self.path, &what));
-                }
+            let operation = self.checked_operation(head, row)?;
+            if self.format >= 3 && operation.number != head.operations() - found.len() as i64 {
+                return Err(self.changed_operation(&operation));
             }
             found.push(operation);
         }
-        if self.format >= 3 && found.len() as i64 != head.operations.min(limit) {
+        if self.format >= 3 && found.len() as i64 != head.operations().min(limit) {
             return Err(damaged_row(self.path, "an operation is missing"));
         }
         Ok(found)

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, TrySendError};
 
-use blueprint::{Address, Breakpoint, IndexMap, Name, Names, Value};
+use blueprint::{Address, Breakpoint, IndexMap, Name, Names};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, params_from_iter};
 use serde::Deserialize;
@@ -14,15 +14,16 @@ use serde::de::DeserializeOwned;
 use state::seal::Sealer;
 use state::tag::Tag;
 use state::{
-    Finished, Generation, GenerationInfo, Host, InstanceInfo, InstanceName, Intent, Journal, Lease, LeaseHolder,
-    LogEntry, Operation, OperationKind, OperationOutcome, Outcome, Record, Revision, Snapshot, StatusOp, Stop, Stops,
-    StoreError,
+    Checkpoint, Ended, Entry, EntryKind, Finished, Generation, GenerationInfo, Host, InstanceInfo, InstanceName,
+    Intent, Journal, Lease, LeaseHolder, LogEntry, Operation, OperationInfo, OperationKind, OperationOutcome, Outcome,
+    Record, Revision, Since, Snapshot, StatusOp, Stop, Stops, StoreError, Tail,
 };
 
 use super::digest::{Digest, OldDigest};
 use super::failure::{damaged, damaged_row};
 use super::head::{EntryRow, Head, sequence_of};
 use super::lease::{Genuine, Held};
+use super::operations::OperationRow;
 use super::{body, lease};
 
 /// Reads from one connection; whoever calls has begun a transaction on it.
@@ -77,13 +78,12 @@ impl Reading<'_> {
 
     /// Where the journal stands: the calls left open, and the operation that runs.
     pub(super) fn journal(&self, head: &Head) -> Result<Journal, StoreError> {
-        let generation = Generation(head.generation.unsigned_abs());
-        let mut journal = Journal::found(generation, self.open(head)?);
+        let mut journal = Journal::found(head.at.generation, self.open(head)?);
         let Some(last) = self.operations(head, 1)?.pop() else { return Err(damaged(self.path)) };
         let runs = last.outcome.is_none();
         // The instance's row says the same as that of its last operation, or they are of different revisions.
-        let has_finished = head.finished.is_some_and(|finished| finished >= last.first);
-        if last.first > head.entries || runs == has_finished {
+        let has_finished = head.finished().is_some_and(|finished| finished >= last.first);
+        if last.first > head.entries() || runs == has_finished {
             return Err(damaged(self.path));
         }
         if runs {
@@ -145,7 +145,7 @@ impl Reading<'_> {
     /// The calls without an outcome, in the order in which they were made, with operation and step.
     fn open(&self, head: &Head) -> Result<Vec<(Name, u32, Arc<Intent>)>, StoreError> {
         let mut open: HashMap<Address, (i64, i64, bool, Vec<u8>)> = HashMap::new();
-        self.entries(head, (head.unsettled, head.entries), |entry| {
+        self.entries(head, (head.unsettled(), head.entries()), |entry| {
             let is_intent = entry.kind == "intent";
             if is_intent || entry.kind == "outcome" {
                 // An address is never secret, so it reads from a body with sealed parts too.
@@ -191,68 +191,72 @@ impl Reading<'_> {
         Ok(operations.into_iter().rev().map(|row| (row.first.unsigned_abs(), row.name)).collect())
     }
 
-    fn finished(&self, head: &Head, sequence: Option<i64>) -> Result<Option<Finished>, StoreError> {
-        sequence.map(|sequence| self.body_of(head, sequence, "finished")).transpose()
+    pub(super) fn load(&self, name: &InstanceName) -> Result<Snapshot, StoreError> {
+        Ok(self.head(name)?.map(|head| self.snapshot(&head)).transpose()?.unwrap_or_default())
     }
 
-    pub(super) fn load(&self, name: &InstanceName) -> Result<Snapshot, StoreError> {
-        let Some(head) = self.head(name)? else { return Ok(Snapshot::default()) };
+    /// Folds the few entries that still matter: records and open calls are found by their own rows.
+    fn snapshot(&self, head: &Head) -> Result<Snapshot, StoreError> {
         let mut snapshot = Snapshot {
             revision: Revision(head.revision.unsigned_abs()),
-            generation: Generation(head.generation.unsigned_abs()),
-            uid: head.uid.clone(),
-            document: head.document.clone(),
-            records: self.records(&head)?,
-            open: self.journal(&head)?.open(),
-            deleted: self.deleted(&head)?,
-            exports_old: head.exports_old,
+            uid: head.at.uid.clone(),
+            document: head.at.document.clone(),
+            records: self.records(head)?,
+            open: self.journal(head)?.open(),
+            exports_old: head.at.exports_old,
             ..Snapshot::default()
         };
-        if let Some(finished) = self.finished(&head, head.finished)? {
-            if head.exports == head.finished {
-                snapshot.exports = finished.exports.unwrap_or_default();
-            }
-            snapshot.groups = finished.groups;
-            snapshot.remembered = finished.remembered;
-            snapshot.metadata = finished.metadata;
-            snapshot.declared = finished.declared;
-            snapshot.stops = finished.stops;
+        let exports = head.exports().filter(|exports| Some(*exports) != head.finished());
+        for sequence in exports.into_iter().chain(head.finished()) {
+            let finished: Finished = self.body_of(head, sequence, "finished")?;
+            snapshot.follow(&Entry { step: 0, kind: EntryKind::Finished(Arc::new(finished)) });
         }
-        if head.exports != head.finished
-            && let Some(finished) = self.finished(&head, head.exports)?
-        {
-            snapshot.exports = finished.exports.unwrap_or_default();
+        if let Some(operation) = self.cut_off(head)? {
+            snapshot.follow(&Entry { step: 0, kind: EntryKind::Began(Arc::new(operation)) });
         }
-        if let Some(operation) = self.cut_off(&head)? {
-            if !operation.remembered.is_empty() {
-                snapshot.remembered = operation.remembered;
-            }
-            if let Some(stops) = operation.stops {
-                snapshot.stops = stops;
-            }
+        for intent in self.deletes(head)? {
+            snapshot.follow(&Entry { step: 0, kind: EntryKind::Intent(Arc::new(intent)) });
         }
         Ok(snapshot)
     }
 
-    /// The things whose deletes were begun since the last operation that finished.
-    fn deleted(&self, head: &Head) -> Result<IndexMap<Address, Name>, StoreError> {
+    /// The journal, or the end of it.
+    pub(super) fn tail(&self, name: &InstanceName, since: Since) -> Result<Option<Tail>, StoreError> {
+        let Some(head) = self.head(name)? else { return Ok(None) };
+        let revision = Revision(head.revision.unsigned_abs());
+        Ok(Some(match since {
+            Since::Checkpoint => {
+                let (sequence, created) = (head.at.entries, head.at.created);
+                let from = Checkpoint { sequence, created, snapshot: self.snapshot(&head)? };
+                Tail { revision, from, entries: Vec::new() }
+            }
+            Since::Entry(sequence) => {
+                let sequence = sequence.min(head.at.entries);
+                let from = Checkpoint { sequence, ..Checkpoint::default() };
+                let entries = self.lines(&head, (sequence.cast_signed() + 1, head.entries()))?;
+                Tail { revision, from, entries }
+            }
+        }))
+    }
+
+    /// The intents of deletes since the last operation that finished.
+    fn deletes(&self, head: &Head) -> Result<Vec<Intent>, StoreError> {
         #[derive(Deserialize)]
         struct Does {
             op: StatusOp,
         }
-        let mut deleted = IndexMap::default();
-        self.entries(head, (head.finished.unwrap_or(0) + 1, head.entries), |entry| {
+        let mut deletes = Vec::new();
+        self.entries(head, (head.finished().unwrap_or(0) + 1, head.entries()), |entry| {
             if entry.kind == "intent" {
                 // Of a delete nothing is secret.
                 let Does { op } = body::read(self.sealer, head.place(0), false, entry.body)?;
                 if op == StatusOp::Delete {
-                    let intent: Intent = body::read(self.sealer, head.place(entry.id), entry.sealed, entry.body)?;
-                    deleted.extend(intent.deletes().map(|(address, id)| (address.clone(), id.clone())));
+                    deletes.push(body::read(self.sealer, head.place(entry.id), entry.sealed, entry.body)?);
                 }
             }
             Ok(())
         })?;
-        Ok(deleted)
+        Ok(deletes)
     }
 
     /// The last operation, if it has not finished.
@@ -310,14 +314,14 @@ impl Reading<'_> {
         let sql =
             format!("SELECT id, entry, address FROM {} WHERE id BETWEEN ?1 AND ?2 ORDER BY id", self.records_table());
         let mut statement = self.connection.prepare_cached(&sql).map_err(at)?;
-        let mut rows = statement.query([head.entry(0), head.entry(head.entries)]).map_err(at)?;
+        let mut rows = statement.query([head.entry(0), head.entry(head.entries())]).map_err(at)?;
         let mut found = Vec::new();
         let (mut live, mut old_live) = (Digest::default(), OldDigest::default());
         while let Some(row) = rows.next().map_err(at)? {
             let (position, entry) = (row.get(0).map_err(at)?, row.get(1).map_err(at)?);
             if let Some(tagger) = &head.tagger {
                 let address = std::str::from_utf8(text(row, 2).map_err(at)?).map_err(|_| damaged(self.path))?;
-                live.add(tagger, &head.uid, (position, entry, address));
+                live.add(tagger, &head.at.uid, (position, entry, address));
             }
             old_live.add(position, entry);
             found.push((found.len(), entry));
@@ -406,24 +410,16 @@ impl Reading<'_> {
         let records: i64 = self
             .connection
             .prepare_cached(&sql)
-            .and_then(|mut statement| statement.query_row([head.entry(0), head.entry(head.entries)], |row| row.get(0)))
+            .and_then(|mut statement| {
+                statement.query_row([head.entry(0), head.entry(head.entries())], |row| row.get(0))
+            })
             .map_err(at)?;
         self.has_lease(name)?;
         let last = match self.operations(&head, 1)?.pop() {
             None => None,
             Some(row) => {
-                let kind: Option<OperationKind> = word(&row.kind);
-                let operation = Operation {
-                    id: row.name,
-                    kind: kind.ok_or_else(|| damaged(self.path))?,
-                    who: row.who,
-                    began: row.began,
-                    document: row.document,
-                    remembered: IndexMap::default(),
-                    stops: None,
-                    desired: Value::Null,
-                };
-                Some((operation, row.outcome.and_then(|outcome| word::<OperationOutcome>(&outcome))))
+                let outcome = row.outcome.as_deref().and_then(word::<OperationOutcome>);
+                Some((self.described(row)?, outcome))
             }
         };
         let waits = matches!(last, Some((_, Some(outcome))) if outcome != OperationOutcome::Gone);
@@ -431,10 +427,10 @@ impl Reading<'_> {
         Ok(Some(InstanceInfo {
             name: name.clone(),
             revision: Revision(head.revision.unsigned_abs()),
-            generation: Generation(head.generation.unsigned_abs()),
-            document: head.document.clone(),
+            generation: head.at.generation,
+            document: head.at.document.clone(),
             records: records.unsigned_abs(),
-            created: head.created,
+            created: head.at.created,
             last,
             waiting,
             holder: self.holder(name)?,
@@ -449,7 +445,7 @@ impl Reading<'_> {
             #[serde(default)]
             stops: Stops,
         }
-        let Some(finished) = head.finished else { return Ok(Vec::new()) };
+        let Some(finished) = head.finished() else { return Ok(Vec::new()) };
         let mut waiting = Vec::new();
         self.entries(head, (finished, finished), |entry| {
             let Stopped { stops } = body::read(self.sealer, head.place(0), false, entry.body)?;
@@ -459,25 +455,35 @@ impl Reading<'_> {
         Ok(waiting)
     }
 
+    fn described(&self, row: OperationRow) -> Result<OperationInfo, StoreError> {
+        let kind: OperationKind = word(&row.kind).ok_or_else(|| damaged(self.path))?;
+        Ok(OperationInfo { id: row.name, kind, who: row.who, began: row.began, document: row.document })
+    }
+
     pub(super) fn history(&self, name: &InstanceName, limit: usize) -> Result<Vec<GenerationInfo>, StoreError> {
         let head = self.known(name)?;
         let mut found = Vec::new();
         for row in self.operations(&head, at_most(limit))? {
-            let operation = self.body_of(&head, row.first, "began")?;
             let finished = match &row.outcome {
                 None => None,
                 Some(outcome) => {
                     let outcome = word(outcome).ok_or_else(|| damaged(self.path))?;
                     let number = |number: Option<i64>| number.map(i64::unsigned_abs).ok_or_else(|| damaged(self.path));
                     let [created, updated, deleted, replaced] = row.counts;
-                    let counts = [number(created)?, number(updated)?, number(deleted)?, number(replaced)?];
-                    let ended = row.ended.ok_or_else(|| damaged(self.path))?;
-                    Some((outcome, ended, Generation(number(row.generation)?), counts))
+                    let counts = [number(created)?, number(updated)?, number(deleted)?, number(replaced)?].into();
+                    let at = row.ended.ok_or_else(|| damaged(self.path))?;
+                    Some(Ended { outcome, at, generation: Generation(number(row.generation)?), counts })
                 }
             };
-            found.push(GenerationInfo { operation, finished });
+            found.push(GenerationInfo { operation: self.described(row)?, finished });
         }
         Ok(found)
+    }
+
+    pub(super) fn operation(&self, name: &InstanceName, id: &str) -> Result<Option<Operation>, StoreError> {
+        let head = self.known(name)?;
+        let row = self.operation_row(&head, id)?;
+        row.map(|row| self.body_of(&head, row.first, "began")).transpose()
     }
 
     pub(super) fn log(
@@ -488,21 +494,26 @@ impl Reading<'_> {
     ) -> Result<Vec<LogEntry>, StoreError> {
         let head = self.known(name)?;
         let operations = self.operation_names(&head)?;
-        let (mut first, mut last) = (1, head.entries);
+        let (mut first, mut last) = (1, head.entries());
         if let Some(wanted) = operation {
             let Some(index) = operations.iter().position(|(_, name)| **name == *wanted) else { return Ok(Vec::new()) };
             let sequence = |index: usize| operations.get(index).and_then(|(first, _)| i64::try_from(*first).ok());
             first = sequence(index).unwrap_or(first);
             last = sequence(index + 1).map_or(last, |next| next - 1);
         }
-        let first = first.max(last.saturating_sub(at_most(limit)) + 1);
+        self.lines(&head, (first.max(last.saturating_sub(at_most(limit)) + 1), last))
+    }
+
+    /// The entries from one to another.
+    fn lines(&self, head: &Head, range: (i64, i64)) -> Result<Vec<LogEntry>, StoreError> {
+        let operations = self.operation_names(head)?;
         let mut found = Vec::new();
-        self.entries(&head, (first, last), |entry| {
+        self.entries(head, range, |entry| {
             let kind = body::read_entry(self.sealer, head.place(entry.id), entry.kind, entry.sealed, entry.body)?;
             found.push(LogEntry {
                 sequence: sequence_of(entry.id),
                 operation: operation_at(&operations, sequence_of(entry.id)),
-                entry: state::Entry { step: u32::try_from(entry.step).map_err(|_| damaged(self.path))?, kind },
+                entry: Entry { step: u32::try_from(entry.step).map_err(|_| damaged(self.path))?, kind },
             });
             Ok(())
         })?;

@@ -19,7 +19,7 @@ pub(super) fn checked(reading: &Reading<'_>) -> Result<Vec<(InstanceName, Head)>
         let name: InstanceName = name.parse().map_err(|_| damaged(reading.path))?;
         let head = reading.known(&name)?;
         reading.where_they_lie(&head)?;
-        reading.are_there(&head, 1, head.entries)?;
+        reading.are_there(&head, 1, head.entries())?;
         heads.push((name, head));
     }
     Ok(heads)
@@ -38,7 +38,8 @@ pub(super) fn tag_all(
     head::write_count(connection, &tagger, heads.len() as i64).map_err(at)?;
     for (name, mut head) in heads {
         let sql = "SELECT count(*) FROM operations WHERE instance = ?1";
-        head.operations = connection.query_row(sql, [head.id], |row| row.get(0)).map_err(at)?;
+        let operations: i64 = connection.query_row(sql, [head.id], |row| row.get(0)).map_err(at)?;
+        head.at.operations = operations.unsigned_abs();
         let sql = "UPDATE operations SET number = (SELECT count(*) FROM operations o WHERE o.instance = operations.instance \
                    AND o.first <= operations.first) WHERE instance = ?1";
         connection.execute(sql, [head.id]).map_err(at)?;
@@ -46,7 +47,7 @@ pub(super) fn tag_all(
         let reading = Reading { connection, format: 2, has_digests: false, only_looks: false, path, sealer, host };
         let operations = reading.operations(&head, i64::MAX)?;
         head.tagger = Some(tagger.clone());
-        for (mut operation, number) in operations.into_iter().zip((1..=head.operations).rev()) {
+        for (mut operation, number) in operations.into_iter().zip((1..=head.operations()).rev()) {
             operation.number = number;
             operation.write(connection, &head).map_err(at)?;
         }
@@ -64,7 +65,7 @@ pub(super) fn tag_anew(reading: &Reading<'_>, head: &mut Head, to: Tagger) -> Re
     let at = |error| reading.at(error);
     let from = head.tagger.clone().ok_or(StoreError::WrongKey)?;
     let operations = reading.operations(head, i64::MAX)?;
-    reading.are_there(head, 1, head.entries)?;
+    reading.are_there(head, 1, head.entries())?;
     if live(connection, path, head, &from)? != head.live {
         return Err(damaged_row(path, "the records of an instance are not what was written"));
     }
@@ -82,11 +83,11 @@ pub(super) fn live(connection: &Connection, path: &Path, head: &Head, tagger: &T
     let at = |error| failed(path, error);
     let sql = "SELECT id, entry, address FROM records WHERE id BETWEEN ?1 AND ?2";
     let mut statement = connection.prepare_cached(sql).map_err(at)?;
-    let mut rows = statement.query([head.entry(0), head.entry(head.entries)]).map_err(at)?;
+    let mut rows = statement.query([head.entry(0), head.entry(head.entries())]).map_err(at)?;
     let mut digest = Digest::default();
     while let Some(row) = rows.next().map_err(at)? {
         let address: String = row.get(2).map_err(at)?;
-        digest.add(tagger, &head.uid, (row.get(0).map_err(at)?, row.get(1).map_err(at)?, &address));
+        digest.add(tagger, &head.at.uid, (row.get(0).map_err(at)?, row.get(1).map_err(at)?, &address));
     }
     Ok(digest)
 }
@@ -98,7 +99,7 @@ fn tag_entries(connection: &Connection, path: &Path, head: &Head, from: Option<&
     let mut read =
         connection.prepare_cached("SELECT id, step, kind, sealed, body, mac FROM entries WHERE id = ?1").map_err(at)?;
     let mut write = connection.prepare_cached("UPDATE entries SET mac = ?2 WHERE id = ?1").map_err(at)?;
-    for sequence in 1..=head.entries {
+    for sequence in 1..=head.entries() {
         let id = head.entry(sequence);
         let mut rows = read.query([id]).map_err(at)?;
         let row = rows.next().map_err(at)?.ok_or_else(|| damaged(path))?;

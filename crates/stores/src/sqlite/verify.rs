@@ -57,7 +57,7 @@ pub(super) fn all(reading: &Reading<'_>) -> Result<Verification, StoreError> {
                     Err(error) => broken.push(format!("the lease: {}", reading.at(error))),
                 }
             }
-            None => broken.extend(reading.are_there(&head, 1, head.entries).err().map(|error| error.to_string())),
+            None => broken.extend(reading.are_there(&head, 1, head.entries()).err().map(|error| error.to_string())),
         }
         match reading.operations(&head, i64::MAX) {
             Ok(operations) => rows += operations.len() as u64,
@@ -104,7 +104,7 @@ fn those_there_are(reading: &Reading<'_>) -> Vec<String> {
 /// Looks at every entry of an instance; how many there are.
 fn entries(reading: &Reading<'_>, head: &Head, broken: &mut Vec<String>) -> u64 {
     let mut count = 0;
-    for sequence in 1..=head.entries {
+    for sequence in 1..=head.entries() {
         match entry(reading, head, sequence) {
             Ok(true) => count += 1,
             Ok(false) => broken.push(format!("entry {sequence} is not what was written")),

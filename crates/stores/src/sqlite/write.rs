@@ -13,7 +13,7 @@ use state::seal::{Place, Sealer};
 use state::tag::Tagger;
 use state::{
     Entry, EntryKind, Finished, Host, InstanceName, Journal, Lease, LeaseHolder, OperationOutcome, Outcome, Revision,
-    StoreError,
+    StoreError, records_are_left,
 };
 
 use super::body::{self, Body};
@@ -100,13 +100,13 @@ impl Records {
         if self.0.is_none() {
             let sql = "SELECT address, id, entry FROM records WHERE id BETWEEN ?1 AND ?2";
             let mut statement = connection.prepare_cached(sql)?;
-            let rows = statement.query_map([head.entry(0), head.entry(head.entries)], |row| {
+            let rows = statement.query_map([head.entry(0), head.entry(head.entries())], |row| {
                 Ok((row.get(0)?, (row.get(1)?, row.get(2)?)))
             })?;
             let found: IndexMap<Box<str>, (i64, i64)> = rows.collect::<Result<_, _>>()?;
             let Some(tagger) = &head.tagger else { return Err(Trouble::Failed(StoreError::WrongKey)) };
             let mut live = Digest::default();
-            found.iter().for_each(|(address, (id, entry))| live.add(tagger, &head.uid, (*id, *entry, address)));
+            found.iter().for_each(|(address, (id, entry))| live.add(tagger, &head.at.uid, (*id, *entry, address)));
             if head.live != live {
                 return Err(Trouble::Torn);
             }
@@ -124,18 +124,18 @@ pub(super) struct Writer {
     /// What SQLite counts of what other connections have committed, as of the last transaction; none before the first.
     version: Option<i64>,
     /// What people should know of what was done by itself.
-    asides: Asides,
+    notices: Notices,
     pub(super) host: Arc<dyn Host>,
     /// Which leases have been seen to be held, and when.
     proved: Proved,
 }
 
 /// What people should know of what a store has done by itself, until somebody asks.
-pub(super) type Asides = Arc<Mutex<Vec<String>>>;
+pub(super) type Notices = Arc<Mutex<Vec<String>>>;
 
 impl Writer {
-    pub(super) fn new(path: PathBuf, sealer: Sealer, asides: Asides, host: Arc<dyn Host>, proved: Proved) -> Writer {
-        Writer { path, sealer, known: HashMap::new(), version: None, asides, host, proved }
+    pub(super) fn new(path: PathBuf, sealer: Sealer, notices: Notices, host: Arc<dyn Host>, proved: Proved) -> Writer {
+        Writer { path, sealer, known: HashMap::new(), version: None, notices, host, proved }
     }
 
     /// Answers until nobody can ask any more. The file is opened, and made, for the first request that needs it.
@@ -150,7 +150,7 @@ impl Writer {
                 }
                 None => match schema::open_to_write(&self.path, &self.sealer, &*self.host) {
                     Ok((opened, copy)) => {
-                        self.asides.lock().unwrap_or_else(PoisonError::into_inner).extend(copy.map(|copy| {
+                        self.notices.lock().unwrap_or_else(PoisonError::into_inner).extend(copy.map(|copy| {
                             format!(
                                 "`{}` has been rewritten as a newer version keeps it; as it was, it lies in `{}`",
                                 self.path.display(),
@@ -402,20 +402,18 @@ impl Writer {
             return Err(refused(format!("there was an operation `{}` before", operation.id)));
         }
         if let Some(left) = left_at_the_end(connection, &head, &mut records, entries)? {
-            return Err(refused(format!("everything is said to be gone, {left} things are not")));
+            return Err(refused(records_are_left(left)));
         }
-        if let Some(operation) = began {
-            if head.revision == 0 {
-                head.uid = operation.id.clone();
-                head.created = operation.began;
-            }
-            if !operation.document.is_empty() {
-                head.document = operation.document.clone();
-            }
+        if head.revision == 0
+            && let Some(operation) = began
+        {
+            // Bodies are sealed for the uid.
+            head.at.uid = operation.id.clone();
+            head.at.created = operation.began;
         }
         let mut bodies = Vec::with_capacity(entries.len());
-        for (entry, sequence) in entries.iter().zip(head.entries + 1..) {
-            let place = Place { uid: &head.uid, record: sequence.unsigned_abs() };
+        for (entry, sequence) in entries.iter().zip(head.at.entries + 1..) {
+            let place = Place { uid: &head.at.uid, record: sequence };
             let body = body::write(&self.sealer, place, &entry.kind);
             bodies.push(body.map_err(|error| Trouble::Refused(error.into()))?);
         }
@@ -441,9 +439,7 @@ impl Writer {
         writing.write(lease, entries, &bodies)?;
         journal.follow(lease.epoch, entries);
         head.revision += 1;
-        if journal.is_settled() {
-            head.unsettled = head.entries + 1;
-        }
+        head.at.settle(&journal);
         head.write(connection, name)?;
         let revision = Revision(head.revision.unsigned_abs());
         self.known.insert(name.clone(), Known { head, journal, records, seen });
@@ -601,8 +597,8 @@ impl Entries<'_> {
         let sql = "INSERT INTO entries (id, step, kind, sealed, body, mac) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let mut add = self.connection.prepare_cached(sql)?;
         for (entry, body) in entries.iter().zip(bodies) {
-            self.head.entries += 1;
-            let (sequence, id) = (self.head.entries, self.head.entry(self.head.entries));
+            self.head.at.follow(entry);
+            let (sequence, id) = (self.head.entries(), self.head.entry(self.head.entries()));
             let (step, text) = (i64::from(entry.step), body.text.as_bytes());
             let row = EntryRow { id, step, kind: body.kind, sealed: body.sealed, body: text, mac: None };
             add.execute(params![id, step, body.kind, body.sealed, body.text, self.head.entry_tag(&tagger, &row)])?;
@@ -610,10 +606,9 @@ impl Entries<'_> {
                 EntryKind::Intent(_) => {}
                 EntryKind::Outcome(outcome) => self.outcome(&tagger, id, outcome)?,
                 EntryKind::Began(operation) => {
-                    self.head.operations += 1;
                     let row = OperationRow {
                         name: operation.id.clone(),
-                        number: self.head.operations,
+                        number: self.head.operations(),
                         first: sequence,
                         epoch: lease.epoch.cast_signed(),
                         kind: operation.kind.word().to_owned(),
@@ -627,7 +622,7 @@ impl Entries<'_> {
                     };
                     row.write(self.connection, self.head)?;
                 }
-                EntryKind::Finished(finished) => self.finished(sequence, finished)?,
+                EntryKind::Finished(finished) => self.finished(finished)?,
             }
         }
         Ok(())
@@ -638,7 +633,7 @@ impl Entries<'_> {
         let address = outcome.address.to_string();
         let Entries { connection, head, records, .. } = self;
         let known = records.at(connection, head)?;
-        let (live, uid) = (&mut head.live, &head.uid);
+        let (live, uid) = (&mut head.live, &head.at.uid);
         match (outcome.record.is_some(), known.get_mut(&*address)) {
             (true, None) => {
                 let sql = "INSERT INTO records (id, address, entry) VALUES (?1, ?2, ?1)";
@@ -664,23 +659,16 @@ impl Entries<'_> {
     }
 
     /// The end of the operation that runs.
-    fn finished(&mut self, sequence: i64, finished: &Finished) -> Result<(), Trouble> {
+    fn finished(&mut self, finished: &Finished) -> Result<(), Trouble> {
         let Entries { connection, path, sealer, host, head, .. } = self;
-        head.generation = finished.generation.0.cast_signed();
-        head.finished = Some(sequence);
-        match &finished.exports {
-            _ if finished.outcome == OperationOutcome::Gone => (head.exports, head.exports_old) = (None, false),
-            Some(_) => (head.exports, head.exports_old) = (Some(sequence), false),
-            None => head.exports_old |= finished.outcome != OperationOutcome::Ready,
-        }
         let format = schema::FORMAT;
         let reading = Reading { connection, format, has_digests: false, only_looks: false, path, sealer, host: *host };
         let Some(last) = reading.operations(head, 1).map_err(Trouble::Failed)?.pop() else { return Err(Trouble::Torn) };
         let ended = OperationRow {
             outcome: Some(finished.outcome.word().to_owned()),
             ended: Some(finished.at),
-            generation: Some(head.generation),
-            counts: finished.counts.map(|count| Some(count.cast_signed())),
+            generation: Some(finished.generation.0.cast_signed()),
+            counts: <[u64; 4]>::from(finished.counts).map(|count| Some(count.cast_signed())),
             ..last
         };
         Ok(ended.write(connection, head)?)

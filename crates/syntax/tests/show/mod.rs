@@ -11,7 +11,7 @@ pub fn one_line(text: &str, format: Format) -> String {
     tree.root.as_ref().map_or(String::from("nothing"), node)
 }
 
-fn node(of: &Node) -> String {
+pub fn node(of: &Node) -> String {
     let mut out = String::new();
     if of.anchor().is_some() {
         out.push('&');

@@ -13,7 +13,7 @@ use crate::cargo;
 
 /// What is mutated: the evaluation of expressions, the planner, the core of apply.
 const WHERE: [&str; 4] =
-    ["crates/expr/src/**", "crates/engine/src/plan/**", "crates/engine/src/resolve/**", "crates/engine/src/apply/**"];
+    ["crates/expr/src/**", "crates/plan/src**", "crates/evaluate/src/resolve/**", "crates/apply/src**"];
 /// How many of them are in the sample.
 const SAMPLE: usize = 300;
 /// What the sample is drawn with.

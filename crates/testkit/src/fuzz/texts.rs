@@ -202,9 +202,32 @@ fn read(input: &[u8], format: Format) -> u64 {
     if let Some(root) = tree.root.as_ref().filter(|_| !is_broken) {
         in_order(root, 0);
     }
+    if format == Format::Yaml {
+        read_stream(&text);
+    }
     let codes: std::collections::BTreeSet<(&str, u32)> =
         found.iter().map(|found| (found.code.name, number(&found.message) as u32 % 64)).collect();
     number((codes, shape.kinds, roughly(shape.nodes), roughly(shape.deepest), tree.comments.len().min(3)))
+}
+
+/// The same invariants for all documents of a text, which do not overlap.
+fn read_stream(text: &str) {
+    let file = FileId::new(0);
+    let (documents, found) = syntax::parse_stream(file, text, Format::Yaml);
+    assert!(!documents.is_empty(), "a text without a document");
+    let mut shape = Shape { text, nodes: 0, own: 0, kinds: 0, deepest: 0 };
+    let mut end = 0;
+    for root in documents.iter().filter_map(|tree| tree.root.as_ref()) {
+        shape.look(root, 0, false, !found.is_empty());
+        let written = root.written();
+        assert!(end <= written.start, "a document begins at {} inside another one", written.start);
+        end = written.end;
+    }
+    assert!(shape.nodes <= syntax::MAX_NODES + 1, "{} nodes", shape.nodes);
+    assert!(
+        documents.iter().flat_map(|tree| &tree.comments).is_sorted_by_key(|span| span.start),
+        "comments out of order"
+    );
 }
 
 /// What a tree is made of.

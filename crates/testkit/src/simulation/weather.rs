@@ -17,8 +17,7 @@ use provider::{
 use providers::fake::{Fault, SharedWorld};
 use state::seal::Sealer;
 use state::{
-    BoxFuture, Entry, GenerationInfo, InstanceInfo, InstanceName, Lease, LeaseHolder, LogEntry, Managed, Revision,
-    Snapshot, Store, StoreError,
+    BoxFuture, Entry, InstanceInfo, InstanceName, Lease, LeaseHolder, Revision, Since, Store, StoreError, Tail,
 };
 use stores::memory::{MemoryState, MemoryStore};
 use tokio::sync::Notify;
@@ -430,20 +429,8 @@ impl Store for Kept {
         self.behind.instances()
     }
 
-    fn info<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<InstanceInfo>, StoreError>> {
-        self.behind.info(instance)
-    }
-
-    fn head<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Revision, StoreError>> {
-        self.behind.head(instance)
-    }
-
-    fn load<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
-        self.behind.load(instance)
-    }
-
-    fn managed_by_others<'a>(&'a self, instance: &'a str) -> BoxFuture<'a, Result<Vec<Managed>, StoreError>> {
-        self.behind.managed_by_others(instance)
+    fn read<'a>(&'a self, instance: &'a InstanceName, since: Since) -> BoxFuture<'a, Result<Option<Tail>, StoreError>> {
+        self.behind.read(instance, since)
     }
 
     fn commit<'a>(
@@ -482,23 +469,6 @@ impl Store for Kept {
 
     fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
         self.behind.unlock(instance)
-    }
-
-    fn history<'a>(
-        &'a self,
-        instance: &'a InstanceName,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<GenerationInfo>, StoreError>> {
-        self.behind.history(instance, limit)
-    }
-
-    fn log<'a>(
-        &'a self,
-        instance: &'a InstanceName,
-        operation: Option<&'a str>,
-        limit: usize,
-    ) -> BoxFuture<'a, Result<Vec<LogEntry>, StoreError>> {
-        self.behind.log(instance, operation, limit)
     }
 
     fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>> {

@@ -88,7 +88,8 @@ resources:
 ";
         deploy(&lab, text, Given::default(), Vec::new()).await;
         let history = lab.store().history(&Lab::instance(), 1).await.expect("there is a history");
-        let document = history[0].operation.desired.bare().get("document").cloned();
+        let operation = lab.store().operation(&Lab::instance(), &history[0].operation.id).await.expect("it is there");
+        let document = operation.and_then(|operation| operation.desired.bare().get("document").cloned());
         assert_eq!(document.as_ref().and_then(Value::as_text), Some(text));
     });
 }

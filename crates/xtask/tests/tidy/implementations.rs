@@ -36,7 +36,7 @@ const KINDS: [Kind; 4] = [
     Kind {
         of: "dialects",
         may_name: &[
-            "crates/dialects/src/dialect.rs",
+            "crates/dialects/src/list.rs",
             "crates/dialects/tests/",
             "crates/xtask/tests/tidy/generated_heat.rs",
         ],

@@ -160,7 +160,7 @@ fn is_case(folder: &str, name: &str) -> bool {
 
 #[test]
 fn what_a_row_names_is_looked_up_as_it_is_written() {
-    assert!(is_code("crates/engine/src/links") && !is_code("crates/nowhere"));
+    assert!(is_code("crates/understand/src/links") && !is_code("crates/nowhere"));
     assert!(is_test("P/document.md") && is_test("V/valid-*") && is_test("M/two-modules*") && is_test("E/variables"));
     assert!(is_test("V/valid-smallest.1*") || is_test("V/valid-smallest*"));
     for nothing in [
@@ -168,7 +168,7 @@ fn what_a_row_names_is_looked_up_as_it_is_written() {
         "V/bogus-*",
         "M/two*s",
         "E/nothing",
-        "crates/engine/tests/check.rs",
+        "crates/understand/tests/check.rs",
         "conformance/blueprint/cases",
     ] {
         assert!(!is_test(nothing), "{nothing}");

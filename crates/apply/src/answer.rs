@@ -1,0 +1,570 @@
+//! What follows from an answer, a look or a wake-up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use blueprint::{Name, Value};
+use diag::Diagnostic;
+use provider::{Applied, ErrorKind, Operation as Verb, ProviderError, Stability};
+use state::{Record, Status, StatusOp, StatusWord};
+
+use super::ask::AT_THE_END;
+use super::record::{Breach, breach};
+use super::run::{came, verb_of};
+use crate::codes;
+use crate::machine::{AFTER_CANCEL, Apply, CallRequest, Durable, Effect, OnFailure, Progress, Wake};
+use evaluate::event::Event;
+use plan::links::Linked;
+use plan::plan::Action;
+use plan::task::{Decided, TaskKind, Until};
+
+impl Apply {
+    fn decided(&self, task: u32) -> Option<Arc<Decided>> {
+        self.plan.tasks.get(task as usize)?.decision.clone()
+    }
+
+    pub(crate) fn applied(&mut self, task: u32, answer: Result<Applied, ProviderError>, effects: &mut Vec<Effect>) {
+        let Some(decided) = self.decided(task) else { return };
+        if self.running[task as usize].progress != Progress::Calling {
+            return;
+        }
+        self.vacate(task);
+        self.calling = self.calling.saturating_sub(1);
+        let Some(request) = self.running[task as usize].request.clone() else { return };
+        match answer {
+            Ok(applied) => {
+                for warning in &applied.warnings {
+                    let address = decided.address.clone();
+                    effects.push(Effect::Tell(Event::Progress { address, text: warning.as_str().into() }));
+                }
+                if request.operation == Verb::Delete {
+                    let left = self.deleted_record(&decided, &request);
+                    self.record(task, &decided, left, None, Durable::Done(task));
+                    return;
+                }
+                if let Some(Linked::Phase(phase)) = decided.linked.as_deref() {
+                    if let Err(diagnostic) = self.phase_applied(task, &decided, phase, &request, applied) {
+                        self.phase_refused(task, &decided, phase, *diagnostic, effects);
+                    }
+                    return;
+                }
+                let wrong = decided.ty.as_ref().and_then(|ty| breach(ty, &request, &applied));
+                let stable = applied.stable;
+                let mut record = self.answered_record(&decided, &request, applied);
+                record.took = self.took(task).unwrap_or(record.took);
+                if let Some(wrong) = wrong {
+                    record.status.word = StatusWord::Failed;
+                    let diagnostic = match wrong {
+                        Breach::Contract(why) => codes::PROVIDER_BROKE_CONTRACT
+                            .new(format!(
+                                "the provider's answer about `{}` is not as its catalogue declares",
+                                decided.address
+                            ))
+                            .note(why),
+                        Breach::Promise(field) => codes::PROMISE_BROKEN
+                            .new(format!("`{field}` of `{}` came out differently than planned", decided.address)),
+                    };
+                    self.fail(task, &decided, Some(Arc::new(record)), diagnostic, effects);
+                    return;
+                }
+                let durable = if stable { Durable::Done(task) } else { Durable::Configured(task) };
+                self.record(task, &decided, Some(Arc::new(record)), None, durable);
+            }
+            Err(error) => self.refused(task, &decided, error, effects),
+        }
+    }
+
+    fn refused(&mut self, task: u32, decided: &Arc<Decided>, error: ProviderError, effects: &mut Vec<Effect>) {
+        let tries = self.running[task as usize].tries;
+        // A provider and the run measure the time separately, and either may be first.
+        let gave_up = error.kind == ErrorKind::TimedOut && self.running[task as usize].limit.is_some();
+        let late = gave_up || self.running[task as usize].late || self.is_time_over(task);
+        if !self.stopping
+            && !late
+            && error.partial.is_none()
+            && let Some(after) = self.pause_after(task, &error)
+        {
+            self.running[task as usize].progress = Progress::Resting;
+            self.try_again(task, decided, after, &error, Wake::Retry(task), effects);
+            return;
+        }
+        if let Some(Linked::Phase(phase)) = decided.linked.as_deref()
+            && self.tried_alone(task, phase, &error)
+        {
+            return;
+        }
+        let Some(request) = self.running[task as usize].request.clone() else { return };
+        let verb = request.operation.word();
+        let policy = self.lanes.policy(&request.type_name);
+        let exhausted = policy.of(error.kind).is_some_and(|policy| tries >= policy.attempts);
+        let mut diagnostic = if late {
+            let limit = self.running[task as usize].limit.unwrap_or_default();
+            let limit = blueprint::format_duration(limit);
+            codes::NOT_STABLE.new(format!("the {verb} of `{}` was not done within {limit}", decided.address))
+        } else if exhausted {
+            codes::RETRIES_EXHAUSTED
+                .new(format!("the provider could not {verb} `{}` after {tries} more tries", decided.address))
+        } else if error.kind == ErrorKind::Cancelled {
+            codes::PROVIDER_FAILED.new(format!("the {verb} of `{}` was cut short", decided.address))
+        } else {
+            codes::PROVIDER_FAILED.new(format!("the provider refused to {verb} `{}`", decided.address))
+        };
+        if let Some(evaluation) = &self.evaluation
+            && let Some(conventions) = dialects::conventions(evaluation.documents.root().blueprint().dialect)
+        {
+            let (children, resource) = (&decided.address.path, &decided.address.name);
+            let mistake = dialects::Mistake::Refused { operation: verb, children, resource, said: &error.message };
+            diagnostic.words = conventions.words(&mistake).map(Box::new);
+        }
+        // The message says already that the time is over.
+        if !late || !matches!(error.kind, ErrorKind::TimedOut | ErrorKind::Cancelled) {
+            diagnostic = diagnostic.note(error.message);
+        }
+        if let Some(Linked::Phase(phase)) = decided.linked.as_deref() {
+            return self.phase_refused(task, decided, phase, diagnostic, effects);
+        }
+        if self.plan.options.force && request.operation == Verb::Delete && !self.stopping {
+            self.forget(task, decided, &request, diagnostic);
+            return;
+        }
+        // An earlier try may have been heard as well as the last one.
+        let unsure = error.kind.is_retryable() || error.kind == ErrorKind::Cancelled || self.cancelled || tries > 0;
+        let made = error.partial.is_some();
+        let mut record = self.failed_record(decided, &request, error.partial.map(|partial| *partial));
+        if let Some(failed) = &mut record
+            && request.operation == Verb::Create
+            && !made
+        {
+            // It may have been made all the same: the next plan looks for it by the token.
+            let token = Some(request.token.clone()).filter(|_| unsure);
+            let private = request.private.clone();
+            if failed.id.is_empty() {
+                // What the provider said before the call stays known: see `Provider::recall`.
+                let failed = Arc::make_mut(failed);
+                (failed.token, failed.private) = (token, private);
+            } else if unsure {
+                let status = Status::new(StatusOp::Create, StatusWord::Failed);
+                let attempt = self.fresh(decided, request.desired.clone(), status);
+                Arc::make_mut(failed).attempt = Some(Box::new(Record { token, private, attempt: None, ..attempt }));
+            }
+        }
+        self.fail(task, decided, record, diagnostic, effects);
+    }
+
+    /// What could not be deleted is forgotten, because a person said so: a note tells what may still be there.
+    fn forget(&mut self, task: u32, decided: &Decided, request: &CallRequest, mut diagnostic: Diagnostic) {
+        diagnostic.severity = diag::Severity::Note;
+        let message: Name = diagnostic.message.as_str().into();
+        self.found.push(diagnostic);
+        let id = request.id.clone().unwrap_or_default();
+        let hides = state::hides_id(&id, [&request.prior_inputs, &request.prior, &request.private]);
+        let id = if hides { "(secret)".into() } else { id };
+        self.left_behind.push((decided.address.clone(), request.type_name.clone(), id));
+        self.forced.insert(task);
+        let left = self.deleted_record(decided, request);
+        self.record(task, decided, left, Some(message), Durable::Done(task));
+    }
+
+    /// The time that a step may take is over, though the wake-up that says so may come a moment later.
+    fn is_time_over(&self, task: u32) -> bool {
+        let running = &self.running[task as usize];
+        let spent = self.millis().zip(running.called_at).map(|(now, then)| now.saturating_sub(then));
+        spent.zip(running.limit).is_some_and(|(spent, limit)| Duration::from_millis(spent.into()) >= limit)
+    }
+
+    /// A call that waits to be tried again will not be.
+    pub(super) fn give_up(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        if self.ask_no_more(task) {
+            return;
+        }
+        let Some(decided) = self.decided(task) else { return };
+        let why = match self.running[task as usize].late {
+            true => "not tried again, because its time is over",
+            false => "not tried again, because the operation is stopping",
+        };
+        let stopped = ProviderError::new(ErrorKind::Permanent, why);
+        self.refused(task, &decided, stopped, effects);
+    }
+
+    /// A step has failed: what is known is recorded, the diagnostic placed, and what depends on it left out.
+    pub(crate) fn fail(
+        &mut self,
+        task: u32,
+        decided: &Decided,
+        record: Option<Arc<Record>>,
+        diagnostic: Diagnostic,
+        effects: &mut Vec<Effect>,
+    ) {
+        let diagnostic =
+            if decided.span.is_some() { diagnostic.label(decided.span, "declared here") } else { diagnostic };
+        let message: Name = match diagnostic.notes.first() {
+            Some(note) => format!("{}: {note}", diagnostic.message).into(),
+            None => diagnostic.message.as_str().into(),
+        };
+        let operation = verb_of(self.plan.tasks[task as usize].kind);
+        let failed = Event::Failed { address: decided.address.clone(), operation, message: message.clone() };
+        effects.push(Effect::Tell(failed));
+        self.found.push(diagnostic);
+        self.failed = true;
+        self.part_failed(task, decided, &message);
+        self.record(task, decided, record, Some(message), Durable::Failed(task));
+        if self.settings.on_failure != OnFailure::KeepGoing {
+            self.stop(effects);
+        }
+    }
+
+    /// A failure is recorded: its dependants are left out.
+    pub(super) fn settle_failed(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        self.running[task as usize].progress = Progress::Failed;
+        self.after_failure(task, effects);
+    }
+
+    pub(super) fn after_failure(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        if self.settings.on_failure != OnFailure::KeepGoing {
+            self.stop(effects);
+        }
+        self.leave_out(task, true, effects);
+    }
+
+    /// Leaves out what depends on a task; who only waits until it is over goes on, or is left out too.
+    fn leave_out(&mut self, task: u32, is_over: bool, effects: &mut Vec<Effect>) {
+        let mut stack = vec![task];
+        while let Some(task) = stack.pop() {
+            for (waiter, until) in std::mem::take(&mut self.after[task as usize]) {
+                if is_over && (until == Until::Over || self.stand_in_line(task, waiter)) {
+                    self.waited(waiter);
+                    continue;
+                }
+                let running = &mut self.running[waiter as usize];
+                if !matches!(running.progress, Progress::Waiting(_) | Progress::Ready) {
+                    continue;
+                }
+                running.progress = Progress::Skipped;
+                if let Some(decided) = self.decided(waiter) {
+                    effects.push(Effect::Tell(Event::Skipped {
+                        address: decided.address.clone(),
+                        reason: "something it needs has failed".into(),
+                    }));
+                }
+                stack.push(waiter);
+            }
+        }
+    }
+
+    /// A task is done and in the state.
+    pub(crate) fn done(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        let Some(decided) = self.decided(task) else { return };
+        let kind = self.plan.tasks[task as usize].kind;
+        let called = self.running[task as usize].request.take();
+        let called = called.filter(|_| !self.running[task as usize].looks_on);
+        self.running[task as usize].record = None;
+        self.running[task as usize].did = called.as_ref().map(|request| request.operation);
+        self.running[task as usize].progress = Progress::Done;
+        if self.forced.contains(&task) {
+            let reason = "it could not be deleted, and is forgotten".into();
+            effects.push(Effect::Tell(Event::Unneeded { address: decided.address.clone(), reason }));
+        } else if let Some(request) = called.filter(|_| kind != TaskKind::Look) {
+            let slot = match (kind, request.operation) {
+                (TaskKind::DeleteOld(_), _) if decided.action != Action::None => None,
+                (TaskKind::Phase, _) => None,
+                (_, Verb::Create) if decided.action == Action::Replace => Some(3),
+                (_, Verb::Create) => Some(0),
+                (_, Verb::Update) => Some(1),
+                (_, Verb::Delete) => Some(2),
+            };
+            if let Some(slot) = slot {
+                self.counts[slot] += 1;
+            }
+            effects.push(Effect::Tell(Event::Done {
+                address: decided.address.clone(),
+                operation: request.operation,
+                replacing: decided.action == Action::Replace,
+            }));
+        } else if kind == TaskKind::Record && matches!(decided.action, Action::Move | Action::Import) {
+            effects.extend(came(&decided).map(Effect::Tell));
+        } else if kind == TaskKind::Record && decided.action == Action::Update {
+            self.counts[1] += 1;
+        }
+        self.count_down(task, effects);
+    }
+
+    /// A thing is accepted and in the state, but not stable yet: readers go on, others wait (reference 5.3).
+    pub(crate) fn configured(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        let Some(decided) = self.decided(task) else { return };
+        self.running[task as usize].progress = Progress::Configured;
+        self.running[task as usize].tries = 0;
+        effects.push(Effect::Tell(Event::Configured { address: decided.address.clone() }));
+        self.look_until_stable(task, effects);
+    }
+
+    /// Looks at a thing, and goes on with that for so long; a look that is never answered does not count.
+    fn look_until_stable(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        if self.running[task as usize].limit.is_none() {
+            let number = self.wake(Wake::Unstable(task));
+            effects.push(Effect::Wake(number, self.settings.stable_within));
+        }
+        self.look(task, effects);
+    }
+
+    /// Goes on looking whether a thing is stable that was accepted by an operation that did not see it ready.
+    pub(super) fn look_on(&mut self, task: u32, decided: &Decided, effects: &mut Vec<Effect>) {
+        let Some(prior) = decided.prior.clone() else {
+            self.complete(task, effects);
+            return;
+        };
+        let request = self.looking(task, decided, &prior);
+        let running = &mut self.running[task as usize];
+        running.progress = Progress::Configured;
+        running.request = Some(request);
+        running.record = Some(prior);
+        // Its values are in the state already: readers need not wait.
+        self.release(task, Some(Until::Configured));
+        self.look_until_stable(task, effects);
+    }
+
+    /// The same, where something has to be remembered of it first.
+    pub(super) fn record_and_look_on(&mut self, task: u32, decided: &Decided, record: Arc<Record>) {
+        self.running[task as usize].request = Some(self.looking(task, decided, &record));
+        self.running[task as usize].looks_on = true;
+        self.record(task, decided, Some(record), None, Durable::Configured(task));
+    }
+
+    /// What is asked of a thing for which nothing is called.
+    fn looking(&self, task: u32, decided: &Decided, record: &Record) -> Box<CallRequest> {
+        Box::new(CallRequest {
+            address: decided.address.clone(),
+            type_name: record.type_name.clone(),
+            operation: Verb::Update,
+            id: Some(record.id.clone()),
+            prior_inputs: record.inputs.clone(),
+            prior: record.outputs.clone(),
+            desired: record.inputs.clone(),
+            private: record.private.clone(),
+            sources: Vec::new(),
+            token: format!("{}-{task}", self.operation.id).into(),
+            folder: record.origin.folder.clone(),
+            limit: None,
+        })
+    }
+
+    /// Looks at a thing now, or as soon as its provider may be called.
+    pub(crate) fn look(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        let Some(request) = self.running[task as usize].request.as_ref() else { return };
+        let type_name = request.type_name.clone();
+        if self.running[task as usize].progress != Progress::Configured || !self.may_look(task, &type_name) {
+            return;
+        }
+        let running = &self.running[task as usize];
+        let (Some(request), Some(record)) = (&running.request, &running.record) else { return };
+        let mut request = request.clone();
+        request.id = Some(record.id.clone());
+        request.prior_inputs = record.inputs.clone();
+        request.prior = record.outputs.clone();
+        request.private = record.private.clone();
+        request.limit = Some(running.limit.unwrap_or(self.settings.stable_within).saturating_sub(running.waited));
+        effects.push(Effect::Look(task, *request));
+    }
+
+    pub(crate) fn looked(&mut self, task: u32, answer: Result<Stability, ProviderError>, effects: &mut Vec<Effect>) {
+        let Some(decided) = self.decided(task) else { return };
+        let running = &mut self.running[task as usize];
+        if running.progress != Progress::Configured {
+            return;
+        }
+        let Some(record) = running.record.clone() else { return };
+        // A link may have written into it since.
+        let now = self.snapshot.records.get(Apply::recorded_at(&decided));
+        let record = now.filter(|now| now.id == record.id).cloned().unwrap_or(record);
+        let running = &mut self.running[task as usize];
+        match answer {
+            Ok(Stability::Stable(fields)) => {
+                let mut record = Record::clone(&record);
+                record.status.word = StatusWord::Ready;
+                record.unhealthy.clear();
+                record.took = self.took(task).unwrap_or(record.took);
+                if let (Some(now), Some(ty)) = (fields.as_map(), &decided.ty) {
+                    let mut all = record.outputs.as_map().cloned().unwrap_or_default();
+                    all.extend(now.iter().map(|(name, value)| (name.clone(), value.clone())));
+                    record.outputs =
+                        understand::compare::mark_fields(&ty.schema, &Value::Map(Arc::new(all)), &record.outputs);
+                }
+                self.record(task, &decided, Some(Arc::new(record)), None, Durable::Done(task));
+            }
+            Ok(Stability::NotYet) => {
+                let after = growing(running.looks);
+                if running.waited + after > running.limit.unwrap_or(self.settings.stable_within) {
+                    self.unstable(task, &decided, &record, "it is still not ready".to_owned(), effects);
+                    return;
+                }
+                running.looks += 1;
+                running.tries = 0;
+                running.waited += after;
+                let number = self.wake(Wake::Look(task));
+                effects.push(Effect::Wake(number, after));
+            }
+            // Looking was cut short; the thing is as it was.
+            Err(error) if error.kind == ErrorKind::Cancelled && self.cancelled => {}
+            Err(error) => match self.pause_after(task, &error) {
+                Some(after) => self.try_again(task, &decided, after, &error, Wake::Look(task), effects),
+                None => self.unseen(task, &decided, &record, &error, effects),
+            },
+        }
+    }
+
+    /// How long to wait before a call, or a look, is made again; none where it is not.
+    fn pause_after(&self, task: u32, error: &ProviderError) -> Option<Duration> {
+        let running = &self.running[task as usize];
+        let request = running.request.as_ref()?;
+        self.lanes.policy(&request.type_name).again(error, running.tries, &request.token)
+    }
+
+    fn try_again(
+        &mut self,
+        task: u32,
+        decided: &Decided,
+        after: Duration,
+        error: &ProviderError,
+        wake: Wake,
+        effects: &mut Vec<Effect>,
+    ) {
+        let running = &mut self.running[task as usize];
+        running.tries += 1;
+        let retrying = Event::Retrying {
+            address: decided.address.clone(),
+            attempt: running.tries + 1,
+            after_ms: after.as_millis() as u64,
+            reason: error.message.as_str().into(),
+        };
+        effects.push(Effect::Tell(retrying));
+        let number = self.wake(wake);
+        effects.push(Effect::Wake(number, after));
+    }
+
+    /// Nobody can tell whether a thing is ready: it stays accepted, and the next run looks on.
+    fn unseen(
+        &mut self,
+        task: u32,
+        decided: &Decided,
+        record: &Record,
+        error: &ProviderError,
+        effects: &mut Vec<Effect>,
+    ) {
+        let what = format!("the provider could not tell whether `{}` is ready", decided.address);
+        let diagnostic = match (error.kind.is_retryable(), self.running[task as usize].tries) {
+            (true, tries) => codes::RETRIES_EXHAUSTED.new(format!("{what} after {tries} more tries")),
+            (false, _) => codes::PROVIDER_FAILED.new(what),
+        };
+        let mut record = record.clone();
+        record.unhealthy = vec![error.message.as_str().into()];
+        self.fail(task, decided, Some(Arc::new(record)), diagnostic.note(error.message.clone()), effects);
+    }
+
+    fn unstable(&mut self, task: u32, decided: &Decided, record: &Arc<Record>, why: String, effects: &mut Vec<Effect>) {
+        let mut record = Record::clone(record);
+        record.status.word = StatusWord::Failed;
+        record.unhealthy = vec![why.as_str().into()];
+        let diagnostic = codes::NOT_STABLE.new(format!("`{}` did not become ready in time", decided.address)).note(why);
+        self.fail(task, decided, Some(Arc::new(record)), diagnostic, effects);
+    }
+
+    /// A call that was told to end does not: its intent stays open, so that the next plan looks what became of it. Nobody
+    /// goes on who waits for it, not even those who would have either way: it may still be at work.
+    fn abandon(&mut self, task: u32, decided: &Decided, effects: &mut Vec<Effect>) {
+        let limit = blueprint::format_duration(self.running[task as usize].limit.unwrap_or_default());
+        let operation = verb_of(self.plan.tasks[task as usize].kind);
+        let diagnostic = codes::NOT_STABLE
+            .new(format!("the {} of `{}` was not done within {limit}", operation.word(), decided.address))
+            .note("it did not end when it was told to; the next plan looks what became of it");
+        let message: Name = diagnostic.message.as_str().into();
+        let at = decided.span;
+        self.found.push(if at.is_some() { diagnostic.label(at, "declared here") } else { diagnostic });
+        effects.push(Effect::Tell(Event::Failed { address: decided.address.clone(), operation, message }));
+        self.vacate(task);
+        self.calling = self.calling.saturating_sub(1);
+        self.failed = true;
+        self.running[task as usize].progress = Progress::Abandoned;
+        self.leave_out(task, false, effects);
+        if self.settings.on_failure != OnFailure::KeepGoing {
+            self.stop(effects);
+        }
+    }
+
+    pub(super) fn woke(&mut self, number: u64, effects: &mut Vec<Effect>) {
+        match self.wakes.remove(&number) {
+            Some(Wake::Retry(AT_THE_END)) => self.ask_again_at_the_end(effects),
+            Some(Wake::Retry(task)) if self.running[task as usize].progress == Progress::Resting => {
+                self.running[task as usize].progress = Progress::Ready;
+                self.ready.push_front(task, &self.ranks);
+            }
+            Some(Wake::Refill(lane)) => self.refilled(lane, effects),
+            Some(Wake::Pause(task)) if self.running[task as usize].progress == Progress::Resting => {
+                self.complete(task, effects);
+            }
+            Some(Wake::Look(task)) if self.running[task as usize].progress == Progress::Configured => {
+                self.look(task, effects)
+            }
+            Some(Wake::Deadline(task)) => {
+                let running = &mut self.running[task as usize];
+                running.late = true;
+                let again = running.request.is_some();
+                let (progress, record) = (running.progress, running.record.clone());
+                match (progress, record, self.decided(task)) {
+                    (Progress::Calling, ..) => {
+                        effects.push(Effect::CancelOne(task));
+                        let number = self.wake(Wake::Abandoned(task));
+                        effects.push(Effect::Wake(number, AFTER_CANCEL));
+                    }
+                    (Progress::Resting, ..) => self.give_up(task, effects),
+                    // It was to be called again as soon as there was room.
+                    (Progress::Ready, ..) if again => self.give_up(task, effects),
+                    (Progress::Configured, Some(record), Some(decided)) => {
+                        self.unstable(task, &decided, &record, "its time is over".to_owned(), effects);
+                    }
+                    _ => {}
+                }
+            }
+            Some(Wake::Abandoned(task)) if self.running[task as usize].progress == Progress::Calling => {
+                if let Some(decided) = self.decided(task) {
+                    self.abandon(task, &decided, effects);
+                }
+            }
+            Some(Wake::Unstable(task)) if self.running[task as usize].progress == Progress::Configured => {
+                if let (Some(record), Some(decided)) = (self.running[task as usize].record.clone(), self.decided(task))
+                {
+                    self.unstable(task, &decided, &record, "it is still not ready".to_owned(), effects);
+                }
+            }
+            Some(Wake::Drain) => {
+                self.cancelled = true;
+                if self.in_flight > 0 {
+                    effects.push(Effect::Cancel);
+                    let number = self.wake(Wake::Abandon);
+                    effects.push(Effect::Wake(number, AFTER_CANCEL));
+                }
+            }
+            Some(Wake::Abandon) => {
+                self.abandoned = true;
+                self.failed = true;
+            }
+            Some(Wake::Retry(_) | Wake::Pause(_) | Wake::Look(_) | Wake::Abandoned(_) | Wake::Unstable(_)) | None => {}
+        }
+    }
+}
+
+/// How long to wait before a thing is looked at again: 0.5 s growing by 1.5 to 10 s (ruling S65).
+fn growing(looks: u32) -> Duration {
+    let ms = 500.0 * 1.5_f64.powi(looks.min(20) as i32);
+    Duration::from_millis(ms.min(10_000.0) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_come_later_and_later_but_never_very_late() {
+        assert_eq!(growing(0), Duration::from_millis(500));
+        assert_eq!(growing(1), Duration::from_millis(750));
+        assert_eq!(growing(50), Duration::from_millis(10_000));
+    }
+}

@@ -1,0 +1,125 @@
+//! The end of an operation: when it is over, and what its last entry says.
+
+use std::sync::Arc;
+
+use blueprint::{Address, Name, Value};
+use diag::Diagnostics;
+use state::{Entry, EntryKind, Finished, OperationKind, OperationOutcome};
+
+use crate::machine::{Apply, Durable, Effect, Progress, Running};
+use plan::plan::Purpose;
+
+impl Apply {
+    /// Once nothing runs and nothing can start, the operation is over: its last entry says how it ended.
+    pub(super) fn finish_if_over(&mut self, effects: &mut Vec<Effect>) {
+        if self.finishing
+            || self.under_way.is_some()
+            || !self.gathering.is_empty()
+            || self.in_flight > 0 && !self.abandoned
+        {
+            return;
+        }
+        // Who cannot go on never will: nobody is looked at again and again.
+        let over = self.running[self.over..].iter().take_while(|task| !self.can_go_on(task)).count();
+        self.over += over;
+        if self.over < self.running.len() {
+            return;
+        }
+        let well = !self.failed && !self.unfinished();
+        if well && self.ask_at_the_end(effects) {
+            return;
+        }
+        // What exported values read may have turned out to be wrong.
+        let well = well && !self.failed;
+        self.finishing = true;
+        let (exports, metadata, declared) = self.exports_after(well);
+        let failed_exports = self.found.has_errors();
+        self.failed |= failed_exports;
+        let remembered = match (&self.evaluation, self.outcome()) {
+            (Some(evaluation), _) => {
+                // What was drawn only now, in a branch that nobody could foresee, is remembered too.
+                let mut remembered = self.plan.answers.remembered.clone();
+                remembered.extend(evaluation.remembered());
+                if well && !self.plan.untouched.partial {
+                    evaluate::answers::finished(&mut remembered);
+                }
+                remembered
+            }
+            (None, OperationOutcome::Gone) => blueprint::IndexMap::default(),
+            (None, _) => self.snapshot.remembered.clone(),
+        };
+        let finished = Finished {
+            outcome: self.outcome(),
+            at: self
+                .now
+                .max(self.began.saturating_add(self.elapsed.map_or(0, |elapsed| elapsed.as_secs().cast_signed()))),
+            generation: state::Generation(self.snapshot.generation.0 + 1),
+            exports,
+            remembered,
+            groups: if well && !self.plan.untouched.partial { self.plan.groups.clone() } else { self.merged_groups() },
+            metadata,
+            declared,
+            stops: self.stops_after(self.outcome()),
+            counts: self.counts.into(),
+        };
+        self.gathering.push((Entry { step: 0, kind: EntryKind::Finished(Arc::new(finished)) }, Durable::Nothing));
+    }
+
+    /// Whether there is more to come of a task.
+    fn can_go_on(&self, task: &Running) -> bool {
+        match task.progress {
+            Progress::Ready | Progress::Waiting(_) => !self.stopping,
+            Progress::Intending | Progress::Recording => true,
+            Progress::Calling | Progress::Asking => !self.abandoned,
+            Progress::Resting | Progress::Configured => !self.cancelled,
+            Progress::Done | Progress::Failed | Progress::Abandoned | Progress::Skipped | Progress::Held => false,
+        }
+    }
+
+    /// After a failure both old and new users may be there: what either of them uses is kept.
+    fn merged_groups(&self) -> blueprint::IndexMap<Name, Vec<Address>> {
+        let mut groups = self.snapshot.groups.clone();
+        for (name, uses) in &self.plan.groups {
+            let all = groups.entry(name.clone()).or_default();
+            let known: indexmap::IndexSet<Address, foldhash::fast::FixedState> =
+                all.drain(..).chain(uses.iter().cloned()).collect();
+            all.extend(known);
+        }
+        groups
+    }
+
+    /// The exported values to keep: those of this run if all went well, else the former ones.
+    fn exports_after(&mut self, well: bool) -> (Option<blueprint::IndexMap<Name, Value>>, Value, state::Declared) {
+        if !well {
+            return (None, self.snapshot.metadata.clone(), self.snapshot.declared.clone());
+        }
+        match &mut self.evaluation {
+            // A state that was read back brings its exports along; a destroy of a part leaves them.
+            None if self.plan.kind == OperationKind::State => {
+                let before = &self.snapshot;
+                (Some(before.exports.clone()), before.metadata.clone(), before.declared.clone())
+            }
+            None if self.plan.purpose == Purpose::Reconcile || !self.plan.options.targets.is_empty() => {
+                (None, self.snapshot.metadata.clone(), self.snapshot.declared.clone())
+            }
+            None => (Some(blueprint::IndexMap::default()), Value::Null, state::Declared::default()),
+            Some(evaluation) => {
+                let mut mistakes = Diagnostics::new();
+                evaluation.settle_what_was_open(&mut mistakes);
+                let values =
+                    plan::exports::values(evaluation, &self.plan.untouched, &self.snapshot.exports, &mut mistakes);
+                let metadata = match self.plan.untouched.keeps_metadata(0) {
+                    true => self.snapshot.metadata.clone(),
+                    false => plan::exports::metadata(evaluation, &mut mistakes),
+                };
+                let (untouched, before) = (&self.plan.untouched, &self.snapshot.declared);
+                let declared = plan::children::declared(evaluation, untouched, before, &mut mistakes);
+                mistakes.retain(diag::Diagnostic::is_error);
+                let fine = !mistakes.has_errors();
+                self.found.append(mistakes);
+                let declared = if fine { declared } else { self.snapshot.declared.clone() };
+                (fine.then_some(values), metadata, declared)
+            }
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! Carrying out what links do by steps of their own (reference 3.2).
+//!
+//! A phase is an update of its target: the target's spec as it was last sent, with what the link contributes, or without
+//! it. What is about to be written stands in the link's record, marked open, before the call, and closed after it: the
+//! record lists exactly what was done, however the run ends.
+
+use std::sync::Arc;
+
+use blueprint::{Address, Name, Value};
+use diag::{Diagnostic, Diagnostics};
+use provider::{Applied, Operation as Verb};
+use state::{Entry, EntryKind, Outcome, Record, RecordOrigin, Status, StatusOp, StatusWord};
+
+use super::record::{Breach, breach};
+use crate::codes;
+use crate::machine::{Apply, CallRequest, Durable, Effect, Progress};
+use evaluate::event::Event;
+use evaluate::resolve::Outputs;
+use evaluate::resolve::links::LinkAt;
+use plan::links::{Linked, Phase};
+use plan::plan::Action;
+use plan::task::Decided;
+use understand::compare::mark_fields;
+use understand::links::address::link_of;
+use understand::links::overlay::{Overlay, overlays_of, private_of};
+
+impl Apply {
+    /// Which links have written what, from the state.
+    pub(super) fn take_in_links(&mut self) {
+        for (address, record) in self.snapshot.records.iter().filter(|(address, _)| address.link.is_some()) {
+            for overlay in overlays_of(record) {
+                if let Some(identity) = overlay.contribution.identity() {
+                    self.written.entry((overlay.target, identity)).or_default().push(address.clone());
+                }
+            }
+        }
+    }
+
+    /// Holds a link against its own requirements, before its first step. `None` if one fails, which goes to `found`.
+    pub(crate) fn required(&mut self, link: LinkAt, decided: &Decided, found: &mut Diagnostics) -> Option<()> {
+        let evaluation = self.evaluation.as_mut()?;
+        let mut mistakes = Diagnostics::new();
+        let holds = evaluation.requirements(link, &mut mistakes);
+        mistakes.retain(Diagnostic::is_error);
+        found.append(mistakes);
+        match holds {
+            Ok(Some(true)) => Some(()),
+            Ok(Some(false)) | Err(_) => None,
+            Ok(None) => {
+                found.push(
+                    codes::PROMISE_BROKEN
+                        .new(format!("whether `{}` may be linked is still not known", decided.address))
+                        .label(decided.span, "its kind requires something that has no value yet"),
+                );
+                None
+            }
+        }
+    }
+
+    /// Holds links that write with a thing against their requirements, where only now it can be told whether they hold.
+    /// `None` if one does not, which is reported. What cannot be told even now is looked at before the link's next step.
+    pub(super) fn may_be_linked(&mut self, decided: &Decided) -> Option<()> {
+        let Some(evaluation) = self.evaluation.as_mut().filter(|it| !it.links.unproven.is_empty()) else {
+            return Some(());
+        };
+        let Some((index, position)) = decided.element else { return Some(()) };
+        let mut mistakes = Diagnostics::new();
+        let mut refused = false;
+        for (number, at, target) in evaluation.links_of(index, position).to_vec() {
+            let link = (number, at);
+            let writes =
+                evaluation.pair(number).is_some_and(|pair| pair.wiring.with.iter().any(|(into, _)| *into == target));
+            if !writes || !evaluation.links.unproven.contains(&link) || evaluation.is_gone(link) {
+                continue;
+            }
+            match evaluation.requirements(link, &mut mistakes) {
+                Ok(Some(true)) => drop(evaluation.links.unproven.remove(&link)),
+                Ok(None) => {}
+                Ok(Some(false)) | Err(_) => refused = true,
+            }
+        }
+        mistakes.retain(Diagnostic::is_error);
+        self.found.append(mistakes);
+        (!refused).then_some(())
+    }
+
+    /// Puts what is known of a link into the next commit.
+    pub(super) fn record_link(
+        &mut self,
+        task: u32,
+        phase: &Phase,
+        before: &Option<Arc<Record>>,
+        mut overlays: Vec<Overlay>,
+        failed: Option<&Name>,
+        word: StatusWord,
+    ) {
+        // Of other targets nothing changes.
+        if let Some(before) = before.as_deref() {
+            let others = overlays_of(before)
+                .into_iter()
+                .filter(|it| (it.target != phase.target || it.phase != phase.name) && !overlays.contains(it));
+            let others: Vec<Overlay> = others.collect();
+            overlays.splice(0..0, others);
+        }
+        let mut record = match before {
+            Some(record) => Record::clone(record),
+            None => self.first_record(&phase.link),
+        };
+        record.status.word = word;
+        if record.status.op == StatusOp::Delete {
+            record.status.op = StatusOp::Update;
+        }
+        record.private = private_of(&overlays, failed);
+        self.keep_link(task, &phase.link, Some(Arc::new(record)), None);
+    }
+
+    /// The record of a link of which nothing has been done yet.
+    fn first_record(&self, link: &Address) -> Record {
+        let whole = self.wholes.get(link).and_then(|task| self.plan.tasks.get(*task as usize)?.decision.clone());
+        Record {
+            type_name: whole.as_ref().map_or_else(|| "".into(), |it| it.type_name.clone()),
+            status: Status::new(StatusOp::Create, StatusWord::Running),
+            id: link.to_string().into(),
+            inputs: whole.as_ref().map_or(Value::Null, |it| known_part(&it.desired)),
+            outputs: Value::Null,
+            private: Value::Null,
+            metadata: Value::Null,
+            dependencies: whole.as_ref().map(|it| it.dependencies.clone()).unwrap_or_default(),
+            retain: false,
+            protect: false,
+            deposed: None,
+            token: None,
+            attempt: None,
+            attention: None,
+            unhealthy: Vec::new(),
+            schema_version: 0,
+            took: 0,
+            origin: RecordOrigin::default(),
+        }
+    }
+
+    /// Keeps the record of a link, in this run's view of the state and in the next commit.
+    fn keep_link(&mut self, task: u32, link: &Address, record: Option<Arc<Record>>, error: Option<Name>) {
+        let place = |overlay: &Overlay| Some((overlay.target.clone(), overlay.contribution.identity()?));
+        if let Some(before) = self.snapshot.records.get(link) {
+            for key in overlays_of(before).iter().filter_map(place) {
+                if let Some(holders) = self.written.get_mut(&key) {
+                    holders.retain(|holder| holder != link);
+                }
+            }
+        }
+        match &record {
+            Some(record) => {
+                for key in overlays_of(record).iter().filter_map(place) {
+                    self.written.entry(key).or_default().push(link.clone());
+                }
+                self.snapshot.records.insert(link.clone(), record.clone());
+            }
+            None => drop(self.snapshot.records.swap_remove(link)),
+        }
+        let outcome = Outcome { address: link.clone(), record, error };
+        let step = self.plan.tasks[task as usize].step.map_or(0, |step| step + 1);
+        self.gathering.push((Entry { step, kind: EntryKind::Outcome(Arc::new(outcome)) }, Durable::Nothing));
+    }
+
+    /// A phase cannot be carried out; why has been reported.
+    pub(super) fn phase_undone(&mut self, task: u32, decided: &Arc<Decided>, phase: &Phase, effects: &mut Vec<Effect>) {
+        self.failed = true;
+        self.running[task as usize].progress = Progress::Failed;
+        let message: Name = "what it writes has no usable value".into();
+        self.link_failed(task, &phase.link, &phase.name, message.clone());
+        self.tell(Event::Failed { address: decided.address.clone(), operation: Verb::Update, message }, effects);
+        self.after_failure(task, effects);
+    }
+
+    /// Marks a link as failed at one of its parts or phases.
+    pub(super) fn link_failed(&mut self, task: u32, link: &Address, at: &Name, message: Name) {
+        let mut record = match self.snapshot.records.get(link) {
+            Some(record) => Record::clone(record),
+            None => self.first_record(link),
+        };
+        let overlays = overlays_of(&record);
+        record.status.word = StatusWord::Failed;
+        record.private = private_of(&overlays, Some(at));
+        self.keep_link(task, link, Some(Arc::new(record)), Some(message));
+    }
+
+    /// A part of a link has failed, and so has the link.
+    pub(super) fn part_failed(&mut self, task: u32, decided: &Decided, message: &Name) {
+        let part = decided.address.link.as_ref().and_then(|link| link.part.clone());
+        if let (Some(Linked::Part { .. }), Some(link), Some(part)) =
+            (decided.linked.as_deref(), link_of(&decided.address), part)
+        {
+            self.link_failed(task, &link, &part, message.clone());
+        }
+    }
+
+    /// The call of a phase was answered well.
+    pub(super) fn phase_applied(
+        &mut self,
+        task: u32,
+        decided: &Arc<Decided>,
+        phase: &Phase,
+        request: &CallRequest,
+        applied: Applied,
+    ) -> Result<(), Box<Diagnostic>> {
+        if let Some(wrong) = decided.ty.as_ref().and_then(|ty| breach(ty, request, &applied)) {
+            return Err(Box::new(match wrong {
+                Breach::Contract(why) => codes::PROVIDER_BROKE_CONTRACT
+                    .new(format!("the provider's answer about `{}` is not as its catalogue declares", phase.target))
+                    .note(why),
+                Breach::Promise(field) => codes::PROMISE_BROKEN
+                    .new(format!("`{field}` of `{}` came out differently than planned", phase.target)),
+            }));
+        }
+        let Some(before) = self.snapshot.records.get(&phase.target).cloned() else { return Ok(()) };
+        let mut record = Record::clone(&before);
+        record.id = applied.id;
+        record.inputs = request.desired.clone();
+        record.outputs = match &decided.ty {
+            Some(ty) => mark_fields(&ty.schema, &applied.fields, &request.desired),
+            None => applied.fields,
+        };
+        record.private = applied.private;
+        record.status.word = if applied.stable { StatusWord::Ready } else { StatusWord::Configured };
+        self.close_phases(task, phase);
+        let durable = if applied.stable { Durable::Done(task) } else { Durable::Configured(task) };
+        self.record(task, decided, Some(Arc::new(record)), None, durable);
+        Ok(())
+    }
+
+    /// The call of a phase was refused for good: the target is as it was, the link has failed there.
+    pub(super) fn phase_refused(
+        &mut self,
+        task: u32,
+        decided: &Arc<Decided>,
+        phase: &Phase,
+        diagnostic: Diagnostic,
+        effects: &mut Vec<Effect>,
+    ) {
+        let target = self.snapshot.records.get(&phase.target).cloned();
+        let message: Name = diagnostic.message.as_str().into();
+        self.link_failed(task, &phase.link, &phase.name, message);
+        self.fail(task, decided, target, diagnostic, effects);
+    }
+
+    /// A link is made: what is remembered of it, and what it exposes, are known now.
+    pub(super) fn finish_link(&mut self, task: u32, decided: &Arc<Decided>, link: LinkAt, effects: &mut Vec<Effect>) {
+        let mut mistakes = Diagnostics::new();
+        let Some(evaluation) = self.evaluation.as_mut() else { return self.complete(task, effects) };
+        if evaluation.is_gone(link) {
+            evaluation.links.made.remove(&decided.address);
+            self.absent.insert(decided.address.clone());
+            self.tell(
+                Event::Unneeded { address: decided.address.clone(), reason: "an end of the link is not there".into() },
+                effects,
+            );
+            return self.complete(task, effects);
+        }
+        let outcome = evaluation.link_data(link, &mut mistakes);
+        let notes = evaluation.notes(link, &mut mistakes);
+        mistakes.retain(Diagnostic::is_error);
+        let failed = mistakes.has_errors();
+        self.found.append(mistakes);
+        let (Ok(data), Ok(Some(notes)), false) = (outcome, notes, failed) else {
+            return self.link_undone(task, decided, effects);
+        };
+        if data.has_unknown() || notes.has_unknown() {
+            self.found.push(
+                codes::PROMISE_BROKEN
+                    .new(format!("what `{}` gives is still not known", decided.address))
+                    .label(decided.span, "its kind reads something that has no value yet"),
+            );
+            return self.link_undone(task, decided, effects);
+        }
+        let mut mistakes = Diagnostics::new();
+        let holds = self.required(link, decided, &mut mistakes);
+        self.found.append(mistakes);
+        if holds.is_none() {
+            return self.link_undone(task, decided, effects);
+        }
+        let before = self.snapshot.records.get(&decided.address).cloned();
+        let mut record = match &before {
+            Some(record) => Record::clone(record),
+            None => self.first_record(&decided.address),
+        };
+        if decided.action == Action::Relink {
+            record.status.op = StatusOp::Update;
+        }
+        record.type_name = decided.type_name.clone();
+        record.status.word = StatusWord::Ready;
+        let mut inputs = decided.desired.as_map().cloned().unwrap_or_default();
+        inputs.insert("notes".into(), notes);
+        if decided.desired.has_unknown()
+            && let Some(with) = self.evaluation.as_mut().and_then(|it| it.with_overlays(link))
+        {
+            inputs.insert("with".into(), with);
+        }
+        record.inputs = Value::Map(Arc::new(inputs));
+        record.outputs = data;
+        record.dependencies = self.still_used(&decided.dependencies);
+        record.private = private_of(&overlays_of(&record), None);
+        record.origin = self.origin(decided);
+        if let Some(evaluation) = self.evaluation.as_mut() {
+            evaluation.links.made.insert(decided.address.clone());
+        }
+        if before.as_deref() == Some(&record) {
+            return self.complete(task, effects);
+        }
+        self.record(task, decided, Some(Arc::new(record)), None, Durable::Done(task));
+    }
+
+    fn link_undone(&mut self, task: u32, decided: &Arc<Decided>, effects: &mut Vec<Effect>) {
+        self.failed = true;
+        self.running[task as usize].progress = Progress::Failed;
+        let message: Name = "what its kind says of it has no usable value".into();
+        self.link_failed(task, &decided.address, &"data".into(), message.clone());
+        self.tell(Event::Failed { address: decided.address.clone(), operation: Verb::Update, message }, effects);
+        self.after_failure(task, effects);
+    }
+
+    /// Whose record the outcome of a task is: that of its target, where it is a phase.
+    pub(super) fn recorded_at(decided: &Decided) -> &Address {
+        match decided.linked.as_deref() {
+            Some(Linked::Phase(phase)) => &phase.target,
+            _ => &decided.address,
+        }
+    }
+
+    /// Tells readers what a thing that a link owns or writes into is now. False if it is of no link.
+    pub(super) fn set_linked_outputs(&mut self, decided: &Decided, record: &Record) -> bool {
+        let Some(evaluation) = self.evaluation.as_mut() else { return false };
+        let member = match decided.linked.as_deref() {
+            Some(Linked::Part { link, part }) => evaluation.part_mut(*link, *part),
+            Some(Linked::Phase(phase)) => {
+                if let Some((resource, position)) = phase.member
+                    && let Some(member) = evaluation.member_mut(resource, position)
+                {
+                    // The document's own spec stays what it is: what links let go of goes back to it.
+                    member.outputs = Outputs::Known(record.outputs.clone());
+                }
+                return true;
+            }
+            Some(Linked::Whole(_)) => return true,
+            None => return false,
+        };
+        if let Some(member) = member {
+            member.spec = record.inputs.clone();
+            member.outputs = Outputs::Known(record.outputs.clone());
+        }
+        true
+    }
+
+    /// The spec of a part, complete; `None` if it is in error, which is reported.
+    pub(super) fn part_spec(&mut self, decided: &Decided, link: LinkAt, part: usize) -> Option<Value> {
+        let mut mistakes = Diagnostics::new();
+        let holds = self.required(link, decided, &mut mistakes);
+        self.found.append(mistakes);
+        holds?;
+        if !decided.desired.has_unknown() {
+            return Some(decided.desired.clone());
+        }
+        let mut mistakes = Diagnostics::new();
+        let spec = self.evaluation.as_mut()?.part_spec(link, part, &mut mistakes).ok().flatten();
+        mistakes.retain(Diagnostic::is_error);
+        self.found.append(mistakes);
+        let spec = spec?;
+        if spec.has_unknown() {
+            self.found.push(
+                codes::PROMISE_BROKEN
+                    .new(format!("the spec of `{}` is still not complete", decided.address))
+                    .label(decided.span, "something it reads has no value yet"),
+            );
+            return None;
+        }
+        Some(spec)
+    }
+
+    /// Whether a part whose condition was open is there.
+    pub(super) fn part_holds(&mut self, decided: &Decided, link: LinkAt, part: usize) -> Option<bool> {
+        let mut mistakes = Diagnostics::new();
+        let evaluation = self.evaluation.as_mut()?;
+        let holds = !evaluation.is_gone(link)
+            && evaluation.link_part(link, part, &mut mistakes).ok().flatten().is_some_and(|part| !part.condition_open);
+        mistakes.retain(Diagnostic::is_error);
+        self.found.append(mistakes);
+        if !holds {
+            self.absent.insert(decided.address.clone());
+        } else if let Some(part) = evaluation.part_mut(link, part) {
+            part.condition_open = false;
+        }
+        Some(holds)
+    }
+}
+
+/// What is known already of what a link's record says of it: the rest is filled in once the link is made.
+fn known_part(inputs: &Value) -> Value {
+    if !inputs.has_unknown() {
+        return inputs.clone();
+    }
+    let known = |value: &&Value| !value.has_unknown();
+    let entries = inputs.as_map().into_iter().flatten().map(|(key, value)| {
+        let value = match value {
+            Value::List(items) => Value::list(items.iter().filter(known).cloned()),
+            Value::Map(entries) => {
+                let entries = entries.iter().filter(|(_, value)| !value.has_unknown());
+                Value::map(entries.map(|(key, value)| (key.clone(), value.clone())))
+            }
+            other => other.clone(),
+        };
+        (key.clone(), value)
+    });
+    Value::map(entries.filter(|(_, value)| !value.has_unknown()))
+}

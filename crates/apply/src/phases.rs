@@ -1,0 +1,422 @@
+//! The phases of links: what a link writes into one target, or takes out of it, by a step of its own (reference 3.2).
+//!
+//! A phase is an update of its target. Steps on one target stand in line, and each is a call of its own; where very many
+//! do, a call carries out as many as the target has had before, so that its whole spec is worked out, compared and sent a
+//! few times and not once for each link. What a call for many was refused for is found by trying each by itself.
+//!
+//! Not here: what is remembered of links (`links`), which phases there are (`plan::links`).
+
+use std::sync::Arc;
+
+use blueprint::{Address, Name, Value};
+use diag::{Diagnostic, Diagnostics, Span};
+use provider::{Operation as Verb, ProviderError};
+use state::{Entry, EntryKind, Intent, Record, StatusOp, StatusWord};
+
+use crate::codes;
+use crate::machine::{Apply, CallRequest, Durable, Effect, Progress};
+use evaluate::event::Event;
+use evaluate::resolve::links::{conflict, part_resource};
+use plan::links::{Linked, Phase};
+use plan::task::Decided;
+use plan::tasks::links::ONE_BY_ONE;
+use understand::check::conform::conform_resource;
+use understand::compare::same;
+use understand::links::FixedMap;
+use understand::links::contribution::{Contribution, Merger, Standing, Written, without};
+use understand::links::overlay::{Overlay, overlays_of};
+
+type Set<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
+
+/// Which phases are carried out by one call.
+#[derive(Default)]
+pub(super) struct Batches {
+    /// How many phases each target has had: what was taken out, and what was written.
+    had: FixedMap<(Address, bool), usize>,
+    /// What goes along with the call of a phase.
+    along: FixedMap<u32, Vec<u32>>,
+    /// Phases that the call of another one has carried out, and whether there was a call at all.
+    carried: FixedMap<u32, bool>,
+    /// Targets of which a call for many was refused.
+    alone: Set<Address>,
+}
+
+/// One phase of those that are carried out together.
+struct Member {
+    task: u32,
+    decided: Arc<Decided>,
+    contributions: Vec<Contribution>,
+}
+
+impl Member {
+    fn phase(&self) -> Option<&Phase> {
+        phase_of(&self.decided)
+    }
+
+    /// What its link will have written.
+    fn overlays(&self) -> Vec<Overlay> {
+        let Some(phase) = self.phase() else { return Vec::new() };
+        let overlay = |contribution: &Contribution| Overlay {
+            target: phase.target.clone(),
+            phase: phase.name.clone(),
+            contribution: contribution.clone(),
+            open: false,
+        };
+        self.contributions.iter().map(overlay).collect()
+    }
+}
+
+fn phase_of(decided: &Decided) -> Option<&Phase> {
+    match decided.linked.as_deref() {
+        Some(Linked::Phase(phase)) => Some(phase),
+        _ => None,
+    }
+}
+
+impl Apply {
+    /// Begins a phase: works out what the target's spec becomes.
+    pub(super) fn start_phase(&mut self, task: u32, decided: &Arc<Decided>, phase: &Phase, effects: &mut Vec<Effect>) {
+        let unneeded = |apply: &mut Apply, effects: &mut Vec<Effect>, reason: &str| {
+            apply.tell(Event::Unneeded { address: decided.address.clone(), reason: reason.into() }, effects);
+            apply.complete(task, effects);
+        };
+        *self.batches.had.entry((phase.target.clone(), phase.into.is_some())).or_default() += 1;
+        match self.batches.carried.remove(&task) {
+            Some(true) => {
+                let (address, operation) = (decided.address.clone(), Verb::Update);
+                self.tell(Event::Done { address, operation, replacing: false }, effects);
+                return self.complete(task, effects);
+            }
+            Some(false) => return unneeded(self, effects, "it has been written already"),
+            None => {}
+        }
+        let of_link = self.snapshot.records.get(&phase.link).cloned();
+        let before = written_by(of_link.as_deref(), phase);
+        if self.is_phase_gone(phase) && before.is_empty() {
+            return unneeded(self, effects, "an end of the link is not there");
+        }
+        let goes = phase.member.is_some_and(|(resource, position)| {
+            self.evaluation.as_ref().is_some_and(|it| it.is_absent(resource, position))
+        });
+        if goes {
+            // What it has written goes with the thing.
+            self.record_link(task, phase, &of_link, Vec::new(), None, StatusWord::Running);
+            return unneeded(self, effects, "what it writes into goes");
+        }
+        let Some(record) = self.snapshot.records.get(&phase.target).filter(|record| !record.id.is_empty()).cloned()
+        else {
+            return unneeded(self, effects, "what it writes into is not there");
+        };
+        let Some((spec, members)) = self.spec_of_phases(task, decided, phase, &record) else {
+            return self.phase_undone(task, decided, phase, effects);
+        };
+        let insists = members.iter().filter_map(Member::phase).any(|phase| phase.insist);
+        let called = !same(&spec, &record.inputs) || insists;
+        if !called && members.len() == 1 && members[0].overlays() == before {
+            return unneeded(self, effects, "it has been written already");
+        }
+        for member in &members {
+            let Some(phase) = member.phase() else { continue };
+            let of_link = self.snapshot.records.get(&phase.link).cloned();
+            let overlays = member.overlays();
+            self.rewritten
+                .extend(overlays.iter().filter_map(|it| Some((phase.target.clone(), it.contribution.identity()?))));
+            if called {
+                // What is about to be written stands in the record before the call.
+                let mut open: Vec<Overlay> = of_link.as_deref().map(overlays_of).unwrap_or_default();
+                open.retain(|it| !overlays.iter().any(|new| new.target == it.target && same_place(new, it)));
+                open.extend(overlays.into_iter().map(|overlay| Overlay { open: true, ..overlay }));
+                self.record_link(member.task, phase, &of_link, open, None, StatusWord::Running);
+            } else if overlays != written_by(of_link.as_deref(), phase) {
+                self.record_link(member.task, phase, &of_link, overlays, None, StatusWord::Running);
+            }
+        }
+        let along: Vec<u32> = members.iter().map(|member| member.task).filter(|it| *it != task).collect();
+        if !called {
+            // The answer is known; only the links' records change.
+            self.batches.carried.extend(along.into_iter().map(|task| (task, false)));
+            return self.complete(task, effects);
+        }
+        let alone = if self.batches.alone.contains(&phase.target) { "-alone" } else { "" };
+        if !along.is_empty() {
+            self.batches.along.insert(task, along);
+        }
+        let token: Name = format!("{}-{task}{alone}", self.operation.id).into();
+        let intent = Intent {
+            address: phase.target.clone(),
+            op: StatusOp::Update,
+            deposed: false,
+            token: token.clone(),
+            id: record.id.clone(),
+            hides_id: record.hides_id(),
+            retain: record.retain,
+            protect: record.protect,
+            type_name: record.type_name.clone(),
+            inputs: spec.clone(),
+            private: Value::Null,
+            folder: record.origin.folder.clone(),
+            dependencies: record.dependencies.clone(),
+        };
+        self.running[task as usize].request = Some(Box::new(CallRequest {
+            address: phase.target.clone(),
+            type_name: record.type_name.clone(),
+            operation: Verb::Update,
+            id: Some(record.id.clone()),
+            prior_inputs: record.inputs.clone(),
+            prior: record.outputs.clone(),
+            desired: spec,
+            private: record.private.clone(),
+            sources: Vec::new(),
+            token,
+            folder: record.origin.folder.clone(),
+            limit: None,
+        }));
+        self.running[task as usize].progress = Progress::Intending;
+        self.occupy(task);
+        let step = self.plan.tasks[task as usize].step.map_or(0, |step| step + 1);
+        self.gathering.push((Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }, Durable::Intent(task)));
+    }
+
+    /// Whether one phase waits for another only because both write into one target, each for a link of its own.
+    pub(super) fn stand_in_line(&self, task: u32, waiter: u32) -> bool {
+        let phase = |task: u32| phase_of(self.plan.tasks[task as usize].decision.as_ref()?);
+        let writes = |phase: &&Phase| phase.into.is_some();
+        let pair = phase(task).filter(writes).zip(phase(waiter).filter(writes));
+        pair.is_some_and(|(one, other)| one.target == other.target && one.link != other.link)
+    }
+
+    /// Whether the link of a phase has turned out not to be there: what it has written is taken out.
+    fn is_phase_gone(&self, phase: &Phase) -> bool {
+        phase.into.is_some_and(|(link, _)| self.evaluation.as_ref().is_some_and(|it| it.is_gone(link)))
+    }
+
+    /// What the target's spec becomes, and the phases that make it so: the one that begins, and those that stand ready
+    /// behind it in line. `None` if that one is in error, which is reported.
+    fn spec_of_phases(
+        &mut self,
+        task: u32,
+        decided: &Arc<Decided>,
+        phase: &Phase,
+        record: &Arc<Record>,
+    ) -> Option<(Value, Vec<Member>)> {
+        let mut mistakes = Diagnostics::new();
+        let contributions = self.wanted_of_phase(decided, phase, &mut mistakes);
+        self.found.append(mistakes);
+        let mut members = vec![Member { task, decided: decided.clone(), contributions: contributions? }];
+        members.extend(self.behind_in_line(task, phase));
+        if members.len() > 1 {
+            let mut mistakes = Diagnostics::new();
+            if let Some(spec) = self.merged_phases(&members, phase, record, &mut mistakes) {
+                return Some((spec, members));
+            }
+            // Which of them it is shows when each is tried by itself.
+            self.batches.alone.insert(phase.target.clone());
+            members.truncate(1);
+        }
+        let mut mistakes = Diagnostics::new();
+        let spec = self.merged_phases(&members, phase, record, &mut mistakes);
+        mistakes.retain(Diagnostic::is_error);
+        self.found.append(mistakes);
+        Some((spec?, members))
+    }
+
+    /// What a phase writes; nothing where it only takes out. `None` if that is in error.
+    fn wanted_of_phase(
+        &mut self,
+        decided: &Decided,
+        phase: &Phase,
+        found: &mut Diagnostics,
+    ) -> Option<Vec<Contribution>> {
+        let Some((link, target)) = phase.into.filter(|_| !self.is_phase_gone(phase)) else { return Some(Vec::new()) };
+        self.required(link, decided, found)?;
+        let mut mistakes = Diagnostics::new();
+        let contributions = self.evaluation.as_mut()?.contributions(link, target, true, &mut mistakes).ok().flatten();
+        mistakes.retain(Diagnostic::is_error);
+        found.append(mistakes);
+        let contributions = contributions?;
+        if contributions.iter().any(|it| it.value.has_unknown()) {
+            found.push(
+                codes::PROMISE_BROKEN
+                    .new(format!("what `{}` writes is still not known", decided.address))
+                    .label(decided.span, "something it reads has no value yet"),
+            );
+            return None;
+        }
+        Some(contributions)
+    }
+
+    /// The phases behind one in line that wait for nothing else, as many as the target has had; none where few have been.
+    fn behind_in_line(&mut self, task: u32, phase: &Phase) -> Vec<Member> {
+        let mut members = Vec::new();
+        let had = self.batches.had.get(&(phase.target.clone(), phase.into.is_some())).copied().unwrap_or_default();
+        // The one that begins counts already, and the batch holds as many as came before it.
+        if had <= ONE_BY_ONE || self.batches.alone.contains(&phase.target) || self.plan.options.until.is_some() {
+            return members;
+        }
+        let mut last = task;
+        while members.len() + 2 < had {
+            let next = self.after[last as usize].iter().find_map(|(waiter, _)| {
+                let ready = self.running[*waiter as usize].progress == Progress::Waiting(1);
+                let decided = self.plan.tasks[*waiter as usize].decision.as_ref().filter(|_| ready)?;
+                let other = phase_of(decided)?;
+                let in_line = other.target == phase.target && other.into.is_some() == phase.into.is_some();
+                in_line.then(|| (*waiter, decided.clone()))
+            });
+            let Some((task, decided)) = next else { break };
+            let Some(other) = phase_of(&decided) else { break };
+            let Some(contributions) = self.wanted_of_phase(&decided, other, &mut Diagnostics::new()) else { break };
+            members.push(Member { task, decided, contributions });
+            last = task;
+        }
+        members
+    }
+
+    /// The spec of a target with what phases write into it, and without what they take out. `None` if that is in error.
+    fn merged_phases(
+        &self,
+        members: &[Member],
+        phase: &Phase,
+        record: &Record,
+        found: &mut Diagnostics,
+    ) -> Option<Value> {
+        let first = members.first()?;
+        let place = phase.member.and_then(|(resource, position)| {
+            let evaluation = self.evaluation.as_ref()?;
+            Some((evaluation.member(resource, position)?.spec.clone(), evaluation.place_of(resource)))
+        });
+        // What the document says where a link lets go of a whole field.
+        let (document, span): (Value, Span) = place.unwrap_or((Value::Null, first.decided.span));
+        let mut said = Standing::new(document.clone());
+        let mut rewritten: Set<(Address, String)> = Set::default();
+        let mut holders = Holders::of(&self.written, members, &phase.target);
+        let mut taken: Vec<Contribution> = Vec::new();
+        for member in members {
+            let Some(phase) = member.phase() else { continue };
+            let mine = written_by(self.snapshot.records.get(&phase.link).map(Arc::as_ref), phase);
+            let left = phase.undo.iter().chain(&mine).map(|it| &it.contribution).filter(|it| {
+                let in_document = !matches!(it.how, Written::Set) && said.found(it).is_some();
+                !in_document && !holders.has_another(&phase.link, it)
+            });
+            taken.extend(left.cloned());
+            for contribution in &member.contributions {
+                let Some(identity) = contribution.identity() else { continue };
+                let key = (phase.target.clone(), identity);
+                // What links wrote in earlier runs gives way; the plan has seen to it that all of them want the same now.
+                let written = self.written.get(&key).is_some_and(|holders| !holders.is_empty());
+                if written && !self.rewritten.contains(&key) && !rewritten.contains(&key) {
+                    taken.push(contribution.clone());
+                }
+                rewritten.insert(key);
+            }
+        }
+        let mut merger = Merger::new(without(&record.inputs, taken.iter(), &document));
+        for member in members {
+            let Some(phase) = member.phase() else { continue };
+            for contribution in &member.contributions {
+                if let Err(refused) = merger.merge(contribution, &phase.link) {
+                    let target = phase.target.to_string();
+                    found.push(conflict(&phase.link, &target, &refused).label(span, "written to here"));
+                    return None;
+                }
+            }
+        }
+        let ty = first.decided.ty.clone()?;
+        let mut mistakes = Diagnostics::new();
+        let spec = conform_resource(&merger.done(), &part_resource(first.decided.span, &ty), &ty, &mut mistakes);
+        let failed = mistakes.has_errors();
+        found.append(mistakes);
+        (!failed).then_some(spec)
+    }
+
+    /// The call of a phase was answered well: what it, and those that went along, have written is no longer open.
+    pub(super) fn close_phases(&mut self, task: u32, phase: &Phase) {
+        self.close_phase(task, phase);
+        for along in self.batches.along.remove(&task).unwrap_or_default() {
+            let Some(decided) = self.plan.tasks[along as usize].decision.clone() else { continue };
+            if let Some(phase) = phase_of(&decided) {
+                self.close_phase(along, phase);
+                self.batches.carried.insert(along, true);
+            }
+        }
+    }
+
+    fn close_phase(&mut self, task: u32, phase: &Phase) {
+        let of_link = self.snapshot.records.get(&phase.link).cloned();
+        let written = written_by(of_link.as_deref(), phase).into_iter().filter(|it| it.open);
+        let now = written.map(|overlay| Overlay { open: false, ..overlay }).collect();
+        self.record_link(task, phase, &of_link, now, None, StatusWord::Running);
+    }
+
+    /// A call for many phases was refused for good: each is tried by itself. False if it was not for many.
+    pub(super) fn tried_alone(&mut self, task: u32, phase: &Phase, error: &ProviderError) -> bool {
+        let many = self.batches.along.remove(&task).is_some();
+        if !many || self.stopping || error.kind.is_retryable() || error.partial.is_some() {
+            return false;
+        }
+        self.batches.alone.insert(phase.target.clone());
+        if let Some(had) = self.batches.had.get_mut(&(phase.target.clone(), phase.into.is_some())) {
+            *had -= 1;
+        }
+        // The target is as it was.
+        let record = self.snapshot.records.get(&phase.target).cloned();
+        let outcome =
+            state::Outcome { address: phase.target.clone(), record, error: Some(error.message.as_str().into()) };
+        let step = self.plan.tasks[task as usize].step.map_or(0, |step| step + 1);
+        self.gathering.push((Entry { step, kind: EntryKind::Outcome(Arc::new(outcome)) }, Durable::Nothing));
+        self.running[task as usize].request = None;
+        self.running[task as usize].tries = 0;
+        self.running[task as usize].late = false;
+        self.running[task as usize].progress = Progress::Ready;
+        self.ready.push_front(task, &self.ranks);
+        true
+    }
+}
+
+/// Which links hold what stands in a target once phases have been carried out together.
+struct Holders<'a> {
+    written: &'a FixedMap<(Address, String), Vec<Address>>,
+    target: &'a Address,
+    /// What the links of the phases write anew; they let go of everything else.
+    kept: FixedMap<&'a Address, Vec<String>>,
+    /// Up to two links that hold an identity: whether there is another one than a given one takes no more.
+    known: FixedMap<String, Vec<&'a Address>>,
+}
+
+impl<'a> Holders<'a> {
+    fn of(
+        written: &'a FixedMap<(Address, String), Vec<Address>>,
+        members: &'a [Member],
+        target: &'a Address,
+    ) -> Holders<'a> {
+        let mut kept: FixedMap<&Address, Vec<String>> = FixedMap::default();
+        for member in members {
+            if let Some(phase) = member.phase() {
+                let identities = member.contributions.iter().filter_map(Contribution::identity);
+                kept.entry(&phase.link).or_default().extend(identities);
+            }
+        }
+        Holders { written, target, kept, known: FixedMap::default() }
+    }
+
+    /// Whether another link has written the same thing into the same place, and does not let go of it with these phases.
+    fn has_another(&mut self, link: &Address, contribution: &Contribution) -> bool {
+        let Some(identity) = contribution.identity() else { return false };
+        let (written, target, kept) = (self.written, self.target, &self.kept);
+        let known = self.known.entry(identity).or_insert_with_key(|identity| {
+            let holders = written.get(&(target.clone(), identity.clone())).into_iter().flatten();
+            let stays = |holder: &&Address| kept.get(holder).is_none_or(|kept| kept.contains(identity));
+            holders.filter(stays).take(2).collect()
+        });
+        known.iter().any(|holder| *holder != link)
+    }
+}
+
+/// What a link has written in a phase before, as its record keeps it.
+fn written_by(of_link: Option<&Record>, phase: &Phase) -> Vec<Overlay> {
+    let all = of_link.map(overlays_of).unwrap_or_default().into_iter();
+    all.filter(|it| it.target == phase.target && it.phase == phase.name).collect()
+}
+
+fn same_place(a: &Overlay, b: &Overlay) -> bool {
+    a.phase == b.phase && a.contribution.identity() == b.contribution.identity()
+}

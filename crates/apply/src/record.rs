@@ -1,0 +1,271 @@
+//! What is remembered of a thing after a step.
+
+use std::sync::Arc;
+
+use blueprint::{Address, Name, Value};
+use provider::{Applied, Operation as Verb, ResourceType};
+use state::{Entry, EntryKind, OperationKind, Record, RecordOrigin, Status, StatusOp, StatusWord};
+
+use crate::machine::{Apply, CallRequest, Durable, Progress};
+use plan::plan::Action;
+use plan::task::{Decided, TaskKind, Until};
+use understand::compare::{mark_fields, same_field};
+
+/// What is wrong with an answer.
+pub(super) enum Breach {
+    /// It is not as declared: why.
+    Contract(String),
+    /// A promised value came out differently: which.
+    Promise(String),
+}
+
+impl Apply {
+    /// Puts an outcome into the next commit, and into the state as this run sees it.
+    ///
+    /// Who waits for the task goes on at once: its intent follows in the journal, in the same commit or a later one, and its
+    /// call is made only when both are durable.
+    pub(crate) fn record(
+        &mut self,
+        task: u32,
+        decided: &Decided,
+        mut record: Option<Arc<Record>>,
+        error: Option<Name>,
+        durable: Durable,
+    ) {
+        let undo = self.plan.kind == OperationKind::Rollback;
+        if let Some(record) = record.as_mut().filter(|record| record.status.undo != undo) {
+            Arc::make_mut(record).status.undo = undo;
+        }
+        self.running[task as usize].progress = Progress::Recording;
+        self.running[task as usize].record = record.clone();
+        let address = Apply::recorded_at(decided).clone();
+        if self.plan.tasks[task as usize].kind == TaskKind::Phase {
+            self.touched.insert(address.clone());
+        }
+        match &record {
+            Some(record) => {
+                self.snapshot.records.insert(address.clone(), record.clone());
+            }
+            None => {
+                // Nobody looks at the order of the records while a plan is carried out.
+                self.snapshot.records.swap_remove(&address);
+            }
+        }
+        let outcome = state::Outcome { address, record, error };
+        let step = self.plan.tasks[task as usize].step.map_or(0, |step| step + 1);
+        if let (Some(record), Durable::Done(_) | Durable::Configured(_)) = (&outcome.record, durable)
+            && matches!(
+                self.plan.tasks[task as usize].kind,
+                TaskKind::Create | TaskKind::Update | TaskKind::Record | TaskKind::Phase | TaskKind::Look
+            )
+        {
+            self.set_outputs(decided, record);
+        }
+        self.gathering.push((Entry { step, kind: EntryKind::Outcome(Arc::new(outcome)) }, durable));
+        match durable {
+            Durable::Done(_) => self.release(task, None),
+            Durable::Configured(_) => self.release(task, Some(Until::Configured)),
+            Durable::Failed(_) | Durable::Intent(_) | Durable::Nothing => {}
+        }
+    }
+
+    pub(crate) fn origin(&self, decided: &Decided) -> RecordOrigin {
+        match &self.plan.document {
+            Some(document) if decided.span.is_some() => RecordOrigin {
+                path: document.path.clone(),
+                start: decided.span.start,
+                end: decided.span.end,
+                made_from: decided.made_from.clone().unwrap_or_default(),
+                folder: self.folder_of(decided),
+            },
+            // Without a document a thing comes from where it came from before.
+            _ => match self.snapshot.records.get(&decided.address) {
+                Some(record) => record.origin.clone(),
+                None => {
+                    RecordOrigin { made_from: decided.made_from.clone().unwrap_or_default(), ..RecordOrigin::default() }
+                }
+            },
+        }
+    }
+
+    /// The record of a thing as the document wants it, with what the provider answered.
+    pub(super) fn fresh(&self, decided: &Decided, inputs: Value, status: Status) -> Record {
+        Record {
+            type_name: decided.type_name.clone(),
+            status,
+            id: "".into(),
+            inputs,
+            outputs: Value::Null,
+            private: Value::Null,
+            metadata: self.metadata.get(&decided.address).unwrap_or(&decided.metadata).clone(),
+            dependencies: self.still_used(&decided.dependencies),
+            retain: decided.retain,
+            protect: decided.protect,
+            deposed: None,
+            token: None,
+            // It stays until somebody has looked for it, and then the plan has settled it.
+            attempt: decided.prior.as_ref().and_then(|prior| prior.attempt.clone()),
+            attention: None,
+            unhealthy: Vec::new(),
+            schema_version: decided.ty.as_ref().map_or(0, |ty| ty.schema_version),
+            took: self.snapshot.records.get(&decided.address).map_or(0, |record| record.took),
+            origin: self.origin(decided),
+        }
+    }
+
+    /// What a thing uses, without what has turned out not to be there.
+    pub(super) fn still_used(&self, dependencies: &[Address]) -> Vec<Address> {
+        dependencies.iter().filter(|used| !self.absent.contains(*used)).cloned().collect()
+    }
+
+    /// What is remembered of a thing whose call was answered well.
+    pub(super) fn answered_record(&self, decided: &Decided, request: &CallRequest, applied: Applied) -> Record {
+        let op = match request.operation {
+            Verb::Create => StatusOp::Create,
+            _ => StatusOp::Update,
+        };
+        let word = if applied.stable { StatusWord::Ready } else { StatusWord::Configured };
+        let mut record = self.fresh(decided, request.desired.clone(), Status::new(op, word));
+        record.id = applied.id;
+        record.outputs = match &decided.ty {
+            Some(ty) => mark_fields(&ty.schema, &applied.fields, &request.desired),
+            None => applied.fields,
+        };
+        record.private = applied.private;
+        record.deposed = self.deposed_by(decided, request);
+        record
+    }
+
+    /// The old thing that a create-first replacement leaves to be deleted.
+    fn deposed_by(&self, decided: &Decided, request: &CallRequest) -> Option<Box<Record>> {
+        let before = self.snapshot.records.get(&decided.address)?;
+        if request.operation != Verb::Create
+            || decided.action != Action::Replace
+            || before.id.is_empty()
+            || decided.retain
+        {
+            return before.deposed.clone();
+        }
+        Some(Box::new(before.as_old_half()))
+    }
+
+    /// What is remembered of a thing whose call failed; the answer may say what exists all the same.
+    pub(super) fn failed_record(
+        &self,
+        decided: &Decided,
+        request: &CallRequest,
+        partial: Option<Applied>,
+    ) -> Option<Arc<Record>> {
+        let before = self.snapshot.records.get(&decided.address);
+        let record = match (request.operation, partial) {
+            (Verb::Create, Some(applied)) => {
+                let mut record = self.answered_record(decided, request, applied);
+                record.status.word = StatusWord::Failed;
+                record
+            }
+            (Verb::Create, None) => match before.filter(|record| !record.id.is_empty()) {
+                // The new half of a create-first replacement failed: the old thing is still the one that is there.
+                Some(old) => {
+                    let mut old = Record::clone(old);
+                    old.status = Status::new(StatusOp::Update, StatusWord::Failed);
+                    old
+                }
+                None => {
+                    let mut record =
+                        self.fresh(decided, request.desired.clone(), Status::new(StatusOp::Create, StatusWord::Failed));
+                    record.deposed = before.and_then(|record| record.deposed.clone());
+                    record
+                }
+            },
+            (Verb::Update, partial) => {
+                let mut record = Record::clone(before?);
+                record.status = Status::new(StatusOp::Update, StatusWord::Failed);
+                // Nobody knows how much of it was done: it may use what it used, and what it was to use.
+                let uses: indexmap::IndexSet<Address, foldhash::fast::FixedState> =
+                    record.dependencies.drain(..).chain(self.still_used(&decided.dependencies)).collect();
+                record.dependencies.extend(uses);
+                if let Some(applied) = partial {
+                    record.outputs = match &decided.ty {
+                        Some(ty) => mark_fields(&ty.schema, &applied.fields, &request.desired),
+                        None => applied.fields,
+                    };
+                    record.private = applied.private;
+                }
+                record
+            }
+            (Verb::Delete, _) => {
+                let mut record = Record::clone(before?);
+                // An old half stays one until it is gone; only the thing itself has a status to show.
+                if request.id.as_ref() == Some(&record.id) {
+                    record.status = Status::new(StatusOp::Delete, StatusWord::Failed);
+                }
+                record
+            }
+        };
+        Some(Arc::new(record))
+    }
+
+    /// What is left to be remembered after a delete.
+    pub(super) fn deleted_record(&self, decided: &Decided, request: &CallRequest) -> Option<Arc<Record>> {
+        let now = self.snapshot.records.get(&decided.address)?;
+        now.without(request.id.as_deref().unwrap_or_default()).map(Arc::new)
+    }
+
+    /// What is remembered of a thing that needs no call.
+    pub(super) fn remembered_record(&self, decided: &Decided, desired: Value) -> Record {
+        let op = decided.prior.as_ref().map_or(StatusOp::Create, |record| record.status.op);
+        let mut record = self.fresh(decided, desired, Status::new(op, StatusWord::Ready));
+        let now = self.snapshot.records.get(&decided.address).filter(|_| self.written_in_this_run(decided));
+        if let Some(prior) = now.or(decided.prior.as_ref()) {
+            let planned = |value: &Value, prior: &Value| match value {
+                value if value.is_null() || now.is_some() => prior.clone(),
+                value => value.clone(),
+            };
+            record.status = prior.status;
+            record.id = prior.id.clone();
+            record.outputs = planned(&decided.outputs, &prior.outputs);
+            record.private = planned(&decided.private, &prior.private);
+            record.deposed = prior.deposed.clone();
+            record.schema_version = prior.schema_version;
+        }
+        record
+    }
+}
+
+/// Whether an answer keeps the contract: every computed field is there and of its kind, and what was promised is as it
+/// was promised (reference 5.3).
+pub(super) fn breach(ty: &ResourceType, request: &CallRequest, applied: &Applied) -> Option<Breach> {
+    if applied.id.is_empty() {
+        return Some(Breach::Contract("the answer names no id".to_owned()));
+    }
+    let Some(fields) = applied.fields.as_map() else {
+        return Some(Breach::Contract("the answer holds no fields".to_owned()));
+    };
+    for (name, value) in request.desired.as_map().into_iter().flatten() {
+        let Some(field) = ty.schema.fields.get(name) else { continue };
+        let same = match fields.get(name) {
+            Some(answered) => same_field(field, answered, value),
+            None => value.is_null(),
+        };
+        if !same {
+            return Some(Breach::Promise(name.to_string()));
+        }
+    }
+    for (name, field) in ty.schema.fields.iter().filter(|(_, field)| field.computed) {
+        match fields.get(name).filter(|value| !value.is_null()) {
+            Some(value) => {
+                let fits = expr::convert(&value.revealed(), &field.ty(), expr::Source::Literal).is_ok();
+                if !fits {
+                    return Some(Breach::Contract(format!(
+                        "`{name}` is {}, declared as {}",
+                        value.kind_word(),
+                        field.ty()
+                    )));
+                }
+            }
+            None if field.nullable || field.optional => {}
+            None => return Some(Breach::Contract(format!("`{name}` is missing"))),
+        }
+    }
+    None
+}

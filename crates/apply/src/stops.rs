@@ -1,0 +1,94 @@
+//! Standing at a gate: what waits for it, however indirectly, is left for the next operation, and everything else goes on.
+//!
+//! Not here: where gates are (`plan::stops`), who waits for them (`plan::tasks`).
+
+use blueprint::{Breakpoint, Name};
+use provider::Operation as Verb;
+use state::{OperationOutcome, StatusOp, Stops};
+
+use crate::machine::{Apply, Effect, Progress};
+use evaluate::event::Event;
+use plan::plan::Action;
+use plan::stops::Gate;
+use plan::task::{TaskKind, Until};
+
+impl Apply {
+    /// The turn of a gate has come.
+    pub(super) fn at_gate(&mut self, task: u32, number: u32, effects: &mut Vec<Effect>) {
+        let plan = self.plan.clone();
+        let Some(gate) = plan.gates.get(number as usize).filter(|gate| self.stops_at(task, gate)) else {
+            self.complete(task, effects);
+            return;
+        };
+        self.running[task as usize].progress = Progress::Held;
+        self.running[task as usize].turn = true;
+        self.stands = true;
+        let address = gate.place.trim_end_matches('/').into();
+        self.tell(Event::Waiting { address, at: gate.at }, effects);
+        let mut stack = vec![task];
+        while let Some(task) = stack.pop() {
+            for (waiter, until) in std::mem::take(&mut self.after[task as usize]) {
+                if until == Until::Over {
+                    self.waited(waiter);
+                    continue;
+                }
+                let running = &mut self.running[waiter as usize];
+                if matches!(running.progress, Progress::Waiting(_)) {
+                    running.progress = Progress::Held;
+                    stack.push(waiter);
+                }
+            }
+        }
+    }
+
+    /// Whether the operation stops at a gate: behind an update, only if there was one.
+    fn stops_at(&self, task: u32, gate: &Gate) -> bool {
+        let updated = |on: u32| {
+            let (of, running) = (&self.plan.tasks[on as usize], &self.running[on as usize]);
+            let only_recorded = of.kind == TaskKind::Record
+                && of.decision.as_ref().is_some_and(|decided| decided.action == Action::Update);
+            let called = running.request.as_ref().filter(|_| !running.looks_on).map(|request| request.operation);
+            only_recorded || called.or(running.did) == Some(Verb::Update)
+        };
+        gate.stops && (!gate.after_update || self.plan.tasks[task as usize].waits.iter().any(|wait| updated(wait.task)))
+    }
+
+    /// Where the operation stands, as the state calls it.
+    fn reached(&self) -> impl Iterator<Item = &Gate> {
+        let tasks = self.running.iter().zip(&self.plan.tasks);
+        tasks.filter(|(running, _)| running.progress == Progress::Held).filter_map(|(running, task)| match task.kind {
+            // What waits for another gate has not come so far.
+            TaskKind::Gate(number) if running.turn => self.plan.gates.get(number as usize),
+            _ => None,
+        })
+    }
+
+    /// Where the operation stands, for people; nothing if somebody stopped it besides.
+    pub(super) fn standing_at(&self) -> Vec<(Name, Breakpoint)> {
+        if self.interrupted {
+            return Vec::new();
+        }
+        self.reached().map(|gate| (gate.place.trim_end_matches('/').into(), gate.at)).collect()
+    }
+
+    /// Where operations stop and what is under way, once this one is over.
+    pub(crate) fn stops_after(&self, outcome: OperationOutcome) -> Stops {
+        if outcome == OperationOutcome::Gone {
+            return Stops::default();
+        }
+        let mut stops = self.plan.begun.clone();
+        for (running, task) in self.running.iter().zip(&self.plan.tasks) {
+            let TaskKind::Gate(number) = task.kind else { continue };
+            let Some(gate) = self.plan.gates.get(number as usize) else { continue };
+            let action = StatusOp::of(gate.at);
+            let Some(stop) = stops.get_mut(&gate.place) else { continue };
+            match running.progress {
+                Progress::Held if running.turn => (stop.action, stop.waiting) = (Some(action), Some(gate.at)),
+                Progress::Done if action == StatusOp::Delete => drop(stops.shift_remove(&gate.place)),
+                Progress::Done => stop.action = None,
+                _ => {}
+            }
+        }
+        stops
+    }
+}

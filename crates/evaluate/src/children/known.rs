@@ -1,0 +1,318 @@
+//! What an expression stands for before anything is deployed: where an include leads must be known then.
+//!
+//! Variables, values made from them, what is handed to a document that is itself included, exports of documents that
+//! have been read, fields that a document writes out, and data sources whose filters are known. Everything else is unknown
+//! here.
+//!
+//! Not here: putting questions to the world, which `mod.rs` does.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+use blueprint::{AccessorKind, Expr, ExprKind, Head, Name, Ref, Value};
+use diag::{Diagnostic, Diagnostics};
+use expr::{Ask, AskFailure, FunctionTable, Read, Scope, Stop};
+use provider::{Attribute, Catalogs, TypeRef};
+
+use super::{Place, Text};
+use understand::check::value::{declared, exported};
+
+/// So deep a chain of values and inputs is followed.
+const MOST_DEPTH: u32 = 128;
+
+/// What data sources export, by place and position; nothing for one in error.
+pub(super) type Found = HashMap<(u32, u32), Option<Value>, foldhash::fast::FixedState>;
+
+/// What an expression comes to.
+pub(super) enum Known {
+    /// This value; parts of it may be unknown.
+    Value(Value),
+    /// It reads a document that has not been read yet.
+    Later,
+    /// These questions must be answered first.
+    Asks(Vec<Ask>),
+    /// These data sources must be read first: in which place, and which.
+    Searches(Vec<(u32, u32)>),
+    /// It has no value; why, unless that has been reported.
+    Failed(Option<Box<Diagnostic>>),
+}
+
+/// Everything that values can be made from.
+pub(super) struct Knowledge<'a> {
+    pub texts: &'a [Text],
+    pub places: &'a [Place],
+    /// Inputs of the root by position; unknown ones where nothing is given yet.
+    pub inputs: &'a [Value],
+    pub functions: &'a FunctionTable,
+    pub working_directory: Option<&'a Name>,
+    /// What data sources export, as far as they have been read: by place and position; nothing for one in error. None
+    /// where none is read.
+    pub found: Option<&'a Found>,
+    /// Answers of the world so far: to whom (the place), and to what.
+    pub answers: &'a [(u32, Ask, Result<Value, AskFailure>)],
+    /// What providers offer.
+    pub catalogs: &'a Catalogs,
+    /// What values have taken so far.
+    pub(super) meter: &'a Cell<expr::Meter>,
+    /// Exports and fields of resources by place, position and number, found already.
+    pub parts: RefCell<HashMap<(u32, usize, usize), Value, foldhash::fast::FixedState>>,
+    /// Values by place and position, found already.
+    pub values: RefCell<HashMap<(u32, usize), Value, foldhash::fast::FixedState>>,
+    /// Values that are being found.
+    pub open: RefCell<Vec<(u32, usize)>>,
+    /// What places are handed for their inputs, found already.
+    pub handed: RefCell<HashMap<(u32, usize), Value, foldhash::fast::FixedState>>,
+}
+
+impl Knowledge<'_> {
+    fn dialect(&self, place: u32) -> &'static str {
+        self.texts[self.places[place as usize].text as usize].blueprint.dialect
+    }
+
+    /// What an expression that stands in a place comes to.
+    pub(super) fn of(&self, place: u32, expr: &Expr) -> Known {
+        let mut frame =
+            Frame { knowledge: self, place, depth: 0, later: false, searches: Vec::new(), meter: self.meter.get() };
+        let functions = self.functions.of(self.dialect(place));
+        let outcome = expr::evaluate(expr, functions, &mut frame, &mut Diagnostics::new());
+        let (later, searches) = (frame.later, frame.searches);
+        self.meter.set(frame.meter);
+        match outcome {
+            Ok(value) => Known::Value(value),
+            Err(_) if !searches.is_empty() => Known::Searches(searches),
+            Err(_) if later => Known::Later,
+            Err(Stop::Ask(asks)) => Known::Asks(asks),
+            Err(Stop::Failed(diagnostic) | Stop::Absent(diagnostic)) => Known::Failed(Some(diagnostic)),
+            Err(Stop::Reported) => Known::Failed(None),
+        }
+    }
+}
+
+/// One place, while an expression in it is evaluated.
+struct Frame<'k> {
+    knowledge: &'k Knowledge<'k>,
+    place: u32,
+    depth: u32,
+    later: bool,
+    /// Data sources that must be read first.
+    searches: Vec<(u32, u32)>,
+    meter: expr::Meter,
+}
+
+impl<'k> Frame<'k> {
+    /// The value of an expression in this or another place.
+    fn inner(&mut self, place: u32, expr: &Expr) -> Result<Value, Stop> {
+        if self.depth >= MOST_DEPTH {
+            return Ok(Value::unknown(None, None));
+        }
+        let mut frame = Frame {
+            knowledge: self.knowledge,
+            place,
+            depth: self.depth + 1,
+            later: false,
+            searches: Vec::new(),
+            meter: self.meter,
+        };
+        let functions = self.knowledge.functions.of(self.knowledge.dialect(place));
+        let outcome = expr::evaluate(expr, functions, &mut frame, &mut Diagnostics::new());
+        self.later |= frame.later;
+        self.searches.append(&mut frame.searches);
+        self.meter = frame.meter;
+        outcome
+    }
+
+    /// The value of a part of a document, evaluated once: a chain of parts that read each other twice would else double.
+    fn part(&mut self, place: u32, at: (usize, usize), expr: &Expr) -> Result<Value, Stop> {
+        let key = (place, at.0, at.1);
+        if let Some(value) = self.knowledge.parts.borrow().get(&key) {
+            return Ok(value.clone());
+        }
+        let value = self.inner(place, expr)?;
+        self.knowledge.parts.borrow_mut().insert(key, value.clone());
+        Ok(value)
+    }
+
+    fn input(&mut self, name: &Name) -> Result<Value, Stop> {
+        let knowledge = self.knowledge;
+        let place = &knowledge.places[self.place as usize];
+        let blueprint = &knowledge.texts[place.text as usize].blueprint;
+        let (at, _, input) = blueprint.inputs.get_full(name).ok_or(Stop::Reported)?;
+        let Some((above, include)) = place.parent else {
+            return Ok(knowledge.inputs.get(at).cloned().unwrap_or_else(|| Value::unknown(None, None)));
+        };
+        if let Some(value) = knowledge.handed.borrow().get(&(self.place, at)) {
+            return Ok(value.clone());
+        }
+        let parent = &knowledge.texts[knowledge.places[above as usize].text as usize].blueprint;
+        let written = parent
+            .children
+            .get_index(include as usize)
+            .and_then(|(_, child)| child.inputs.iter().find(|(given, _)| given.item == *name));
+        if let Some(conventions) = dialects::conventions(blueprint.dialect) {
+            let place = written.map_or(input.span, |(_, expr)| expr.span);
+            let given = written.map(|(_, expr)| self.inner(above, expr)).transpose()?;
+            // What is wrong with it is said where it is handed down.
+            let value = conventions.handed(name, input, given.as_ref(), place, &mut Diagnostics::new());
+            let value = value.ok_or(Stop::Reported)?;
+            knowledge.handed.borrow_mut().insert((self.place, at), value.clone());
+            return Ok(value);
+        }
+        let given = match written {
+            Some((_, expr)) => {
+                let value = self.inner(above, expr)?;
+                exported(value, &input.ty, expr, &mut Diagnostics::new()).map_err(|_| Stop::Reported)?
+            }
+            None => Value::Null,
+        };
+        let default = || input.default.as_ref().map_or_else(|| Value::unknown(None, None), |it| it.item.clone());
+        Ok(if given.is_null() { default() } else { given }.tainted(input.secret))
+    }
+
+    fn local(&mut self, name: &Name) -> Result<Value, Stop> {
+        let knowledge = self.knowledge;
+        let blueprint = &knowledge.texts[knowledge.places[self.place as usize].text as usize].blueprint;
+        let (at, _, local) = blueprint.locals.get_full(name).ok_or(Stop::Reported)?;
+        if let Some(value) = knowledge.values.borrow().get(&(self.place, at)) {
+            return Ok(value.clone());
+        }
+        let this = (self.place, at);
+        if knowledge.open.borrow().contains(&this) {
+            let circle = dialects::codes::CYCLE.new(format!("`{name}` needs itself"));
+            return Err(Stop::Failed(Box::new(circle.label(local.span, "it is needed to know what it is"))));
+        }
+        knowledge.open.borrow_mut().push(this);
+        let value = self.inner(self.place, &local.value);
+        knowledge.open.borrow_mut().pop();
+        let value = value?;
+        let value = declared(value, &local.ty, &local.value, &mut Diagnostics::new()).map_err(|_| Stop::Reported)?;
+        let value = value.tainted(local.secret);
+        knowledge.values.borrow_mut().insert((self.place, at), value.clone());
+        Ok(value)
+    }
+
+    /// A field that the document writes out, of a thing that is there for certain.
+    fn written(&mut self, name: &Name, reference: &Ref) -> Result<Read, Stop> {
+        let unknown = Ok(Read { value: Value::unknown(None, None), used: reference.path.len() });
+        let knowledge = self.knowledge;
+        let blueprint = &knowledge.texts[knowledge.places[self.place as usize].text as usize].blueprint;
+        let (at, _, resource) = blueprint.resources.get_full(name).ok_or(Stop::Reported)?;
+        let mut names = reference.path.iter().map(|accessor| match &accessor.kind {
+            AccessorKind::Name(name) => Some(name.as_ref()),
+            AccessorKind::Index(_) => None,
+        });
+        let (Some(Some(part)), Some(Some(field))) = (names.next(), names.next()) else { return unknown };
+        let ty = match knowledge.catalogs.resource_type(&resource.type_name.item) {
+            TypeRef::Known(ty) => Some(ty),
+            _ => None,
+        };
+        let field = match (part, &ty) {
+            ("spec", _) => field,
+            // An attribute that repeats a field.
+            ("attributes", Some(ty)) => match ty.attribute(field) {
+                Some(Attribute::Field(field)) if resource.lifecycle.external.is_none() => field,
+                Some(Attribute::Nothing) if ty.schema.open => return Ok(Read { value: Value::Null, used: 2 }),
+                _ => return unknown,
+            },
+            _ => return unknown,
+        };
+        let declared = ty.as_ref().and_then(|ty| ty.schema.fields.get(field));
+        let ExprKind::Map(entries) = &resource.spec.kind else { return unknown };
+        let entry = entries.iter().enumerate().find(|(_, (key, _))| key.item.as_ref() == field);
+        let Some((number, (_, expr))) = entry.filter(|_| resource.each.is_none() && resource.external.is_none()) else {
+            return unknown;
+        };
+        if let Some(condition) = &resource.condition
+            && self.inner(self.place, condition)?.bare() != &Value::Bool(true)
+        {
+            return unknown;
+        }
+        let value = self.part(self.place, (at, number), expr)?;
+        let is_secret = declared.is_some_and(|field| field.sensitive);
+        Ok(Read { value: value.tainted(is_secret), used: 2 })
+    }
+
+    /// What a data source exports: a flat map by exported name, dots included (ruling C8).
+    fn data_source(&mut self, name: &Name, reference: &Ref) -> Result<Read, Stop> {
+        let knowledge = self.knowledge;
+        let unknown = Ok(Read { value: Value::unknown(None, None), used: reference.path.len() });
+        let Some(known) = knowledge.found else { return unknown };
+        let blueprint = &knowledge.texts[knowledge.places[self.place as usize].text as usize].blueprint;
+        let at = blueprint.data_sources.get_index_of(name).ok_or(Stop::Reported)? as u32;
+        let fields = match known.get(&(self.place, at)) {
+            None => {
+                self.searches.push((self.place, at));
+                return Err(Stop::Reported);
+            }
+            Some(None) => return Err(Stop::Reported),
+            Some(Some(fields)) if fields.is_unknown() => return unknown,
+            Some(Some(fields)) => fields,
+        };
+        let Some(accessor) = reference.path.first() else { return Err(Stop::Reported) };
+        let AccessorKind::Name(export) = &accessor.kind else { return Err(Stop::Reported) };
+        match fields.get(export) {
+            Some(value) => Ok(Read { value: value.clone(), used: 1 }),
+            None => Err(Stop::Absent(Box::new(
+                expr::codes::ABSENT_ELEMENT
+                    .new(format!("the data source has no value for `{export}`"))
+                    .label(accessor.span, "it was found without this field"),
+            ))),
+        }
+    }
+
+    fn export(&mut self, name: &Name, reference: &Ref) -> Result<Read, Stop> {
+        let knowledge = self.knowledge;
+        let place = &knowledge.places[self.place as usize];
+        let blueprint = &knowledge.texts[place.text as usize].blueprint;
+        let at = blueprint.children.get_index_of(name).ok_or(Stop::Reported)?;
+        let Some(child) = place.children[at] else {
+            self.later = true;
+            return Err(Stop::Reported);
+        };
+        let Some(AccessorKind::Name(export)) = reference.path.first().map(|accessor| &accessor.kind) else {
+            return Err(Stop::Reported);
+        };
+        let exports = &knowledge.texts[knowledge.places[child as usize].text as usize].blueprint.exports;
+        let (at, _, export) = exports.get_full(export).ok_or(Stop::Reported)?;
+        let value = self.part(child, (usize::MAX, at), &export.field)?;
+        let value = exported(value, &export.ty, &export.field, &mut Diagnostics::new()).map_err(|_| Stop::Reported)?;
+        Ok(Read { value, used: 1 })
+    }
+}
+
+impl Scope for Frame<'_> {
+    fn read(&mut self, reference: &Ref) -> Result<Read, Stop> {
+        match &reference.head {
+            Head::Input(name) => self.input(name).map(|value| Read { value, used: 0 }),
+            Head::Local(name) => self.local(name).map(|value| Read { value, used: 0 }),
+            Head::Child(name) => self.export(name, reference),
+            Head::Resource { name, .. } => self.written(name, reference),
+            Head::DataSource(name) => self.data_source(name, reference),
+            // Facts about the instance are known later.
+            Head::Scoped(_) => Ok(Read { value: Value::unknown(None, None), used: reference.path.len() }),
+            Head::Item | Head::Position => Err(Stop::Reported),
+        }
+    }
+
+    fn answer(&mut self, ask: &Ask) -> Option<Result<Value, AskFailure>> {
+        if *ask == Ask::WorkingDirectory {
+            return Some(match self.knowledge.working_directory {
+                Some(folder) => Ok(Value::Text(folder.clone())),
+                None => Err(AskFailure {
+                    code: &expr::codes::NO_WORKING_DIRECTORY,
+                    message: "there is no working directory to take".into(),
+                    notes: Vec::new(),
+                }),
+            });
+        }
+        let known = self.knowledge.answers.iter().find(|(place, asked, _)| *place == self.place && asked == ask);
+        known.map(|(.., answer)| answer.clone())
+    }
+
+    fn meter(&mut self) -> Option<&mut expr::Meter> {
+        Some(&mut self.meter)
+    }
+
+    fn link(&mut self, _: &str, _: &str) -> Result<Value, Stop> {
+        Ok(Value::unknown(None, None))
+    }
+}

@@ -1,0 +1,126 @@
+//! What is said of includes that cannot be followed.
+
+use std::sync::Arc;
+
+use blueprint::{Blueprint, Child, Expr};
+use diag::Diagnostic;
+use dialects::Mistake;
+use source::SourceError;
+
+use super::codes;
+
+/// The same with what the dialect of the document above says of it.
+pub(super) fn in_words(include: Option<(Arc<Blueprint>, usize)>, mut diagnostic: Diagnostic) -> Diagnostic {
+    if let Some((above, at)) = include
+        && let Some(conventions) = dialects::conventions(above.dialect)
+        && let Some((_, child)) = above.children.get_index(at)
+    {
+        let path = child.path.as_literal().and_then(|path| path.as_text());
+        let mistake = match diagnostic.code {
+            code if code.name == expr::codes::SOURCE_UNREADABLE.name => path.map(Mistake::Unread),
+            code if [codes::CHILD_DEPTH.name, codes::CHILD_CYCLE.name].contains(&code.name) => {
+                Some(Mistake::TooDeep(conventions.most_levels()))
+            }
+            _ => None,
+        };
+        diagnostic.words = mistake.and_then(|mistake| conventions.words(&mistake)).map(Box::new);
+    }
+    diagnostic
+}
+
+/// The groups have more members together than there may be.
+pub(super) fn too_many_members(child: &Child, most: usize) -> Diagnostic {
+    dialects::codes::VALUE_CONSTRAINT
+        .new(format!("all groups and included documents together may have at most {most} resources"))
+        .label(child.span, "the resources of this one are too many")
+        .help("divide the document into instances of their own, or raise `all-members` under `[documents]` in `cyan.toml`")
+}
+
+/// Why a document could not be had, at the place that is at fault.
+pub(super) fn refused(child: &Child, error: &SourceError) -> Diagnostic {
+    let entry =
+        |name: &str| child.source.iter().flat_map(|source| &source.entries).find(|(key, _)| key.item.as_ref() == name);
+    let diagnostic = match error {
+        SourceError::UnknownKind { kind } => {
+            codes::UNKNOWN_SOURCE_TYPE.new(format!("unknown source type `{kind}`")).label(
+                entry("sourceType").map_or(child.path.span, |(_, value)| value.span),
+                "no such kind of remote source",
+            )
+        }
+        SourceError::Settings { key, problem } if key != "path" => codes::SOURCE_METADATA
+            .new("keys of a remote source are missing or wrong")
+            .label(child.source.as_ref().map_or(child.path.span, |source| source.span), format!("`{key}` {problem}")),
+        SourceError::Settings { problem, .. } => expr::codes::SOURCE_UNREADABLE
+            .new("the document cannot be read")
+            .label(child.path.span, format!("it {problem}")),
+        SourceError::Checksum { expected, found } => codes::CHECKSUM_MISMATCH
+            .new("the document is not the one that `checksum` pins")
+            .label(child.path.span, "its content is something else")
+            .note(format!("pinned: {expected}"))
+            .note(format!("found:  {found}")),
+        other => {
+            expr::codes::SOURCE_UNREADABLE.new("the document cannot be read").label(child.path.span, other.to_string())
+        }
+    };
+    // A type that stands for a document says nothing of where that is.
+    let target = child.path.as_literal().and_then(|path| path.as_text()).filter(|_| child.stands_for.is_some());
+    let diagnostic = match (target, &child.stands_for) {
+        (Some(target), Some(written)) => diagnostic.note(format!("`{}` stands for `{target}`", written.item)),
+        _ => diagnostic,
+    };
+    match error.help() {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
+}
+
+/// A document that would include itself.
+pub(super) fn circle(name: &str, child: &Child, shown: &str) -> Diagnostic {
+    codes::CHILD_CYCLE
+        .new(format!("the include `{name}` leads back to a document that it is a part of"))
+        .label(child.path.span, format!("this is `{shown}`, which stands above"))
+        .help("put what both need into a document of its own")
+}
+
+pub(super) fn too_deep(child: &Child, most: u32) -> Diagnostic {
+    codes::CHILD_DEPTH
+        .new(format!("documents are nested more than {most} deep"))
+        .label(child.path.span, format!("this would be level {}", most + 1))
+        .help("include it nearer to the root")
+}
+
+pub(super) fn too_many(child: &Child, most: usize) -> Diagnostic {
+    codes::CHILD_DEPTH
+        .new(format!("more than {most} documents are included in all"))
+        .label(child.path.span, "from here on nothing is read any more")
+        .help("include fewer documents, or repeat resources with `each`")
+}
+
+/// Something about an include that depends on the deployment.
+pub(super) fn unknown(expr: &Expr, what: &str) -> Diagnostic {
+    let mut places = Vec::new();
+    understand::check::children::substitutions(expr, &mut places);
+    let span = places.first().map_or(expr.span, |(span, _)| *span);
+    codes::INCLUDE_PATH_UNKNOWN
+        .new(format!("the {} of an include must be known before the deployment", quoted(what)))
+        .label(span, "this is known on deploy")
+        .help("use variables, values made from them, or data sources that can be read at stage")
+}
+
+fn quoted(what: &str) -> String {
+    if what == "path" { what.to_owned() } else { format!("`{what}`") }
+}
+
+/// A secret in the place of a document.
+pub(super) fn secret(expr: &Expr) -> Diagnostic {
+    let mut places = Vec::new();
+    understand::check::children::substitutions(expr, &mut places);
+    codes::SECRET_EXPOSED
+        .new("a secret would show in the path of an include")
+        .label(places.first().map_or(expr.span, |(span, _)| *span), "this comes from a secret")
+        .help("use a value that is not secret")
+}
+
+pub(super) fn no_text(valid: usize) -> String {
+    format!("no UTF-8 text (byte {} cannot be read)", valid + 1)
+}

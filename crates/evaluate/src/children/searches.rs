@@ -1,0 +1,148 @@
+//! Data sources that the paths of includes read: read at stage, once, before the documents that they lead to (rulings 1.6,
+//! S59). The plan takes over what was found.
+//!
+//! Not here: which candidate is taken (`plan::questions`).
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use blueprint::{Expr, Map, Name, Value};
+use diag::Diagnostics;
+use expr::Ask;
+use provider::TypeRef;
+
+use super::Reader;
+use super::known::Known;
+use crate::questions::Search;
+use understand::pinned::FrozenData;
+
+/// A data source that can be read: in which place, and which.
+pub(super) type Ready = ((u32, u32), Search);
+
+/// What a filter or an annotation comes to.
+enum Part {
+    Value(Value),
+    /// It waits for something that is asked for.
+    Waits,
+    Failed,
+}
+
+impl Reader<'_> {
+    /// What can be read now of the data sources that are wanted, and of those that these read. What they ask goes to
+    /// `asks`; what is kept, or can never be read, is settled.
+    pub(super) fn searches(
+        &mut self,
+        mut wanted: Vec<(u32, u32)>,
+        inputs: &[Value],
+        asks: &mut Vec<(u32, Ask)>,
+    ) -> Vec<Ready> {
+        let mut ready = Vec::new();
+        let mut seen: HashSet<(u32, u32), foldhash::fast::FixedState> = HashSet::default();
+        while let Some((place, at)) = wanted.pop() {
+            if self.data.contains_key(&(place, at)) || !seen.insert((place, at)) {
+                continue;
+            }
+            let name = self.named(place, at);
+            if let Some(kept) = self.reading.kept.data_sources.get(&name) {
+                self.data.insert((place, at), Some(kept.fields.clone()));
+                self.frozen.data_sources.insert(name, kept.clone());
+                // It need not be asked for, but those who wait for it go on.
+                continue;
+            }
+            let blueprint = self.text_of(place).blueprint.clone();
+            let Some((_, source)) = blueprint.data_sources.get_index(at as usize) else { continue };
+            let TypeRef::Known(ty) = self.reading.catalogs.data_source_type(&source.type_name.item) else {
+                self.data.insert((place, at), None);
+                continue;
+            };
+            let mut part = |expr: &Expr| match self.knowledge(inputs).of(place, expr) {
+                Known::Value(value) => Part::Value(value),
+                Known::Later => Part::Waits,
+                Known::Asks(more) => {
+                    asks.extend(more.into_iter().map(|ask| (place, ask)));
+                    Part::Waits
+                }
+                Known::Searches(more) => {
+                    wanted.extend(more);
+                    Part::Waits
+                }
+                Known::Failed(_) => Part::Failed,
+            };
+            let filters: Vec<Part> = source.filters.iter().map(|filter| part(&filter.search)).collect();
+            let written: Vec<Part> = source.metadata.annotations.iter().map(|(_, expr)| part(expr)).collect();
+            let all = || filters.iter().chain(&written);
+            if all().any(|part| matches!(part, Part::Failed)) {
+                self.data.insert((place, at), None);
+                continue;
+            }
+            if all().any(|part| matches!(part, Part::Value(value) if value.has_unknown())) {
+                self.data.insert((place, at), Some(Value::unknown(None, None)));
+                continue;
+            }
+            if all().any(|part| matches!(part, Part::Waits)) {
+                continue;
+            }
+            let value = |part: Part| match part {
+                Part::Value(value) => value,
+                Part::Waits | Part::Failed => Value::Null,
+            };
+            let filters = source.filters.iter().zip(filters);
+            let filters =
+                filters.map(|(filter, part)| (filter.field.item.clone(), filter.operator.item.clone(), value(part)));
+            let written = source.metadata.annotations.iter().zip(written);
+            let mut annotations: Map = written.map(|((key, _), part)| (key.item.clone(), value(part))).collect();
+            for annotation in &ty.annotations {
+                if let Some(default) = &annotation.default {
+                    annotations.get_or_insert_with(annotation.key.clone(), || default.clone());
+                }
+            }
+            let annotations = Value::Map(Arc::new(annotations));
+            let folder = self.folder_seen_from_root(place);
+            let search = Search { filters: filters.collect(), annotations, ty, folder };
+            ready.push(((place, at), search));
+        }
+        ready
+    }
+
+    /// Reads data sources. What is wrong is said in their documents.
+    pub(super) async fn search(&mut self, searches: Vec<Ready>) {
+        let world = self.reading.world;
+        let now = world.now();
+        let reads = searches.iter().map(|((place, at), search)| {
+            let blueprint = self.text_of(*place).blueprint.clone();
+            async move {
+                let mut found = Diagnostics::new();
+                let fields = match blueprint.data_sources.get_index(*at as usize) {
+                    Some((name, source)) => crate::questions::read_alone(name, source, search, world, &mut found).await,
+                    None => None,
+                };
+                (fields, found)
+            }
+        });
+        let answers = futures::future::join_all(reads.collect::<Vec<_>>()).await;
+        for (((place, at), _), (fields, found)) in searches.into_iter().zip(answers) {
+            let name = self.named(place, at);
+            let text = self.places[place as usize].text as usize;
+            self.texts[text].found.append(found);
+            if let Some(fields) = &fields {
+                self.frozen.data_sources.insert(name, FrozenData { at: now, fields: fields.clone(), asked: None });
+            }
+            self.data.insert((place, at), fields);
+        }
+    }
+
+    /// What a data source is kept under: its name behind those of the includes that lead to its place.
+    fn named(&self, place: u32, at: u32) -> Name {
+        let blueprint = &self.text_of(place).blueprint;
+        let mut text =
+            blueprint.data_sources.get_index(at as usize).map_or(String::new(), |(name, _)| name.to_string());
+        let mut here = place;
+        while let Some((above, include)) = self.places[here as usize].parent {
+            if let Some((name, _)) = self.text_of(above).blueprint.children.get_index(include as usize) {
+                text = format!("{name}/{text}");
+            }
+            here = above;
+        }
+        text.into()
+    }
+}

@@ -1,0 +1,107 @@
+//! What is read of documents once all of them are found: what their inputs decide, and samples of what empty groups would hold.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use blueprint::{Expr, Value};
+use diag::{Diagnostic, Diagnostics};
+use source::Request;
+
+use super::known::Known;
+use super::{Reader, Text};
+use understand::load::load;
+use understand::pinned::FrozenRequest;
+
+/// With so many places of a document the next one is compared, to see whether it comes to the same.
+const MOST_COMPARED: usize = 8;
+
+impl Reader<'_> {
+    /// Reads the inputs of documents that members of empty groups would be. What cannot be read is not needed.
+    pub(super) async fn read_samples(&mut self) {
+        for ((place, include), sample) in std::mem::take(&mut self.samples) {
+            let request = Request::path(self.text_of(place).location.clone(), sample.item.clone());
+            let key = FrozenRequest::new(&request, &self.reading.folder).key();
+            let document = match self.reading.kept.documents.get(&key) {
+                Some(kept) => {
+                    let bytes: Arc<[u8]> = kept.text.as_bytes().into();
+                    let location = kept.location.seen_from(&self.reading.folder);
+                    Ok(source::Document { location, bytes, digest: kept.digest })
+                }
+                None => self.reading.world.document(&request).await,
+            };
+            let Ok(document) = document else { continue };
+            let Ok(text) = std::str::from_utf8(&document.bytes) else { continue };
+            let Some(group) = self.places[place as usize].children[include as usize] else { continue };
+            let mut around = self.around(Some((place, include)));
+            around.inputs_only = true;
+            self.freeze(key, &request, &document, text);
+            let shown = self.shown(&document.location);
+            let file = self.reading.files.add(shown, text);
+            let mut found = Diagnostics::new();
+            load(
+                self.reading.files,
+                file,
+                self.reading.functions,
+                self.reading.catalogs.packages(),
+                &around,
+                &mut found,
+            );
+            found.retain(Diagnostic::is_error);
+            let group = self.places[group as usize].text as usize;
+            self.texts[group].found.append(found);
+        }
+    }
+
+    /// Settles documents in which something depends on their inputs, each place by itself. Places in which that comes to the
+    /// same share one text.
+    pub(super) fn settle(&mut self, inputs: &[Value]) {
+        let mut known: HashMap<u32, Vec<(Vec<Value>, u32)>, foldhash::fast::FixedState> = HashMap::default();
+        for at in 0..self.places.len() as u32 {
+            let blueprint = self.text_of(at).blueprint.clone();
+            let Some(dialect) = dialects::dialect(blueprint.dialect).filter(|_| blueprint.unsettled) else { continue };
+            self.fixed = false;
+            let mut found = Diagnostics::new();
+            let values = std::cell::RefCell::new(Vec::new());
+            let settled = {
+                let knowledge = self.knowledge(inputs);
+                let value = |expr: &Expr| {
+                    let value = match knowledge.of(at, expr) {
+                        Known::Value(value) => Ok(value),
+                        Known::Failed(why) => Err(why),
+                        _ => Ok(Value::unknown(None, None)),
+                    };
+                    values.borrow_mut().push(value.as_ref().map_or(Value::Null, Value::clone));
+                    value
+                };
+                dialect.settle(&blueprint, self.reading.complete, &value, &mut found)
+            };
+            let original = self.places[at as usize].text;
+            let same = known.entry(original).or_default();
+            let values = values.into_inner();
+            if found.is_empty()
+                && let Some((_, number)) = same.iter().rev().take(MOST_COMPARED).find(|(others, _)| *others == values)
+            {
+                self.places[at as usize].text = *number;
+                continue;
+            }
+            let number = self.texts.len() as u32;
+            if found.is_empty() {
+                same.push((values, number));
+            }
+            let text = &mut self.texts[original as usize];
+            // What is wrong with the text itself is said in one of its places.
+            let mut all = std::mem::take(&mut text.found);
+            all.append(found);
+            let settled = Text {
+                file: text.file,
+                location: text.location.clone(),
+                blueprint: Arc::new(settled),
+                around: text.around.clone(),
+                found: all,
+                refused: std::mem::take(&mut text.refused),
+            };
+            self.texts.push(settled);
+            self.places[at as usize].text = number;
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! What is wrong with each document, said once, in its first place: the root's first, then that of each child, and last that
+//! the child is one with errors.
+//!
+//! Not here: finding it (`check`), and putting the whole together.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use blueprint::Value;
+use diag::{Diagnostic, Diagnostics, Span};
+
+use super::known::Known;
+use super::{Judged, PlacedMistakes, Reader, by_check_at_fault};
+use understand::check;
+use understand::check::Included;
+use understand::check::below::Passed;
+
+/// What is handed down from a place, and what is wrong there with the values that are known.
+type InPlace = (Arc<[Value]>, Option<Diagnostics>, Arc<[Option<Passed>]>);
+
+impl Reader<'_> {
+    /// What is wrong with documents in the places where they stand, with the values that are handed to them there: in place of
+    /// what was found without any. What is wrong with what is handed down goes to its place too.
+    pub(super) fn with_values(&self, of_place: &[u32], judged: &[Judged]) -> PlacedMistakes {
+        let kinds = self.reading.world.source_kinds();
+        let knowledge = self.knowledge(&self.inputs);
+        let mut mistakes = PlacedMistakes::default();
+        let mut handed: Vec<Option<Passed>> = vec![None; self.places.len()];
+        // Places of one document are most often handed the same.
+        let mut known: HashMap<u32, InPlace, foldhash::fast::FixedState> = HashMap::default();
+        // A place is made after the one above it.
+        for at in 0..self.places.len() {
+            let place = &self.places[at];
+            let number = of_place[at];
+            let mine = handed[at].take().filter(Passed::says_something).unwrap_or_default();
+            let inputs: Arc<[Value]> = mine.values.into();
+            if !known.get(&number).is_some_and(|(last, ..)| *last == inputs) {
+                let one = match inputs.iter().any(|value| !value.is_unknown()) {
+                    false => (inputs, None, judged[number as usize].passed.clone()),
+                    true => {
+                        let below = |child: u32| Included {
+                            checked: judged[of_place[child as usize] as usize].checked.clone(),
+                        };
+                        let included: Vec<Option<Included>> =
+                            place.children.iter().map(|child| child.map(below)).collect();
+                        let mut found = Diagnostics::new();
+                        let (_, passed) = check::check_in_place(
+                            self.text_of(at as u32).blueprint.clone(),
+                            &included,
+                            self.reading.catalogs,
+                            self.reading.functions,
+                            Some(&kinds),
+                            Some(&inputs),
+                            &mut found,
+                        );
+                        (inputs, Some(found), passed.into())
+                    }
+                };
+                known.insert(number, one);
+            }
+            let Some((_, found, passed)) = known.get(&number) else { continue };
+            let mut found = found.clone();
+            let blueprint = &self.text_of(at as u32).blueprint;
+            let natively = dialects::conventions(blueprint.dialect).is_none();
+            for (include, child) in place.children.iter().enumerate() {
+                let Some(child) = child else { continue };
+                let passed = match (natively, blueprint.children.get_index(include)) {
+                    (true, Some((_, written))) => {
+                        let below = &self.text_of(*child).blueprint;
+                        let value = |expr: &blueprint::Expr| match knowledge.of(at as u32, expr) {
+                            Known::Value(value) => Some(value),
+                            _ => None,
+                        };
+                        let mut wrong = Diagnostics::new();
+                        let passed = check::pass_down(written, below, value, &mut wrong, |_, _, _| {});
+                        if !wrong.is_empty() {
+                            found.get_or_insert_with(|| judged[number as usize].found.clone()).append(wrong);
+                        }
+                        passed
+                    }
+                    _ => passed.get(include).cloned().flatten(),
+                };
+                handed[*child as usize] = passed;
+            }
+            if !mine.theirs.is_empty() {
+                found.get_or_insert_with(|| judged[number as usize].found.clone()).append(mine.theirs);
+            }
+            if let Some(found) = found {
+                mistakes.insert(at as u32, found);
+            }
+        }
+        mistakes
+    }
+
+    /// Says what is wrong with each document, once. `valued` is what was found in places with the values known there, `shown`
+    /// what is wrong with documents only because others hand them secrets.
+    pub(super) fn tell(
+        &mut self,
+        order: &[u32],
+        of_place: &[u32],
+        judged: &mut [Judged],
+        mut valued: PlacedMistakes,
+        mut shown: PlacedMistakes,
+        found: &mut Diagnostics,
+    ) {
+        let failed = self.failed(of_place, judged, &valued, &shown);
+        let mut said: HashSet<(&'static str, Span, String, bool), foldhash::fast::FixedState> = Default::default();
+        let mut failed_at: HashSet<Span, foldhash::fast::FixedState> = Default::default();
+        // Children with errors, said behind what is wrong with them.
+        let mut later: Vec<(u32, Option<Diagnostic>)> = Vec::new();
+        for at in order {
+            let level = self.places[*at as usize].level;
+            while later.last().is_some_and(|(above, _)| *above >= level) {
+                found.extend(later.pop().and_then(|(_, one)| one));
+            }
+            later.push((
+                level,
+                self.child_failed(*at).filter(|one| failed[*at as usize] && failed_at.insert(one.span())),
+            ));
+            let text = self.places[*at as usize].text as usize;
+            let by_check = std::mem::take(&mut judged[of_place[*at as usize] as usize].found);
+            let mut mine = valued.remove(at).unwrap_or(by_check);
+            let text = &mut self.texts[text];
+            let refused = std::mem::take(&mut text.refused);
+            mine.extend(
+                refused
+                    .into_iter()
+                    .filter(|(include, _)| {
+                        // What the document alone shows has been said by the check in its own words.
+                        let child = text.blueprint.children.get_index(*include as usize).map(|(_, child)| child);
+                        !child.is_some_and(|child| by_check_at_fault(&mine, child))
+                    })
+                    .map(|(_, diagnostic)| diagnostic)
+                    .collect::<Vec<_>>(),
+            );
+            mine.append(std::mem::take(&mut text.found));
+            mine.append(shown.remove(at).unwrap_or_default());
+            if mine.is_empty() {
+                continue;
+            }
+            mine.sort();
+            mine.retain(|it| said.insert((it.code.name, it.span(), it.message.clone(), it.is_error())));
+            let trail = self.trail(*at);
+            for one in mine.iter_mut() {
+                one.trail.clone_from(&trail);
+                self.below(*at, one);
+            }
+            found.append(mine);
+        }
+        while let Some((_, one)) = later.pop() {
+            found.extend(one);
+        }
+    }
+
+    /// Has the dialects above complete what they say of a mistake at a place.
+    fn below(&self, place: u32, one: &mut Diagnostic) {
+        let mut at = place;
+        while let Some((above, include)) = self.places[at as usize].parent {
+            let blueprint = &self.text_of(above).blueprint;
+            if let (Some(conventions), Some((name, child))) =
+                (dialects::conventions(blueprint.dialect), blueprint.children.get_index(include as usize))
+            {
+                conventions.below(one, name, child, at == place);
+            }
+            at = above;
+        }
+    }
+
+    /// That a place holds a child with errors, as it is said of the include in the place above.
+    fn child_failed(&self, place: u32) -> Option<Diagnostic> {
+        let (above, include) = self.places[place as usize].parent?;
+        let (name, child) = self.text_of(above).blueprint.children.get_index(include as usize)?;
+        let mut diagnostic = check::child_failed(name, child);
+        diagnostic.trail = self.trail(above);
+        Some(diagnostic)
+    }
+
+    /// Whether there are errors in each place, or below it.
+    fn failed(
+        &self,
+        of_place: &[u32],
+        judged: &[Judged],
+        valued: &PlacedMistakes,
+        shown: &PlacedMistakes,
+    ) -> Vec<bool> {
+        let mut failed = vec![false; self.places.len()];
+        // Going backwards meets children first.
+        for at in (0..self.places.len()).rev() {
+            let place = &self.places[at];
+            let number = at as u32;
+            let by_check = &judged[of_place[at] as usize].found;
+            let text = &self.texts[place.text as usize];
+            failed[at] |= valued.get(&number).unwrap_or(by_check).has_errors()
+                || text.found.has_errors()
+                || !text.refused.is_empty()
+                || shown.get(&number).is_some_and(Diagnostics::has_errors);
+            if let (true, Some((above, _))) = (failed[at], place.parent) {
+                failed[above as usize] = true;
+            }
+        }
+        failed
+    }
+}
+
+/// Takes away warnings of what has turned out to be an error.
+pub(super) fn without_doubts(found: &mut Diagnostics) {
+    let key = |one: &Diagnostic| (one.code.name, one.span(), one.message.clone());
+    let certain: HashSet<_, foldhash::fast::FixedState> = found.iter().filter(|one| one.is_error()).map(key).collect();
+    if !certain.is_empty() {
+        found.retain(|one| one.is_error() || !certain.contains(&key(one)));
+    }
+}

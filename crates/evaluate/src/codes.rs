@@ -1,0 +1,15 @@
+//! Diagnostic codes of evaluation: what the world answers, and what that makes of a document.
+
+pub use dialects::codes::{MISSING_VARIABLE, NAME_COLLISION, UNDECLARED_VARIABLE};
+
+diag::codes! {
+    DESCRIPTION_UNRESOLVED = Warning "description-unresolved": "description shown unfilled";
+    DATA_SOURCE_EMPTY = Error "data-source-empty": "nothing matches";
+    SEVERAL_MATCHES = Note "several-matches": "first of several taken";
+    TRANSFORM_FAILED = Error "transform-failed": "a transform gave up";
+    NO_PROVIDER = Error "no-provider": "types are known, but nothing here manages them";
+    PROVIDER_FAILED = Error "provider-failed": "provider refused; its words below";
+    PROVIDER_BROKE_CONTRACT = Error "provider-broke-contract": "answer not as declared";
+    RETRIES_EXHAUSTED = Error "retries-exhausted": "still failing after retries";
+    NEEDS_ATTENTION = Error "needs-attention": "a person must choose";
+}

@@ -1,0 +1,718 @@
+//! Answers that evaluations need from the world: files, drawn values, data sources.
+
+use std::sync::Arc;
+
+use blueprint::{Address, DataSource, Field, IndexMap, Kind, Map, Name, Schema, Type, Unknown, Value};
+use diag::{Diagnostic, Diagnostics};
+use expr::{Ask, AskFailure, FunctionTable, Purity, Returns};
+use provider::{Catalogs, DataSourceType, Fetched, Planned, ProviderError, TypeRef};
+use state::Remembered;
+
+use crate::answers::FrozenBytes;
+use crate::codes;
+use crate::resolve::scope::bytes_key;
+use crate::resolve::{Evaluation, Halt, Need, Site, Slot, site_of};
+use crate::world::{PlanQuestion, World};
+use understand::compare::{entry_of, has_sensitive, item_of, mark_like};
+use understand::pinned::{FrozenData, FrozenSearch};
+
+/// Each once, in the order in which they came, with a fixed hash.
+type IndexSet<T> = indexmap::IndexSet<T, foldhash::fast::FixedState>;
+
+/// A question to the world, as data: who carries a plan out asks it there, too.
+#[derive(Clone, Debug)]
+pub enum Question {
+    /// A question of an expression, and the folder of the document in which it stands.
+    Ask {
+        /// What it is kept under.
+        key: String,
+        /// The number of the document.
+        unit: u32,
+        /// The folder of the document.
+        folder: Name,
+        /// The question itself.
+        ask: Ask,
+    },
+    /// What a data source asks for, by its number.
+    Fetch(u32, Box<Search>),
+    /// What is at the place of a thing that is to be created.
+    Place(Box<Place>),
+}
+
+/// The place of a thing that is to be created, whose spec was not known when the plan was made.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Its address.
+    pub address: Address,
+    /// Its type.
+    pub type_name: Name,
+    /// Of a replacement, the inputs of the old thing.
+    pub prior_inputs: Value,
+    /// The spec wanted.
+    pub desired: Value,
+    /// The folder of the document that declares it, as seen from that of the root document.
+    pub folder: Name,
+}
+
+impl Question {
+    /// The same for equal questions, and for no others.
+    pub fn key(&self) -> String {
+        match self {
+            Question::Ask { key, ask, .. } => match ask {
+                // A path and a URL may look alike.
+                Ask::File { .. } => format!("file {key}"),
+                Ask::Http { .. } => format!("http {key}"),
+                _ => format!("call {key}"),
+            },
+            Question::Fetch(index, _) => format!("datasource {index}"),
+            Question::Place(place) => format!("place {}", place.address),
+        }
+    }
+}
+
+/// What the world said to a question.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    /// Bytes that were read.
+    Bytes(Arc<[u8]>),
+    /// A value that was drawn or given.
+    Value(Value),
+    /// The question needs no answer.
+    Nothing,
+    /// It was refused.
+    Refused(AskFailure),
+    /// A provider's function could not answer now; it may later.
+    Troubled(ProviderError),
+    /// The candidates of a data source, or why there are none.
+    Fetched(Result<Fetched, ProviderError>),
+    /// What the provider of a thing says before its create.
+    Planned(Result<Planned, ProviderError>),
+}
+
+impl Question {
+    /// The namespace of the provider that is asked, if one is.
+    pub fn namespace(&self) -> Option<&str> {
+        match self {
+            Question::Fetch(_, search) => Some(Catalogs::namespace_of(&search.ty.name)),
+            Question::Place(place) => Some(Catalogs::namespace_of(&place.type_name)),
+            Question::Ask { ask: Ask::Provider { namespace, .. }, .. } => Some(namespace),
+            Question::Ask { .. } => None,
+        }
+    }
+}
+
+impl Reply {
+    /// Why a provider could not answer, where it may later.
+    pub fn trouble(&self) -> Option<&ProviderError> {
+        match self {
+            Reply::Troubled(error) | Reply::Fetched(Err(error)) | Reply::Planned(Err(error)) => {
+                Some(error).filter(|it| it.kind.is_retryable())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a data source asks for.
+#[derive(Clone, Debug)]
+pub struct Search {
+    /// The type of the data source.
+    pub ty: Arc<DataSourceType>,
+    /// Field, operator and search value of each filter.
+    pub filters: Vec<(Name, Name, Value)>,
+    /// The annotations of the data source, evaluated.
+    pub annotations: Value,
+    /// The folder of its document, as seen from that of the root document.
+    pub folder: Name,
+}
+
+/// Needs on their way to being answered, together with whatever they need in turn.
+pub struct Round {
+    asks: IndexMap<String, (u32, Ask)>,
+    /// Data sources that wait to be read.
+    waiting: IndexSet<u32>,
+}
+
+impl Round {
+    /// A round that answers these.
+    pub fn new(evaluation: &Evaluation, needs: Vec<Need>) -> Round {
+        let mut round = Round { asks: IndexMap::default(), waiting: IndexSet::default() };
+        for need in needs {
+            round.add(evaluation, need);
+        }
+        round
+    }
+
+    /// Takes a need in; whether it is a new one.
+    fn add(&mut self, evaluation: &Evaluation, need: Need) -> bool {
+        match need {
+            Need::Ask(unit, owner, more) => {
+                for ask in more {
+                    let key = key_of(evaluation, unit, &owner, &ask);
+                    self.asks.entry(key).or_insert((unit, ask));
+                }
+                true
+            }
+            Need::Fetch(index) => self.waiting.insert(index),
+        }
+    }
+
+    /// Everything that can be asked now; nothing once all is answered.
+    pub fn questions(
+        &mut self,
+        evaluation: &mut Evaluation,
+        catalogs: &Catalogs,
+        found: &mut Diagnostics,
+    ) -> Vec<Question> {
+        let documents = evaluation.documents.clone();
+        let mut questions = Vec::new();
+        let mut next: IndexSet<u32> = IndexSet::default();
+        // A data source may read data sources; those come into the same round as they are found.
+        let mut at = 0;
+        while let Some(index) = self.waiting.get_index(at).copied() {
+            at += 1;
+            if !matches!(evaluation.data[index as usize], Slot::Open) {
+                continue;
+            }
+            let mut mistakes = Diagnostics::new();
+            match search(evaluation, index, catalogs, &mut mistakes) {
+                Ok(Searched::Settled(slot)) => {
+                    found.append(mistakes);
+                    evaluation.data[index as usize] = slot;
+                    // Who waits for it may go on in this very round.
+                    if !next.is_empty() {
+                        let again = std::mem::take(&mut next);
+                        let rest = self.waiting.iter().skip(at).copied();
+                        self.waiting = again.into_iter().chain(rest).collect();
+                        at = 0;
+                    }
+                }
+                Ok(Searched::Ask(search)) => {
+                    found.append(mistakes);
+                    questions.push(Question::Fetch(index, Box::new(search)));
+                }
+                Err(need) => {
+                    next.insert(index);
+                    self.add(evaluation, need);
+                }
+            }
+        }
+        for (key, (unit, ask)) in std::mem::take(&mut self.asks) {
+            questions.push(Question::Ask { key, unit, folder: documents.unit(unit).folder.clone(), ask });
+        }
+        if questions.is_empty() {
+            // They wait for each other, which has been reported.
+            next.iter().for_each(|index| evaluation.data[*index as usize] = Slot::Failed);
+            next.clear();
+        }
+        self.waiting = next;
+        questions
+    }
+}
+
+/// Takes in what the world said, so that the evaluations that asked can be tried again. What it refused is kept as an
+/// answer too, so that the diagnostic stands at the call.
+pub fn take_in(evaluation: &mut Evaluation, question: Question, reply: Reply, found: &mut Diagnostics) {
+    match (question, reply) {
+        (Question::Ask { key, unit, ask, .. }, reply) => keep(evaluation, key, unit, ask, reply),
+        (Question::Fetch(index, search), Reply::Fetched(fetched)) => {
+            evaluation.data[index as usize] = settle(evaluation, index, &search, fetched, found);
+        }
+        (Question::Fetch(index, search), Reply::Nothing) => {
+            found.extend(nobody_reads(evaluation, index, &search));
+            evaluation.data[index as usize] = Slot::Failed;
+        }
+        (Question::Fetch(index, _), _) => evaluation.data[index as usize] = Slot::Failed,
+        (Question::Place(place), Reply::Planned(Ok(said))) => {
+            evaluation.answers.opinions.insert(place.address, said.into());
+        }
+        // Who cannot look there will say why when it is called.
+        (Question::Place(_), _) => {}
+    }
+}
+
+/// Answers needs, and whatever they need in turn. Everything that can be asked is asked together; answers are kept in the
+/// order of the questions.
+pub async fn answer(
+    evaluation: &mut Evaluation,
+    needs: Vec<Need>,
+    catalogs: &Catalogs,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) {
+    std::mem::take(&mut evaluation.unlearned).iter().for_each(|value| world.learn(value));
+    let mut round = Round::new(evaluation, needs);
+    loop {
+        let mut questions = round.questions(evaluation, catalogs, found);
+        if questions.is_empty() {
+            return;
+        }
+        if evaluation.answers.salt.is_empty() && questions.iter().any(is_about_a_secret) {
+            evaluation.answers.salt = data_encoding::HEXLOWER.encode(&world.random()).into();
+            rekey(&evaluation.answers.salt, &mut questions);
+        }
+        let now = evaluation.answers.now;
+        let functions = evaluation.functions.clone();
+        let puts: Vec<_> = questions.iter().map(|question| put(question, now, &functions, world)).collect();
+        let replies = futures::future::join_all(puts).await;
+        for (question, reply) in questions.into_iter().zip(replies) {
+            take_in(evaluation, question, reply, found);
+        }
+    }
+}
+
+/// Whether a provider function is asked about something secret.
+fn is_about_a_secret(question: &Question) -> bool {
+    match question {
+        Question::Ask { ask: Ask::Provider { arguments, .. }, .. } => arguments.iter().any(Value::has_secret),
+        _ => false,
+    }
+}
+
+/// Gives questions about secrets the keys under which their answers are kept, now that there is a salt.
+fn rekey(salt: &str, questions: &mut [Question]) {
+    for question in questions.iter_mut().filter(|question| is_about_a_secret(question)) {
+        if let Question::Ask { key, ask: Ask::Provider { namespace, function, arguments }, .. } = question {
+            *key = crate::resolve::scope::call_key(salt, namespace, function, arguments);
+        }
+    }
+}
+
+/// What a need is about, so that two of them can be told apart, secrets included.
+pub fn need_key(evaluation: &Evaluation, need: &Need) -> String {
+    match need {
+        Need::Fetch(index) => format!("datasource {index}"),
+        Need::Ask(unit, owner, asks) => {
+            let keys = asks.iter().map(|ask| key_of(evaluation, *unit, owner, ask));
+            format!("{unit} {owner} {}", keys.collect::<Vec<_>>().join(" "))
+        }
+    }
+}
+
+/// What a question is kept under, so that each is put once.
+fn key_of(evaluation: &Evaluation, unit: u32, owner: &str, ask: &Ask) -> String {
+    match ask {
+        Ask::File { path, .. } => bytes_key(&evaluation.documents, unit, path).into_owned(),
+        Ask::Http { url } => url.to_string(),
+        Ask::Remembered { path, nth, .. } => site_of(owner, path, *nth).to_string(),
+        Ask::WorkingDirectory => String::new(),
+        Ask::Provider { namespace, function, arguments } => {
+            crate::resolve::scope::call_key(&evaluation.answers.salt, namespace, function, arguments)
+        }
+    }
+}
+
+/// Puts a question of an expression to the world, for its value alone.
+pub async fn put_value(
+    ask: &Ask,
+    folder: &str,
+    now: i64,
+    functions: &FunctionTable,
+    world: &dyn World,
+) -> Result<Value, AskFailure> {
+    let question = Question::Ask { key: String::new(), unit: 0, folder: folder.into(), ask: ask.clone() };
+    match put(&question, now, functions, world).await {
+        Reply::Bytes(bytes) => Ok(Value::Bytes(bytes)),
+        Reply::Value(value) => Ok(value),
+        Reply::Refused(failure) => Err(failure),
+        Reply::Troubled(error) => Err(failed("the function", error)),
+        Reply::Nothing | Reply::Fetched(_) | Reply::Planned(_) => Ok(Value::Null),
+    }
+}
+
+/// Puts one question to the world. `now` is the instant of the stage.
+pub async fn put(question: &Question, now: i64, functions: &FunctionTable, world: &dyn World) -> Reply {
+    let (ask, folder) = match question {
+        Question::Fetch(_, search) if !world.manages(&search.ty.name) => return Reply::Nothing,
+        Question::Fetch(_, search) => {
+            let fetched = world.fetch(&search.ty.name, &search.filters, &search.annotations, &search.folder).await;
+            return Reply::Fetched(fetched);
+        }
+        Question::Place(place) => {
+            let question = PlanQuestion {
+                address: &place.address,
+                type_name: &place.type_name,
+                prior_inputs: &place.prior_inputs,
+                prior: &Value::Null,
+                desired: &place.desired,
+                folder: &place.folder,
+            };
+            return Reply::Planned(world.plan(question).await);
+        }
+        Question::Ask { ask, folder, .. } => (ask, folder),
+    };
+    let read = |what: &str, bytes: Result<Arc<[u8]>, crate::world::SourceError>| match bytes {
+        Ok(bytes) => Reply::Bytes(bytes),
+        Err(error) => Reply::Refused(AskFailure {
+            code: &expr::codes::SOURCE_UNREADABLE,
+            message: format!("`{what}` cannot be read"),
+            notes: vec![error.message],
+        }),
+    };
+    match ask {
+        Ask::File { path, .. } => read(path, world.file(folder, path).await),
+        Ask::Http { url } => read(url, world.http(url).await),
+        Ask::Remembered { function, arguments, .. } => {
+            match expr::remembered_value(function, arguments, now, world.random()) {
+                Some(value) => Reply::Value(value),
+                None => Reply::Refused(AskFailure {
+                    code: &expr::codes::ARGUMENT_FORMAT,
+                    message: format!("`{function}` cannot be drawn like this"),
+                    notes: Vec::new(),
+                }),
+            }
+        }
+        // Always answered from what is at hand.
+        Ask::WorkingDirectory => Reply::Nothing,
+        Ask::Provider { namespace, function, arguments } => {
+            let answer = match world.call(namespace, function, arguments).await {
+                Ok(answer) => as_declared(answer, namespace, function, functions),
+                Err(error) if error.kind.is_retryable() => return Reply::Troubled(error),
+                Err(error) => Err(failed(function, error)),
+            };
+            match answer {
+                Ok(answer) => Reply::Value(answer.tainted(arguments.iter().any(Value::has_secret))),
+                Err(failure) => Reply::Refused(failure),
+            }
+        }
+    }
+}
+
+/// A provider's function gave no answer.
+fn failed(function: &str, error: ProviderError) -> AskFailure {
+    let code = crate::patience::code_of(&error);
+    AskFailure { code, message: format!("`{function}` failed"), notes: vec![error.message] }
+}
+
+/// What a provider's function gave, if it is of the kind that the catalogue declares; `none` is.
+fn as_declared(answer: Value, namespace: &str, function: &str, functions: &FunctionTable) -> Result<Value, AskFailure> {
+    let declared = functions.iter().find(|it| {
+        let Purity::Provider { namespace: of, name } = &it.purity else { return false };
+        (of.as_ref(), name.as_ref()) == (namespace, function)
+    });
+    let Some(Returns::Type(ty)) = declared.map(|function| &function.returns) else { return Ok(answer) };
+    let is_plain = !answer.has_unknown() && !has_function(&answer);
+    match expr::convert(&answer, ty, expr::Source::Literal) {
+        Ok(answer) if is_plain => Ok(answer),
+        _ if answer.is_null() => Ok(answer),
+        _ => Err(AskFailure {
+            code: &codes::PROVIDER_BROKE_CONTRACT,
+            message: format!("`{function}` gave {}, declared as {ty}", answer.kind_word()),
+            notes: Vec::new(),
+        }),
+    }
+}
+
+fn has_function(value: &Value) -> bool {
+    match value {
+        Value::Function(_) => true,
+        Value::Secret(inner) => has_function(inner),
+        Value::List(items) | Value::Set(items) => items.iter().any(has_function),
+        Value::Map(entries) => entries.values().any(has_function),
+        _ => false,
+    }
+}
+
+fn keep(evaluation: &mut Evaluation, key: String, unit: u32, ask: Ask, reply: Reply) {
+    let key: Name = key.into();
+    let folder = evaluation.documents.unit(unit).folder.clone();
+    let answers = &mut evaluation.answers;
+    match (ask, reply) {
+        (_, Reply::Refused(failure)) => drop(evaluation.refused.insert(key, failure)),
+        (Ask::Provider { function, .. }, Reply::Troubled(error)) => {
+            drop(evaluation.refused.insert(key, failed(&function, error)));
+        }
+        (Ask::File { path, .. }, Reply::Bytes(bytes)) => {
+            answers.bytes.insert(key, FrozenBytes::new(&folder, &path, bytes));
+        }
+        (Ask::Http { url }, Reply::Bytes(bytes)) => {
+            answers.bytes.insert(key, FrozenBytes::new("", &url, bytes));
+        }
+        (Ask::Remembered { fingerprint, .. }, Reply::Value(value)) => {
+            answers.remembered.insert(key, Remembered { fingerprint, value });
+        }
+        (Ask::Provider { .. }, Reply::Value(value)) => {
+            answers.calls.insert(key, value);
+        }
+        _ => {}
+    }
+}
+
+enum Searched {
+    /// There is nothing to be asked.
+    Settled(Slot),
+    Ask(Search),
+}
+
+/// Finds out what to ask of a data source; its search values may need answers themselves.
+fn search(
+    evaluation: &mut Evaluation,
+    index: u32,
+    catalogs: &Catalogs,
+    found: &mut Diagnostics,
+) -> Result<Searched, Need> {
+    let documents = evaluation.documents.clone();
+    let Some((unit, name, source)) = documents.data_source(index) else {
+        return Ok(Searched::Settled(Slot::Failed));
+    };
+    if let Some(frozen) = evaluation.answers.data_sources.get(documents.unit(unit).named(name).as_str()) {
+        return Ok(Searched::Settled(Slot::Value(frozen.fields.clone())));
+    }
+    let TypeRef::Known(ty) = catalogs.data_source_type(&source.type_name.item) else {
+        return Ok(Searched::Settled(Slot::Failed));
+    };
+    let owner = documents.unit(unit).named(format_args!("datasources.{name}"));
+    let site = Site::of(unit, &owner);
+    let mut filters: Vec<(Name, Name, Value)> = Vec::new();
+    let (mut unknown, mut waits_for) = (false, Vec::new());
+    for filter in &source.filters {
+        let value = match evaluation.present(site, &filter.search, found) {
+            Ok(value) => value,
+            Err(Halt::Need(need)) => return Err(need),
+            Err(_) => return Ok(Searched::Settled(Slot::Failed)),
+        };
+        unknown |= value.has_unknown();
+        value.waits_for(&mut waits_for);
+        filters.push((filter.field.item.clone(), filter.operator.item.clone(), value));
+    }
+    let mut annotations = Map::default();
+    for (key, expr) in &source.metadata.annotations {
+        match evaluation.present(site, expr, found) {
+            Ok(value) => {
+                unknown |= value.has_unknown();
+                value.waits_for(&mut waits_for);
+                annotations.insert(key.item.clone(), value);
+            }
+            Err(Halt::Need(need)) => return Err(need),
+            Err(_) => return Ok(Searched::Settled(Slot::Failed)),
+        }
+    }
+    for annotation in &ty.annotations {
+        if let Some(default) = &annotation.default {
+            annotations.get_or_insert_with(annotation.key.clone(), || default.clone());
+        }
+    }
+    if unknown {
+        return Ok(Searched::Settled(read_on_deploy(source, &ty, &waits_for)));
+    }
+    let folder = documents.folder_seen_from_root(unit);
+    Ok(Searched::Ask(Search { ty, filters, annotations: Value::Map(Arc::new(annotations)), folder }))
+}
+
+/// What a data source exports before it can be read: everything is known on deploy (section 1.6).
+fn read_on_deploy(source: &DataSource, ty: &DataSourceType, waits_for: &[blueprint::Address]) -> Slot {
+    let unknown = |ty: Type, secret: bool| {
+        Value::Unknown(Arc::new(Unknown { ty: Some(ty), waits_for: waits_for.to_vec() })).tainted(secret)
+    };
+    let mut fields = Map::default();
+    if source.export_all.is_some() {
+        for (field, definition) in &ty.schema.fields {
+            fields.insert(field.clone(), unknown(definition.ty(), has_sensitive(Some(definition))));
+        }
+    }
+    for (exported, export) in &source.exports {
+        let field = export.alias_for.as_ref().map_or(exported, |alias| &alias.item);
+        let (definition, sensitive) = definition_of(&ty.schema, field);
+        fields.insert(exported.clone(), unknown(export.ty.item.clone(), sensitive || has_sensitive(definition)));
+    }
+    Slot::Partial(Value::Map(Arc::new(fields)))
+}
+
+/// That nobody here can read a data source.
+fn nobody_reads(evaluation: &Evaluation, index: u32, search: &Search) -> Option<Diagnostic> {
+    let (_, name, source) = evaluation.documents.data_source(index)?;
+    Some(no_provider(name, source, search))
+}
+
+fn no_provider(name: &Name, source: &DataSource, search: &Search) -> Diagnostic {
+    let namespace = provider::Catalogs::namespace_of(&search.ty.name);
+    codes::NO_PROVIDER
+        .new(format!("there is no provider for `{namespace}` here yet"))
+        .label(source.span, format!("`{name}` cannot be read without one"))
+        .help("rehearse it: `--simulate` makes up something that meets the filters")
+        .help("to say yourself what is found, give the type `rows` in a catalogue of your own: `--simulate --catalog FILE`")
+}
+
+/// Settles a data source by what was found: the first candidate for which every filter holds.
+fn settle(
+    evaluation: &mut Evaluation,
+    index: u32,
+    search: &Search,
+    fetched: Result<Fetched, ProviderError>,
+    found: &mut Diagnostics,
+) -> Slot {
+    let documents = evaluation.documents.clone();
+    let Some((unit, name, source)) = documents.data_source(index) else { return Slot::Failed };
+    let Some(fields) = chosen(name, source, search, fetched, found) else { return Slot::Failed };
+    let at = evaluation.answers.now;
+    evaluation.answers.data_sources.insert(
+        documents.unit(unit).named(name).into(),
+        FrozenData { at, fields: fields.clone(), asked: asked_again(search) },
+    );
+    Slot::Value(fields)
+}
+
+/// What is kept so that a kept plan can ask again; nothing where asking runs a command or sends a request.
+fn asked_again(search: &Search) -> Option<Box<FrozenSearch>> {
+    let Search { ty, filters, annotations, folder } = search;
+    let again = || FrozenSearch { filters: filters.clone(), annotations: annotations.clone(), folder: folder.clone() };
+    (!ty.acts).then(|| Box::new(again()))
+}
+
+/// What a data source exports of what was found: of the first candidate for which every filter holds. `None` if there is
+/// none, or if it could not be read, which is reported.
+fn chosen(
+    name: &Name,
+    source: &DataSource,
+    search: &Search,
+    fetched: Result<Fetched, ProviderError>,
+    found: &mut Diagnostics,
+) -> Option<Value> {
+    let Search { ty, filters, .. } = search;
+    let fetched = match fetched {
+        Ok(fetched) => fetched,
+        Err(error) => {
+            found.push(
+                crate::patience::code_of(&error)
+                    .new(format!("the data source `{name}` cannot be read"))
+                    .label(source.span, "")
+                    .note(error.message),
+            );
+            return None;
+        }
+    };
+    for (field, why) in &fetched.warnings {
+        let filter = source.filters.iter().find(|filter| filter.field.item.as_ref() == field);
+        let mut warning = understand::check::codes::REJECTED_BY_PROVIDER
+            .new(format!("the provider has a remark about the data source `{name}`"))
+            .label(filter.map_or(source.span, |filter| filter.search.span), why.as_str());
+        warning.severity = diag::Severity::Warning;
+        found.push(warning);
+    }
+    let mut matching = Vec::new();
+    for candidate in &fetched.candidates {
+        let mut all = true;
+        for (at, (field, operator, wanted)) in filters.iter().enumerate() {
+            let seen = path_of(&candidate.filter_fields, field);
+            if seen.is_none() && fetched.applied.contains(&at) {
+                continue;
+            }
+            match super::filters::holds(operator, seen.as_ref(), wanted) {
+                Some(holds) => all &= holds,
+                None => {
+                    let filter = &source.filters[at];
+                    found.push(
+                        understand::check::codes::FILTER_KIND_MISMATCH
+                            .new(format!("`{operator}` cannot compare `{field}` with {}", wanted.kind_word()))
+                            .label(filter.operator.span, "not for values of these kinds"),
+                    );
+                    return None;
+                }
+            }
+        }
+        if all {
+            matching.push(candidate);
+        }
+    }
+    let Some(first) = matching.first() else {
+        found.push(
+            codes::DATA_SOURCE_EMPTY
+                .new(format!("nothing matches the data source `{name}`"))
+                .label(
+                    source.span,
+                    match fetched.candidates.len() {
+                        0 => "nothing was found".to_owned(),
+                        1 => "one candidate was looked at".to_owned(),
+                        count => format!("{count} candidates were looked at"),
+                    },
+                )
+                .help(
+                    "compare its filters with what is there; in a rehearsal that is the type's `rows` in its catalogue",
+                ),
+        );
+        return None;
+    };
+    if matching.len() > 1 {
+        found.push(
+            codes::SEVERAL_MATCHES
+                .new(format!("{} candidates match the data source `{name}`; the first is taken", matching.len()))
+                .label(source.span, ""),
+        );
+    }
+    let mut fields = Map::default();
+    if source.export_all.is_some() {
+        for (field, definition) in &ty.schema.fields {
+            if let Some(value) = path_of(&first.fields, field) {
+                fields.insert(field.clone(), mark_like(&value, None, Some(definition)));
+            }
+        }
+    }
+    for (exported, export) in &source.exports {
+        let field = export.alias_for.as_ref().map_or(exported, |alias| &alias.item);
+        if let Some(value) = path_of(&first.fields, field) {
+            let (definition, sensitive) = definition_of(&ty.schema, field);
+            let value = mark_like(&value, None, definition).tainted(sensitive);
+            let value = expr::convert(&value, &export.ty.item, expr::Source::Literal).unwrap_or(value);
+            fields.insert(exported.clone(), value);
+        }
+    }
+    Some(Value::Map(Arc::new(fields)))
+}
+
+/// Reads a data source by itself, with these filters and annotations. `None` if that is in error, which is reported.
+pub async fn read_alone(
+    name: &Name,
+    source: &DataSource,
+    search: &Search,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) -> Option<Value> {
+    if !world.manages(&search.ty.name) {
+        found.push(no_provider(name, source, search));
+        return None;
+    }
+    let fetched = world.fetch(&search.ty.name, &search.filters, &search.annotations, &search.folder).await;
+    chosen(name, source, search, fetched, found)
+}
+
+/// The field at a path as [`path_of`] takes it, and whether anything above it is sensitive.
+fn definition_of<'s>(schema: &'s Schema, path: &str) -> (Option<&'s Field>, bool) {
+    if let Some(field) = schema.fields.get(path) {
+        return (Some(field), false);
+    }
+    let mut names = path
+        .split('.')
+        .map(|step| step.split_once('[').map_or((step, 0), |(name, rest)| (name, rest.split('[').count())));
+    let Some((name, mut lists)) = names.next() else { return (None, false) };
+    let mut field = schema.fields.get(name);
+    let mut sensitive = false;
+    loop {
+        for _ in 0..lists {
+            sensitive |= field.is_some_and(|field| field.sensitive);
+            field = item_of(field);
+        }
+        let Some((name, more)) = names.next() else { return (field, sensitive) };
+        sensitive |= field
+            .is_some_and(|field| field.sensitive || matches!(field.kind, Kind::Union(_)) && has_sensitive(Some(field)));
+        field = entry_of(field, name);
+        lists = more;
+    }
+}
+
+/// The value at a path of names with dots and positions; a whole name with dots first. `[]` is `[0]`.
+fn path_of(fields: &Value, path: &str) -> Option<Value> {
+    if let Some(value) = fields.get(path) {
+        return Some(value.clone()).filter(|value| !value.is_null());
+    }
+    let mut value = fields.clone();
+    for step in path.split('.') {
+        let (name, rest) = step.split_once('[').map_or((step, ""), |(name, rest)| (name, rest));
+        value = value.get(name)?.clone();
+        for index in rest.split('[').filter(|index| !index.is_empty()) {
+            let index = index.trim_end_matches(']');
+            let index: usize = if index.is_empty() { 0 } else { index.parse().ok()? };
+            value = value.as_list()?.get(index)?.clone();
+        }
+    }
+    Some(value).filter(|value| !value.is_null())
+}

@@ -1,0 +1,253 @@
+//! What crosses the border between a document and its child: inputs go down, exports come up (reference 4.2).
+//!
+//! Not here: whether that is right as far as the documents alone tell (`check::children`).
+
+use blueprint::{Accessor, AccessorKind, Expr, ExprKind, Head, Value};
+use diag::{Diagnostic, Diagnostics, Severity};
+use dialects::{Mistake, Part, Place};
+use expr::{Read, Stop};
+
+use super::scope::Frame;
+use super::{Evaluation, Halt, Need, Site, Slot};
+use understand::check;
+use understand::documents::{Documents, Handed};
+
+impl Evaluation {
+    /// Settles what a child is given for one of its inputs.
+    pub fn settle_handed(&mut self, number: u32, found: &mut Diagnostics) -> Result<(), Need> {
+        let documents = self.documents.clone();
+        let Some(handed) = documents.handed(number) else { return Ok(()) };
+        let slot = match self.hand_down(&handed, found) {
+            Ok(value) if value.has_unknown() => Slot::Partial(value),
+            Ok(value) => Slot::Value(value),
+            Err(Halt::Need(need)) => return Err(need),
+            Err(Halt::Failed | Halt::Absent(_)) => Slot::Failed,
+        };
+        self.handed[number as usize] = slot;
+        Ok(())
+    }
+
+    /// Settles everything that is written out in includes: it waits for nothing.
+    pub fn settle_written_out(&mut self, found: &mut Diagnostics) {
+        let documents = self.documents.clone();
+        for number in 0..self.handed.len() as u32 {
+            if documents.handed(number).is_some_and(|handed| handed.is_written_out()) {
+                // What is written out asks nothing.
+                let _ = self.settle_handed(number, found);
+            }
+        }
+    }
+
+    fn hand_down(&mut self, handed: &Handed<'_>, found: &mut Diagnostics) -> Result<Value, Halt> {
+        let Handed { unit, position, name, input, above, given, include } = handed;
+        let documents = self.documents.clone();
+        let child = documents.unit(*unit);
+        let custom = child.checked.custom_types.get(*position).and_then(Option::as_ref);
+        let mut whole = false;
+        let mut given = given;
+        let value = match given {
+            None => Value::Null,
+            Some(expr) => {
+                // An option is handed on as it is to a variable of the same type; else it is named by its label.
+                whole = custom.is_some_and(|custom| {
+                    let ExprKind::Ref(reference) = &expr.inner().kind else { return false };
+                    let Head::Input(name) = &reference.head else { return false };
+                    let parent = &documents.unit(*above).checked;
+                    let at = parent.blueprint.inputs.get_index_of(name);
+                    let theirs = at.and_then(|at| parent.custom_types.get(at)).and_then(Option::as_ref);
+                    theirs.is_some_and(|theirs| theirs.name == custom.name)
+                });
+                let owner = child.named(format_args!("variables.{name}"));
+                let within = self.within(*above, *unit, name, expr, &documents);
+                let mut mine = Diagnostics::new();
+                let value = self.entry(Site::of(*above, &owner), expr, &mut mine);
+                self.place(*above, within, &mut mine);
+                found.append(mine);
+                match value? {
+                    Some(value) => value,
+                    // It is as if it were not written.
+                    None => {
+                        given = &None;
+                        Value::Null
+                    }
+                }
+            }
+        };
+        if let Some(conventions) = dialects::conventions(child.blueprint().dialect) {
+            let place = given.map_or(*include, |expr| expr.span);
+            let value = given.map(|_| &value);
+            let mut mine = Diagnostics::new();
+            let handed = conventions.handed(name, input, value, place, &mut mine);
+            if let Some(expr) = given {
+                self.place(*above, self.within(*above, *unit, name, expr, &documents), &mut mine);
+            }
+            found.append(mine);
+            return handed.ok_or(Halt::Failed);
+        }
+        let (value, written) = match (value.is_null(), given) {
+            (false, Some(expr)) => (value, Some(*expr)),
+            // `none` is as if nothing were written: the default applies (ruling A13).
+            _ => match &input.default {
+                Some(default) if !default.item.is_null() => (default.item.clone(), None),
+                _ => {
+                    found.push(check::missing_input(name, *include));
+                    return Err(Halt::Failed);
+                }
+            },
+        };
+        if whole && written.is_some() {
+            return Ok(value.tainted(input.secret));
+        }
+        let (bare, secret) = value.exposed();
+        let secret = secret || input.secret;
+        if let (Some(expr), false) = (written, bare.is_unknown())
+            && let Some(diagnostic) = check::not_allowed(name, input, custom.map(AsRef::as_ref), bare)
+        {
+            found.push(diagnostic.label(expr.span, if secret { "not among them" } else { "not one of them" }));
+            return Err(Halt::Failed);
+        }
+        if let Some(custom) = custom {
+            let option = bare.as_text().and_then(|label| custom.option(label));
+            return match (option, bare.is_unknown()) {
+                (Some(option), _) => Ok(option.value.clone().tainted(secret)),
+                (None, true) => Ok(Value::unknown(Some(custom.ty.clone()), None).tainted(secret)),
+                (None, false) => Err(Halt::Failed),
+            };
+        }
+        let value = value.clone().tainted(secret);
+        match written {
+            Some(expr) => check::value::exported(value, &input.ty, expr, found).map_err(|_| Halt::Failed),
+            None => Ok(expr::convert(&value, &input.ty, expr::Source::Literal).unwrap_or(value)),
+        }
+    }
+
+    /// Where that stands what a child is given for an input: of a group it is a part of the definition.
+    fn within<'d>(&self, above: u32, unit: u32, input: &'d str, expr: &'d Expr, documents: &'d Documents) -> Place<'d> {
+        let child = documents
+            .unit(unit)
+            .parent
+            .and_then(|(_, include)| documents.unit(above).blueprint().children.get_index(include as usize));
+        match child {
+            Some((name, child)) => match &child.expansion {
+                Some(expansion) => Place::new(Part::Spec, name, &expansion.spec),
+                None => Place::given(name, input, expr),
+            },
+            None => Place::given("", input, expr),
+        }
+    }
+
+    /// The value of an export of a child, as declared; absent if it stands for something that is not there. What is wrong with one
+    /// that may fail is a warning: only who reads it fails.
+    pub fn child_export(&mut self, unit: u32, position: usize, found: &mut Diagnostics) -> Result<Value, Halt> {
+        let documents = self.documents.clone();
+        let Some((name, export)) = documents.unit(unit).blueprint().exports.get_index(position) else {
+            return Err(Halt::Failed);
+        };
+        let owner = documents.unit(unit).named(format_args!("exports.{name}"));
+        if !export.may_fail {
+            let value = self.value(Site::of(unit, &owner), &export.field, found)?;
+            return check::value::exported(value, &export.ty, &export.field, found).map_err(|_| Halt::Failed);
+        }
+        let mut mine = Diagnostics::new();
+        if let (true, ExprKind::Map(entries)) = (export.by_entry, &export.field.kind) {
+            let mut all = Vec::with_capacity(entries.len());
+            for (name, entry) in entries {
+                match self.value(Site::of(unit, &owner), entry, &mut Diagnostics::new()) {
+                    Ok(value) => all.push((name.item.clone(), value)),
+                    Err(Halt::Need(need)) => return Err(Halt::Need(need)),
+                    Err(_) => all.push((name.item.clone(), Value::Null)),
+                }
+            }
+            return Ok(Value::map(all));
+        }
+        let value = self.value(Site::of(unit, &owner), &export.field, &mut mine);
+        let value = match value {
+            Err(Halt::Absent(diagnostic)) => {
+                mine.push(*diagnostic);
+                Err(Halt::Failed)
+            }
+            value => value,
+        };
+        self.place(unit, Place::new(Part::Export, name, &export.field), &mut mine);
+        found.extend(mine.iter().map(|one| one.clone().graded(Severity::Warning)));
+        check::value::exported(value?, &export.ty, &export.field, found).map_err(|_| Halt::Failed)
+    }
+}
+
+impl Frame<'_> {
+    /// `children.c.export`: what the child makes of it, in its own words.
+    pub(super) fn export(&mut self, name: &str, path: &[Accessor]) -> Result<Read, Stop> {
+        let documents = self.evaluation.documents.clone();
+        let blueprint = documents.unit(self.site.unit).blueprint();
+        let at = blueprint.children.get_index_of(name).ok_or(Stop::Reported)?;
+        let Some(child) = documents.unit(self.site.unit).child(at) else {
+            let declared = blueprint.children.get_index(at).map(|(_, child)| child);
+            let (Some(conventions), Some(declared)) = (dialects::conventions(blueprint.dialect), declared) else {
+                return Err(Stop::Reported);
+            };
+            // It could be read, so its condition is false.
+            let why = declared.condition.as_ref().map_or("it could not be read", |_| "its condition is false");
+            let span = path.first().map_or(declared.span, |accessor| accessor.span);
+            let mut gone = conventions.absent().new(format!("`{name}` is not there")).label(span, why);
+            gone.words = conventions.words(&Mistake::Gone(name)).map(Box::new);
+            return Err(gone.into());
+        };
+        let Some(Accessor { kind: AccessorKind::Name(export), span }) = path.first() else {
+            return Err(Stop::Reported);
+        };
+        let Some(position) = documents.unit(child).blueprint().exports.get_index_of(export) else {
+            let Some(conventions) = dialects::conventions(blueprint.dialect) else { return Err(Stop::Reported) };
+            let mut nothing = expr::codes::UNKNOWN_FIELD
+                .new(format!("`{name}` has no attribute `{export}`"))
+                .label(*span, "its document has no such output");
+            let mistake = Mistake::NoAttribute { of: name, attribute: export, at: None };
+            nothing.words = conventions.words(&mistake).map(Box::new);
+            return Err(nothing.into());
+        };
+        let is_group = blueprint.children.get_index(at).is_some_and(|(_, child)| child.expansion.is_some());
+        let may_fail = documents.unit(child).blueprint().exports.get_index(position).is_some_and(|(_, it)| it.may_fail);
+        // What is wrong with an export is said where the child stands, unless that harms nobody but who reads it.
+        let mut mine = Diagnostics::new();
+        let keeps_null = self.evaluation.functions.of(blueprint.dialect).keeps_null();
+        match self.evaluation.child_export(child, position, &mut mine) {
+            Ok(value) if value.is_null() && !keeps_null => Err(left_out(name, export, *span, "it comes to nothing")),
+            Ok(value) => Ok(Read { value, used: 1 }),
+            Err(Halt::Absent(_)) => Err(left_out(name, export, *span, "what it stands for is not there")),
+            Err(Halt::Need(need)) => {
+                self.need = Some(need);
+                Err(Stop::Reported)
+            }
+            // What a group does not have is said where that is read: its document is written by nobody.
+            Err(Halt::Failed) if may_fail || is_group => Err(failed_output(name, export, *span, is_group, mine)),
+            Err(Halt::Failed) => Err(Stop::Reported),
+        }
+    }
+}
+
+/// Why an export cannot be read: its own failure. What a group reads of its members fails as it does there.
+fn failed_output(child: &str, export: &str, span: diag::Span, is_group: bool, why: Diagnostics) -> Stop {
+    let Some(why) = why.iter().find(|one| one.is_error()).or_else(|| why.iter().next()) else { return Stop::Reported };
+    if is_group {
+        return Stop::Failed(Box::new(why.clone().graded(Severity::Error)));
+    }
+    let mut failed = Diagnostic::new(why.code, format!("the output `{export}` of `{child}` fails: {}", why.message))
+        .label(span, "read here")
+        .graded(Severity::Error);
+    failed.words = why.words.as_deref().map(|words| {
+        let said = if words.message.starts_with("Error in ") && export.contains("::") {
+            words.message.to_string()
+        } else {
+            format!("Error in {child} output {export}: {}", words.message)
+        };
+        Box::new(said.into())
+    });
+    Stop::Failed(Box::new(failed))
+}
+
+fn left_out(child: &str, export: &str, span: diag::Span, why: &str) -> Stop {
+    let diagnostic: Diagnostic = expr::codes::ABSENT_ELEMENT
+        .new(format!("the child document `{child}` leaves out its export `{export}`"))
+        .label(span, why.to_owned())
+        .help("guard it with `coalesce(..)` or `if(..)`, or put the reader under the same condition");
+    Stop::Absent(Box::new(diagnostic))
+}

@@ -1,0 +1,858 @@
+//! What links stand for: which there are between members, and what the expressions of their kinds give.
+//!
+//! A link kind's expressions are the language of documents with the heads `a`, `b`, `note`, `part` and `use` (reference
+//! 3.2). What is absent there is `none`: a kind cannot know which fields a document sets. What goes wrong in one is
+//! reported where the link comes from.
+
+mod frame;
+
+use std::sync::Arc;
+
+use blueprint::{Address, Expr, Key, Name, Resource, Type, Value};
+use diag::{Diagnostic, Diagnostics, Span};
+use dialects::codes as document;
+use expr::Stop;
+use provider::{Annotation, LinkEffect, Opinion, ResourceType, Side};
+use state::{Record, Snapshot, StatusWord};
+
+use self::frame::LinkFrame;
+use super::scope::Frame;
+use super::{Evaluation, Halt, Member, Members, Need, Outputs, Site, unknown_of};
+use crate::resolve::pairing::LinkInstance;
+use crate::resolve::pairing::{Ends, Place, Unpaired, pair_up};
+use understand::check::links::annotations::key_for;
+use understand::check::{codes, spec};
+use understand::documents::Documents;
+use understand::links::address::is_link;
+use understand::links::contribution::{Contribution, Merger, Refused, Written};
+use understand::links::overlay::{Overlay, overlays_of};
+use understand::links::wiring::{Target, side_of};
+use understand::links::{FixedMap, Pair};
+
+/// What is known of a declared link.
+#[derive(Clone, Debug, Default)]
+pub enum LinkSlot {
+    /// Not settled yet.
+    #[default]
+    Open,
+    /// In error, which has been reported.
+    Failed,
+    /// The links that it comes to.
+    Ready(Vec<LinkInstance>),
+}
+
+/// A part that a member takes in a link: the link's number and position, and as what.
+type Part = (u32, u32, Target);
+
+/// All links of an evaluation.
+#[derive(Debug, Default)]
+pub struct LinkSlots {
+    /// By number.
+    pub slots: Vec<LinkSlot>,
+    /// By resource and member: the links in which it takes part, as number and position, and as what.
+    by_member: FixedMap<(u32, Option<u32>), Vec<Part>>,
+    /// By number and the members of both ends: the position.
+    by_ends: FixedMap<(u32, Option<u32>, Option<u32>), u32>,
+    /// Links that are there and as they should be, so that what they expose is known.
+    pub made: std::collections::HashSet<Address, foldhash::fast::FixedState>,
+    /// Links of which only a deploy can tell whether their requirements hold.
+    pub unproven: std::collections::HashSet<LinkAt, foldhash::fast::FixedState>,
+    /// The keys of templates whose members are addressed by key, absent ones included.
+    pub keys: FixedMap<u32, Vec<Key>>,
+    /// Paths that links write with a target, by target, as the state tells.
+    with: FixedMap<Address, Vec<Name>>,
+    /// What links have written by steps of their own, by target, as the state tells.
+    overlays: FixedMap<Address, Vec<Contribution>>,
+}
+
+impl LinkSlots {
+    /// So many declared links, none settled.
+    pub fn new(count: usize) -> LinkSlots {
+        LinkSlots { slots: vec![LinkSlot::Open; count], ..LinkSlots::default() }
+    }
+
+    /// Takes in what the state tells of links.
+    pub fn remember(&mut self, snapshot: &Snapshot) {
+        for (address, record) in snapshot.records.iter().filter(|(address, _)| is_link(address)) {
+            if record.status.word == StatusWord::Ready {
+                self.made.insert(address.clone());
+            }
+            let with = record.inputs.get("with").and_then(|with| with.as_list());
+            for overlay in with.into_iter().flatten().filter_map(Overlay::from_value) {
+                let paths = self.with.entry(overlay.target).or_default();
+                if !paths.contains(&overlay.contribution.path) {
+                    paths.push(overlay.contribution.path);
+                }
+            }
+            for overlay in overlays_of(record) {
+                self.overlays.entry(overlay.target).or_default().push(overlay.contribution);
+            }
+        }
+    }
+
+    /// The same after records have moved.
+    pub fn remember_anew(&mut self, snapshot: &Snapshot) {
+        self.made.clear();
+        self.with.clear();
+        self.overlays.clear();
+        self.remember(snapshot);
+    }
+
+    /// What links have written into a thing by steps of their own.
+    pub fn written_into(&self, target: &Address) -> &[Contribution] {
+        self.overlays.get(target).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// A resource of a document, held while the evaluation changes.
+struct Declared {
+    documents: Arc<Documents>,
+    number: u32,
+    unit: u32,
+}
+
+impl Declared {
+    fn name(&self) -> &Name {
+        self.entry().0
+    }
+
+    fn resource(&self) -> &Resource {
+        self.entry().1
+    }
+
+    fn entry(&self) -> (&Name, &Resource) {
+        let (_, name, resource) = self.documents.resource(self.number).expect("it was there when it was taken");
+        (name, resource)
+    }
+
+    fn ty(&self) -> Option<&Arc<ResourceType>> {
+        self.documents.resource_type(self.number)
+    }
+
+    /// The address of the resource, without a key.
+    fn address(&self) -> Address {
+        self.documents.unit(self.unit).address(self.name())
+    }
+}
+
+/// One link between members: the number of the declared link, and the position among those it comes to.
+pub type LinkAt = (u32, u32);
+
+impl Evaluation {
+    /// A declared link, with everything to find its ends.
+    pub fn pair(&self, number: u32) -> Option<Arc<Pair>> {
+        self.declared_links.pair(number).cloned()
+    }
+
+    /// One of the links that a declared link comes to.
+    pub fn link(&self, (number, at): LinkAt) -> Option<&LinkInstance> {
+        match self.links.slots.get(number as usize)? {
+            LinkSlot::Ready(links) => links.get(at as usize),
+            _ => None,
+        }
+    }
+
+    /// The links in which a member takes part, and as what.
+    pub fn links_of(&self, resource: u32, position: Option<u32>) -> &[(u32, u32, Target)] {
+        self.links.by_member.get(&(resource, position)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The member on a side of a link: its resource and position.
+    pub fn end_of(&self, (number, at): LinkAt, side: Side) -> Option<(u32, Option<u32>)> {
+        let link = self.link((number, at))?;
+        let pair = self.declared_links.pair(number)?;
+        Some(match side {
+            Side::A => (pair.a, link.a),
+            Side::B => (pair.b, link.b),
+        })
+    }
+
+    /// The member that a target of a link stands for.
+    pub fn member_of(&self, link: LinkAt, target: Target) -> Option<(u32, Option<u32>)> {
+        match target {
+            Target::End(side) => self.end_of(link, side),
+            Target::Use(at) => {
+                let used = self.declared_links.pair(link.0)?.uses.get(at).copied().flatten()?;
+                Some((used.resource, used.position))
+            }
+        }
+    }
+
+    fn declared(&self, number: u32) -> Option<Declared> {
+        let (unit, ..) = self.documents.resource(number)?;
+        Some(Declared { documents: self.documents.clone(), number, unit })
+    }
+
+    /// Finds out which links a declared one comes to, once its ends' members are known or can be told. False if that
+    /// is in error, which is reported.
+    pub fn settle_link(&mut self, number: u32, found: &mut Diagnostics) -> Result<bool, Need> {
+        match self.links.slots.get(number as usize) {
+            Some(LinkSlot::Open) => {}
+            Some(LinkSlot::Ready(_)) => return Ok(true),
+            Some(LinkSlot::Failed) | None => return Ok(false),
+        }
+        let Some(pair) = self.pair(number) else { return Ok(false) };
+        let (Some(a), Some(b)) = (self.ends(pair.a, found)?, self.ends(pair.b, found)?) else {
+            self.links.slots[number as usize] = LinkSlot::Failed;
+            return Ok(false);
+        };
+        let (Some(from), Some(to)) = (self.declared(pair.a), self.declared(pair.b)) else { return Ok(false) };
+        let is_keyed = |it: &Declared| it.resource().each.as_ref().is_some_and(|each| each.key.is_some());
+        let keyed = is_keyed(&from) && is_keyed(&to);
+        match pair_up(&from.documents.unit(from.unit).path, &pair, [from.name(), to.name()], &a, &b, keyed) {
+            Ok(links) => {
+                for (at, link) in links.iter().enumerate() {
+                    let at = at as u32;
+                    let by_member = &mut self.links.by_member;
+                    for (resource, position, target) in
+                        [(pair.a, link.a, Target::End(Side::A)), (pair.b, link.b, Target::End(Side::B))]
+                    {
+                        by_member.entry((resource, position)).or_default().push((number, at, target));
+                    }
+                    for (use_at, used) in pair.uses.iter().enumerate() {
+                        if let Some(used) = used {
+                            let of_used = by_member.entry((used.resource, used.position)).or_default();
+                            of_used.push((number, at, Target::Use(use_at)));
+                        }
+                    }
+                    self.links.by_ends.insert((number, link.a, link.b), at);
+                }
+                self.links.slots[number as usize] = LinkSlot::Ready(links);
+                Ok(true)
+            }
+            Err(Unpaired(why)) => {
+                found.push(
+                    codes::LINK_LENGTHS
+                        .new(format!("the members of `{}` and `{}` cannot be paired", from.name(), to.name()))
+                        .label(pair.span, why)
+                        .help("make both from the same list"),
+                );
+                self.links.slots[number as usize] = LinkSlot::Failed;
+                Ok(false)
+            }
+        }
+    }
+
+    /// A part of a link, to be changed.
+    pub fn part_mut(&mut self, (number, at): LinkAt, part: usize) -> Option<&mut Member> {
+        match self.links.slots.get_mut(number as usize)? {
+            LinkSlot::Ready(links) => links.get_mut(at as usize)?.parts.get_mut(part)?.as_deref_mut(),
+            _ => None,
+        }
+    }
+
+    /// Keeps a part of a link.
+    pub fn set_part(&mut self, (number, at): LinkAt, part: usize, member: Option<Box<Member>>) {
+        if let Some(LinkSlot::Ready(links)) = self.links.slots.get_mut(number as usize)
+            && let Some(link) = links.get_mut(at as usize)
+        {
+            if link.parts.len() <= part {
+                link.parts.resize_with(part + 1, || None);
+            }
+            link.parts[part] = member;
+        }
+    }
+
+    /// Where a resource is declared.
+    pub fn place_of(&self, resource: u32) -> Span {
+        self.declared(resource).map_or(Span::NONE, |of| of.resource().span)
+    }
+
+    /// The type of a resource.
+    pub fn type_of(&self, resource: u32) -> Option<&ResourceType> {
+        self.documents.resource_type(resource).map(Arc::as_ref)
+    }
+
+    /// Paths of a member's spec that links write with it, or have written.
+    pub fn paths_written(&self, resource: u32, position: Option<u32>, prior: Option<&Record>) -> Vec<Name> {
+        let mut paths: Vec<Name> = Vec::new();
+        let now = self.links_of(resource, position).iter().filter_map(|(number, _, target)| {
+            let pair = self.declared_links.pair(*number)?;
+            let effects = pair.kind.effects.iter().filter(|effect| !effect.after);
+            Some(effects.filter(|effect| Target::of(&effect.into, &pair.kind) == Some(*target)))
+        });
+        let mut add = |path: &Name| {
+            if !paths.contains(path) {
+                paths.push(path.clone());
+            }
+        };
+        now.flatten().for_each(|effect| match &effect.opinion {
+            Opinion::Set(path) | Opinion::Put(path, _) | Opinion::Add(path, _) => add(path),
+        });
+        let before = prior.and_then(|_| self.member(resource, position)).map(|member| &member.address);
+        before.and_then(|address| self.links.with.get(address)).into_iter().flatten().for_each(add);
+        paths
+    }
+
+    /// The members of an end; `None` if they are in error. Where the resource is not settled yet, only its list, keys
+    /// and conditions are evaluated.
+    fn ends(&mut self, resource: u32, found: &mut Diagnostics) -> Result<Option<Ends>, Need> {
+        let there = |member: &Member| if member.condition_open { None } else { Some(true) };
+        let keys = self.links.keys.get(&resource).cloned();
+        match &self.resources[resource as usize] {
+            Members::Failed => return Ok(None),
+            Members::Single(member) => return Ok(Some(Ends::Single(there(member)))),
+            Members::Absent => return Ok(Some(Ends::Single(Some(false)))),
+            Members::Many(members) => {
+                let places = members.iter().enumerate().map(|(at, member)| Place {
+                    key: match (member, keys.as_ref().and_then(|keys| keys.get(at))) {
+                        (_, Some(key)) => key.clone(),
+                        (Some(member), None) => member.address.key.clone().unwrap_or(Key::Index(at as u32)),
+                        (None, None) => Key::Index(at as u32),
+                    },
+                    there: member.as_ref().map_or(Some(false), |member| there(member)),
+                });
+                return Ok(Some(Ends::Many(places.collect())));
+            }
+            Members::Open => {}
+        }
+        let Some(of) = self.declared(resource) else { return Ok(None) };
+        let (name, declared) = of.entry();
+        let owner = of.address().to_string();
+        let site = Site::of(of.unit, &owner);
+        if declared.each.is_none() {
+            let holds = self.condition(site, declared, found)?;
+            return Ok(holds.map(Ends::Single));
+        }
+        let Some(items) = self.items(site, name, declared, found)? else { return Ok(None) };
+        let mut places = Vec::with_capacity(items.len());
+        for (at, item) in items.into_iter().enumerate() {
+            let item = (item, at as u32);
+            let Some(key) = self.member_key(site, &item, declared, found)? else { return Ok(None) };
+            let owner = of.address().with_key(key.clone()).to_string();
+            let site = Site { unit: of.unit, owner: &owner, item: Some(&item) };
+            let Some(there) = self.condition(site, declared, found)? else { return Ok(None) };
+            places.push(Place { key, there });
+        }
+        Ok(Some(Ends::Many(places)))
+    }
+
+    /// The value of an expression of a link's kind. Mistakes in it are reported where the link comes from.
+    pub(crate) fn link_value(&mut self, link: LinkAt, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
+        let Some(pair) = self.pair(link.0) else { return Err(Halt::Failed) };
+        let Some(address) = self.link(link).map(|link| link.address.clone()) else { return Err(Halt::Failed) };
+        let functions = self.functions.clone();
+        let owner = address.to_string();
+        let unit = self.declared(pair.a).map_or(0, |of| of.unit);
+        let mut mistakes = Diagnostics::new();
+        let mut frame = LinkFrame {
+            pair: &pair,
+            at: link,
+            found: Diagnostics::new(),
+            document: Frame { evaluation: self, site: Site::of(unit, &owner), need: None },
+        };
+        let outcome = expr::evaluate(expr, &functions, &mut frame, &mut mistakes);
+        let need = frame.document.need.take();
+        found.append(std::mem::take(&mut frame.found));
+        let placed = |diagnostic: Diagnostic| {
+            let why = diagnostic.labels.first().map_or(String::new(), |label| label.text.clone());
+            let mut placed = diagnostic.code.new(diagnostic.message).label(pair.span, why);
+            placed.notes = diagnostic.notes;
+            placed.note(format!("in the link `{address}` of the kind `{}::{}`", pair.kind.a, pair.kind.b))
+        };
+        match outcome {
+            Ok(value) => Ok(value),
+            Err(_) if need.is_some() => Err(need.map_or(Halt::Failed, Halt::Need)),
+            Err(Stop::Ask(ask)) => Err(Halt::Need(Need::Ask(unit, owner.as_str().into(), ask))),
+            Err(Stop::Failed(diagnostic)) => {
+                found.push(placed(*diagnostic));
+                Err(Halt::Failed)
+            }
+            Err(Stop::Absent(_)) => Ok(Value::Null),
+            Err(Stop::Reported) => Err(Halt::Failed),
+        }
+    }
+
+    /// What a link contributes to one of its targets, of those that are written with it or after it. `None` if that is
+    /// in error.
+    pub fn contributions(
+        &mut self,
+        link: LinkAt,
+        target: Target,
+        after: bool,
+        found: &mut Diagnostics,
+    ) -> Result<Option<Vec<Contribution>>, Need> {
+        let Some(pair) = self.pair(link.0) else { return Ok(None) };
+        let mut all = Vec::new();
+        let wanted =
+            |effect: &&LinkEffect| effect.after == after && Target::of(&effect.into, &pair.kind) == Some(target);
+        for effect in pair.kind.effects.iter().filter(wanted) {
+            let value = match self.link_value(link, &effect.value, found) {
+                Ok(value) => value,
+                Err(Halt::Need(need)) => return Err(need),
+                Err(_) => return Ok(None),
+            };
+            let (path, how) = match &effect.opinion {
+                Opinion::Set(path) => (path.clone(), Written::Set),
+                Opinion::Add(path, by) => (path.clone(), Written::Add(by.clone())),
+                Opinion::Put(path, key) => match self.link_value(link, key, found) {
+                    Ok(key) => match expr::to_text(&key) {
+                        Some(Ok(Value::Text(key))) => (path.clone(), Written::Put(key)),
+                        // Under which key is not known yet, so nothing is known of the whole map.
+                        _ if key.has_unknown() => {
+                            all.push(Contribution {
+                                path: path.clone(),
+                                how: Written::Set,
+                                value: Value::unknown(None, None),
+                            });
+                            continue;
+                        }
+                        _ => continue,
+                    },
+                    Err(Halt::Need(need)) => return Err(need),
+                    Err(_) => return Ok(None),
+                },
+            };
+            if !value.is_null() {
+                all.push(Contribution { path, how, value });
+            }
+        }
+        Ok(Some(all))
+    }
+
+    /// Merges into the members of a resource what links write with them (reference 3.2).
+    pub fn merge_links(&mut self, resource: u32, found: &mut Diagnostics) -> Result<(), Need> {
+        if !self.settle_links_into(resource, found)? {
+            return Ok(());
+        }
+        let positions: Vec<Option<u32>> = match &self.resources[resource as usize] {
+            Members::Single(_) => vec![None],
+            Members::Many(members) => (0..members.len() as u32).map(Some).collect(),
+            _ => return Ok(()),
+        };
+        for position in positions {
+            let Some(spec) = self.member(resource, position).map(|member| member.spec.clone()) else { continue };
+            match self.merged(resource, position, spec, found)? {
+                Some(spec) => {
+                    if let Some(member) = self.member_mut(resource, position) {
+                        member.spec = spec;
+                    }
+                }
+                None => {
+                    self.resources[resource as usize] = Members::Failed;
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Settles the links that write into a resource with it; false if there are none.
+    fn settle_links_into(&mut self, resource: u32, found: &mut Diagnostics) -> Result<bool, Need> {
+        let links = self.declared_links.clone();
+        let mut any = false;
+        for (number, target) in links.of(resource) {
+            let Some(pair) = links.pair(*number) else { continue };
+            if pair.wiring.with.iter().any(|(into, _)| into == target) {
+                any |= self.settle_link(*number, found)?;
+            }
+        }
+        Ok(any)
+    }
+
+    /// The spec of a member with what links write with it; `None` if that is in error.
+    pub fn merged(
+        &mut self,
+        resource: u32,
+        position: Option<u32>,
+        spec: Value,
+        found: &mut Diagnostics,
+    ) -> Result<Option<Value>, Need> {
+        let mut writers = Vec::new();
+        for (number, at, target) in self.links_of(resource, position).to_vec() {
+            let writes = self
+                .declared_links
+                .pair(number)
+                .is_some_and(|pair| pair.wiring.with.iter().any(|(into, _)| *into == target));
+            // Whether a link is there whose end's condition is open is known only on deploy.
+            let Some(link) = self.link((number, at)).filter(|_| writes) else { continue };
+            if self.is_gone((number, at)) {
+                continue;
+            }
+            writers.push((link.address.clone(), link.open, (number, at), target));
+        }
+        if writers.is_empty() {
+            return Ok(Some(spec));
+        }
+        writers.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+        let Some(of) = self.declared(resource) else { return Ok(None) };
+        let (name, declared) = of.entry();
+        let Some(ty) = of.ty() else { return Ok(None) };
+        let mut merger = Merger::new(spec);
+        let mut failed = false;
+        for (address, open, link, target) in writers {
+            let Some(contributions) = self.contributions(link, target, false, found)? else {
+                failed = true;
+                continue;
+            };
+            for mut contribution in contributions {
+                if open && self.is_open(link) {
+                    contribution.value = Value::unknown(None, None);
+                }
+                if let Err(refused) = merger.merge(&contribution, &address) {
+                    found.push(conflict(&address, name, &refused).label(declared.span, "written to here"));
+                    failed = true;
+                }
+            }
+        }
+        if failed {
+            return Ok(None);
+        }
+        let mut mistakes = Diagnostics::new();
+        // The document's own part fits already; what links add to it has no place in the document.
+        let holder = part_resource(declared.span, ty);
+        let spec = spec::conform_resource(&merger.done(), &holder, ty, &mut mistakes);
+        failed = mistakes.has_errors();
+        found.append(mistakes);
+        Ok((!failed).then_some(spec))
+    }
+
+    /// Whether it is still not known if an end of a link is there.
+    pub fn is_open(&self, link: LinkAt) -> bool {
+        [Side::A, Side::B].into_iter().any(|side| {
+            let end = self.end_of(link, side);
+            end.is_some_and(|(resource, position)| match self.member(resource, position) {
+                Some(member) => member.condition_open,
+                None => matches!(self.resources[resource as usize], Members::Open),
+            })
+        })
+    }
+
+    /// Whether a thing has turned out not to be there.
+    pub fn is_absent(&self, resource: u32, position: Option<u32>) -> bool {
+        !matches!(self.resources[resource as usize], Members::Open) && self.member(resource, position).is_none()
+    }
+
+    /// Whether an end of a link has turned out not to be there.
+    pub fn is_gone(&self, link: LinkAt) -> bool {
+        [Side::A, Side::B].into_iter().any(|side| {
+            self.end_of(link, side).is_none_or(|(resource, position)| match &self.resources[resource as usize] {
+                Members::Open => false,
+                _ => self.member(resource, position).is_none(),
+            })
+        })
+    }
+
+    /// A part of a link, evaluated: `Ok(None)` if its condition is false or it is in error.
+    pub fn link_part(
+        &mut self,
+        link: LinkAt,
+        part: usize,
+        found: &mut Diagnostics,
+    ) -> Result<Option<Box<Member>>, Need> {
+        let Some(pair) = self.pair(link.0) else { return Ok(None) };
+        let Some((name, declared)) = pair.kind.parts.get_index(part) else { return Ok(None) };
+        let Some(Some(ty)) = pair.part_types.get(part) else { return Ok(None) };
+        let Some(address) = self.link(link).map(|link| link.part(name)) else { return Ok(None) };
+        let mut condition_open = self.is_open(link);
+        if let Some(condition) = &declared.condition {
+            match self.link_value(link, condition, found) {
+                Ok(value) => match value.bare() {
+                    Value::Bool(true) => {}
+                    Value::Unknown(_) => condition_open = true,
+                    _ => return Ok(None),
+                },
+                Err(Halt::Need(need)) => return Err(need),
+                Err(_) => return Ok(None),
+            }
+        }
+        let Some(spec) = self.part_spec(link, part, found)? else { return Ok(None) };
+        let _: &Arc<ResourceType> = ty;
+        Ok(Some(Box::new(Member {
+            address,
+            item: None,
+            spec,
+            metadata: Value::Null,
+            condition_open,
+            retain: false,
+            outputs: Outputs::Unknown,
+        })))
+    }
+
+    /// The spec of a part, complete with defaults; `None` if it is in error.
+    pub fn part_spec(&mut self, link: LinkAt, part: usize, found: &mut Diagnostics) -> Result<Option<Value>, Need> {
+        let Some(pair) = self.pair(link.0) else { return Ok(None) };
+        let (Some((_, declared)), Some(Some(ty))) = (pair.kind.parts.get_index(part), pair.part_types.get(part)) else {
+            return Ok(None);
+        };
+        let value = match self.link_value(link, &declared.spec, found) {
+            Ok(value) => value,
+            Err(Halt::Need(need)) => return Err(need),
+            Err(_) => return Ok(None),
+        };
+        let mut mistakes = Diagnostics::new();
+        let holder = part_resource(pair.span, ty);
+        let value = spec::conform_resource(&value, &holder, ty, &mut mistakes);
+        let failed = mistakes.has_errors();
+        found.append(mistakes);
+        Ok((!failed).then_some(value))
+    }
+
+    /// What `link(a, b)` gives; null where the kind exposes nothing.
+    pub fn link_data(&mut self, link: LinkAt, found: &mut Diagnostics) -> Result<Value, Halt> {
+        let Some(data) = self.pair(link.0).and_then(|pair| pair.kind.data.clone()) else {
+            return Ok(Value::Map(Arc::default()));
+        };
+        self.link_value(link, &data, found)
+    }
+
+    /// Whether a link's own requirements hold: `None` if that is known only on deploy. What does not hold is reported.
+    pub fn requirements(&mut self, link: LinkAt, found: &mut Diagnostics) -> Result<Option<bool>, Need> {
+        let Some(pair) = self.pair(link.0) else { return Ok(Some(true)) };
+        let mut holds = Some(true);
+        for (that, say) in &pair.kind.require {
+            let value = match self.link_value(link, that, found) {
+                Ok(value) => value,
+                Err(Halt::Need(need)) => return Err(need),
+                Err(_) => return Ok(Some(false)),
+            };
+            match value.bare() {
+                Value::Bool(true) => {}
+                Value::Unknown(_) => holds = holds.filter(|holds| !holds),
+                _ => {
+                    let said = match self.link_value(link, say, found) {
+                        Ok(said) => said.as_text().filter(|_| !said.has_secret()).map(str::to_owned),
+                        Err(Halt::Need(need)) => return Err(need),
+                        Err(_) => None,
+                    };
+                    let address = self.link(link).map(|link| link.address.to_string()).unwrap_or_default();
+                    let said = said.unwrap_or_else(|| "its requirement does not hold".to_owned());
+                    found.push(
+                        codes::LINK_REQUIREMENT
+                            .new(format!("the link `{address}` cannot be made: {said}"))
+                            .label(pair.span, "makes this link"),
+                    );
+                    holds = Some(false);
+                }
+            }
+        }
+        Ok(holds)
+    }
+
+    /// An annotation that a link's kind reads: under the key with the other end's name, else the general one, else the
+    /// default (reference 3.1). Null where there is none.
+    fn note(&mut self, link: LinkAt, alias: &str, found: &mut Diagnostics) -> Result<Value, Halt> {
+        let Some(pair) = self.pair(link.0) else { return Err(Halt::Failed) };
+        let mut known: Vec<&Annotation> =
+            pair.kind.annotations.iter().filter(|it| it.alias.as_ref() == alias).collect();
+        known.sort_by_key(|it| !it.key.contains('<'));
+        for annotation in &known {
+            let value = self.written_note(link, &pair, annotation, found)?;
+            if !value.is_null() {
+                return Ok(value);
+            }
+        }
+        Ok(known.iter().find_map(|it| it.default.clone()).unwrap_or(Value::Null))
+    }
+
+    /// What is written under the key of an annotation.
+    fn written_note(
+        &mut self,
+        link: LinkAt,
+        pair: &Pair,
+        annotation: &Annotation,
+        found: &mut Diagnostics,
+    ) -> Result<Value, Halt> {
+        let side = side_of(&annotation.side);
+        let other = if side == Side::A { pair.b } else { pair.a };
+        let Some(other) = self.declared(other) else { return Err(Halt::Failed) };
+        let key = key_for(annotation, other.name());
+        let Some((resource, position)) = self.end_of(link, side) else { return Err(Halt::Failed) };
+        if let Some(member) = self.member(resource, position) {
+            let annotations = member.metadata.get("annotations");
+            return Ok(annotations.and_then(|all| all.get(&key)).cloned().unwrap_or(Value::Null));
+        }
+        let Some(of) = self.declared(resource) else { return Err(Halt::Failed) };
+        let annotations = &of.resource().metadata.annotations;
+        let Some((_, expr)) = annotations.iter().find(|(it, _)| it.item == key) else { return Ok(Value::Null) };
+        self.early(&of, position, expr, found)
+    }
+
+    /// An expression of a resource that is not settled yet, for one of its members.
+    fn early(
+        &mut self,
+        of: &Declared,
+        position: Option<u32>,
+        expr: &Expr,
+        found: &mut Diagnostics,
+    ) -> Result<Value, Halt> {
+        let owner = of.address().to_string();
+        let item = match position {
+            None => None,
+            Some(at) => {
+                let (name, declared) = of.entry();
+                let site = Site::of(of.unit, &owner);
+                let items = self.items(site, name, declared, found).map_err(Halt::Need)?.unwrap_or_default();
+                items.get(at as usize).map(|item| (item.clone(), at))
+            }
+        };
+        let owner = match position {
+            Some(at) => of.address().with_key(Key::Index(at)).to_string(),
+            None => owner,
+        };
+        self.value(Site { unit: of.unit, owner: &owner, item: item.as_ref() }, expr, found)
+    }
+
+    /// The annotations in force of a link, by the names of its kind. `None` if one is invalid, which is reported.
+    pub fn notes(&mut self, link: LinkAt, found: &mut Diagnostics) -> Result<Option<Value>, Need> {
+        let Some(pair) = self.pair(link.0) else { return Ok(None) };
+        let mut notes = blueprint::Map::default();
+        let mut fine = true;
+        for annotation in &pair.kind.annotations {
+            match self.written_note(link, &pair, annotation, found) {
+                Ok(value) => fine &= self.is_valid(link, &pair, annotation, &value, found),
+                Err(Halt::Need(need)) => return Err(need),
+                Err(_) => fine = false,
+            }
+            if notes.contains_key(&annotation.alias) {
+                continue;
+            }
+            match self.note(link, &annotation.alias, found) {
+                Ok(Value::Null) => {}
+                Ok(value) => drop(notes.insert(annotation.alias.clone(), value)),
+                Err(Halt::Need(need)) => return Err(need),
+                Err(_) => fine = false,
+            }
+        }
+        Ok(fine.then(|| Value::Map(Arc::new(notes))))
+    }
+
+    /// Whether what came out for an annotation is of its kind and one of its values; what is written out has been
+    /// looked at before.
+    fn is_valid(
+        &mut self,
+        link: LinkAt,
+        pair: &Pair,
+        annotation: &Annotation,
+        value: &Value,
+        found: &mut Diagnostics,
+    ) -> bool {
+        if value.is_null() || value.has_unknown() {
+            return true;
+        }
+        let side = side_of(&annotation.side);
+        let other = if side == Side::A { pair.b } else { pair.a };
+        let (Some(other), Some((resource, _))) = (self.declared(other), self.end_of(link, side)) else { return true };
+        let Some(of) = self.declared(resource) else { return true };
+        let key = key_for(annotation, other.name());
+        let Some((_, expr)) = of.resource().metadata.annotations.iter().find(|(it, _)| it.item == key) else {
+            return true;
+        };
+        match problem(annotation, &key, value, expr.span) {
+            Some(diagnostic) => {
+                let said = found.iter().any(|other| other.span() == expr.span && other.message == diagnostic.message);
+                if !said {
+                    found.push(diagnostic);
+                }
+                false
+            }
+            None => true,
+        }
+    }
+
+    /// What `link(a, b)` in a document gives.
+    pub(super) fn link_named(&mut self, unit: u32, a: &str, b: &str) -> Result<Value, Stop> {
+        let (a_name, a_at) = named(a);
+        let (b_name, b_at) = named(b);
+        let documents = self.documents.clone();
+        let of = documents.unit(unit);
+        let resources = &of.blueprint().resources;
+        let ends = resources.get_index_of(a_name).zip(resources.get_index_of(b_name));
+        let number = ends.and_then(|(a, b)| self.declared_links.between(of.resource(a), of.resource(b)));
+        let Some(number) = number else { return Err(Stop::Reported) };
+        let mut mistakes = Diagnostics::new();
+        let ready = self.settle_link(number, &mut mistakes).unwrap_or(false);
+        let span = self.declared_links.pair(number).map_or(Span::NONE, |pair| pair.span);
+        for (name, resource, position) in ends.into_iter().flat_map(|(a, b)| [(a_name, a, a_at), (b_name, b, b_at)]) {
+            let Some(Members::Many(members)) = self.resources.get(of.resource(resource) as usize) else { continue };
+            if let Some(position) = position.filter(|position| *position as usize >= members.len()) {
+                let count = format!("`{name}` has {} members", members.len());
+                return Err(expr::codes::INDEX_OUT_OF_RANGE
+                    .new(format!("`{name}` has no member at position {position}, which `link` names"))
+                    .label(span, count)
+                    .into());
+            }
+        }
+        let at = self.links.by_ends.get(&(number, a_at, b_at)).copied();
+        let Some(at) = at.filter(|at| ready && !self.is_gone((number, *at))) else {
+            let absent = expr::codes::ABSENT_ELEMENT
+                .new(format!("the link `{a}::{b}` is not there"))
+                .label(span, "one of its ends is absent")
+                .help("guard it with `coalesce(..)` or `if(..)`, or put the reader under the same condition");
+            return Err(if ready { Stop::Absent(Box::new(absent)) } else { Stop::Reported });
+        };
+        let Some(address) = self.link((number, at)).map(|link| link.address.clone()) else {
+            return Err(Stop::Reported);
+        };
+        if !self.links.made.contains(&address) || self.is_open((number, at)) {
+            return Ok(unknown_of(Type::Any, &address));
+        }
+        match self.link_data((number, at), &mut mistakes) {
+            Ok(value) => Ok(value),
+            Err(_) => Err(Stop::Reported),
+        }
+    }
+
+    /// What a link writes with its targets, as its record keeps it.
+    pub fn with_overlays(&mut self, link: LinkAt) -> Option<Value> {
+        let pair = self.pair(link.0)?;
+        let mut all = Vec::new();
+        for (target, _) in &pair.wiring.with {
+            let contributions = self.contributions(link, *target, false, &mut Diagnostics::new()).ok()??;
+            let Some((resource, position)) = self.member_of(link, *target) else { continue };
+            let Some(address) = self.member(resource, position).map(|member| member.address.clone()) else { continue };
+            all.extend(contributions.into_iter().map(|contribution| {
+                let phase = target.phase(&pair.kind);
+                Overlay { target: address.clone(), phase, contribution, open: false }.to_value()
+            }));
+        }
+        Some(Value::list(all))
+    }
+
+    /// Name, place and type of every resource, by number.
+    pub fn documents_of_resources(&self) -> Vec<(Name, Span, Option<Name>)> {
+        let all = (0..self.resources.len() as u32).filter_map(|at| self.declared(at));
+        let mut documents = Vec::with_capacity(self.resources.len());
+        documents.extend(all.map(|of| (of.name().clone(), of.resource().span, of.ty().map(|ty| ty.name.clone()))));
+        documents
+    }
+}
+
+/// The name and position in a text that names an end.
+fn named(text: &str) -> (&str, Option<u32>) {
+    match text.strip_suffix(']').and_then(|text| text.rsplit_once('[')) {
+        Some((name, at)) => (name, at.parse().ok()),
+        None => (text, None),
+    }
+}
+
+/// What is wrong with the value of an annotation.
+fn problem(annotation: &Annotation, key: &str, value: &Value, span: Span) -> Option<Diagnostic> {
+    let revealed = value.revealed();
+    let wrong = document::INVALID_ANNOTATION.new(format!("`{key}` must be {}", annotation.ty));
+    if expr::convert(&revealed, &annotation.ty, expr::Source::Literal).is_err() {
+        return Some(wrong.label(span, format!("this is {}", value.kind_word())));
+    }
+    let listed = annotation.allowed.is_empty()
+        || annotation.allowed.iter().any(|allowed| understand::compare::same(allowed, &revealed));
+    (!listed).then(|| {
+        let allowed: Vec<String> = annotation.allowed.iter().map(ToString::to_string).collect();
+        wrong.label(span, "not an allowed value").help(format!("use one of: {}", allowed.join(", ")))
+    })
+}
+
+/// Two writers, two contents; the place is the caller's to add.
+pub fn conflict(link: &Address, target: &str, refused: &Refused) -> Diagnostic {
+    let other = match &refused.other {
+        Some(other) => format!("the link `{other}`"),
+        None => "the document".to_owned(),
+    };
+    codes::LINK_CONFLICT
+        .new(format!("the link `{link}` and {other} write different contents into `{}` of `{target}`", refused.place))
+        .help("take one of the two away")
+}
+
+/// What stands for a part where a declared resource is asked for: nothing but its place.
+pub fn part_resource(span: Span, ty: &ResourceType) -> Resource {
+    Resource::new(span, diag::Spanned::new(ty.name.clone(), span), span, Expr::literal(Value::Null, span))
+}

@@ -1,0 +1,144 @@
+//! What names mean in an expression of a link kind: `a`, `b`, `note`, `part` and `use` (reference 3.2).
+
+use std::sync::Arc;
+
+use blueprint::{AccessorKind, Address, Head, Key, Ref, Value};
+use diag::Diagnostics;
+use expr::{Ask, AskFailure, Read, Scope, Stop};
+use provider::Side;
+
+use super::{Declared, LinkAt};
+use crate::resolve::scope::{Frame, read_member};
+use crate::resolve::{Halt, Members, Site};
+use understand::links::Pair;
+
+/// What names mean in an expression of a link kind.
+pub(super) struct LinkFrame<'a> {
+    pub pair: &'a Pair,
+    pub at: LinkAt,
+    pub found: Diagnostics,
+    pub document: Frame<'a>,
+}
+
+impl LinkFrame<'_> {
+    fn end(&mut self, side: Side, reference: &Ref) -> Result<Read, Stop> {
+        let evaluation = &mut *self.document.evaluation;
+        let Some((resource, position)) = evaluation.end_of(self.at, side) else { return Err(Stop::Reported) };
+        let Some(of) = evaluation.declared(resource) else { return Err(Stop::Reported) };
+        let (name, declared) = of.entry();
+        let accessor = |at: usize| match reference.path.get(at).map(|accessor| &accessor.kind) {
+            Some(AccessorKind::Name(name)) => Some(name.clone()),
+            _ => None,
+        };
+        let first = accessor(0);
+        if first.as_deref() == Some("name") {
+            let shown = match evaluation.member(resource, position).map(|member| member.address.key.clone()) {
+                Some(Some(key)) => Address::root(name.clone()).with_key(key).to_string(),
+                None if position.is_some() => {
+                    Address::root(name.clone()).with_key(Key::Index(position.unwrap_or_default())).to_string()
+                }
+                _ => name.to_string(),
+            };
+            return Ok(Read { value: Value::text(shown), used: 1 });
+        }
+        if let Some(member) = evaluation.member(resource, position) {
+            return read_member(member, of.ty().map(Arc::as_ref), reference, 0);
+        }
+        if !matches!(evaluation.resources[resource as usize], Members::Open) {
+            return Err(Stop::Reported);
+        }
+        // Not settled yet: what the document sets can be told all the same.
+        let result = match (first.as_deref(), accessor(1)) {
+            (Some("spec"), Some(field)) => match &declared.spec.kind {
+                blueprint::ExprKind::Map(entries) => match entries.iter().find(|(key, _)| key.item == field) {
+                    Some((_, expr)) => evaluation.early(&of, position, expr, &mut self.found),
+                    None => Ok(of
+                        .ty()
+                        .and_then(|ty| ty.schema.fields.get(&field).and_then(|field| field.default.clone()))
+                        .unwrap_or(Value::Null)),
+                },
+                _ => Err(Halt::Failed),
+            },
+            (Some("metadata"), _) => {
+                let owner = of.address().to_string();
+                let metadata = evaluation.metadata(Site::of(of.unit, &owner), declared, &mut self.found);
+                return match metadata {
+                    Ok(value) => Ok(Read { value, used: 1 }),
+                    Err(need) => {
+                        self.document.need = Some(need);
+                        Err(Stop::Reported)
+                    }
+                };
+            }
+            _ => Err(Halt::Failed),
+        };
+        match result {
+            Ok(value) => Ok(Read { value, used: 2 }),
+            Err(Halt::Need(need)) => {
+                self.document.need = Some(need);
+                Err(Stop::Reported)
+            }
+            Err(Halt::Absent(_)) => Ok(Read { value: Value::Null, used: reference.path.len() }),
+            Err(Halt::Failed) => Err(Stop::Reported),
+        }
+    }
+
+    fn scoped(&mut self, head: &str, reference: &Ref) -> Result<Read, Stop> {
+        let member = match reference.path.first().map(|accessor| &accessor.kind) {
+            Some(AccessorKind::Name(name)) => name.clone(),
+            _ => return Err(Stop::Reported),
+        };
+        match head {
+            "a" => self.end(Side::A, reference),
+            "b" => self.end(Side::B, reference),
+            "note" => match self.document.evaluation.note(self.at, &member, &mut self.found) {
+                Ok(value) => Ok(Read { value, used: 1 }),
+                Err(Halt::Need(need)) => {
+                    self.document.need = Some(need);
+                    Err(Stop::Reported)
+                }
+                Err(_) => Err(Stop::Reported),
+            },
+            "part" => {
+                let Some(at) = self.pair.kind.parts.get_index_of(&member) else { return Err(Stop::Reported) };
+                let ty = self.pair.part_types.get(at).cloned().flatten();
+                let part = self.document.evaluation.link(self.at).and_then(|link| link.parts.get(at));
+                match part {
+                    Some(Some(part)) => read_member(part, ty.as_deref(), reference, 1),
+                    _ => Ok(Read { value: Value::Null, used: reference.path.len() }),
+                }
+            }
+            "use" => {
+                let at = self.pair.kind.uses.get_index_of(&member);
+                let used = at.and_then(|at| self.pair.uses.get(at)).copied().flatten();
+                let Some(used) = used else { return Err(Stop::Reported) };
+                let evaluation = &*self.document.evaluation;
+                let of = evaluation.declared(used.resource);
+                let ty = of.as_ref().and_then(Declared::ty).map(Arc::as_ref);
+                match evaluation.member(used.resource, used.position) {
+                    Some(member) => read_member(member, ty, reference, 1),
+                    None => Err(Stop::Reported),
+                }
+            }
+            _ => Err(Stop::Reported),
+        }
+    }
+}
+
+impl Scope for LinkFrame<'_> {
+    fn read(&mut self, reference: &Ref) -> Result<Read, Stop> {
+        let Head::Scoped(head) = &reference.head else { return Err(Stop::Reported) };
+        match self.scoped(head, reference) {
+            Err(Stop::Absent(_)) => Ok(Read { value: Value::Null, used: reference.path.len() }),
+            other => other,
+        }
+    }
+
+    fn answer(&mut self, ask: &Ask) -> Option<Result<Value, AskFailure>> {
+        self.document.answer(ask)
+    }
+
+    fn link(&mut self, _: &str, _: &str) -> Result<Value, Stop> {
+        Err(Stop::Reported)
+    }
+}

@@ -1,0 +1,787 @@
+//! From a checked blueprint and its inputs to values: known, or Unknown until something exists.
+//!
+//! An [`Evaluation`] holds what every declared element stands for so far. The planner settles elements in the order of
+//! the graph, so that each reads only what is settled; `apply` goes on with the same evaluation when outputs arrive.
+//! Nothing is evaluated twice unless an answer was missing, and nothing is evaluated for an absent element (ruling A12).
+//!
+//! Not here: what differs from the state (`plan`), asking the world (the caller puts [`Need`]s to it).
+
+mod handed;
+pub mod inputs;
+pub mod links;
+mod options;
+pub mod pairing;
+pub mod scope;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use blueprint::{Address, Expr, Key, Name, Resource, Type, Value};
+use diag::{Diagnostic, Diagnostics, Severity};
+use dialects::{Part, Place};
+use expr::{Ask, AskFailure, FunctionTable, Stop};
+use foldhash::fast::FixedState;
+use provider::ResourceType;
+use state::Remembered;
+
+use crate::answers::Answers;
+use crate::codes;
+use understand::check;
+use understand::documents::{Documents, Kind, Unit};
+use understand::links::Links;
+
+pub use inputs::{Given, judge_inputs};
+pub(crate) use links::LinkSlots;
+use scope::Frame;
+
+/// What an element stands for so far.
+#[derive(Clone, Debug, Default)]
+pub enum Slot {
+    /// Not settled yet.
+    #[default]
+    Open,
+    /// A value that is known.
+    Value(Value),
+    /// A value of which parts are Unknown.
+    Partial(Value),
+    /// It is in error, which has been reported.
+    Failed,
+    /// It reads something absent, which nobody guarded.
+    Absent,
+}
+
+/// The members of a declared resource.
+#[derive(Clone, Debug, Default)]
+pub enum Members {
+    /// Not settled yet.
+    #[default]
+    Open,
+    /// In error, which has been reported.
+    Failed,
+    /// Its condition is false.
+    Absent,
+    /// One thing.
+    Single(Box<Member>),
+    /// Several, by position; none where the condition of that member is false.
+    Many(Vec<Option<Box<Member>>>),
+}
+
+impl Members {
+    /// How many places for members there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Members::Many(members) => members.len(),
+            Members::Open | Members::Failed | Members::Absent | Members::Single(_) => 1,
+        }
+    }
+}
+
+/// One thing of a resource.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// Its address.
+    pub address: Address,
+    /// The item and position, in a repetition.
+    pub item: Option<(Value, u32)>,
+    /// The spec wanted, defaults filled in; parts may be Unknown.
+    pub spec: Value,
+    /// Labels, annotations, display name and custom data; null if there are none.
+    pub metadata: Value,
+    /// The condition is known only on deploy.
+    pub condition_open: bool,
+    /// The thing stays when it is no longer declared: it, or a child above it, says so by a word.
+    pub retain: bool,
+    /// What its computed fields are.
+    pub outputs: Outputs,
+}
+
+/// What is known of a thing's computed fields.
+#[derive(Clone, Debug)]
+pub enum Outputs {
+    /// Nothing before it is made.
+    Unknown,
+    /// Of before an update: fields that change on update are Unknown.
+    BeforeUpdate(Value, Arc<[Name]>),
+    /// As answered.
+    Known(Value),
+}
+
+/// Something that must be asked before the evaluation can go on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Need {
+    /// The questions of an expression, put together: in which document, of which owner.
+    Ask(u32, Name, Vec<Ask>),
+    /// A data source, by number.
+    Fetch(u32),
+}
+
+/// What stands in the way of a value.
+pub enum Halt {
+    /// Something must be asked first.
+    Need(Need),
+    /// It is in error; reported by now.
+    Failed,
+    /// It reads something absent; this is what to report where that matters.
+    Absent(Box<Diagnostic>),
+}
+
+/// Where an expression stands: who evaluates it, in which document, and for which member of a repetition.
+#[derive(Clone, Copy)]
+pub struct Site<'a> {
+    /// The number of the document.
+    pub unit: u32,
+    /// An address, or `values.x`, as call sites are remembered by.
+    pub owner: &'a str,
+    /// The item and position, in a repetition.
+    pub item: Option<&'a (Value, u32)>,
+}
+
+impl<'a> Site<'a> {
+    /// In no repetition.
+    pub fn of(unit: u32, owner: &'a str) -> Site<'a> {
+        Site { unit, owner, item: None }
+    }
+}
+
+/// What every declared element stands for, over all documents: each kind by its number.
+pub struct Evaluation {
+    /// The documents that are evaluated.
+    pub documents: Arc<Documents>,
+    /// What expressions can call.
+    pub functions: Arc<FunctionTable>,
+    /// The name of the instance.
+    pub instance: Name,
+    /// The values of the root's inputs, by position.
+    pub inputs: Vec<Value>,
+    /// What children are given for their inputs.
+    pub handed: Vec<Slot>,
+    /// What stands behind each of these: one thing, or a group of several.
+    pub handed_uses: Vec<Option<Address>>,
+    /// Named intermediate values.
+    pub locals: Vec<Slot>,
+    /// Data sources.
+    pub data: Vec<Slot>,
+    /// Resources with their members.
+    pub resources: Vec<Members>,
+    /// The links that are declared.
+    pub declared_links: Arc<Links>,
+    /// Links with their members.
+    pub links: LinkSlots,
+    /// What the world has answered so far.
+    pub answers: Answers,
+    /// Call sites that were read in this stage, by owner, so that others can be forgotten.
+    pub sites: blueprint::IndexMap<Name, indexmap::IndexSet<Name, foldhash::fast::FixedState>>,
+    /// What the world refused, by question.
+    pub refused: blueprint::IndexMap<Name, AskFailure>,
+    /// Secrets that the document made and that the world has not learned yet.
+    pub(crate) unlearned: Vec<Value>,
+    /// How many members each resource with `each` has, by its owner.
+    repeated: Repeated,
+    /// Nothing is asked: what the world would answer is Unknown.
+    pub offline: bool,
+    /// Every provider is a simulation of its catalogue.
+    pub simulated: bool,
+    /// What values have taken so far.
+    pub(crate) meter: expr::Meter,
+}
+
+/// Counts the members of all resources with `each`.
+#[derive(Default)]
+struct Repeated {
+    of: HashMap<Name, usize, FixedState>,
+    all: usize,
+    /// There are too many, which has been reported.
+    exceeded: bool,
+}
+
+impl Repeated {
+    /// Whether there is room for the members of a resource, which may have been counted before.
+    fn has_room(&mut self, owner: &str, count: usize, most: usize) -> bool {
+        let before = self.of.insert(owner.into(), count).unwrap_or_default();
+        self.all = self.all - before + count;
+        self.all <= most
+    }
+}
+
+/// The name of a thing in its own document, from its address.
+fn name_in(address: &str) -> &str {
+    address.rsplit('/').next().unwrap_or(address)
+}
+
+impl Evaluation {
+    /// Nothing settled but the inputs, which are by position.
+    pub fn new(
+        documents: Arc<Documents>,
+        functions: Arc<FunctionTable>,
+        instance: Name,
+        inputs: Vec<Value>,
+        answers: Answers,
+    ) -> Evaluation {
+        let [locals, data_sources, resources] = documents.counts();
+        let handed = documents.count(Kind::Input);
+        let room = documents.room;
+        Evaluation {
+            declared_links: documents.links().clone(),
+            links: LinkSlots::new(documents.links().pairs().len()),
+            documents,
+            functions,
+            instance,
+            inputs,
+            handed: vec![Slot::Open; handed],
+            handed_uses: vec![None; handed],
+            locals: vec![Slot::Open; locals],
+            data: vec![Slot::Open; data_sources],
+            resources: vec![Members::Open; resources],
+            answers,
+            sites: blueprint::IndexMap::default(),
+            refused: blueprint::IndexMap::default(),
+            unlearned: Vec::new(),
+            repeated: Repeated::default(),
+            offline: false,
+            simulated: false,
+            meter: expr::Meter::new(room.value_bytes, room.all_value_bytes),
+        }
+    }
+
+    /// What values have taken so far, to go back to where an element has to be evaluated again.
+    pub fn taken(&self) -> usize {
+        self.meter.used()
+    }
+
+    /// Forgets what was taken since.
+    pub fn give_back(&mut self, used: usize) {
+        self.meter.back_to(used);
+    }
+
+    /// From here on values may take anything together: what is planned is carried out.
+    pub fn lift_limits(&mut self) {
+        self.meter.lift();
+    }
+
+    /// Counts what a thing is given, which is kept, shown and handed on as a whole. Whether there was room for it.
+    fn keep(&mut self, value: &Value, place: diag::Span) -> bool {
+        let meter = &mut self.meter;
+        let bytes = expr::size(value, expr::MOST).unwrap_or(expr::MOST);
+        meter.take(bytes, place).is_ok()
+    }
+
+    /// Reports that values take too much, if they do.
+    pub fn report_room(&self, found: &mut Diagnostics) {
+        found.extend(self.meter.problem());
+    }
+
+    /// The value of an expression that stands somewhere.
+    pub fn value(&mut self, site: Site<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
+        if self.meter.is_full() {
+            return Err(Halt::Failed);
+        }
+        let functions = self.functions.clone();
+        let functions = functions.of(self.documents.unit(site.unit).blueprint().dialect);
+        let mut frame = Frame { evaluation: self, site, need: None };
+        let outcome = expr::evaluate(expr, functions, &mut frame, found);
+        let need = frame.need.take();
+        match outcome {
+            Ok(value) => Ok(value),
+            Err(_) if need.is_some() => Err(need.map_or(Halt::Failed, Halt::Need)),
+            Err(Stop::Ask(asks)) => Err(Halt::Need(Need::Ask(site.unit, site.owner.into(), asks))),
+            Err(Stop::Failed(diagnostic)) => {
+                found.push(*diagnostic);
+                Err(Halt::Failed)
+            }
+            Err(Stop::Absent(diagnostic)) => Err(Halt::Absent(diagnostic)),
+            Err(Stop::Reported) => Err(Halt::Failed),
+        }
+    }
+
+    /// Like [`Self::value`], an absent element being reported.
+    pub fn present(&mut self, site: Site<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
+        self.value(site, expr, found).map_err(|halt| match halt {
+            Halt::Absent(diagnostic) => {
+                found.push(*diagnostic);
+                Halt::Failed
+            }
+            other => other,
+        })
+    }
+
+    /// Like [`Self::present`], for what stands in a map: none where it is left out.
+    pub fn entry(&mut self, site: Site<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Option<Value>, Halt> {
+        if !expr::may_omit(expr) {
+            return self.present(site, expr, found).map(Some);
+        }
+        let listed = Expr::new(blueprint::ExprKind::List(vec![expr.clone()]), expr.span);
+        let value = self.present(site, &listed, found)?;
+        Ok(match value.as_list() {
+            Some(items) => items.first().cloned(),
+            None => Some(value),
+        })
+    }
+
+    /// Like [`Self::present`], the dialect completing what is said of mistakes in an expression that stands there.
+    pub(crate) fn present_at(
+        &mut self,
+        site: Site<'_>,
+        place: Place<'_>,
+        found: &mut Diagnostics,
+    ) -> Result<Value, Halt> {
+        let mut mine = Diagnostics::new();
+        let value = self.present(site, place.expr, &mut mine);
+        self.place(site.unit, place, &mut mine);
+        found.append(mine);
+        value
+    }
+
+    /// Has the dialect of a document complete what is said of mistakes in an expression of it.
+    pub fn place(&self, unit: u32, place: Place<'_>, mine: &mut Diagnostics) {
+        if !mine.is_empty()
+            && let Some(conventions) = dialects::conventions(self.documents.unit(unit).blueprint().dialect)
+        {
+            mine.iter_mut().for_each(|one| conventions.placed(one, &place));
+        }
+    }
+
+    /// The named intermediate values that are known.
+    pub fn settled(&self) -> impl Iterator<Item = &Value> {
+        self.locals.iter().filter_map(|slot| match slot {
+            Slot::Value(value) => Some(value),
+            _ => None,
+        })
+    }
+
+    /// Settles a named intermediate value (ruling S48).
+    pub fn settle_local(&mut self, index: u32, found: &mut Diagnostics) -> Result<(), Need> {
+        let documents = self.documents.clone();
+        let Some((unit, name, local)) = documents.local(index) else { return Ok(()) };
+        let owner = documents.unit(unit).named(format_args!("values.{name}"));
+        let mut mine = Diagnostics::new();
+        let value = self.value(Site::of(unit, &owner), &local.value, &mut mine);
+        self.place(unit, Place::new(Part::Local, name, &local.value), &mut mine);
+        found.append(mine);
+        let slot = match value {
+            Ok(value) => match check::value::declared(value, &local.ty, &local.value, found) {
+                Ok(value) if value.has_unknown() => Slot::Partial(value.tainted(local.secret)),
+                Ok(value) => Slot::Value(value.tainted(local.secret)),
+                Err(_) => Slot::Failed,
+            },
+            Err(Halt::Need(need)) => return Err(need),
+            Err(Halt::Absent(diagnostic)) => {
+                found.push(*diagnostic);
+                Slot::Absent
+            }
+            Err(Halt::Failed) => Slot::Failed,
+        };
+        if let (Slot::Value(value), true) = (&slot, local.secret) {
+            self.unlearned.push(value.clone());
+        }
+        self.locals[index as usize] = slot;
+        Ok(())
+    }
+
+    /// Settles the intermediate values that were not known before, in the order of the graph, once everything is there.
+    pub fn settle_what_was_open(&mut self, found: &mut Diagnostics) {
+        let graph = self.documents.graph().clone();
+        for node in graph.order().filter(|node| self.is_unsettled(*node)).collect::<Vec<_>>() {
+            let _ = self.settle_now(node, found);
+        }
+    }
+
+    /// Whether a node is a value of a document that was not known when it was last looked at.
+    pub fn is_unsettled(&self, node: understand::graph::Node) -> bool {
+        let slot = match node {
+            understand::graph::Node::Local(number) => &self.locals[number as usize],
+            understand::graph::Node::Input(number) => &self.handed[number as usize],
+            _ => return false,
+        };
+        matches!(slot, Slot::Partial(_) | Slot::Open)
+    }
+
+    /// Settles such a value with what is known now. One that still cannot be told stays as it is; who reads it reports that.
+    pub fn settle_now(&mut self, node: understand::graph::Node, found: &mut Diagnostics) -> Result<(), Need> {
+        match node {
+            understand::graph::Node::Local(number) => self.settle_local(number, found),
+            understand::graph::Node::Input(number) => self.settle_handed(number, found),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a condition holds: `Some(None)` if that is known only on deploy, `None` if it is in error.
+    pub fn condition(
+        &mut self,
+        site: Site<'_>,
+        resource: &Resource,
+        found: &mut Diagnostics,
+    ) -> Result<Option<Option<bool>>, Need> {
+        let Some(condition) = &resource.condition else { return Ok(Some(Some(true))) };
+        match self.present(site, condition, found) {
+            Ok(value) => match value.bare() {
+                Value::Bool(holds) => Ok(Some(Some(*holds))),
+                Value::Null => Ok(Some(Some(false))),
+                Value::Unknown(_) => Ok(Some(None)),
+                _ => {
+                    let wrong = expr::codes::TYPE_MISMATCH
+                        .new(format!("a condition must be a boolean, found {}", value.kind_word()))
+                        .label(condition.span, "neither true nor false")
+                        .help("compare with `eq(..)`");
+                    found.push(wrong);
+                    Ok(None)
+                }
+            },
+            Err(Halt::Need(need)) => Err(need),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The items of a repetition; `None` if it is in error. `none` items are dropped first (ruling S37).
+    pub fn items(
+        &mut self,
+        site: Site<'_>,
+        name: &str,
+        resource: &Resource,
+        found: &mut Diagnostics,
+    ) -> Result<Option<Vec<Value>>, Need> {
+        let Some(each) = &resource.each else { return Ok(None) };
+        let value = match self.present(site, &each.list, found) {
+            Ok(value) => value,
+            Err(Halt::Need(need)) => return Err(need),
+            Err(_) => return Ok(None),
+        };
+        let (bare, secret) = value.exposed();
+        match bare {
+            Value::List(items) | Value::Set(items) if items.len() > self.documents.room.items() => {
+                let most = self.documents.room.items();
+                found.push(
+                    check::codes::VALUE_CONSTRAINT
+                        .new(format!("`each` may have at most {most} items, not {}", items.len()))
+                        .label(each.list.span, format!("`{name}` would have one member for each"))
+                        .help(
+                            "divide it into several resources, or raise `members` under `[documents]` in `cyan.toml`",
+                        ),
+                );
+                Ok(None)
+            }
+            // That there are too many was reported at the resource that went beyond the limit.
+            Value::List(_) | Value::Set(_) if self.repeated.exceeded => Ok(None),
+            Value::List(items) | Value::Set(items) => {
+                let most = self.documents.room.all_members();
+                if !self.repeated.has_room(site.owner, items.len(), most) {
+                    self.repeated.exceeded = true;
+                    found.push(
+                        check::codes::VALUE_CONSTRAINT
+                            .new(format!("all resources with `each` together may have at most {most} members"))
+                            .label(each.list.span, format!("the {} members of `{name}` are too many", items.len()))
+                            .help(
+                                "divide the document into instances of their own, or raise `all-members` under `[documents]` in \
+                                 `cyan.toml`",
+                            ),
+                    );
+                    return Ok(None);
+                }
+                Ok(Some(items.iter().filter(|item| !item.is_null()).map(|item| item.clone().tainted(secret)).collect()))
+            }
+            Value::Null => Ok(Some(Vec::new())),
+            Value::Unknown(_) if self.offline => Ok(None),
+            Value::Unknown(_) => {
+                found.push(
+                    check::codes::EACH_NOT_STATIC
+                        .new(format!("`each` of `{name}` must be known at stage"))
+                        .label(each.list.span, "known only on deploy"),
+                );
+                Ok(None)
+            }
+            other => {
+                let mut wrong = check::codes::EACH_NOT_LIST
+                    .new(format!("`each` of `{name}` must be a list, found {}", other.kind_word()))
+                    .label(each.list.span, "not a list");
+                if matches!(other, Value::Map(_)) {
+                    wrong = wrong.help("take its values with `vals(..)`, or its keys with `keys(..)`");
+                }
+                found.push(wrong);
+                Ok(None)
+            }
+        }
+    }
+
+    /// The key of a member, where members are addressed by key.
+    pub fn member_key(
+        &mut self,
+        site: Site<'_>,
+        item: &(Value, u32),
+        resource: &Resource,
+        found: &mut Diagnostics,
+    ) -> Result<Option<Key>, Need> {
+        let Some(expr) = resource.each.as_ref().and_then(|each| each.key.as_ref()) else {
+            return Ok(Some(Key::Index(item.1)));
+        };
+        match self.present(Site { item: Some(item), ..site }, expr, found) {
+            Ok(value) => match expr::to_text(&value) {
+                Some(Ok(text)) if !text.is_unknown() => Ok(text.as_text().map(|text| Key::Name(text.into()))),
+                _ => {
+                    found.push(
+                        expr::codes::TYPE_MISMATCH
+                            .new(format!("a key must be text, found {}", value.kind_word()))
+                            .label(expr.span, "not text that is known at stage"),
+                    );
+                    Ok(None)
+                }
+            },
+            Err(Halt::Need(need)) => Err(need),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// The spec of a member: evaluated, converted, defaults filled in. `None` if it is in error.
+    pub fn spec(
+        &mut self,
+        site: Site<'_>,
+        resource: &Resource,
+        ty: &ResourceType,
+        found: &mut Diagnostics,
+    ) -> Result<Option<Value>, Need> {
+        let name = name_in(site.owner);
+        let foreign = dialects::conventions(self.documents.unit(site.unit).blueprint().dialect).is_some();
+        if foreign && ty.takes_anything() {
+            return Ok(Some(Value::Map(Arc::default())));
+        }
+        let value = match self.present_at(site, Place::new(Part::Spec, name, &resource.spec), found) {
+            Ok(value) => value,
+            Err(Halt::Need(need)) => return Err(need),
+            Err(_) => return Ok(None),
+        };
+        let mut mistakes = Diagnostics::new();
+        let value = match dialects::conventions(self.documents.unit(site.unit).blueprint().dialect) {
+            Some(conventions) => {
+                let (expr, holder) = (&resource.spec, resource.spec_key);
+                let at = dialects::SpecAt { expr, holder, resource: name, part: Part::Spec };
+                conventions.spec(&value, at, &ty.schema, &mut mistakes)
+            }
+            None => check::spec::conform_resource(&value, resource, ty, &mut mistakes),
+        };
+        let failed = mistakes.has_errors();
+        found.append(mistakes);
+        Ok(if failed || !self.keep(&value, resource.spec.span) { None } else { Some(value) })
+    }
+
+    /// Whether the word that says what becomes of a thing, or of a child above it, says that it stays.
+    pub fn retained(&mut self, site: Site<'_>, resource: &Resource, found: &mut Diagnostics) -> Result<bool, Need> {
+        if let Some(removal) = &resource.removal
+            && self.says_retain(site, removal, found)?
+        {
+            return Ok(true);
+        }
+        let documents = self.documents.clone();
+        let mut at = site.unit;
+        while let Some((above, include)) = documents.unit(at).parent {
+            let child = documents.unit(above).blueprint().children.get_index(include as usize);
+            if let Some(removal) = child.and_then(|(_, child)| child.removal.as_deref())
+                && self.says_retain(Site::of(above, site.owner), removal, found)?
+            {
+                return Ok(true);
+            }
+            at = above;
+        }
+        Ok(false)
+    }
+
+    fn says_retain(&mut self, site: Site<'_>, removal: &Expr, found: &mut Diagnostics) -> Result<bool, Need> {
+        match self.present_at(site, Place::new(Part::Removal, name_in(site.owner), removal), found) {
+            Ok(value) => {
+                let blueprint = self.documents.unit(site.unit).blueprint();
+                if let Some(conventions) = dialects::conventions(blueprint.dialect)
+                    && removal.as_literal().is_none()
+                    && !value.has_unknown()
+                    && let Some(refused) = conventions.removal(&value, &blueprint.version)
+                {
+                    found.push(refused.label(removal.span, "this is what it comes to"));
+                }
+                Ok(value.as_text().is_some_and(|word| word.eq_ignore_ascii_case("retain")))
+            }
+            Err(Halt::Need(need)) => Err(need),
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Labels, annotations, display name and custom data of a member; null if there are none.
+    pub fn metadata(&mut self, site: Site<'_>, resource: &Resource, found: &mut Diagnostics) -> Result<Value, Need> {
+        self.metadata_of(site, &resource.metadata, found)
+    }
+
+    /// The same of whatever has metadata of that kind.
+    pub fn metadata_of(
+        &mut self,
+        site: Site<'_>,
+        metadata: &blueprint::ResourceMetadata,
+        found: &mut Diagnostics,
+    ) -> Result<Value, Need> {
+        let mut map = blueprint::Map::default();
+        if let Some(display_name) = &metadata.display_name {
+            match self.present(site, display_name, found) {
+                Ok(value) => {
+                    if let Some(Ok(text)) = expr::to_text(&value) {
+                        map.insert("displayName".into(), text);
+                    }
+                }
+                Err(Halt::Need(need)) => return Err(need),
+                Err(_) => {}
+            }
+        }
+        if !metadata.labels.is_empty() {
+            let labels = metadata.labels.iter().map(|(key, text)| (key.item.clone(), Value::Text(text.item.clone())));
+            map.insert("labels".into(), Value::map(labels));
+        }
+        let mut annotations = blueprint::Map::default();
+        for (key, expr) in &metadata.annotations {
+            match self.present(site, expr, found) {
+                Ok(value) if matches!(value.bare(), Value::List(_) | Value::Map(_) | Value::Set(_)) => found.push(
+                    expr::codes::TYPE_MISMATCH
+                        .new(format!("the annotation `{}` must be a scalar, found {}", key.item, value.kind_word()))
+                        .label(expr.span, "annotations hold text, numbers and booleans")
+                        .help("turn it into text with `jsonencode(..)`, or put it under `custom`"),
+                ),
+                Ok(Value::Null) => {}
+                Ok(value) => {
+                    annotations.insert(key.item.clone(), value);
+                }
+                Err(Halt::Need(need)) => return Err(need),
+                Err(_) => {}
+            }
+        }
+        if !annotations.is_empty() {
+            map.insert("annotations".into(), Value::Map(Arc::new(annotations)));
+        }
+        if let Some(custom) = &metadata.custom {
+            match self.present_at(site, Place::new(Part::Metadata, name_in(site.owner), custom), found) {
+                Ok(value) => {
+                    map.insert("custom".into(), value);
+                }
+                Err(Halt::Need(need)) => return Err(need),
+                Err(_) => {}
+            }
+        }
+        Ok(if map.is_empty() { Value::Null } else { Value::Map(Arc::new(map)) })
+    }
+
+    /// The value of an export of the root: `Ok(None)` if it is in error; `Err(Halt::Absent)` if it stands for something
+    /// absent.
+    pub fn export(&mut self, name: &str, found: &mut Diagnostics) -> Result<Option<Value>, Halt> {
+        let documents = self.documents.clone();
+        let Some(export) = documents.root().blueprint().exports.get(name) else { return Ok(None) };
+        let owner = format!("exports.{name}");
+        let mut mine = Diagnostics::new();
+        let value = self.value(Site::of(0, &owner), &export.field, &mut mine);
+        self.place(0, Place::new(Part::Export, name, &export.field), &mut mine);
+        let failed = matches!(value, Err(Halt::Failed | Halt::Absent(_)));
+        if failed && export.may_fail {
+            // Its failure is its own.
+            found.extend(mine.iter().map(|one| {
+                let one = one.clone().graded(Severity::Warning);
+                one.note(format!("`{name}` is null therefore"))
+            }));
+            return Ok(Some(Value::Null));
+        }
+        found.append(mine);
+        let value = match value {
+            Ok(value) => value,
+            Err(Halt::Failed) => return Ok(None),
+            Err(other) => return Err(other),
+        };
+        if !self.keep(&value, export.field.span) {
+            return Ok(None);
+        }
+        // A field that nobody set is left out like one that is absent (rulings S31, A13).
+        Ok(check::value::exported(value, &export.ty, &export.field, found).ok())
+    }
+
+    /// Checks descriptions: what has no value stays as written, with a warning (ruling A10).
+    pub fn descriptions(&mut self, found: &mut Diagnostics) {
+        let documents = self.documents.clone();
+        // A document that stands in many places is spoken of once.
+        let mut said: std::collections::HashSet<diag::Span, foldhash::fast::FixedState> = Default::default();
+        for (number, unit) in (0..).zip(documents.units()) {
+            for (owner, expr) in self.described(unit) {
+                let mut ignored = Diagnostics::new();
+                match self.value(Site::of(number, &unit.named(owner)), expr, &mut ignored) {
+                    Ok(value) if matches!(value.bare(), Value::List(_) | Value::Set(_) | Value::Map(_)) => {
+                        if said.insert(expr.span) {
+                            found.push(check::description_mismatch(value.kind_word(), expr.span));
+                        }
+                    }
+                    Ok(_) | Err(Halt::Need(_)) => {}
+                    Err(Halt::Absent(_) | Halt::Failed) if !said.insert(expr.span) => {}
+                    Err(Halt::Absent(_) | Halt::Failed) => found.push(
+                        codes::DESCRIPTION_UNRESOLVED
+                            .new("the description is shown unfilled".to_owned())
+                            .label(expr.span, "something in it has no value"),
+                    ),
+                }
+            }
+        }
+    }
+
+    /// The descriptions of a document that hold more than text, with their owners.
+    fn described<'u>(&self, unit: &'u Unit) -> Vec<(String, &'u Expr)> {
+        let blueprint = unit.blueprint();
+        let mut every: Vec<(String, &Expr)> = Vec::new();
+        let mut add = |owner: std::fmt::Arguments<'_>, description: Option<&'u Expr>| {
+            if let Some(expr) = description
+                && !matches!(expr.kind, blueprint::ExprKind::Literal(_))
+            {
+                every.push((owner.to_string(), expr));
+            }
+        };
+        for (name, local) in &blueprint.locals {
+            add(format_args!("values.{name}"), local.description.as_ref());
+        }
+        for (name, source) in &blueprint.data_sources {
+            add(format_args!("datasources.{name}"), source.description.as_ref());
+        }
+        for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
+            // The description of something absent is never filled in, and `elem` has no single meaning for all members.
+            if matches!(self.resources.get(unit.resource(at) as usize), Some(Members::Single(_))) {
+                add(format_args!("{name}"), resource.description.as_deref());
+            }
+        }
+        for (name, export) in &blueprint.exports {
+            add(format_args!("exports.{name}"), export.description.as_ref());
+        }
+        every
+    }
+
+    /// Remembered values that were used in this stage, in the order of first use.
+    pub fn remembered(&self) -> blueprint::IndexMap<Name, Remembered> {
+        let mut used = blueprint::IndexMap::default();
+        for site in self.sites.values().flatten() {
+            if let Some(remembered) = self.answers.remembered.get(site) {
+                used.insert(site.clone(), remembered.clone());
+            }
+        }
+        used
+    }
+
+    /// The member at an address, if it is there.
+    pub fn member(&self, resource: u32, position: Option<u32>) -> Option<&Member> {
+        match (self.resources.get(resource as usize)?, position) {
+            (Members::Single(member), _) => Some(member),
+            (Members::Many(members), Some(position)) => members.get(position as usize)?.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The member at an address, to be changed.
+    pub fn member_mut(&mut self, resource: u32, position: Option<u32>) -> Option<&mut Member> {
+        match (self.resources.get_mut(resource as usize)?, position) {
+            (Members::Single(member), _) => Some(member),
+            (Members::Many(members), Some(position)) => members.get_mut(position as usize)?.as_deref_mut(),
+            _ => None,
+        }
+    }
+}
+
+/// The key of a remembered call site.
+pub(crate) fn site_of(owner: &str, path: &str, nth: u32) -> Name {
+    format!("{owner}|{path}|{nth}").into()
+}
+
+/// The type that an Unknown of a field has.
+pub(crate) fn unknown_of(ty: Type, address: &Address) -> Value {
+    Value::unknown(Some(ty), Some(address.clone()))
+}

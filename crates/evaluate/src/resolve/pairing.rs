@@ -1,0 +1,118 @@
+//! Links member by member: how templates pair (reference 3.1).
+
+use blueprint::{Address, Key, LinkName, Name};
+use understand::links::Pair;
+use understand::links::address::part_of;
+
+use super::Member;
+
+/// A link between two things.
+#[derive(Clone, Debug)]
+pub struct LinkInstance {
+    /// Its address: `a::b`.
+    pub address: Address,
+    /// The position of a among the members of its template.
+    pub a: Option<u32>,
+    /// The position of b.
+    pub b: Option<u32>,
+    /// Whether an end is there is known only on deploy.
+    pub open: bool,
+    /// Its parts, by their position in the kind; none where a condition is false, or as long as they are not settled.
+    pub parts: Vec<Option<Box<Member>>>,
+}
+
+impl LinkInstance {
+    /// The address of a part or phase.
+    pub fn part(&self, part: &Name) -> Address {
+        part_of(&self.address, part)
+    }
+}
+
+/// One member of an end: its key, and whether it is there; not known where its condition is open.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// Its key.
+    pub key: Key,
+    /// Whether it is there; none where its condition is open.
+    pub there: Option<bool>,
+}
+
+/// The members of an end.
+#[derive(Clone, Debug)]
+pub enum Ends {
+    /// A plain resource.
+    Single(Option<bool>),
+    /// A template's.
+    Many(Vec<Place>),
+}
+
+/// Why templates do not pair, in words.
+pub(crate) struct Unpaired(pub String);
+
+/// The links between two ends; absent members are linked to nothing. `keyed` says that both are addressed by key.
+pub(crate) fn pair_up(
+    path: &[Name],
+    pair: &Pair,
+    [a_name, b_name]: [&Name; 2],
+    a: &Ends,
+    b: &Ends,
+    keyed: bool,
+) -> Result<Vec<LinkInstance>, Unpaired> {
+    let mut links = Vec::new();
+    let mut link = |a: (Option<u32>, Option<&Place>, Option<bool>), b: (Option<u32>, Option<&Place>, Option<bool>)| {
+        if a.2 == Some(false) || b.2 == Some(false) {
+            return;
+        }
+        let key = |place: Option<&Place>| place.map(|place| place.key.clone());
+        let name = LinkName { b: b_name.clone(), b_key: key(b.1), part: None };
+        let address = Address::inside(path, a_name.clone());
+        let address = match key(a.1) {
+            Some(key) => address.with_key(key),
+            None => address,
+        };
+        let address = address.with_link(name);
+        let open = a.2.is_none() || b.2.is_none();
+        links.push(LinkInstance { address, a: a.0, b: b.0, open, parts: Vec::new() });
+    };
+    fn numbered(places: &[Place]) -> impl Iterator<Item = (Option<u32>, Option<&Place>, Option<bool>)> {
+        places.iter().enumerate().map(|(at, place)| (Some(at as u32), Some(place), place.there))
+    }
+    match (a, b, &pair.only) {
+        (Ends::Single(a), Ends::Single(b), _) => link((None, None, *a), (None, None, *b)),
+        (Ends::Many(a), Ends::Single(b), _) => numbered(a).for_each(|a| link(a, (None, None, *b))),
+        (a, Ends::Many(b), Some(only)) => {
+            let mut only = only.clone();
+            only.sort_unstable();
+            only.dedup();
+            let named: Vec<_> =
+                numbered(b).filter(|(at, ..)| at.is_some_and(|at| only.binary_search(&at).is_ok())).collect();
+            match a {
+                Ends::Single(a) => named.iter().for_each(|b| link((None, None, *a), *b)),
+                Ends::Many(a) => numbered(a).for_each(|a| named.iter().for_each(|b| link(a, *b))),
+            }
+        }
+        (Ends::Single(a), Ends::Many(b), None) => numbered(b).for_each(|b| link((None, None, *a), b)),
+        (Ends::Many(a), Ends::Many(b), None) if keyed => {
+            let by_key: understand::links::FixedMap<&Key, usize> =
+                b.iter().enumerate().map(|(at, place)| (&place.key, at)).collect();
+            if a.len() != b.len() || a.iter().any(|place| !by_key.contains_key(&place.key)) {
+                let missing = a.iter().find(|place| !by_key.contains_key(&place.key));
+                return Err(Unpaired(match missing {
+                    Some(Place { key: Key::Name(key), .. }) => format!("`{b_name}` has no member with the key `{key}`"),
+                    _ => format!("`{a_name}` has {} members, `{b_name}` has {}", a.len(), b.len()),
+                }));
+            }
+            for from in numbered(a) {
+                let Some(at) = from.1.and_then(|place| by_key.get(&place.key)).copied() else { continue };
+                link(from, (Some(at as u32), b.get(at), b.get(at).and_then(|place| place.there)));
+            }
+        }
+        (Ends::Many(a), Ends::Many(b), None) => {
+            if a.len() != b.len() {
+                return Err(Unpaired(format!("`{a_name}` has {} members, `{b_name}` has {}", a.len(), b.len())));
+            }
+            numbered(a).zip(numbered(b)).for_each(|(a, b)| link(a, b));
+        }
+    }
+    Ok(links)
+}

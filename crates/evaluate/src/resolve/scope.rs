@@ -1,0 +1,365 @@
+//! What names mean in a document.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use blueprint::{AccessorKind, Head, Map, Ref, Type, Value};
+use diag::{Diagnostic, Span};
+use expr::{Ask, AskFailure, Read, Scope, Stop};
+use provider::{Attribute, ResourceType};
+use state::Remembered;
+
+use crate::codes;
+use understand::compare::has_sensitive;
+use understand::documents::{Documents, Kind};
+
+use super::{Evaluation, Member, Members, Need, Outputs, Site, Slot, site_of, unknown_of};
+
+/// An evaluation, seen from one expression.
+pub(super) struct Frame<'a> {
+    pub evaluation: &'a mut Evaluation,
+    /// Where the expression stands.
+    pub site: Site<'a>,
+    /// What must be asked before the expression has a value.
+    pub need: Option<Need>,
+}
+
+fn whole(value: Value) -> Read {
+    Read { value, used: 0 }
+}
+
+fn absent(span: Span, message: String, why: String) -> Stop {
+    let diagnostic: Diagnostic = expr::codes::ABSENT_ELEMENT
+        .new(message)
+        .label(span, why)
+        .help("guard it with `coalesce(..)` or `if(..)`, or put the reader under the same condition");
+    Stop::Absent(Box::new(diagnostic))
+}
+
+impl Scope for Frame<'_> {
+    fn read(&mut self, reference: &Ref) -> Result<Read, Stop> {
+        let documents = self.evaluation.documents.clone();
+        let unit = documents.unit(self.site.unit);
+        let blueprint = unit.blueprint();
+        let span = reference.head_span;
+        match &reference.head {
+            Head::Item => self.site.item.map(|(item, _)| whole(item.clone())).ok_or(Stop::Reported),
+            Head::Position => self.site.item.map(|(_, at)| whole(Value::Int(i64::from(*at)))).ok_or(Stop::Reported),
+            Head::Input(name) => {
+                let at = blueprint.inputs.get_index_of(name).ok_or(Stop::Reported)?;
+                if unit.parent.is_some() {
+                    return match &self.evaluation.handed[unit.number(Kind::Input, at) as usize] {
+                        Slot::Value(value) | Slot::Partial(value) => Ok(whole(value.clone())),
+                        Slot::Open | Slot::Failed | Slot::Absent => Err(Stop::Reported),
+                    };
+                }
+                self.evaluation.inputs.get(at).cloned().map(whole).ok_or(Stop::Reported)
+            }
+            Head::Local(name) => {
+                let at = blueprint.locals.get_index_of(name).ok_or(Stop::Reported)?;
+                match &self.evaluation.locals[unit.local(at) as usize] {
+                    Slot::Value(value) | Slot::Partial(value) => Ok(whole(value.clone())),
+                    Slot::Absent => Err(Stop::Reported),
+                    Slot::Open | Slot::Failed => Err(Stop::Reported),
+                }
+            }
+            Head::DataSource(name) => {
+                let at = blueprint.data_sources.get_index_of(name).ok_or(Stop::Reported)?;
+                let number = unit.data_source(at);
+                match &self.evaluation.data[number as usize] {
+                    Slot::Value(value) | Slot::Partial(value) => self.data_field(value, reference),
+                    Slot::Open if self.evaluation.offline => {
+                        Ok(Read { value: Value::unknown(None, None), used: reference.path.len() })
+                    }
+                    Slot::Open => {
+                        self.need = Some(Need::Fetch(number));
+                        Err(Stop::Reported)
+                    }
+                    Slot::Failed | Slot::Absent => Err(Stop::Reported),
+                }
+            }
+            Head::Resource { name, .. } => {
+                let at = blueprint.resources.get_index_of(name).ok_or(Stop::Reported)?;
+                let ty = unit.checked.resource_types.get(at).cloned().flatten();
+                match &self.evaluation.resources[unit.resource(at) as usize] {
+                    Members::Open | Members::Failed => Err(Stop::Reported),
+                    Members::Absent => {
+                        let stop = absent(span, format!("`{name}` is not there"), "its condition is false".to_owned());
+                        Err(match (dialects::conventions(blueprint.dialect), stop) {
+                            // Where nothing guards against what is absent it is a mistake like any other.
+                            (Some(conventions), Stop::Absent(mut diagnostic)) => {
+                                diagnostic.code = conventions.absent();
+                                let mistake = dialects::Mistake::Gone(name);
+                                diagnostic.words = conventions.words(&mistake).map(Box::new);
+                                Stop::Failed(diagnostic)
+                            }
+                            (_, stop) => stop,
+                        })
+                    }
+                    Members::Single(member) => read_member(member, ty.as_deref(), reference, 0),
+                    Members::Many(members) => {
+                        let Some(accessor) = reference.path.first() else { return Err(Stop::Reported) };
+                        let AccessorKind::Index(index) = accessor.kind else { return Err(Stop::Reported) };
+                        match members.get(index as usize) {
+                            Some(Some(member)) => read_member(member, ty.as_deref(), reference, 1),
+                            Some(None) => Err(absent(
+                                span,
+                                format!("`{name}[{index}]` is not there"),
+                                "its condition is false".to_owned(),
+                            )),
+                            None => {
+                                let count = match members.len() {
+                                    0 => "there are none".to_owned(),
+                                    1 => "there is only one".to_owned(),
+                                    many => format!("there are {many}"),
+                                };
+                                Err(Stop::from(
+                                    expr::codes::INDEX_OUT_OF_RANGE
+                                        .new(format!("`{name}` has no member at position {index}"))
+                                        .label(accessor.span, count),
+                                ))
+                            }
+                        }
+                    }
+                }
+            }
+            Head::Child(name) => self.export(name, &reference.path),
+            Head::Scoped(fact) => match fact.as_ref() {
+                "instance" => Ok(whole(Value::Text(self.evaluation.instance.clone()))),
+                "unit" => Ok(whole(Value::list(unit.path.iter().map(|name| Value::Text(name.clone()))))),
+                "address" => {
+                    let above = [self.evaluation.instance.as_ref()].into_iter();
+                    let path: Vec<&str> = above.chain(unit.path.iter().map(|name| name.as_ref())).collect();
+                    Ok(whole(Value::text(path.join("/"))))
+                }
+                "facade" => Ok(whole(Value::Null)),
+                // Others belong to link kinds.
+                _ => Err(Stop::Reported),
+            },
+        }
+    }
+
+    fn answer(&mut self, ask: &Ask) -> Option<Result<Value, AskFailure>> {
+        if self.evaluation.offline {
+            return Some(Ok(Value::unknown(None, None)));
+        }
+        let answers = &self.evaluation.answers;
+        let refused = &self.evaluation.refused;
+        let bytes = |key: &str| match answers.bytes.get(key) {
+            Some(frozen) => Some(Ok(frozen.value.clone())),
+            None => refused.get(key).cloned().map(Err),
+        };
+        match ask {
+            Ask::WorkingDirectory => Some(match &answers.working_directory {
+                Some(folder) => Ok(Value::Text(folder.clone())),
+                None => Err(AskFailure {
+                    code: &expr::codes::NO_WORKING_DIRECTORY,
+                    message: "there is no working directory to take".into(),
+                    notes: Vec::new(),
+                }),
+            }),
+            Ask::File { path, .. } => bytes(&bytes_key(&self.evaluation.documents, self.site.unit, path)),
+            Ask::Http { url } => bytes(url),
+            Ask::Remembered { path, nth, fingerprint, .. } => {
+                let site = site_of(self.site.owner, path, *nth);
+                let known = answers.remembered.get(&site).filter(|known| known.fingerprint == *fingerprint);
+                let value = known.map(|Remembered { value, .. }| value.clone());
+                let failed = refused.get(&site).cloned();
+                if value.is_some() {
+                    self.evaluation.sites.entry(self.site.owner.into()).or_default().insert(site);
+                }
+                value.map(Ok).or(failed.map(Err))
+            }
+            Ask::Provider { namespace, function, arguments } => {
+                let key = call_key(&answers.salt, namespace, function, arguments);
+                match answers.calls.get(key.as_str()) {
+                    Some(value) => Some(Ok(value.clone())),
+                    None => refused.get(key.as_str()).cloned().map(Err),
+                }
+            }
+        }
+    }
+
+    fn meter(&mut self) -> Option<&mut expr::Meter> {
+        Some(&mut self.evaluation.meter)
+    }
+
+    fn link(&mut self, a: &str, b: &str) -> Result<Value, Stop> {
+        self.evaluation.link_named(self.site.unit, a, b)
+    }
+}
+
+/// The key under which the bytes of a file are kept: the path as the root document names it, after its folder for a
+/// document in another one.
+pub(crate) fn bytes_key<'p>(documents: &Documents, unit: u32, path: &'p str) -> Cow<'p, str> {
+    let folder = &documents.unit(unit).folder;
+    if *folder == documents.root().folder { Cow::Borrowed(path) } else { Cow::Owned(format!("{folder}|{path}")) }
+}
+
+/// The key under which a provider function's answer is kept.
+pub(crate) fn call_key(salt: &str, namespace: &str, function: &str, arguments: &[Value]) -> String {
+    let revealed: Vec<Value> = arguments.iter().map(Value::revealed).collect();
+    let text = serde_json::to_vec(&revealed).unwrap_or_default();
+    // The same asked about something secret is another question, whose answer is kept as a secret.
+    if arguments.iter().any(Value::has_secret) {
+        return format!("{namespace}/{function}/secret/{}", crate::answers::keyed_digest(salt, &text));
+    }
+    format!("{namespace}/{function}/{}", crate::answers::digest(&text))
+}
+
+impl Frame<'_> {
+    /// A data source's fields are a flat map by exported name, dots included (ruling C8).
+    fn data_field(&self, fields: &Value, reference: &Ref) -> Result<Read, Stop> {
+        let Some(first) = reference.path.first() else { return Err(Stop::Reported) };
+        let AccessorKind::Name(name) = &first.kind else { return Err(Stop::Reported) };
+        match fields.get(name) {
+            Some(value) => Ok(Read { value: value.clone(), used: 1 }),
+            None => Err(absent(
+                first.span,
+                format!("the data source has no value for `{name}`"),
+                "it was found without this field".to_owned(),
+            )),
+        }
+    }
+}
+
+/// Reads from one thing; the path from `at` on is `spec...`, `metadata...` or nothing (the id field, ruling S21).
+pub(super) fn read_member(
+    member: &Member,
+    ty: Option<&ResourceType>,
+    reference: &Ref,
+    at: usize,
+) -> Result<Read, Stop> {
+    let Some(ty) = ty else { return Err(Stop::Reported) };
+    let name = |at: usize| match reference.path.get(at).map(|accessor| &accessor.kind) {
+        Some(AccessorKind::Name(name)) => Some(name.as_ref()),
+        _ => None,
+    };
+    match name(at) {
+        None if reference.path.len() == at => {
+            let Some(id_field) = &ty.id_field else { return Err(Stop::Reported) };
+            known(member, id_field, reference.head_span)?;
+            let value = read_field(member, ty, id_field).ok_or_else(|| {
+                absent(
+                    reference.head_span,
+                    format!("`{}` has no `{id_field}`", member.address),
+                    "nobody sets it".to_owned(),
+                )
+            })?;
+            Ok(Read { value, used: at })
+        }
+        Some("spec" | "state") => match name(at + 1) {
+            Some(field) => {
+                match known(member, field, reference.path[at + 1].span).map(|()| read_field(member, ty, field))? {
+                    Some(value) => Ok(Read { value, used: at + 2 }),
+                    None => Err(absent(
+                        reference.path[at + 1].span,
+                        format!("`{}` has no value for `{field}`", member.address),
+                        "nobody sets this field".to_owned(),
+                    )),
+                }
+            }
+            None => {
+                for field in ty.schema.fields.keys() {
+                    known(member, field, reference.head_span)?;
+                }
+                let all = all_fields(member, ty);
+                let value = if member.condition_open { open(member, ty.schema.ty(), all.has_secret()) } else { all };
+                Ok(Read { value, used: at + 1 })
+            }
+        },
+        Some("attributes") => match name(at + 1) {
+            Some(attribute) => {
+                let value = match ty.attribute(attribute) {
+                    Some(Attribute::Field(field)) => read_field(member, ty, field).unwrap_or_default(),
+                    // The service answers it once the thing is there.
+                    Some(Attribute::Nothing) if !ty.schema.open && matches!(member.outputs, Outputs::Unknown) => {
+                        unknown_of(Type::Any, &member.address)
+                    }
+                    Some(Attribute::Nothing) => Value::Null,
+                    None => return Err(Stop::Reported),
+                };
+                Ok(Read { value, used: at + 2 })
+            }
+            None => {
+                let shown = ty.attribute_names().filter(|(name, _)| name.as_ref() != "show");
+                let value = |field: &str| read_field(member, ty, field).unwrap_or_default();
+                let all: Map = shown.map(|(name, field)| (name.clone(), value(field))).collect();
+                Ok(Read { value: Value::Map(Arc::new(all)), used: at + 1 })
+            }
+        },
+        Some("metadata") => match name(at + 1) {
+            Some(part) => match member.metadata.get(part) {
+                Some(value) => Ok(Read { value: value.clone(), used: at + 2 }),
+                None => Err(absent(
+                    reference.path[at + 1].span,
+                    format!("`{}` has no `{part}`", member.address),
+                    "not written".to_owned(),
+                )),
+            },
+            None => Ok(Read { value: member.metadata.clone(), used: at + 1 }),
+        },
+        _ => Err(Stop::Reported),
+    }
+}
+
+/// An error where a field has a value that nobody knows: the call that made it was cut off, and it cannot be read back.
+fn known(member: &Member, name: &str, span: Span) -> Result<(), Stop> {
+    let Outputs::Known(fields) = &member.outputs else { return Ok(()) };
+    let is_lost = member.spec.get(name).is_none() && fields.get(name).is_some_and(Value::has_unknown);
+    if !is_lost {
+        return Ok(());
+    }
+    let address = &member.address;
+    Err(codes::NEEDS_ATTENTION
+        .new(format!("nobody knows `{name}` of `{address}`"))
+        .label(span, "read here")
+        .note(format!("the call that gave `{address}` this value was cut off, and it cannot be read back"))
+        .help(format!("replace it: `cyan deploy --replace '{address}'`"))
+        .into())
+}
+
+/// A field as others read it: as long as nobody knows whether the thing is there, nobody knows what is read of it.
+fn read_field(member: &Member, ty: &ResourceType, name: &str) -> Option<Value> {
+    let value = field_of(member, ty, name)?;
+    if !member.condition_open {
+        return Some(value);
+    }
+    let field = ty.schema.fields.get(name)?;
+    Some(open(member, field.ty(), value.has_secret() || has_sensitive(Some(field))))
+}
+
+fn open(member: &Member, ty: Type, secret: bool) -> Value {
+    unknown_of(ty, &member.address).tainted(secret)
+}
+
+/// A field of a thing: what the document says where it says something, else what the provider answered or will.
+pub(crate) fn field_of(member: &Member, ty: &ResourceType, name: &str) -> Option<Value> {
+    let field = ty.schema.fields.get(name)?;
+    if let Some(value) = member.spec.get(name) {
+        return Some(value.clone());
+    }
+    let unknown = || unknown_of(field.ty(), &member.address).tainted(field.sensitive);
+    match &member.outputs {
+        Outputs::Unknown if field.computed => Some(unknown()),
+        Outputs::Unknown => None,
+        Outputs::BeforeUpdate(_, changing) if changing.iter().any(|changing| changing.as_ref() == name) => {
+            Some(unknown())
+        }
+        Outputs::BeforeUpdate(fields, _) => fields.get(name).cloned().filter(|_| field.computed),
+        Outputs::Known(fields) => fields.get(name).cloned(),
+    }
+    .map(|value| value.tainted(field.sensitive))
+    .filter(|value| !value.is_null() || field.nullable)
+}
+
+/// All fields of a thing that have a value.
+fn all_fields(member: &Member, ty: &ResourceType) -> Value {
+    let mut map = Map::default();
+    for name in ty.schema.fields.keys() {
+        if let Some(value) = field_of(member, ty, name) {
+            map.insert(name.clone(), value);
+        }
+    }
+    Value::Map(Arc::new(map))
+}

@@ -1,0 +1,203 @@
+//! Transforms: between the check and everything that evaluates, they turn abstract resources into real ones
+//! (reference 4.2, ruling S61).
+//!
+//! They run in the listed order, each on what the one before it gave. What comes out is checked as if it had been
+//! written; because whatever is made has the places of the abstract resource that it was made from, every diagnostic
+//! points at what the person wrote.
+//!
+//! Not here: transforms themselves (providers offer them); which types are abstract (`check`).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use blueprint::wire::Document;
+use blueprint::{Blueprint, Name, Resource};
+use diag::{Diagnostics, Span, Spanned};
+use expr::FunctionTable;
+use provider::{Catalogs, TransformError};
+
+use crate::codes;
+use crate::world::World;
+use understand::check;
+use understand::check::{Checked, Included};
+use understand::documents::Documents;
+
+/// Resources of the document by the place of their name: the name, and whether the type is abstract.
+type Written = HashMap<Span, (Name, bool), foldhash::fast::FixedState>;
+
+/// The document after its transforms, checked again; as it was where it lists none, or they have run. The digest of what
+/// they made stays with it, so that a kept plan can tell whether they make the same again.
+///
+/// `None` if a transform gave up, or what it made is in error; why goes to `found`, without what the first check has
+/// said. The document itself must be free of errors.
+pub async fn transform(
+    checked: Arc<Checked>,
+    children: &[Option<Included>],
+    catalogs: &Catalogs,
+    functions: &FunctionTable,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) -> Option<Arc<Checked>> {
+    let original = checked.blueprint.clone();
+    if original.transforms.is_empty() || checked.made.is_some() {
+        return Some(checked);
+    }
+    let written = written(&checked, catalogs);
+    let mut blueprint = Blueprint::clone(&original);
+    for transform in &original.transforms {
+        let given: HashMap<Name, Span, foldhash::fast::FixedState> =
+            blueprint.resources.iter().map(|(name, resource)| (name.clone(), resource.span)).collect();
+        let document = match world.transform(&transform.item, Document::of(blueprint)).await {
+            Ok(document) => document,
+            Err(error) => {
+                found.push(failed(transform, &error, |name| given.get(name).copied()));
+                return None;
+            }
+        };
+        blueprint = taken_in(document, &original, transform, &written, found)?;
+    }
+    name_sources(&mut blueprint, &written);
+    let digest = Document::of(blueprint.clone()).to_json().ok().map(|text| crate::answers::digest(text.as_bytes()));
+    let mut mistakes = Diagnostics::new();
+    let mut transformed = check::check_transformed(Arc::new(blueprint), children, catalogs, functions, &mut mistakes);
+    forget_what_was_said(&mut mistakes, &original, catalogs, functions);
+    let wrong = mistakes.has_errors();
+    found.append(mistakes);
+    transformed.made = Some(digest.unwrap_or_else(|| "".into()));
+    (!wrong).then(|| Arc::new(transformed))
+}
+
+/// All documents after their transforms; what is included many times is transformed once.
+pub async fn transform_documents(
+    documents: Arc<Documents>,
+    catalogs: &Catalogs,
+    functions: &FunctionTable,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) -> Option<Arc<Documents>> {
+    let mut made: HashMap<*const Checked, Arc<Checked>, foldhash::fast::FixedState> = HashMap::default();
+    for (number, unit) in (0..).zip(documents.units()) {
+        let checked = &unit.checked;
+        if checked.blueprint.transforms.is_empty() || made.contains_key(&Arc::as_ptr(checked)) {
+            continue;
+        }
+        let children = documents.children_of(number);
+        let transformed = transform(checked.clone(), &children, catalogs, functions, world, found).await?;
+        made.insert(Arc::as_ptr(checked), transformed);
+    }
+    if made.is_empty() {
+        return Some(documents);
+    }
+    Some(Arc::new(documents.with_meanings(|checked| made.get(&Arc::as_ptr(checked)).cloned(), found)))
+}
+
+fn written(checked: &Checked, catalogs: &Catalogs) -> Written {
+    let abstract_types = |name: &Name| {
+        catalogs
+            .iter()
+            .flat_map(|catalog| catalog.transforms.values())
+            .any(|transform| transform.abstract_types.contains_key(name))
+    };
+    let resources = checked.blueprint.resources.iter().zip(&checked.resource_types);
+    resources
+        .map(|((name, resource), ty)| {
+            let is_abstract = ty.is_none() && abstract_types(&resource.type_name.item);
+            (resource.span, (name.clone(), is_abstract))
+        })
+        .collect()
+}
+
+fn failed(
+    transform: &Spanned<Name>,
+    error: &TransformError,
+    place: impl Fn(&Name) -> Option<Span>,
+) -> diag::Diagnostic {
+    let span = error.resource.as_ref().and_then(place);
+    codes::TRANSFORM_FAILED
+        .new(format!("the transform `{}` gave up: {}", transform.item, error.message))
+        .label(span.unwrap_or(transform.span), if span.is_some() { "because of this resource" } else { "" })
+}
+
+/// What a transform gave, with what only the engine knows; `None` if names in it collide or cannot be names.
+fn taken_in(
+    document: Document,
+    original: &Blueprint,
+    transform: &Spanned<Name>,
+    written: &Written,
+    found: &mut Diagnostics,
+) -> Option<Blueprint> {
+    // What says nothing of where it comes from is put down to the transform as a whole.
+    let place = |resource: &Resource| match written.contains_key(&resource.span) {
+        true => resource.span,
+        false => transform.span,
+    };
+    let mut fine = true;
+    let mut first: HashMap<&Name, &Resource, foldhash::fast::FixedState> = HashMap::default();
+    for (name, resource) in &document.resources {
+        if !is_name(name) {
+            fine = false;
+            let error = TransformError::whole(format!("it made a resource called `{name}`, which is no name"));
+            found.push(failed(transform, &error, |_| None).label(place(resource), "made from this"));
+        }
+        let Some(taken) = first.insert(name, resource) else { continue };
+        fine = false;
+        let is_abstract =
+            |resource: &Resource| written.get(&resource.span).is_some_and(|(_, is_abstract)| *is_abstract);
+        // The place is that of the abstract one; of two the later.
+        let (at, other) = match (is_abstract(taken), is_abstract(resource)) {
+            (true, false) => (taken, resource),
+            (false, true) => (resource, taken),
+            _ if taken.span.start > resource.span.start => (taken, resource),
+            _ => (resource, taken),
+        };
+        found.push(
+            codes::NAME_COLLISION
+                .new(format!("the transform `{}` makes a second resource called `{name}`", transform.item))
+                .label(place(at), format!("`{name}` would be made from this"))
+                .label(place(other), "this has the name already")
+                .help("call one of the two otherwise"),
+        );
+    }
+    if !fine {
+        return None;
+    }
+    let (mut blueprint, _) = document.into_blueprint();
+    blueprint.dialect = original.dialect;
+    blueprint.version = original.version.clone();
+    blueprint.span = original.span;
+    blueprint.transforms = original.transforms.clone();
+    for resource in blueprint.resources.values_mut() {
+        resource.span = place(resource);
+    }
+    Some(blueprint)
+}
+
+/// Whether a text can name a resource (ruling A6).
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
+}
+
+/// Says of each resource which abstract one of the document it was made from.
+fn name_sources(blueprint: &mut Blueprint, written: &Written) {
+    for resource in blueprint.resources.values_mut() {
+        let source = written.get(&resource.span).filter(|(_, is_abstract)| *is_abstract);
+        resource.made_from = source.map(|(name, _)| name.clone());
+    }
+}
+
+/// Takes away what the first check has said of the document already.
+fn forget_what_was_said(
+    mistakes: &mut Diagnostics,
+    original: &Arc<Blueprint>,
+    catalogs: &Catalogs,
+    functions: &FunctionTable,
+) {
+    if mistakes.is_empty() {
+        return;
+    }
+    let mut before = Diagnostics::new();
+    check::check(original.clone(), catalogs, functions, &mut before);
+    let said: std::collections::HashSet<(&str, Span, &str), foldhash::fast::FixedState> =
+        before.iter().map(|it| (it.code.name, it.span(), it.message.as_str())).collect();
+    mistakes.retain(|it| !said.contains(&(it.code.name, it.span(), it.message.as_str())));
+}

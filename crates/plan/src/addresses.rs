@@ -1,0 +1,133 @@
+//! Addresses that a person named: which things they cover, and whether there are such things.
+
+use blueprint::{Address, LinkName, Name};
+use diag::{Diagnostic, Diagnostics};
+use state::Snapshot;
+
+use super::draft::{AddressSet, Draft};
+use crate::codes;
+use understand::documents::Documents;
+
+/// Named addresses. A template covers all its members, a child document everything in it, a link all its parts.
+pub struct Named {
+    all: AddressSet,
+}
+
+impl Named {
+    /// From addresses as a person gave them.
+    pub fn new(addresses: &[Address]) -> Named {
+        Named { all: addresses.iter().cloned().collect() }
+    }
+
+    /// Whether none is named.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Whether an address is named, or lies within something that is.
+    pub fn covers(&self, address: &Address) -> bool {
+        if self.all.is_empty() {
+            return false;
+        }
+        around(address).any(|one| self.all.contains(&one))
+    }
+
+    /// `unknown-address` for each that is neither in the document nor in the state.
+    pub(super) fn refuse_unknown(
+        &self,
+        draft: &Draft,
+        snapshot: &Snapshot,
+        documents: Option<&Documents>,
+        more: &[Name],
+        found: &mut Diagnostics,
+    ) {
+        if self.all.is_empty() {
+            return;
+        }
+        let mut known = AddressSet::default();
+        let decided = draft.decisions.iter().map(|decision| &decision.address);
+        for address in decided.chain(&draft.absent).chain(snapshot.records.keys()) {
+            known.extend(around(address));
+        }
+        for unit in documents.into_iter().flat_map(Documents::units) {
+            let blueprint = unit.blueprint();
+            known.extend(blueprint.resources.keys().chain(blueprint.children.keys()).map(|name| unit.address(name)));
+        }
+        known.extend(more.iter().cloned().map(Address::root));
+        for address in self.all.iter().filter(|address| !known.contains(*address)) {
+            let shown = address.to_string();
+            let names: Vec<String> = known.iter().map(ToString::to_string).collect();
+            found.push(
+                codes::UNKNOWN_ADDRESS
+                    .new(format!("there is no `{shown}`, neither in the document nor in the state"))
+                    .help_nearest(&shown, names.iter().map(String::as_str)),
+            );
+        }
+    }
+}
+
+/// `import-failed` for each of these addresses that is declared, but whose condition, or that of a child document around it, is
+/// false.
+pub(super) fn refuse_absent(
+    importing: &[Address],
+    draft: &Draft,
+    documents: Option<&Documents>,
+    found: &mut Diagnostics,
+) {
+    let off = |address: &Address| draft.absent.contains(address);
+    for address in importing.iter().filter(|address| around(address).any(|one| off(&one))) {
+        let span = documents.and_then(|documents| {
+            let unit = documents.units().iter().find(|unit| unit.path[..] == address.path[..])?;
+            Some(unit.blueprint().resources.get(&address.name)?.condition.as_ref()?.span)
+        });
+        let diagnostic = codes::IMPORT_FAILED.new(format!("`{address}` cannot be imported: its condition is false"));
+        let diagnostic =
+            span.map_or(diagnostic.clone(), |span| diagnostic.label(span, "false with the inputs of the instance"));
+        found.push(diagnostic.help("change the inputs or the condition first, then import it"));
+    }
+}
+
+/// The address itself and everything it lies within, from the inside out.
+fn around(address: &Address) -> impl Iterator<Item = Address> + use<> {
+    let mut all = vec![address.clone()];
+    match &address.link {
+        Some(link) if link.part.is_some() => {
+            all.push(address.clone().with_link(LinkName { part: None, ..(**link).clone() }))
+        }
+        None if address.key.is_some() => all.push(element_of(address)),
+        _ => {}
+    }
+    let children = (0..address.path.len()).rev();
+    all.extend(children.map(|depth| Address::inside(&address.path[..depth], address.path[depth].clone())));
+    all.into_iter()
+}
+
+/// The declared element that a thing is of.
+pub(super) fn element_of(address: &Address) -> Address {
+    Address::inside(&address.path, address.name.clone())
+}
+
+/// `unknown-address` for something that the state does not know.
+pub(crate) fn unknown_in_state(address: &Address, snapshot: &Snapshot) -> Diagnostic {
+    let shown = address.to_string();
+    let names: Vec<String> = snapshot.records.keys().map(ToString::to_string).collect();
+    codes::UNKNOWN_ADDRESS
+        .new(format!("there is no `{shown}` in the state"))
+        .help_nearest(&shown, names.iter().map(String::as_str))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_a_child_and_a_link_cover_what_is_in_them() {
+        let covers = |named: &str, address: &str| {
+            Named::new(&[named.parse().unwrap()]).covers(&address.parse::<Address>().unwrap())
+        };
+        assert!(covers("r", "r") && covers("r", "r[1]") && covers("r[1]", "r[1]"));
+        assert!(!covers("r[1]", "r[0]") && !covers("r[1]", "r") && !covers("r", "rr"));
+        assert!(covers("core", "core/r[0]") && covers("core/deep", "core/deep/r") && !covers("core/deep", "core/r"));
+        assert!(covers("a::b", "a::b/grant") && !covers("a", "a::b/grant"));
+    }
+}

@@ -1,0 +1,258 @@
+//! Groups whose members are made and changed some at a time: what is decided about each member says which are to change,
+//! and these are put into batches, one after the other. What is as it should be takes part in none, so that a run that was
+//! cut off goes on where it stopped.
+//!
+//! Members that are needed only so that enough are in service become *temporary*: made and taken away by the same plan.
+//!
+//! Not here: how many there are in a batch (`turns`); how tasks wait for each other (`tasks::batches`).
+
+mod turns;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use blueprint::{Address, Batches, IndexMap, Name};
+use diag::Diagnostics;
+use dialects::codes::VALUE_CONSTRAINT;
+use provider::Catalogs;
+use serde::{Deserialize, Serialize};
+use state::Snapshot;
+
+use self::turns::{Extra, Rolling, Standing, Turn, Who, turns};
+use super::draft::{AddressSet, Decision, Draft, removal};
+use crate::plan::{Action, Reason};
+use evaluate::answers::FrozenSeen;
+use evaluate::resolve::Evaluation;
+use understand::documents::Documents;
+
+/// Which batch of its group a step belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Batch {
+    /// Its number, from 1.
+    pub number: u32,
+    /// How many there are.
+    pub of: u32,
+    /// How long it is waited between its end and the next batch, in milliseconds; 0 behind the last.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub pause_ms: u64,
+    /// In which batch it goes again, where it only stands in for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<u32>,
+}
+
+fn is_zero(millis: &u64) -> bool {
+    *millis == 0
+}
+
+/// What is done together in a group, and how long it is waited before what comes next.
+pub(super) struct Together {
+    /// What is made or changed.
+    pub(crate) comes: Vec<Address>,
+    /// What is taken away, in no hurry.
+    pub(crate) goes: Vec<Address>,
+    pub(crate) pause: Duration,
+}
+
+/// What is known of a member.
+#[derive(Default)]
+struct Member {
+    there: bool,
+    /// Positions of decisions about it, and about everything in it.
+    decisions: Vec<usize>,
+}
+
+/// A group with its members.
+struct Group<'a> {
+    batches: &'a Batches,
+    members: IndexMap<Name, Member>,
+}
+
+/// Puts the members of groups into batches, one after the other, and makes those temporary that only stand in for others.
+///
+/// `value-constraint` where the pauses alone take too long.
+pub(super) fn arrange(
+    draft: &mut Draft,
+    evaluation: &Evaluation,
+    snapshot: &Snapshot,
+    catalogs: &Catalogs,
+    found: &mut Diagnostics,
+) {
+    let documents = evaluation.documents.clone();
+    let groups = groups(draft, &documents, evaluation, snapshot);
+    if groups.is_empty() {
+        return;
+    }
+    let mut dropped: Vec<bool> = vec![false; draft.decisions.len()];
+    let mut standing_in: AddressSet = AddressSet::default();
+    for group in groups {
+        let of_name = |name: &Name| group.members.get(name);
+        let decided = |member: Option<&Member>| -> Vec<usize> {
+            member.map_or_else(Vec::new, |member| {
+                let forth = |at: &&usize| is_forth(&draft.decisions[**at]);
+                member.decisions.iter().filter(forth).copied().collect()
+            })
+        };
+        let standing = |name: &Name| {
+            let member = of_name(name);
+            let decisions = decided(member);
+            let failed = |at: &usize| draft.decisions[*at].reasons.contains(&Reason::FailedBefore);
+            match (member.is_some_and(|member| member.there), decisions.is_empty()) {
+                (_, true) => Standing::Current,
+                (false, false) => Standing::Absent,
+                (true, false) if decisions.iter().any(failed) => Standing::Failed,
+                (true, false) => Standing::Old,
+            }
+        };
+        let extra = |name: &Name| match of_name(name) {
+            Some(member) if member.there => Extra::There,
+            member if decided(member).is_empty() => Extra::Nothing,
+            _ => Extra::Possible,
+        };
+        let batches = group.batches;
+        let members: Vec<Standing> = batches.members.iter().map(standing).collect();
+        let extras: Vec<Extra> = batches.beyond.iter().map(extra).collect();
+        let (all, late) = turns(&Rolling {
+            members: &members,
+            extras: &extras,
+            size: batches.size.max(1),
+            in_service: batches.in_service,
+            backwards: batches.backwards,
+            new_ones_last: batches.new_ones_last,
+        });
+        let pauses = u32::try_from(all.len().saturating_sub(1)).unwrap_or(u32::MAX);
+        let waits = batches.pause.checked_mul(pauses).unwrap_or(Duration::MAX);
+        if waits >= batches.longest {
+            let longest = blueprint::format_duration(batches.longest);
+            found.push(
+                VALUE_CONSTRAINT
+                    .new(format!("{pauses} pauses between batches alone take {longest} or more"))
+                    .label(batches.span, format!("{} each", blueprint::format_duration(batches.pause)))
+                    .help("make the pauses shorter, or the batches larger")
+                    .words(batches.too_long.to_string()),
+            );
+        }
+        for name in &batches.beyond {
+            let decided = of_name(name).into_iter().flat_map(|member| &member.decisions);
+            let declared = decided.map(|at| &draft.decisions[*at]).filter(|decision| decision.element.is_some());
+            standing_in.extend(declared.map(|decision| decision.address.clone()));
+        }
+        // What the document has only to stand in for others is made if it is needed.
+        let needed: std::collections::HashSet<usize, foldhash::fast::FixedState> =
+            all.iter().flat_map(|turn| &turn.comes).filter_map(extra_of).collect();
+        for (_, name) in batches.beyond.iter().enumerate().filter(|(at, _)| !needed.contains(at)) {
+            for decision in of_name(name).into_iter().flat_map(|member| &member.decisions) {
+                let decided = &mut draft.decisions[*decision];
+                if decided.element.is_none() {
+                    continue;
+                }
+                match snapshot.records.get(&decided.address) {
+                    Some(record) => {
+                        let address = decided.address.clone();
+                        *decided = removal(&address, record, Reason::Removed, &evaluation.answers, catalogs, None);
+                    }
+                    None => dropped[*decision] = true,
+                }
+            }
+        }
+        let (of, behind) = (all.len() + usize::from(late.is_some()), all.len().saturating_sub(1));
+        let mut line = Vec::with_capacity(of);
+        for (at, turn) in all.into_iter().chain(late).enumerate() {
+            let pause = if at < behind { batches.pause } else { Duration::ZERO };
+            let pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
+            let batch = (of > 1).then_some(Batch { number: at as u32 + 1, of: of as u32, pause_ms, until: None });
+            line.push(together(&turn, &group, draft, batch, pause));
+        }
+        draft.batches.push(line);
+    }
+    let mut at = 0;
+    draft.decisions.retain(|_| {
+        at += 1;
+        !dropped[at - 1]
+    });
+    // Nobody depends on what does not stay.
+    let stays = |address: &Address| !standing_in.contains(address);
+    for decision in draft.decisions.iter_mut().filter(|decision| stays(&decision.address)) {
+        if decision.element.is_some() && !decision.dependencies.iter().all(stays) {
+            decision.dependencies.retain(stays);
+            decision.record_differs =
+                decision.record_differs && decision.prior.as_ref().is_some_and(|record| decision.differs_from(record));
+        }
+    }
+}
+
+/// All groups that are changed in batches, outermost first, with what is there of them and what is decided about it.
+fn groups<'a>(draft: &Draft, documents: &'a Documents, evaluation: &Evaluation, snapshot: &Snapshot) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    let mut of_path: HashMap<&[Name], usize, foldhash::fast::FixedState> = HashMap::default();
+    for unit in documents.units() {
+        if let Some(batches) = unit.blueprint().batches.as_deref() {
+            of_path.insert(&unit.path, groups.len());
+            groups.push(Group { batches, members: IndexMap::default() });
+        }
+    }
+    if groups.is_empty() {
+        return groups;
+    }
+    let mut each = |address: &Address, tell: &dyn Fn(&mut Member)| {
+        for length in 0..=address.path.len() {
+            if let Some(group) = of_path.get(&address.path[..length]) {
+                let name = address.path.get(length).unwrap_or(&address.name);
+                tell(groups[*group].members.entry(name.clone()).or_default());
+            }
+        }
+    };
+    for (address, record) in &snapshot.records {
+        let gone = matches!(evaluation.answers.seen.get(address), Some(FrozenSeen::Gone));
+        if !record.id.is_empty() && !gone {
+            each(address, &|member| member.there = true);
+        }
+    }
+    for (at, decision) in draft.decisions.iter().enumerate().filter(|(_, decision)| decision.linked.is_none()) {
+        each(&decision.address, &|member| member.decisions.push(at));
+    }
+    groups
+}
+
+fn extra_of(who: &Who) -> Option<usize> {
+    match who {
+        Who::Extra(at) => Some(*at),
+        Who::Member(_) => None,
+    }
+}
+
+/// Whether something is made or changed.
+fn is_forth(decision: &Decision) -> bool {
+    decision.element.is_some() && matches!(decision.action, Action::Create | Action::Update | Action::Replace)
+}
+
+/// A batch as things; their decisions are told which one it is, and which of them are there only for a while.
+fn together(turn: &Turn, group: &Group<'_>, draft: &mut Draft, batch: Option<Batch>, pause: Duration) -> Together {
+    let batches = group.batches;
+    let mut together = Together { comes: Vec::new(), goes: Vec::new(), pause };
+    for who in &turn.comes {
+        let name = match who {
+            Who::Member(at) => batches.members.get(*at),
+            Who::Extra(at) => batches.beyond.get(*at),
+        };
+        for at in name.and_then(|name| group.members.get(name)).into_iter().flat_map(|member| &member.decisions) {
+            let decision = &mut draft.decisions[*at];
+            if is_forth(decision) {
+                decision.temporary = matches!(who, Who::Extra(_));
+                decision.batch = decision.batch.or(batch);
+                together.comes.push(decision.address.clone());
+            }
+        }
+    }
+    for extra in &turn.goes {
+        let member = batches.beyond.get(*extra).and_then(|name| group.members.get(name));
+        for at in member.into_iter().flat_map(|member| &member.decisions) {
+            let decision = &mut draft.decisions[*at];
+            match (&mut decision.batch, batch) {
+                (Some(made), Some(batch)) if decision.temporary => made.until = Some(batch.number),
+                (known, batch) => *known = known.or(batch),
+            }
+            together.goes.push(decision.address.clone());
+        }
+    }
+    together
+}

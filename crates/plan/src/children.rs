@@ -1,0 +1,289 @@
+//! What a plan says of child documents: each has an action of its own (reference 4.2, 5.1); and what is remembered of them
+//! and of data sources.
+//!
+//! Not here: the things in them, which are planned like any others.
+
+use blueprint::{IndexMap, Map, Name, Value};
+use diag::Diagnostics;
+use serde::{Deserialize, Serialize};
+use state::{ChildRecord, DataRecord, Declared, Snapshot};
+
+use super::draft::Draft;
+use super::exports::{ExportAction, ExportChange, compared, metadata_changes};
+use crate::codes;
+use crate::plan::{Action, LeftAlone, Step};
+use crate::targets::Untouched;
+use evaluate::resolve::{Evaluation, Halt, Need, Site, Slot};
+use understand::compare::same;
+use understand::documents::{Documents, Unit};
+
+/// A child document, before and after.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChildChange {
+    /// The includes that lead to it, as addresses print them: `core/inner`.
+    pub address: Name,
+    /// What becomes of it: `changed` as soon as anything in it, or below it, does.
+    pub action: ExportAction,
+    /// How many things of its own document are as they should be.
+    pub unchanged: u64,
+    /// Its exported values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exports: Vec<ExportChange>,
+    /// The entries of its metadata.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metadata: Vec<ExportChange>,
+}
+
+/// The includes that lead to something, as addresses print them.
+pub(crate) fn place(path: &[Name]) -> Name {
+    match path {
+        [only] => only.clone(),
+        more => more.join("/").into(),
+    }
+}
+
+/// What exports and metadata of children, and metadata of data sources, need from the world before they have values.
+pub(crate) fn needs(evaluation: &mut Evaluation, needs: &mut Vec<Need>) {
+    let documents = evaluation.documents.clone();
+    let mut ignored = Diagnostics::new();
+    let mut add = |need: Need| {
+        if !needs.contains(&need) {
+            needs.push(need);
+        }
+    };
+    for (number, unit) in (0..).zip(documents.units()).filter(|(_, unit)| !unit.stands_in) {
+        let shown = |position: &usize| unit.blueprint().exports.get_index(*position).is_some_and(|(_, it)| !it.hidden);
+        for position in (0..unit.blueprint().exports.len()).filter(|_| number > 0).filter(shown) {
+            if let Err(Halt::Need(need)) = evaluation.child_export(number, position, &mut ignored) {
+                add(need);
+            }
+        }
+        if let Some(expr) = unit.blueprint().metadata.as_ref().filter(|_| number > 0)
+            && let Err(Halt::Need(need)) =
+                evaluation.value(Site::of(number, &unit.named("metadata")), expr, &mut ignored)
+        {
+            add(need);
+        }
+        for position in told(evaluation, unit) {
+            if let Err(need) = source_metadata(evaluation, number, position, &mut ignored) {
+                add(need);
+            }
+        }
+    }
+}
+
+/// The data sources of a document that are read and say something of themselves, by position.
+fn told(evaluation: &Evaluation, unit: &Unit) -> Vec<usize> {
+    let sources = unit.blueprint().data_sources.values().enumerate();
+    let told = sources.filter(|(at, source)| {
+        let metadata = &source.metadata;
+        let says = metadata.custom.is_some() || metadata.display_name.is_some() || !metadata.annotations.is_empty();
+        says && !matches!(evaluation.data[unit.data_source(*at) as usize], Slot::Open)
+    });
+    told.map(|(at, _)| at).collect()
+}
+
+fn source_metadata(
+    evaluation: &mut Evaluation,
+    unit: u32,
+    position: usize,
+    found: &mut Diagnostics,
+) -> Result<Value, Need> {
+    let documents = evaluation.documents.clone();
+    let Some((name, source)) = documents.unit(unit).blueprint().data_sources.get_index(position) else {
+        return Ok(Value::Null);
+    };
+    let owner = documents.unit(unit).named(format_args!("datasources.{name}"));
+    evaluation.metadata_of(Site::of(unit, &owner), &source.metadata, found)
+}
+
+/// Everything that is to be remembered of children and data sources, as far as it is known. What reads something out of
+/// target keeps its former value. What is wrong with an export is said even if nobody reads it.
+pub fn declared(
+    evaluation: &mut Evaluation,
+    untouched: &Untouched,
+    former: &Declared,
+    found: &mut Diagnostics,
+) -> Declared {
+    let documents = evaluation.documents.clone();
+    let mut declared = Declared::default();
+    for (number, unit) in (0..).zip(documents.units()).filter(|(_, unit)| !unit.stands_in) {
+        let mut mistakes = Diagnostics::new();
+        if number > 0 {
+            let place = place(&unit.path);
+            let child = child(evaluation, number, unit, untouched, former.children.get(&place), &mut mistakes);
+            declared.children.insert(place, child);
+        }
+        for position in told(evaluation, unit) {
+            let Some((name, source)) = unit.blueprint().data_sources.get_index(position) else { continue };
+            // The world was asked for what it needs beforehand, in `needs`.
+            let metadata = source_metadata(evaluation, number, position, &mut mistakes).unwrap_or_default();
+            let record = DataRecord { type_name: source.type_name.item.clone(), metadata };
+            declared.data_sources.insert(unit.named(name).into(), record);
+        }
+        if !mistakes.is_empty() {
+            documents.lead_to(number, &mut mistakes);
+            found.append(mistakes);
+        }
+    }
+    if untouched.partial {
+        for (name, source) in &former.data_sources {
+            declared.data_sources.entry(name.clone()).or_insert_with(|| source.clone());
+        }
+    }
+    declared
+}
+
+fn child(
+    evaluation: &mut Evaluation,
+    number: u32,
+    unit: &Unit,
+    untouched: &Untouched,
+    former: Option<&ChildRecord>,
+    found: &mut Diagnostics,
+) -> ChildRecord {
+    let mut child = ChildRecord::default();
+    // What is not shown is for those who include the document.
+    let exports = unit.blueprint().exports.iter().enumerate();
+    for (position, (name, export)) in exports.filter(|(_, (_, export))| !export.hidden) {
+        if untouched.keeps(number, name) {
+            let before = former.and_then(|former| former.exports.get(name));
+            child.exports.extend(before.map(|value| (name.clone(), value.clone())));
+            continue;
+        }
+        match evaluation.child_export(number, position, found) {
+            Ok(value) if value.is_null() => {}
+            Ok(value) => drop(child.exports.insert(name.clone(), value)),
+            Err(Halt::Failed | Halt::Need(_)) => {}
+            Err(Halt::Absent(_)) => found.push(
+                codes::ABSENT_EXPORT
+                    .new(format!("the export `{name}` is left out"))
+                    .label(export.field.span, "what it stands for is not there"),
+            ),
+        }
+    }
+    child.metadata = match &unit.blueprint().metadata {
+        Some(_) if untouched.keeps_metadata(number) => former.map(|former| former.metadata.clone()).unwrap_or_default(),
+        Some(expr) => evaluation
+            .present(Site::of(number, &unit.named("metadata")), expr, found)
+            .unwrap_or_else(|_| Value::Map(Map::default().into())),
+        None => Value::Null,
+    };
+    child
+}
+
+/// Whether the same is remembered of data sources.
+pub(super) fn same_sources(before: &Declared, after: &Declared) -> bool {
+    before.data_sources.len() == after.data_sources.len()
+        && after.data_sources.iter().all(|(name, source)| {
+            let before = before.data_sources.get(name);
+            before.is_some_and(|it| it.type_name == source.type_name && same(&it.metadata, &source.metadata))
+        })
+}
+
+/// How many things of each child stay as they are, by the includes that lead there.
+pub(super) fn unchanged_in(draft: &Draft) -> IndexMap<Box<[Name]>, u64> {
+    let mut unchanged: IndexMap<Box<[Name]>, u64> = IndexMap::default();
+    let counts = |decision: &&super::draft::Decision| {
+        let declared = decision.element.is_some() || decision.address.link.as_ref().is_some_and(|it| it.part.is_some());
+        declared && decision.action == Action::None && !decision.address.path.is_empty()
+    };
+    for decision in draft.decisions.iter().filter(counts) {
+        match unchanged.get_mut(&decision.address.path) {
+            Some(count) => *count += 1,
+            None => drop(unchanged.insert(decision.address.path.clone(), 1)),
+        }
+    }
+    unchanged
+}
+
+/// Includes that lead to something, and all those above.
+#[derive(Default)]
+struct Places {
+    all: indexmap::IndexSet<Box<[Name]>, foldhash::fast::FixedState>,
+}
+
+impl Places {
+    fn add(&mut self, path: &[Name]) {
+        let mut path = path;
+        while let [above @ .., _] = path {
+            if self.all.contains(path) {
+                return;
+            }
+            self.all.insert(path.into());
+            path = above;
+        }
+    }
+}
+
+/// What becomes of each child: the declared ones in the order of the documents, then those that only the state knows.
+/// `stays`: children that are not declared stay all the same, because the plan has no document or leaves them out.
+pub(crate) fn changes(
+    documents: Option<&Documents>,
+    snapshot: &Snapshot,
+    after: &Declared,
+    steps: &[Step],
+    left_alone: &LeftAlone,
+    unchanged: &IndexMap<Box<[Name]>, u64>,
+    stays: bool,
+) -> Vec<ChildChange> {
+    let mut before = Places::default();
+    for child in snapshot.declared.children.keys() {
+        before.add(&child.split('/').map(Name::from).collect::<Vec<_>>());
+    }
+    snapshot.records.keys().for_each(|address| before.add(&address.path));
+    let mut touched = Places::default();
+    for step in steps.iter().filter(|step| step.action != Action::None) {
+        touched.add(&step.address.path);
+        step.moved_from.iter().for_each(|from| touched.add(&from.path));
+        // It was there before it moved here.
+        step.moved_from.iter().for_each(|from| before.add(&from.path));
+    }
+    let declared: Vec<Box<[Name]>> = match documents {
+        Some(documents) => {
+            let made = |path: &[Name]| touched.all.contains(path) && !before.all.contains(path);
+            let all = documents.units()[1..].iter();
+            let shown = all.filter(|unit| !unit.stands_in || made(&unit.path));
+            shown.map(|unit| Box::from(&*unit.path)).collect()
+        }
+        None => Vec::new(),
+    };
+    let mut left = Places::default();
+    left_alone.out_of_target.iter().for_each(|address| left.add(&address.path));
+    let known: std::collections::HashSet<&[Name], foldhash::fast::FixedState> =
+        declared.iter().map(|path| &**path).collect();
+    let gone = before.all.iter().filter(|path| !known.contains(&***path));
+    let every = declared.iter().map(|path| (&**path, true)).chain(gone.map(|path| (&**path, false)));
+    let change = |(path, is_declared): (&[Name], bool)| {
+        let address = place(path);
+        let stays = is_declared || stays || left.all.contains(path);
+        let old = snapshot.declared.children.get(&address);
+        let new = after.children.get(&address).or(old.filter(|_| stays && !is_declared));
+        let empty = ChildRecord::default();
+        let (old, new) = (old.unwrap_or(&empty), new.unwrap_or(&empty));
+        let exports = compared(&old.exports, new.exports.clone());
+        let metadata = metadata_changes(&old.metadata, &new.metadata);
+        let differs = |changes: &[ExportChange]| changes.iter().any(|it| it.action != ExportAction::Unchanged);
+        let action = match (before.all.contains(path), stays) {
+            (_, false) => ExportAction::Removed,
+            (false, true) => ExportAction::New,
+            _ if touched.all.contains(path) || differs(&exports) || differs(&metadata) => ExportAction::Changed,
+            _ => ExportAction::Unchanged,
+        };
+        let unchanged = unchanged.get(path).copied().unwrap_or_default();
+        ChildChange { address, action, unchanged, exports, metadata }
+    };
+    let mut changes: Vec<ChildChange> = every.map(change).collect();
+    // Something changes above as soon as it does below.
+    let mut below = Places::default();
+    for child in changes.iter().filter(|child| child.action != ExportAction::Unchanged) {
+        below.add(&child.address.split('/').map(Name::from).collect::<Vec<_>>());
+    }
+    for child in changes.iter_mut().filter(|child| child.action == ExportAction::Unchanged) {
+        let path: Box<[Name]> = child.address.split('/').map(Name::from).collect();
+        if below.all.contains(&path) {
+            child.action = ExportAction::Changed;
+        }
+    }
+    changes
+}

@@ -1,0 +1,100 @@
+//! One thing has one owner: no two resources of an instance, and no two instances of a state, manage the same thing.
+//!
+//! A claim is a type with the provider's id. Ids of things that are to be created are known where the type's provider
+//! says them beforehand (`preflights`).
+//!
+//! Not here: two resources that name one address (`check`).
+
+use blueprint::Name;
+use diag::{Diagnostic, Diagnostics, Span};
+use provider::ResourceType;
+use state::{Managed, Store, StoreError};
+
+use super::draft::{AddressSet, Decision, Draft};
+use crate::codes;
+use crate::plan::Action;
+use evaluate::answers::Answers;
+
+type Map<K, V> = std::collections::HashMap<K, V, foldhash::fast::FixedState>;
+
+/// A type and an id.
+type Claim = (Name, Name);
+
+/// Whether ids of a type stand for things in the world, each known beforehand, and not for values in the state.
+fn names_its_things(ty: &ResourceType) -> bool {
+    ty.capabilities.preflights && ty.capabilities.imports
+}
+
+/// The claim of a decision that the thing is its own from now on; none where its id is not known.
+fn claim_of(decision: &Decision, answers: &Answers) -> Option<Claim> {
+    let ty = decision.ty.as_ref()?;
+    let recorded = || decision.prior.as_ref().map(|record| record.id.clone());
+    let id = match decision.action {
+        Action::Create | Action::Replace => answers.preflights.get(&decision.address)?.id.clone(),
+        Action::Import => recorded(),
+        Action::Update | Action::None | Action::Move if names_its_things(ty) => recorded(),
+        _ => None,
+    };
+    Some((ty.name.clone(), id.filter(|id| !id.is_empty())?))
+}
+
+/// `claimed-twice` for each thing of a draft that somebody else manages; their addresses are given back.
+pub(crate) async fn refuse(
+    draft: &Draft,
+    answers: &Answers,
+    instance: &str,
+    others: Option<&dyn Store>,
+    found: &mut Diagnostics,
+) -> Result<AddressSet, StoreError> {
+    let mut claimed = AddressSet::default();
+    let mut claims: Map<Claim, &Decision> = Map::default();
+    for decision in &draft.decisions {
+        let Some(claim) = claim_of(decision, answers) else { continue };
+        if let Some(first) = claims.get(&claim) {
+            let (a, b, id) = (&first.address, &decision.address, &claim.1);
+            let diagnostic = codes::CLAIMED_TWICE.new(format!("`{a}` and `{b}` would both manage `{id}`"));
+            found
+                .push(placed(diagnostic, decision.span).help("leave one of them, or let them manage different things"));
+            claimed.insert(b.clone());
+            continue;
+        }
+        claims.insert(claim, decision);
+    }
+    for decision in draft.decisions.iter().filter(|decision| decision.action == Action::Delete) {
+        let Some(record) = &decision.prior else { continue };
+        let claim = (record.type_name.clone(), record.id.clone());
+        let Some(made) = claims.get(&claim).filter(|made| made.action == Action::Create) else { continue };
+        let (from, to, id) = (&decision.address, &made.address, &claim.1);
+        let diagnostic = codes::CLAIMED_TWICE
+            .new(format!("`{to}` would be created where `{from}` manages `{id}`, which is deleted"));
+        let help = format!("to give it another address: `cyan state move '{from}' '{to}'`");
+        found.push(placed(diagnostic, made.span).help(help));
+        claimed.insert(to.clone());
+    }
+    // What is as it was and stays so takes nothing from anybody; what is deleted does.
+    claims.retain(|_, decision| decision.action != Action::None);
+    let is_told = |decision: &&Decision| {
+        decision.action == Action::Delete && decision.ty.as_ref().is_some_and(|ty| names_its_things(ty))
+    };
+    for decision in draft.decisions.iter().filter(is_told) {
+        let Some(record) = decision.prior.as_ref().filter(|record| !record.id.is_empty()) else { continue };
+        claims.entry((record.type_name.clone(), record.id.clone())).or_insert(decision);
+    }
+    let Some(others) = others.filter(|_| !claims.is_empty()) else { return Ok(claimed) };
+    for Managed { instance: owner, address, type_name, id } in others.managed_by_others(instance).await? {
+        let claim = (type_name, id);
+        let Some(decision) = claims.get(&claim) else { continue };
+        let (own, id) = (&decision.address, &claim.1);
+        let diagnostic = codes::CLAIMED_TWICE
+            .new(format!("`{own}` of `{instance}` and `{address}` of `{owner}` would both manage `{id}`"))
+            .help(format!("if it is one document under two names, go on with `--instance {owner}`"))
+            .help(format!("to leave it to `{instance}`: `cyan state remove '{address}' --instance {owner}`"));
+        found.push(placed(diagnostic, decision.span));
+        claimed.insert(own.clone());
+    }
+    Ok(claimed)
+}
+
+fn placed(diagnostic: Diagnostic, span: Span) -> Diagnostic {
+    if span.is_some() { diagnostic.label(span, "declared here") } else { diagnostic }
+}

@@ -1,0 +1,224 @@
+//! What differs between the state and the world, by itself: for a person who wants to know, not for a plan.
+//!
+//! Which fields count is the same for both (reference 5.5): ignored ones never, computed ones only where the catalogue
+//! tracks them or the document has set them. What a link has written is drift of the link, not of its target (reference
+//! 3.2).
+
+use blueprint::{Address, Field, IndexMap, Map, Name, Value};
+use diag::{Diagnostics, Severity};
+use provider::{Catalogs, ResourceType, TypeRef};
+use state::{Record, Snapshot};
+
+use crate::addresses::Named;
+use crate::refresh;
+use evaluate::answers::{Answers, FrozenSeen};
+use evaluate::patience::Patient;
+use evaluate::world::World;
+use understand::compare::Change;
+use understand::compare::{differences, mark_like, same_field};
+use understand::links::FixedMap;
+use understand::links::address::is_link;
+use understand::links::contribution::{Contribution, Standing, without};
+use understand::links::overlay::{Overlay, overlays_of};
+
+/// One thing that is not as recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drifted {
+    /// Which.
+    pub address: Address,
+    /// Its type.
+    pub type_name: Name,
+    /// In what way.
+    pub how: Drift,
+}
+
+/// In what way a thing is not as recorded.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Drift {
+    /// It is there, with other fields: before as recorded, after as seen, secrets marked.
+    Differs(Vec<Change>),
+    /// It is as recorded, but the provider says that it should be made anew: why.
+    Expired(Name),
+    /// It is not there.
+    Vanished,
+}
+
+/// What a look at everything has given.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Looked {
+    /// What is not as recorded, in the order of the records.
+    pub drifted: Vec<Drifted>,
+    /// What could not be read, and why: nothing is known of whether it has drifted.
+    pub unread: IndexMap<Address, Name>,
+}
+
+/// Reads everything that is recorded and compares. What cannot be read is an error in `found`, and does not keep the rest
+/// from being compared. Things whose call was cut off are left out: what became of them the next plan says.
+pub async fn drift(snapshot: &Snapshot, catalogs: &Catalogs, world: &dyn World, found: &mut Diagnostics) -> Looked {
+    let mut answers = Answers::default();
+    let world = Patient::new(world, catalogs);
+    let unread = refresh::refresh(snapshot, false, &[], catalogs, &world, &mut answers).await;
+    refresh::report_unread(&unread, Severity::Error, "mend the cause, and look again", found);
+    Looked { drifted: seen(snapshot, catalogs, &answers), unread: answers.unread }
+}
+
+/// What was seen that is not as recorded, in the order of the records.
+pub(crate) fn seen(snapshot: &Snapshot, catalogs: &Catalogs, answers: &Answers) -> Vec<Drifted> {
+    if answers.seen.is_empty() {
+        return Vec::new();
+    }
+    let mut all = Vec::new();
+    let written = written_by_links(snapshot);
+    for (address, record) in snapshot.records.iter().filter(|(address, _)| !snapshot.open.contains_key(*address)) {
+        let how = match answers.seen.get(address) {
+            Some(FrozenSeen::Gone) => Drift::Vanished,
+            Some(FrozenSeen::There { fields, expired, .. }) => {
+                let changes = match catalogs.resource_type(&record.type_name) {
+                    TypeRef::Known(ty) => match written.get(address) {
+                        Some(written) => {
+                            all.extend(of_links(snapshot, written, fields));
+                            let theirs: Vec<&Contribution> = written.iter().map(|(_, it)| it).collect();
+                            changes_beside(&ty, record, fields, &theirs)
+                        }
+                        None => changes(&ty, record, fields),
+                    },
+                    _ => Vec::new(),
+                };
+                match expired {
+                    Some(why) if changes.is_empty() => Drift::Expired(why.clone()),
+                    _ if changes.is_empty() => continue,
+                    _ => Drift::Differs(changes),
+                }
+            }
+            Some(FrozenSeen::CannotTell) | None => continue,
+        };
+        all.push(Drifted { address: address.clone(), type_name: record.type_name.clone(), how });
+    }
+    all
+}
+
+/// Keeps what lies within these addresses, if there are any; `unknown-address` for one that the state does not know.
+pub fn only(all: &mut Looked, addresses: &[Address], snapshot: &Snapshot, found: &mut Diagnostics) {
+    if addresses.is_empty() {
+        return;
+    }
+    for address in addresses {
+        let one = Named::new(std::slice::from_ref(address));
+        if !snapshot.records.keys().any(|known| one.covers(known)) {
+            found.push(crate::addresses::unknown_in_state(address, snapshot));
+        }
+    }
+    let named = Named::new(addresses);
+    all.drifted.retain(|drifted| named.covers(&drifted.address));
+    all.unread.retain(|address, _| named.covers(address));
+}
+
+/// What links have written, by target.
+fn written_by_links(snapshot: &Snapshot) -> FixedMap<Address, Vec<(Address, Contribution)>> {
+    let mut written: FixedMap<Address, Vec<(Address, Contribution)>> = FixedMap::default();
+    for (link, record) in snapshot.records.iter().filter(|(address, _)| is_link(address)) {
+        let with = record.inputs.get("with").and_then(Value::as_list);
+        let with = with.into_iter().flatten().filter_map(Overlay::from_value);
+        for overlay in overlays_of(record).into_iter().chain(with) {
+            written.entry(overlay.target).or_default().push((link.clone(), overlay.contribution));
+        }
+    }
+    written
+}
+
+/// The links whose contributions to one thing are not there as they wrote them.
+fn of_links(snapshot: &Snapshot, written: &[(Address, Contribution)], seen: &Value) -> Vec<Drifted> {
+    let mut by_link: blueprint::IndexMap<&Address, Vec<Change>> = blueprint::IndexMap::default();
+    let mut seen = Standing::new(seen.clone());
+    for (link, contribution) in written {
+        if seen.has(contribution) {
+            continue;
+        }
+        by_link.entry(link).or_default().push(Change {
+            path: format!("spec.{}", contribution.place()),
+            before: Some(contribution.value.clone()),
+            after: seen.found(contribution).map(|now| mark_like(now, Some(&contribution.value), None)),
+            forces: false,
+        });
+    }
+    let drifted = |(link, changes): (&Address, Vec<Change>)| {
+        let type_name = snapshot.records.get(link)?.type_name.clone();
+        Some(Drifted { address: link.clone(), type_name, how: Drift::Differs(changes) })
+    };
+    by_link.into_iter().filter_map(drifted).collect()
+}
+
+/// What differs, leaf by leaf: before as recorded, after as seen.
+pub(crate) fn changes(ty: &ResourceType, record: &Record, seen: &Value) -> Vec<Change> {
+    changes_beside(ty, record, seen, &[])
+}
+
+/// The same, what links have written left out.
+fn changes_beside(ty: &ResourceType, record: &Record, seen: &Value, written: &[&Contribution]) -> Vec<Change> {
+    let (mut before, mut after) = (Map::default(), Map::default());
+    for field in drifted_fields(ty, record, seen) {
+        if let Some(then) = field.then {
+            before.insert(field.name.clone(), then.clone());
+        }
+        if let Some(now) = field.now {
+            after.insert(field.name.clone(), field.marked(now, record));
+        }
+    }
+    let mut changes = Vec::new();
+    let (mut before, mut after) = (Value::Map(before.into()), Value::Map(after.into()));
+    if !written.is_empty() {
+        [&mut before, &mut after].into_iter().for_each(|it| *it = without(it, written.iter().copied(), &Value::Null));
+    }
+    differences(&ty.schema, &before, &after, &mut changes);
+    // Nothing is made anew here, whatever the field would do in a plan.
+    changes.iter_mut().for_each(|change| change.forces = false);
+    changes
+}
+
+/// A field in which the world was seen to differ from the last answer.
+pub(crate) struct DriftedField<'a> {
+    /// Its name.
+    pub(crate) name: &'a Name,
+    /// What it may be.
+    pub(crate) field: &'a Field,
+    /// As last answered.
+    pub(crate) then: Option<&'a Value>,
+    /// As seen, not marked.
+    pub(crate) now: Option<&'a Value>,
+    /// Whether the document has set it.
+    pub(crate) written: bool,
+}
+
+impl DriftedField<'_> {
+    /// What was seen with the secret marks of what is recorded.
+    pub(crate) fn marked(&self, now: &Value, record: &Record) -> Value {
+        mark_like(now, record.inputs.get(self.name).or(record.outputs.get(self.name)), Some(self.field))
+    }
+}
+
+/// The fields that count and in which the world was seen to differ from the last answer, in the order of the schema.
+pub(crate) fn drifted_fields<'a>(
+    ty: &'a ResourceType,
+    record: &'a Record,
+    seen: &'a Value,
+) -> impl Iterator<Item = DriftedField<'a>> {
+    let seen = seen.as_map();
+    ty.schema.fields.iter().filter_map(move |(name, field)| {
+        let seen = seen?;
+        if field.ignore_drift || field.computed && !field.track_drift && !field.optional {
+            return None;
+        }
+        let now = seen.get(name).filter(|value| !value.is_null());
+        let then = record.outputs.get(name).filter(|value| !value.is_null());
+        let equal = match (now, then) {
+            (Some(now), Some(then)) => same_field(field, now, then),
+            (None, None) => true,
+            _ => false,
+        };
+        let written = record.inputs.get(name).is_some();
+        if equal || field.computed && field.optional && !written && !field.track_drift {
+            return None;
+        }
+        Some(DriftedField { name, field, then, now, written })
+    })
+}

@@ -1,0 +1,174 @@
+//! The exported values that a plan leads to, and the document's metadata.
+
+use blueprint::{IndexMap, Map, Name, Value};
+use diag::Diagnostics;
+use serde::{Deserialize, Serialize};
+use state::Snapshot;
+
+use super::children;
+use crate::codes;
+use crate::targets::Untouched;
+use evaluate::resolve::{Evaluation, Halt, Need, Site};
+use understand::compare::same;
+
+/// What becomes of an exported value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExportAction {
+    /// It was not exported before.
+    New,
+    /// It is another value, or may be.
+    Changed,
+    /// It stays.
+    Unchanged,
+    /// It is no longer exported.
+    Removed,
+}
+
+/// One exported value, before and after.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExportChange {
+    /// Its name.
+    pub name: Name,
+    /// What becomes of it.
+    pub action: ExportAction,
+    /// The value before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Value>,
+    /// The value after; Unknown if it is known only on deploy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Value>,
+}
+
+/// What exports and metadata need from the world before they have values.
+pub fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
+    let documents = evaluation.documents.clone();
+    let blueprint = documents.root().blueprint();
+    let mut ignored = Diagnostics::new();
+    let mut needs = Vec::new();
+    for name in blueprint.exports.keys() {
+        if let Err(Halt::Need(need)) = evaluation.export(name, &mut ignored)
+            && !needs.contains(&need)
+        {
+            needs.push(need);
+        }
+    }
+    if let Some(expr) = &blueprint.metadata
+        && let Err(Halt::Need(need)) = evaluation.value(Site::of(0, "metadata"), expr, &mut ignored)
+        && !needs.contains(&need)
+    {
+        needs.push(need);
+    }
+    children::needs(evaluation, &mut needs);
+    needs
+}
+
+/// The values of all exports as far as they are known. One that stands for something absent is left out with a warning.
+/// Those that read what is out of target keep their former values.
+pub fn values(
+    evaluation: &mut Evaluation,
+    untouched: &Untouched,
+    former: &IndexMap<Name, Value>,
+    found: &mut Diagnostics,
+) -> IndexMap<Name, Value> {
+    let documents = evaluation.documents.clone();
+    let blueprint = documents.root().blueprint();
+    let mut values = IndexMap::default();
+    for (name, export) in &blueprint.exports {
+        if untouched.keeps(0, name) {
+            values.extend(former.get(name).map(|value| (name.clone(), value.clone())));
+            continue;
+        }
+        match evaluation.export(name, found) {
+            Ok(Some(value)) if value.is_null() && !export.may_fail => {}
+            Ok(Some(value)) => {
+                values.insert(name.clone(), value);
+            }
+            Ok(None) | Err(Halt::Failed) => {}
+            Err(Halt::Absent(_)) => found.push(
+                codes::ABSENT_EXPORT
+                    .new(format!("the export `{name}` is left out"))
+                    .label(export.field.span, "what it stands for is not there"),
+            ),
+            // Asked for beforehand, in `needs`.
+            Err(Halt::Need(_)) => {}
+        }
+    }
+    values
+}
+
+/// Exports before and after, in document order, then the removed ones; and the document's metadata.
+pub(crate) fn exports(
+    evaluation: &mut Evaluation,
+    snapshot: &Snapshot,
+    untouched: &Untouched,
+    found: &mut Diagnostics,
+) -> (Vec<ExportChange>, Value) {
+    let after = values(evaluation, untouched, &snapshot.exports, found);
+    let changes = compared(&snapshot.exports, after);
+    let metadata = if untouched.keeps_metadata(0) { snapshot.metadata.clone() } else { metadata(evaluation, found) };
+    (changes, metadata)
+}
+
+/// Values by name before and after, in the order of after, then those that go.
+pub(crate) fn compared(before: &IndexMap<Name, Value>, after: IndexMap<Name, Value>) -> Vec<ExportChange> {
+    let gone = |(name, before): (&Name, &Value)| ExportChange {
+        name: name.clone(),
+        action: ExportAction::Removed,
+        before: Some(before.clone()),
+        after: None,
+    };
+    let removed: Vec<ExportChange> = before.iter().filter(|(name, _)| !after.contains_key(*name)).map(gone).collect();
+    let change = |(name, after): (Name, Value)| {
+        let before = before.get(&name).cloned();
+        let action = match &before {
+            None => ExportAction::New,
+            Some(before) if same(before, &after) => ExportAction::Unchanged,
+            Some(_) => ExportAction::Changed,
+        };
+        ExportChange { name, action, before, after: Some(after) }
+    };
+    after.into_iter().map(change).chain(removed).collect()
+}
+
+/// The entries of a document's metadata before and after (reference 5.1).
+pub(crate) fn metadata_changes(before: &Value, after: &Value) -> Vec<ExportChange> {
+    let entries = |value: &Value| -> IndexMap<Name, Value> {
+        let map = value.as_map().into_iter().flatten();
+        map.map(|(name, entry)| (name.clone(), entry.clone().tainted(matches!(value, Value::Secret(_))))).collect()
+    };
+    compared(&entries(before), entries(after))
+}
+
+/// All exports gone.
+pub(crate) fn none(snapshot: &Snapshot) -> Vec<ExportChange> {
+    let removed = |(name, before): (&Name, &Value)| ExportChange {
+        name: name.clone(),
+        action: ExportAction::Removed,
+        before: Some(before.clone()),
+        after: None,
+    };
+    snapshot.exports.iter().map(removed).collect()
+}
+
+/// All exports as they are.
+pub(crate) fn unchanged(snapshot: &Snapshot) -> Vec<ExportChange> {
+    let same = |(name, value): (&Name, &Value)| ExportChange {
+        name: name.clone(),
+        action: ExportAction::Unchanged,
+        before: Some(value.clone()),
+        after: Some(value.clone()),
+    };
+    snapshot.exports.iter().map(same).collect()
+}
+
+/// The document's metadata, evaluated.
+pub fn metadata(evaluation: &mut Evaluation, found: &mut Diagnostics) -> Value {
+    let documents = evaluation.documents.clone();
+    match &documents.root().blueprint().metadata {
+        Some(expr) => {
+            evaluation.present(Site::of(0, "metadata"), expr, found).unwrap_or(Value::Map(Map::default().into()))
+        }
+        None => Value::Null,
+    }
+}

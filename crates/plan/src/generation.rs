@@ -1,0 +1,237 @@
+//! Generations: what an operation is kept with, so that it can be planned again, and which one a rollback goes back to
+//! (reference 5.3).
+//!
+//! Not here: the plan of a rollback, which is a plan like any other; when one is made by itself (`shell::operate`).
+
+use blueprint::{Map, Name, Value};
+use diag::{Diagnostic, Diagnostics};
+use state::{Ended, Generation, GenerationInfo, Operation, OperationKind, OperationOutcome};
+
+use crate::codes;
+use crate::plan::{FrozenDocument, Plan};
+use evaluate::answers::Answers;
+use evaluate::resolve::inputs::Given;
+
+/// A document with everything it was planned from, beside the state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    /// The generation it belongs to.
+    pub generation: Generation,
+    /// The root document.
+    pub document: FrozenDocument,
+    /// Its inputs, as given.
+    pub given: Given,
+    /// What the world had said: children, data sources, files, remembered values. Nothing that was seen of the things
+    /// themselves: these are looked at anew.
+    pub answers: Answers,
+}
+
+/// What a rollback wants.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Goal {
+    /// What that generation wanted.
+    Kept(Box<Kept>),
+    /// Nothing: there was no instance before, or it had been destroyed.
+    Nothing,
+}
+
+/// What an operation is kept with: null without a document. Secret as a whole where anything in the plan is.
+pub fn kept(plan: &Plan) -> Value {
+    let Some(document) = &plan.document else { return Value::Null };
+    let said = &plan.answers;
+    let answers = Answers {
+        now: said.now,
+        working_directory: said.working_directory.clone(),
+        bytes: said.bytes.clone(),
+        documents: said.documents.clone(),
+        remembered: said.remembered.clone(),
+        data_sources: said.data_sources.clone(),
+        calls: said.calls.clone(),
+        salt: said.salt.clone(),
+        ..Answers::default()
+    };
+    let answers = serde_json::to_string(&answers).ok();
+    let typed = plan.given.typed.iter().map(|(name, value)| (name.clone(), value.clone()));
+    let text = plan.given.text.iter().map(|(name, text)| (name.clone(), Value::Text(text.clone())));
+    let kept: Map =
+        [("document", Value::Text(document.text.clone())), ("typed", Value::map(typed)), ("text", Value::map(text))]
+            .into_iter()
+            .chain((!document.beside.is_empty()).then(|| ("beside", beside(document))))
+            // What cannot be written is asked for again.
+            .chain(answers.map(|answers| ("answers", Value::from(answers))))
+            .map(|(key, value)| (Name::from(key), value))
+            .collect();
+    Value::Map(kept.into()).tainted(plan.secret)
+}
+
+/// Files that were given along with a document.
+fn beside(document: &FrozenDocument) -> Value {
+    let pair = |(path, text): &(Name, std::sync::Arc<str>)| {
+        Value::list([Value::Text(path.clone()), Value::Text(text.clone())])
+    };
+    Value::list(document.beside.iter().map(pair).collect::<Vec<_>>())
+}
+
+/// The inputs that an operation was given, where it was kept with any.
+fn given(desired: &Value) -> Given {
+    let entries = |key: &str| desired.get(key).and_then(Value::as_map).cloned().unwrap_or_default();
+    let text = entries("text").into_iter().filter_map(|(name, value)| match value {
+        Value::Text(text) => Some((name, text)),
+        _ => None,
+    });
+    Given { typed: entries("typed").into_iter().collect(), text: text.collect() }
+}
+
+/// The whole of it. `None` if it is not what [`kept`] writes.
+fn read(generation: Generation, operation: &Operation) -> Option<Kept> {
+    let desired = operation.desired.revealed();
+    let Some(Value::Text(text)) = desired.get("document") else { return None };
+    let pair = |pair: &Value| match pair.as_list()? {
+        [Value::Text(path), Value::Text(text)] => Some((path.clone(), text.clone())),
+        _ => None,
+    };
+    let beside = desired.get("beside").and_then(Value::as_list).unwrap_or_default().iter().filter_map(pair).collect();
+    let document = FrozenDocument { path: operation.document.clone(), text: text.clone(), beside };
+    // States of the first days kept the inputs alone: everything else is asked for again.
+    let answers = match desired.get("answers") {
+        Some(Value::Text(answers)) => state::read_json(answers.as_bytes()).ok()?,
+        _ => Answers { remembered: operation.remembered.clone(), ..Answers::default() },
+    };
+    Some(Kept { generation, document, given: given(&desired), answers })
+}
+
+/// The operation in a history that a rollback goes back to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GoalOperation {
+    /// Its documents tell what is wanted.
+    Of(Generation, Name),
+    /// Nothing: see [`Goal::Nothing`].
+    Nothing,
+}
+
+/// The operation to go back to, found in the operations of the past, newest first: the last one that ended well and said what
+/// is wanted, or the one of this number. Where there is none, nothing is gone back to.
+pub fn goal(history: &[GenerationInfo], wanted: Option<Generation>) -> Result<GoalOperation, Box<Diagnostic>> {
+    for GenerationInfo { operation, finished } in history {
+        let Some(Ended { outcome, generation, .. }) = finished else { continue };
+        if wanted.is_some_and(|wanted| wanted != *generation) {
+            continue;
+        }
+        match (outcome, operation.kind) {
+            (OperationOutcome::Gone, _) => return Ok(GoalOperation::Nothing),
+            (_, OperationKind::State | OperationKind::Reconcile) => {}
+            (OperationOutcome::Ready, _) => return Ok(GoalOperation::Of(*generation, operation.id.clone())),
+            _ => {}
+        }
+        if wanted.is_some() {
+            let what = format!("generation {} did not end well, so nothing can go back to it", generation.0);
+            return Err(Box::new(incomplete(what).help("`cyan history` shows those that did")));
+        }
+    }
+    match wanted {
+        None => Ok(GoalOperation::Nothing),
+        Some(wanted) => {
+            let what = format!("there is no generation {}", wanted.0);
+            Err(Box::new(incomplete(what).help("`cyan history` lists them")))
+        }
+    }
+}
+
+/// What an operation wanted, to be gone back to.
+pub fn kept_by(generation: Generation, operation: Option<&Operation>) -> Result<Goal, Box<Diagnostic>> {
+    let kept = operation.and_then(|operation| read(generation, operation));
+    kept.map(|kept| Goal::Kept(Box::new(kept)))
+        .ok_or_else(|| Box::new(incomplete(format!("generation {} was not kept whole", generation.0))))
+}
+
+fn incomplete(message: String) -> Diagnostic {
+    codes::ROLLBACK_INCOMPLETE.new(message)
+}
+
+/// The report of what a rollback has left as it is: addresses and why, if there is anything.
+pub fn left(addresses: &[blueprint::Address], why: Diagnostics) -> Diagnostics {
+    let mut found = why;
+    let mut diagnostic = incomplete("some things could not be brought back".to_owned());
+    if !addresses.is_empty() {
+        let names: Vec<String> = addresses.iter().map(|address| format!("`{address}`")).collect();
+        diagnostic = diagnostic.note(format!("as the failed operation left them: {}", names.join(", ")));
+    }
+    found.push(diagnostic.help("mend the cause, then `cyan rollback` goes on with it"));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use state::{Counts, OperationInfo};
+
+    use super::*;
+
+    fn past(number: u64, kind: OperationKind, outcome: OperationOutcome) -> GenerationInfo {
+        let operation = OperationInfo {
+            id: format!("op-{number}").into(),
+            kind,
+            who: "ann@host".into(),
+            began: 1,
+            document: "shop.yaml".into(),
+        };
+        let ended = Ended { outcome, at: 2, generation: Generation(number), counts: Counts::default() };
+        GenerationInfo { operation, finished: Some(ended) }
+    }
+
+    #[test]
+    fn a_rollback_goes_to_the_last_operation_that_ended_well_and_said_what_is_wanted() {
+        use OperationKind::{Deploy, Destroy, Reconcile, State, Update};
+        use OperationOutcome::{Failed, Gone, Interrupted, Ready};
+        let mut history = vec![
+            past(7, Update, Failed),
+            past(6, Reconcile, Ready),
+            past(5, State, Ready),
+            past(4, Update, Interrupted),
+            past(3, Update, Ready),
+            past(1, Deploy, Ready),
+        ];
+        history.insert(0, GenerationInfo { finished: None, ..past(8, Update, Failed) });
+        let of = |number: u64| Ok(GoalOperation::Of(Generation(number), format!("op-{number}").into()));
+        let found = |history: &[GenerationInfo], wanted: Option<u64>| {
+            goal(history, wanted.map(Generation)).map_err(|diagnostic| diagnostic.message.clone())
+        };
+        assert_eq!(found(&history, None), of(3));
+        assert_eq!(found(&history, Some(1)), of(1));
+        let failed = "generation 5 did not end well, so nothing can go back to it".to_owned();
+        assert_eq!(found(&history, Some(5)), Err(failed));
+        assert_eq!(found(&history, Some(99)), Err("there is no generation 99".to_owned()));
+        assert_eq!(found(&history[..4], None), Ok(GoalOperation::Nothing), "no operation ended well");
+        history.insert(1, past(7, Destroy, Gone));
+        assert_eq!(found(&history, None), Ok(GoalOperation::Nothing));
+    }
+
+    #[test]
+    fn an_operation_is_read_with_its_document_and_inputs() {
+        // As the first states have it: without answers.
+        let desired = Value::map([
+            ("document", Value::from("three")),
+            ("typed", Value::map([("size", Value::Int(3))])),
+            ("text", Value::map([("name", Value::from("n"))])),
+        ]);
+        let operation = |desired| Operation {
+            id: "op-3".into(),
+            kind: OperationKind::Update,
+            who: "ann@host".into(),
+            began: 1,
+            document: "shop.yaml".into(),
+            remembered: Default::default(),
+            stops: None,
+            desired,
+        };
+        for desired in [desired.clone(), desired.secret()] {
+            let Ok(Goal::Kept(kept)) = kept_by(Generation(3), Some(&operation(desired))) else { panic!("it is whole") };
+            assert_eq!((kept.generation, &*kept.document.text), (Generation(3), "three"));
+            assert_eq!(kept.given.typed.get("size"), Some(&Value::Int(3)));
+            assert_eq!(kept.given.text.get("name").map(AsRef::as_ref), Some("n"));
+        }
+        for operation in [Some(&operation(Value::Null)), None] {
+            let refused = kept_by(Generation(2), operation).map_err(|diagnostic| diagnostic.message.clone());
+            assert_eq!(refused, Err("generation 2 was not kept whole".to_owned()));
+        }
+    }
+}

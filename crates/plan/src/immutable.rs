@@ -1,0 +1,111 @@
+//! Inputs that may not change once an instance exists: their values are remembered, and another one is refused.
+
+use blueprint::{Blueprint, Name, Value};
+use diag::Diagnostics;
+use state::Remembered;
+
+use evaluate::answers::Answers;
+use evaluate::resolve::{Evaluation, Slot};
+use understand::documents::Kind;
+
+/// Under what an input is remembered, before its name.
+const INPUT: &str = "input|";
+
+/// Compares inputs that may not change with what is remembered of all inputs, and remembers them; their names in memory go to
+/// `used`. Which ones may not change is what the document says now.
+pub(super) fn heed(
+    blueprint: &Blueprint,
+    inputs: &[Value],
+    answers: &mut Answers,
+    used: &mut Vec<Name>,
+    found: &mut Diagnostics,
+) {
+    let Some(conventions) = dialects::conventions(blueprint.dialect) else { return };
+    for ((name, input), value) in blueprint.inputs.iter().zip(inputs) {
+        let key: Name = format!("{INPUT}{name}").into();
+        if conventions.is_immutable(name, input)
+            && let Some(before) = answers.remembered.get(&key)
+            && before.value.revealed() != value.revealed()
+        {
+            let mut changed = dialects::codes::IMMUTABLE_CHANGED
+                .new(format!("`{name}` may not change"))
+                .label(input.span, "declared immutable")
+                .help("give the value of before, or make another instance");
+            changed.words = conventions.words(&dialects::Mistake::ImmutableInput(name)).map(Box::new);
+            found.push(changed);
+        }
+        answers.remembered.insert(key.clone(), Remembered { fingerprint: 0, value: value.clone() });
+        used.push(key);
+    }
+}
+
+/// The same of what children are given: remembered is only what tells one value from another.
+pub(super) fn heed_children(evaluation: &mut Evaluation, found: &mut Diagnostics) {
+    let documents = evaluation.documents.clone();
+    for unit in &documents.units()[1..] {
+        let Some((above, include)) = unit.parent else { continue };
+        let Some(conventions) = dialects::conventions(unit.blueprint().dialect) else { continue };
+        let (above_here, mut mine) = (documents.unit(above), Diagnostics::new());
+        let Some((child, included)) = above_here.blueprint().children.get_index(include as usize) else { continue };
+        // What members of a group share is written by nobody.
+        if included.expansion.is_some() {
+            continue;
+        }
+        for (position, (name, input)) in unit.blueprint().inputs.iter().enumerate() {
+            let number = unit.number(Kind::Input, position);
+            let Slot::Value(value) = &evaluation.handed[number as usize] else { continue };
+            if conventions.is_handed_unasked(name) {
+                continue;
+            }
+            let key: Name = format!("{INPUT}{}/{name}", unit.path.join("/")).into();
+            let mut text = String::new();
+            shown(value, &mut text);
+            let short = Value::text(evaluate::answers::digest(text.as_bytes())).tainted(value.has_secret());
+            if conventions.is_immutable(name, input)
+                && let Some(before) = evaluation.answers.remembered.get(&key)
+                && before.value.revealed() != short.revealed()
+            {
+                let given = included.inputs.iter().find(|(given, _)| given.item == *name);
+                let place = given.map_or(included.span, |(_, expr)| expr.span);
+                let written = included.stands_for.as_ref().map(|written| written.item.as_ref());
+                let type_name = written.or_else(|| included.path.as_literal()?.as_text()).unwrap_or_default();
+                let mut changed = dialects::codes::IMMUTABLE_CHANGED
+                    .new(format!("`{name}` of `{child}` may not change"))
+                    .label(place, "given here")
+                    .label(input.span, "declared immutable")
+                    .help("give the value of before, or make another instance");
+                let mistake = dialects::Mistake::Immutable { field: name, resource: child, type_name };
+                changed.words = conventions.words(&mistake).map(Box::new);
+                mine.push(changed);
+            }
+            let remembered = Remembered { fingerprint: 0, value: short };
+            evaluation.answers.remembered.insert(key.clone(), remembered);
+            evaluation.sites.entry("group".into()).or_default().insert(key);
+        }
+        documents.lead_to(above, &mut mine);
+        found.append(mine);
+    }
+}
+
+/// A value as a text that is the same for equal ones, whatever the order of their entries.
+fn shown(value: &Value, text: &mut String) {
+    let (bare, _) = value.exposed();
+    match bare {
+        Value::List(items) | Value::Set(items) => {
+            text.push('[');
+            items.iter().for_each(|item| shown(item, text));
+            text.push(']');
+        }
+        Value::Map(entries) => {
+            let mut entries: Vec<_> = entries.iter().collect();
+            entries.sort_by_key(|(key, _)| (*key).clone());
+            text.push('{');
+            for (key, value) in entries {
+                text.push_str(&format!("{key:?}:"));
+                shown(value, text);
+            }
+            text.push('}');
+        }
+        other => text.push_str(&format!("{other:?},")),
+    }
+}

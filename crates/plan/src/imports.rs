@@ -1,0 +1,299 @@
+//! Existing things that are taken under management: by the hint `cyan.import`, or by `cyan import` (reference 5.5).
+//!
+//! A record is made of what the provider reads, and then compared like any other.
+
+use std::sync::Arc;
+
+use blueprint::{Address, IndexMap, Kind, Map, Name, Value};
+use diag::{Diagnostic, Diagnostics, Span};
+use provider::{ResourceType, Seen};
+use state::{Record, Snapshot, Status, StatusOp, StatusWord};
+
+use super::draft::{AddressSet, Decision};
+use super::ledger::Ledger;
+use super::options::Taken;
+use super::targets::Reach;
+use crate::codes;
+use crate::plan::Action;
+use evaluate::answers::FrozenSeen;
+use evaluate::resolve::{Evaluation, Member, Members};
+use evaluate::world::{ReadQuestion, World};
+use understand::compare::mark_fields;
+
+/// What is imported by a plan.
+#[derive(Default)]
+pub(super) struct Imports {
+    /// Addresses whose records have just been made of what was read.
+    pub(crate) done: AddressSet,
+    /// Where each thing is managed, by type and id; looked up only if something is imported.
+    managed: Option<IndexMap<(Name, Name), Address>>,
+    /// What is taken over from another tool.
+    taken: IndexMap<Address, Taken>,
+}
+
+/// What is to be imported.
+struct Wanted {
+    address: Address,
+    ty: Arc<ResourceType>,
+    id: Name,
+    desired: Value,
+    span: Span,
+    /// What another tool has kept of it.
+    told: Option<IndexMap<Name, Value>>,
+}
+
+impl Imports {
+    /// Nothing yet, and these things of another tool.
+    pub(crate) fn of(taken: &[Taken]) -> Imports {
+        let taken = taken.iter().map(|taken| (taken.address.clone(), taken.clone())).collect();
+        Imports { taken, ..Imports::default() }
+    }
+
+    /// `import-failed` for everything that would have to be made although it should only be taken over.
+    pub(super) fn refuse_what_was_not_told(&self, decisions: &[Decision], found: &mut Diagnostics) {
+        if self.taken.is_empty() {
+            return;
+        }
+        for decision in decisions.iter().filter(|decision| decision.action == Action::Create) {
+            found.push(failed(&decision.address, decision.span).note("its id was not provided"));
+        }
+    }
+
+    /// Takes in whatever the members of these resources want to be imported. The hint is spent where there is a record.
+    #[expect(clippy::too_many_arguments, reason = "each is a thing of its own; one caller")]
+    pub(crate) async fn take_in(
+        &mut self,
+        evaluation: &mut Evaluation,
+        resources: &[u32],
+        reach: &Reach<'_>,
+        snapshot: &mut Snapshot,
+        ledger: &mut Ledger,
+        world: &dyn World,
+        found: &mut Diagnostics,
+    ) {
+        let documents = evaluation.documents.clone();
+        let mut wanted = Vec::new();
+        for index in resources {
+            let Some((_, _, resource)) = documents.resource(*index) else { continue };
+            let Some(ty) = documents.resource_type(*index) else { continue };
+            if resource.lifecycle.import.is_none() && self.taken.is_empty() {
+                continue;
+            }
+            let members: Vec<&Member> = match &evaluation.resources[*index as usize] {
+                Members::Single(member) => vec![member.as_ref()],
+                Members::Many(members) => members.iter().flatten().map(|member| member.as_ref()).collect(),
+                _ => Vec::new(),
+            };
+            for member in members {
+                if snapshot.records.contains_key(&member.address) || !reach.covers(&member.address) {
+                    continue;
+                }
+                let taken = self.taken.get(&member.address);
+                let told = taken.filter(|_| !ty.capabilities.imports || !ty.capabilities.reads);
+                let id = taken.map_or(resource.lifecycle.import.as_ref(), |taken| taken.id.as_ref());
+                let Some(id) = id.filter(|id| !id.is_empty()) else { continue };
+                if member.condition_open {
+                    found.push(failed(&member.address, resource.span).note("its condition is known only on deploy"));
+                    continue;
+                }
+                wanted.push(Wanted {
+                    address: member.address.clone(),
+                    ty: ty.clone(),
+                    id: id.clone(),
+                    desired: member.spec.clone(),
+                    span: resource.span,
+                    told: told.map(|taken| taken.fields.clone()),
+                });
+            }
+        }
+        if wanted.is_empty() {
+            return;
+        }
+        let managed = self.managed.get_or_insert_with(|| managed(snapshot));
+        wanted.retain(|wanted| {
+            let key = (wanted.ty.name.clone(), wanted.id.clone());
+            let free = !managed.contains_key(&key);
+            match managed.get(&key) {
+                Some(other) => found.push(managed_already(&wanted.address, other, &wanted.id, wanted.span)),
+                None => drop(managed.insert(key, wanted.address.clone())),
+            }
+            free
+        });
+        let reads = wanted.iter().map(|wanted| {
+            let kept = evaluation.answers.imports.get(&wanted.address).cloned();
+            async move {
+                match (kept, &wanted.told) {
+                    (Some(kept), _) => Ok(kept),
+                    (None, Some(told)) => Ok(as_told(wanted, told)),
+                    (None, None) => read(&wanted.address, &wanted.ty, &wanted.id, world).await,
+                }
+            }
+        });
+        let all = futures::future::join_all(reads.collect::<Vec<_>>()).await;
+        for (wanted, seen) in wanted.into_iter().zip(all) {
+            match seen {
+                Ok(seen) => {
+                    // The id as the provider writes it: the same thing may be named in several ways.
+                    if let FrozenSeen::There { id: real, .. } = &seen {
+                        let key = (wanted.ty.name.clone(), real.clone());
+                        match managed.get(&key).filter(|other| **other != wanted.address) {
+                            Some(other) => {
+                                found.push(managed_already(&wanted.address, other, real, wanted.span));
+                                continue;
+                            }
+                            None => drop(managed.insert(key, wanted.address.clone())),
+                        }
+                    }
+                    if let Some(record) = record_of(&wanted.ty, &seen, &wanted.desired, &wanted.id) {
+                        ledger.put(snapshot, &wanted.address, Some(Arc::new(record)));
+                        self.done.insert(wanted.address.clone());
+                    }
+                    evaluation.answers.imports.insert(wanted.address, seen);
+                }
+                Err(why) => found.push(failed(&wanted.address, wanted.span).note(why)),
+            }
+        }
+    }
+}
+
+impl Imports {
+    /// Leaves out what is out of target.
+    pub(super) fn take_back(&mut self, stays: impl Fn(&Address) -> bool, snapshot: &mut Snapshot, ledger: &mut Ledger) {
+        for address in self.done.iter().filter(|address| stays(address)) {
+            ledger.put(snapshot, address, None);
+        }
+        self.done.retain(|address| !stays(address));
+    }
+}
+
+/// A thing that nobody can look at, from its definition and what another tool has kept of it: texts, which are JSON where the
+/// field holds no text.
+fn as_told(wanted: &Wanted, told: &IndexMap<Name, Value>) -> FrozenSeen {
+    let mut fields = wanted.desired.as_map().cloned().unwrap_or_default();
+    for (name, value) in told {
+        let Some(field) = wanted.ty.schema.fields.get(name).filter(|field| field.computed) else { continue };
+        let text = value.as_text().filter(|_| !matches!(field.kind, Kind::String));
+        let read = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| value.clone());
+        fields.insert(name.clone(), read);
+    }
+    let fields = Value::Map(fields.into());
+    FrozenSeen::There { id: wanted.id.clone(), fields, private: Value::Null, expired: None }
+}
+
+/// Where each thing is managed.
+pub(crate) fn managed(snapshot: &Snapshot) -> IndexMap<(Name, Name), Address> {
+    let things = snapshot.records.iter().filter(|(_, record)| !record.id.is_empty());
+    things.map(|(address, record)| ((record.type_name.clone(), record.id.clone()), address.clone())).collect()
+}
+
+/// Reads a thing that is to be imported; why not, as a phrase.
+pub(crate) async fn read(
+    address: &Address,
+    ty: &ResourceType,
+    id: &Name,
+    world: &dyn World,
+) -> Result<FrozenSeen, String> {
+    if !ty.capabilities.imports || !ty.capabilities.reads {
+        return Err(format!("things of type `{}` cannot be imported: nothing tells what they are", ty.name));
+    }
+    let question = ReadQuestion {
+        address,
+        type_name: &ty.name,
+        id: Some(id),
+        inputs: &Value::Null,
+        outputs: &Value::Null,
+        private: &Value::Null,
+        token: None,
+        folder: "",
+    };
+    match world.read(question).await {
+        Ok(seen @ Seen::There { .. }) => {
+            let first = frozen(seen);
+            // What a provider sees may depend on what was sent, as it will be from now on.
+            let Some(record) = first.as_ref().and_then(|first| record_of(ty, first, &Value::Null, id)) else {
+                return Err(format!("there is no `{}` with the id `{id}`", ty.name));
+            };
+            let again = ReadQuestion {
+                address,
+                type_name: &ty.name,
+                id: Some(&record.id),
+                inputs: &record.inputs,
+                outputs: &record.outputs,
+                private: &record.private,
+                token: None,
+                folder: "",
+            };
+            match world.read(again).await {
+                Ok(seen) => frozen(seen).or(first).ok_or_else(|| "it has just gone".to_owned()),
+                Err(error) => Err(error.message),
+            }
+        }
+        Ok(Seen::Gone) => Err(format!("there is no `{}` with the id `{id}`", ty.name)),
+        Ok(Seen::CannotTell) => Err(format!("the provider cannot tell whether there is a `{}` `{id}`", ty.name)),
+        Err(error) => Err(error.message),
+    }
+}
+
+fn frozen(seen: Seen) -> Option<FrozenSeen> {
+    match seen {
+        Seen::There { id, fields, private, expired } => {
+            Some(FrozenSeen::There { id, fields, private, expired: expired.map(Into::into) })
+        }
+        Seen::Gone | Seen::CannotTell => None,
+    }
+}
+
+/// The record of a thing that was read: what could have been set of it counts as set. Fields whose drift does not count
+/// are as `desired` says.
+pub(super) fn record_of(ty: &ResourceType, seen: &FrozenSeen, desired: &Value, id: &Name) -> Option<Record> {
+    let FrozenSeen::There { id: read, fields, private, .. } = seen else { return None };
+    let outputs = mark_fields(&ty.schema, fields, desired);
+    let mut inputs = Map::default();
+    for (name, field) in &ty.schema.fields {
+        let wanted = desired.get(name);
+        let value = if field.ignore_drift && !desired.is_null() {
+            wanted
+        } else if field.computed && (!field.optional || wanted.is_none()) {
+            None
+        } else {
+            // What is only sent, and never read back, is as it would be if nobody set it.
+            outputs.get(name).filter(|value| !value.is_null()).or(field.default.as_ref())
+        };
+        if let Some(value) = value.filter(|value| !value.is_null() && !value.has_unknown()) {
+            inputs.insert(name.clone(), value.clone());
+        }
+    }
+    Some(Record {
+        type_name: ty.name.clone(),
+        status: Status::new(StatusOp::Create, StatusWord::Ready),
+        id: if read.is_empty() { id.clone() } else { read.clone() },
+        inputs: Value::Map(inputs.into()),
+        outputs,
+        private: private.clone(),
+        metadata: Value::Null,
+        dependencies: Vec::new(),
+        retain: false,
+        protect: false,
+        deposed: None,
+        token: None,
+        attempt: None,
+        attention: None,
+        unhealthy: Vec::new(),
+        schema_version: ty.schema_version,
+        took: 0,
+        origin: Default::default(),
+    })
+}
+
+/// `import-failed`.
+pub(crate) fn failed(address: &Address, span: Span) -> Diagnostic {
+    let diagnostic = codes::IMPORT_FAILED.new(format!("`{address}` cannot be imported"));
+    if span.is_some() { diagnostic.label(span, "declared here") } else { diagnostic }
+}
+
+/// `import-failed`, because the thing has another address.
+pub(super) fn managed_already(address: &Address, other: &Address, id: &str, span: Span) -> Diagnostic {
+    failed(address, span)
+        .note(format!("`{id}` is managed already, as `{other}`"))
+        .help(format!("move it instead: `cyan state move '{other}' '{address}'`"))
+}

@@ -1,0 +1,690 @@
+//! What to do about links: their parts, what they write once their targets are ready, and the links themselves
+//! (reference 3.2).
+//!
+//! What a link writes *with* a target is a part of that target's own spec and of its own decision. Here are the steps of
+//! links: a *phase* writes into one target, and the *whole* says when a link is made and what is remembered of it.
+//!
+//! Not here: in which order they come (`order`), carrying them out (`apply::links`).
+
+pub mod report;
+
+use std::sync::Arc;
+
+use blueprint::{Address, Map, Name, ReplaceOrder, Value};
+use diag::{Diagnostics, Span};
+use provider::{Catalogs, Side};
+use state::{Record, Snapshot, StatusOp, StatusWord};
+
+use super::draft::{Decision, Draft};
+use crate::plan::{Action, Reason};
+use evaluate::answers::FrozenSeen;
+use evaluate::questions;
+use evaluate::resolve::links::{LinkAt, LinkSlot, conflict};
+use evaluate::resolve::{Evaluation, Members, Need};
+use evaluate::world::World;
+use understand::check::links::guarantees::{cardinality, missing_guarantee};
+use understand::compare::{Change, mark_like, same};
+use understand::links::FixedMap;
+use understand::links::address::part_of;
+use understand::links::contribution::{Contribution, Merger, Standing};
+use understand::links::guarantees::{Between, Guarantees, MemberKey, count};
+use understand::links::overlay::{Overlay, overlays_of};
+use understand::links::wiring::Target;
+
+pub use report::{LinkChange, LinkEffectChange, StepLinks};
+pub(super) use report::{link_changes, tell_links, told_of_links};
+
+/// What of a link a decision is about.
+#[derive(Clone, Debug)]
+pub enum Linked {
+    /// One of its parts.
+    Part {
+        /// Of which link.
+        link: LinkAt,
+        /// Its position among the kind's parts.
+        part: usize,
+    },
+    /// What it writes into one target by a step of its own.
+    Phase(Phase),
+    /// All of it.
+    Whole(Whole),
+}
+
+/// What a link writes into one target by a step of its own, or takes out of it.
+#[derive(Clone, Debug)]
+pub struct Phase {
+    /// The link.
+    pub link: Address,
+    /// Which of the declared ones it is, and into which of its targets it writes; none where it only takes out.
+    pub into: Option<(LinkAt, Target)>,
+    /// `a`, `b` or the neighbour's name.
+    pub name: Name,
+    /// Into what.
+    pub target: Address,
+    /// The target among the declared things.
+    pub member: Option<(u32, Option<u32>)>,
+    /// What is taken out.
+    pub undo: Vec<Overlay>,
+    /// Its place among the phases of the link.
+    pub(crate) place: u32,
+    /// Behind how many links that give it something the link comes.
+    pub(crate) rank: u32,
+    /// The world has changed what was written, so a call is due whatever the records say.
+    pub insist: bool,
+}
+
+/// A link as a whole.
+#[derive(Clone, Debug)]
+pub struct Whole {
+    /// Which of the declared ones it is; none for one that is no longer declared.
+    pub link: Option<LinkAt>,
+    /// Links that give it something it needs.
+    pub(crate) after: Vec<Address>,
+    /// The addresses of its parts that are wanted.
+    pub(crate) parts: Vec<Address>,
+    /// What it contributes to the specs of its targets, and whether with them: for people.
+    pub(crate) changes: Vec<(Name, bool, Change)>,
+}
+
+/// Evaluates something about a link, putting what it needs to the world until it has it.
+pub(crate) async fn answered<T>(
+    evaluation: &mut Evaluation,
+    catalogs: &Catalogs,
+    world: &dyn World,
+    found: &mut Diagnostics,
+    mut ask: impl FnMut(&mut Evaluation, &mut Diagnostics) -> Result<T, Need>,
+) -> Option<T> {
+    // Each round answers a question, and the expressions of a kind hold finitely many.
+    for _ in 0..1000 {
+        let mut mistakes = Diagnostics::new();
+        match ask(evaluation, &mut mistakes) {
+            Ok(value) => {
+                found.append(mistakes);
+                return Some(value);
+            }
+            Err(need) => questions::answer(evaluation, vec![need], catalogs, world, found).await,
+        }
+    }
+    None
+}
+
+/// A contribution that is written by a step of its own.
+struct WrittenAfter {
+    member: (u32, Option<u32>),
+    link: Address,
+    contribution: Contribution,
+}
+
+/// What is known of one link while it is decided about.
+struct Wanted {
+    link: LinkAt,
+    address: Address,
+    type_name: Name,
+    span: Span,
+    notes: Value,
+    with: Vec<(Target, Contribution)>,
+    data: Value,
+    rank: u32,
+    after: Vec<Address>,
+}
+
+/// Decides about every link that the document makes; all resources and parts have been decided about.
+pub(super) async fn decide_links(
+    draft: &mut Draft,
+    evaluation: &mut Evaluation,
+    snapshot: &Snapshot,
+    catalogs: &Catalogs,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) {
+    let declared = evaluation.declared_links.clone();
+    let demanded = catalogs.link_kinds().any(|kind| kind.per_a.0 > 0 || kind.per_b.0 > 0);
+    if declared.is_empty() && !demanded {
+        return;
+    }
+    for number in 0..declared.pairs().len() as u32 {
+        answered(evaluation, catalogs, world, found, |evaluation, found| evaluation.settle_link(number, found)).await;
+    }
+    let mut links: Vec<LinkAt> = Vec::new();
+    for (number, slot) in evaluation.links.slots.iter().enumerate() {
+        match slot {
+            LinkSlot::Ready(ready) => links.extend((0..ready.len() as u32).map(|at| (number as u32, at))),
+            // Who keeps it from being settled has been reported.
+            LinkSlot::Open | LinkSlot::Failed => {}
+        }
+    }
+    // It was settled before its ends, and one of them has turned out not to be there.
+    links.retain(|link| !evaluation.is_gone(*link));
+    let (ranks, givers) = hold_against_limits(evaluation, &links, catalogs, found);
+    let mut wanted = Vec::with_capacity(links.len());
+    for (at, link) in links.iter().enumerate() {
+        let Some(mut one) =
+            answered(evaluation, catalogs, world, found, |evaluation, found| evaluate(evaluation, *link, found))
+                .await
+                .flatten()
+        else {
+            continue;
+        };
+        one.rank = ranks.get(at).copied().unwrap_or_default();
+        one.after = givers
+            .get(at)
+            .into_iter()
+            .flatten()
+            .filter_map(|giver| evaluation.link(links[*giver as usize]).map(|giver| giver.address.clone()))
+            .collect();
+        wanted.push(one);
+    }
+    if found.has_errors() {
+        return;
+    }
+    let positions = positions(draft);
+    let mut standing = FixedMap::default();
+    let mut after: Vec<WrittenAfter> = Vec::new();
+    for one in wanted {
+        let decided = answered(evaluation, catalogs, world, found, |evaluation, found| {
+            decide_link(draft, evaluation, snapshot, &positions, &mut standing, &one, found)
+        })
+        .await
+        .flatten();
+        if let Some((decisions, written)) = decided {
+            draft.decisions.extend(decisions);
+            after.extend(written);
+        }
+        draft.links.insert(one.address.clone());
+    }
+    conflicts(evaluation, after, found);
+}
+
+/// What stands in the things that links write into, as far as that is known, and whether it is not what is recorded.
+type Seen = FixedMap<Address, Option<(Standing, bool)>>;
+
+/// What stands in a thing: as it was seen, or as it is recorded. One that was made anew by a run that was cut off has not
+/// all that links had written into the one before.
+fn seen_of<'s>(
+    seen: &'s mut Seen,
+    evaluation: &Evaluation,
+    snapshot: &Snapshot,
+    address: &Address,
+) -> Option<&'s mut (Standing, bool)> {
+    let of = seen.entry(address.clone()).or_insert_with(|| match evaluation.answers.seen.get(address) {
+        Some(FrozenSeen::There { fields, .. }) => Some((Standing::new(fields.clone()), true)),
+        Some(_) => None,
+        None => {
+            let record = snapshot.records.get(address).filter(|record| !record.id.is_empty());
+            record.map(|record| (Standing::new(record.outputs.clone()), false))
+        }
+    });
+    of.as_mut()
+}
+
+/// The things that are decided about, by address.
+fn positions(draft: &Draft) -> FixedMap<Address, usize> {
+    draft.decisions.iter().enumerate().map(|(at, decision)| (decision.address.clone(), at)).collect()
+}
+
+/// Reports too few and too many links and guarantees that nobody gives, member by member. Gives for each link how far it
+/// stands behind those that give it something, and those.
+fn hold_against_limits(
+    evaluation: &Evaluation,
+    links: &[LinkAt],
+    catalogs: &Catalogs,
+    found: &mut Diagnostics,
+) -> (Vec<u32>, Vec<Vec<u32>>) {
+    let declared = &evaluation.declared_links;
+    let between = || {
+        links.iter().filter_map(|link| {
+            let pair = declared.pair(link.0)?;
+            let (a, b) = (evaluation.end_of(*link, Side::A)?, evaluation.end_of(*link, Side::B)?);
+            Some(Between { a, b, kind: &pair.kind })
+        })
+    };
+    let documents = evaluation.documents_of_resources();
+    let members = documents.iter().enumerate().flat_map(|(resource, (_, _, ty))| {
+        let positions: Vec<Option<u32>> = match &evaluation.resources[resource] {
+            Members::Single(_) => vec![None],
+            Members::Many(members) => {
+                let there = members.iter().enumerate().filter(|(_, member)| member.is_some());
+                there.map(|(at, _)| Some(at as u32)).collect()
+            }
+            _ => Vec::new(),
+        };
+        let ty = ty.as_deref();
+        positions.into_iter().filter_map(move |position| Some(((resource as u32, position), ty?)))
+    });
+    let uncertain = evaluation.links.slots.iter().any(|slot| !matches!(slot, LinkSlot::Ready(_)));
+    let counted = count(between(), members, catalogs, |_, _, _| uncertain);
+    let name = |(resource, position): MemberKey| {
+        evaluation.member(resource, position).map(|member| member.address.to_string()).unwrap_or_default()
+    };
+    let span = |(resource, _): MemberKey| documents.get(resource as usize).map_or(Span::NONE, |(_, span, _)| *span);
+    for counted in &counted {
+        found.push(cardinality(counted, name).label(span(counted.at), "counted here"));
+    }
+    if !declared.pairs().iter().any(|pair| !pair.kind.needs.is_empty()) {
+        return (Vec::new(), Vec::new());
+    }
+    let guarantees = Guarantees::of(between());
+    for (at, guarantee, needed_by) in guarantees.missing() {
+        let by = needed_by.iter().filter_map(|link| links.get(*link as usize));
+        let by: Vec<String> =
+            by.filter_map(|link| evaluation.link(*link)).map(|link| link.address.to_string()).collect();
+        found.push(missing_guarantee(guarantee, &name(at), &by).label(span(at), "nothing here gives it"));
+    }
+    let mut givers: Vec<Vec<u32>> = vec![Vec::new(); links.len()];
+    for (given, needed) in guarantees.orders() {
+        for link in needed {
+            givers[link as usize].extend_from_slice(given);
+        }
+    }
+    (guarantees.ranks().0, givers)
+}
+
+/// Everything that the kind of a link says of it; `None` if it is in error.
+fn evaluate(evaluation: &mut Evaluation, link: LinkAt, found: &mut Diagnostics) -> Result<Option<Wanted>, Need> {
+    let Some(pair) = evaluation.pair(link.0) else { return Ok(None) };
+    let Some(address) = evaluation.link(link).map(|link| link.address.clone()) else { return Ok(None) };
+    let Some(notes) = evaluation.notes(link, found)? else { return Ok(None) };
+    match evaluation.requirements(link, found)? {
+        Some(true) => {}
+        Some(false) => return Ok(None),
+        None => drop(evaluation.links.unproven.insert(link)),
+    }
+    let mut with = Vec::new();
+    for (target, _) in &pair.wiring.with {
+        let Some(contributions) = evaluation.contributions(link, *target, false, found)? else { return Ok(None) };
+        with.extend(contributions.into_iter().map(|contribution| (*target, contribution)));
+    }
+    let data = match evaluation.link_data(link, found) {
+        Ok(data) => data,
+        Err(evaluate::resolve::Halt::Need(need)) => return Err(need),
+        Err(_) => return Ok(None),
+    };
+    let type_name = format!("{}::{}", pair.kind.a, pair.kind.b).into();
+    Ok(Some(Wanted { link, address, type_name, span: pair.span, notes, with, data, rank: 0, after: Vec::new() }))
+}
+
+/// What a link makes of its own accord, and what it writes once its ends are there.
+type Drafted = (Vec<Decision>, Vec<WrittenAfter>);
+
+/// The steps of one link; `None` if it is in error. With them what it writes after its targets are ready.
+fn decide_link(
+    draft: &Draft,
+    evaluation: &mut Evaluation,
+    snapshot: &Snapshot,
+    positions: &FixedMap<Address, usize>,
+    standing: &mut Seen,
+    one: &Wanted,
+    found: &mut Diagnostics,
+) -> Result<Option<Drafted>, Need> {
+    let Some(pair) = evaluation.pair(one.link.0) else { return Ok(None) };
+    let kind = pair.kind.clone();
+    let prior = snapshot.records.get(&one.address).cloned();
+    let recorded = prior.as_deref().map(overlays_of).unwrap_or_default();
+    // One whose first phases were never all done is still being made.
+    let is_new = prior
+        .as_ref()
+        .is_none_or(|record| record.status.op == StatusOp::Create && record.status.word != StatusWord::Ready);
+    let verb = if is_new { Action::Link } else { Action::Relink };
+    // Whether it is there at all is known only on deploy: what it has written so far may have to be taken out then.
+    let open = evaluation.is_open(one.link);
+    let mut targets = vec![Target::End(Side::A), Target::End(Side::B)];
+    targets.extend((0..kind.uses.len()).map(Target::Use));
+    targets.retain(|target| {
+        kind.effects.iter().any(|effect| effect.after && Target::of(&effect.into, &kind) == Some(*target))
+    });
+    let mut decisions = Vec::new();
+    let mut written = Vec::new();
+    let mut kept: Vec<usize> = Vec::new();
+    let mut whole_changes: Vec<(Name, bool, Change)> = Vec::new();
+    let mut drifted_any = false;
+    for (place, target) in targets.into_iter().enumerate() {
+        let name = target.phase(&kind);
+        let Some(contributions) = evaluation.contributions(one.link, target, true, found)? else { return Ok(None) };
+        let member = evaluation.member_of(one.link, target);
+        let at = member.and_then(|(resource, position)| evaluation.member(resource, position));
+        let Some(address) = at.map(|member| member.address.clone()) else { continue };
+        let Some(decision) = positions.get(&address).and_then(|at| draft.decisions.get(*at)) else { continue };
+        let fresh = matches!(decision.action, Action::Create | Action::Replace);
+        let mut seen = seen_of(standing, evaluation, snapshot, &address);
+        let mine: Vec<(usize, &Overlay)> =
+            recorded.iter().enumerate().filter(|(_, it)| it.target == address && it.phase == name).collect();
+        kept.extend(mine.iter().map(|(at, _)| *at));
+        let mut before: FixedMap<String, &Overlay> =
+            mine.iter().filter_map(|(_, overlay)| Some((overlay.contribution.identity()?, *overlay))).collect();
+        let (mut changes, mut drifted, mut remade, mut changed) = (Vec::new(), false, false, false);
+        for contribution in &contributions {
+            let before = contribution.identity().and_then(|identity| before.remove(&identity));
+            let intact = before.is_some_and(|it| !it.open && same(&it.contribution.value, &contribution.value));
+            let away = seen
+                .as_mut()
+                .filter(|_| !contribution.value.has_unknown())
+                .and_then(|(standing, in_world)| (!standing.has(contribution)).then_some(*in_world));
+            drifted |= intact && !fresh && away == Some(true);
+            remade |= intact && !fresh && away == Some(false);
+            let away = away.is_some();
+            if fresh || !intact || away {
+                changed = true;
+                changes.push(Change {
+                    path: format!("spec.{}", contribution.place()),
+                    before: before.filter(|_| !fresh).map(|it| it.contribution.value.clone()),
+                    after: Some(contribution.value.clone()),
+                    forces: false,
+                });
+            }
+        }
+        let undo: Vec<Overlay> = before.into_values().filter(|_| !fresh).cloned().collect();
+        changes.extend(undo.iter().map(|it| taken_out(&it.contribution)));
+        drifted_any |= drifted;
+        let ty = decision.ty.clone();
+        let (target_type, span) = (decision.type_name.clone(), decision.span);
+        written.extend(member.into_iter().flat_map(|member| {
+            let link = &one.address;
+            contributions.iter().map(move |it| WrittenAfter { member, link: link.clone(), contribution: it.clone() })
+        }));
+        let same_as_before = !changed && undo.is_empty();
+        if same_as_before && (!open || mine.is_empty()) {
+            continue;
+        }
+        let mut reasons = vec![if is_new { Reason::New } else { Reason::Changed }];
+        if same_as_before {
+            reasons.clear();
+        } else if drifted {
+            reasons = vec![Reason::Drifted];
+        } else if (fresh || remade) && !is_new {
+            reasons = vec![Reason::DependencyReplaced];
+        }
+        whole_changes.extend(changes.iter().map(|change| (name.clone(), false, change.clone())));
+        let phase = Phase {
+            link: one.address.clone(),
+            into: Some((one.link, target)),
+            name: name.clone(),
+            target: address,
+            member,
+            insist: drifted || remade || undo.iter().any(|it| it.open),
+            undo,
+            place: place as u32,
+            rank: one.rank,
+        };
+        let values = Value::list(contributions.iter().map(|it| it.value.clone()));
+        decisions.push(Decision {
+            changes,
+            desired: values,
+            ty,
+            condition_open: open,
+            ..blank(
+                part_of(&one.address, &name),
+                target_type,
+                if same_as_before { Action::None } else { verb },
+                reasons,
+                span,
+                Linked::Phase(phase),
+            )
+        });
+    }
+    // What it wrote into something that is no longer its target is taken out there.
+    let left: Vec<Overlay> =
+        recorded.iter().enumerate().filter(|(at, _)| !kept.contains(at)).map(|(_, it)| it.clone()).collect();
+    decisions.extend(undo_phases(draft, positions, &one.address, left, verb, one.rank, one.span));
+    // What it writes with its targets.
+    let with = Value::list(one.with.iter().filter_map(|(target, contribution)| {
+        let member = evaluation.member_of(one.link, *target);
+        let member = member.and_then(|(resource, position)| evaluation.member(resource, position))?;
+        let overlay = Overlay {
+            target: member.address.clone(),
+            phase: target.phase(&kind),
+            contribution: contribution.clone(),
+            open: false,
+        };
+        Some(overlay.to_value())
+    }));
+    let before: FixedMap<String, Value> = prior
+        .iter()
+        .filter_map(|record| record.inputs.get("with"))
+        .filter_map(|with| with.as_list())
+        .flatten()
+        .filter_map(Overlay::from_value)
+        .filter_map(|it| Some((format!("{}\0{}", it.target, it.contribution.identity()?), it.contribution.value)))
+        .collect();
+    for (target, contribution) in &one.with {
+        let member = evaluation.member_of(one.link, *target);
+        let member = member.and_then(|(resource, position)| evaluation.member(resource, position));
+        let identity = contribution.identity().zip(member).map(|(it, member)| format!("{}\0{it}", member.address));
+        let mut before = identity.and_then(|identity| before.get(&identity)).cloned();
+        let intact = before.as_ref().is_some_and(|before| same(before, &contribution.value));
+        // The target is set back by an update of its own; that it is the link's that has gone is said here.
+        let set_back = member.filter(|member| {
+            let decision = positions.get(&member.address).and_then(|at| draft.decisions.get(*at));
+            intact && decision.is_some_and(|decision| decision.action == Action::Update)
+        });
+        let mut away = false;
+        if let Some((seen, true)) = set_back.and_then(|member| seen_of(standing, evaluation, snapshot, &member.address))
+            && !seen.has(contribution)
+        {
+            before = seen.found(contribution).map(|now| mark_like(now, Some(&contribution.value), None));
+            away = true;
+        }
+        drifted_any |= away;
+        if !intact || away {
+            whole_changes.push((
+                target.phase(&kind),
+                true,
+                Change {
+                    path: format!("spec.{}", contribution.place()),
+                    before,
+                    after: Some(contribution.value.clone()),
+                    forces: false,
+                },
+            ));
+        }
+    }
+    let mut inputs = Map::default();
+    inputs.insert("notes".into(), one.notes.clone());
+    inputs.insert("with".into(), with);
+    let inputs = Value::Map(Arc::new(inputs));
+    // Its parts, which were decided about like any resource.
+    let mut parts = Vec::new();
+    let mut parts_change = false;
+    for (at, name) in kind.parts.keys().enumerate() {
+        let address = part_of(&one.address, name);
+        let there = evaluation.link(one.link).is_some_and(|link| matches!(link.parts.get(at), Some(Some(_))));
+        match positions.get(&address).and_then(|at| draft.decisions.get(*at)).filter(|_| there) {
+            Some(decision) => {
+                parts_change |= decision.action != Action::None;
+                parts.push(address);
+            }
+            None => parts_change |= snapshot.records.contains_key(&address),
+        }
+    }
+    let failed = prior.as_ref().is_some_and(|record| record.status.word != StatusWord::Ready);
+    let mut reasons = Vec::new();
+    match &prior {
+        None => reasons.push(Reason::New),
+        Some(record) => {
+            if !same(&record.inputs, &inputs) || !same(&record.outputs, &one.data) {
+                reasons.push(Reason::Changed);
+            }
+            if failed {
+                reasons.push(Reason::FailedBefore);
+            }
+            if drifted_any {
+                reasons.push(Reason::Drifted);
+            }
+            let acts = |decision: &Decision| decision.action != Action::None;
+            if reasons.is_empty() && (parts_change || decisions.iter().any(acts)) {
+                reasons.push(Reason::Changed);
+            }
+        }
+    }
+    let mut dependencies: Vec<Address> = Vec::new();
+    let ends = [Side::A, Side::B].into_iter().map(Target::End).chain((0..kind.uses.len()).map(Target::Use));
+    for target in ends {
+        let member = evaluation.member_of(one.link, target);
+        let member = member.and_then(|(resource, position)| evaluation.member(resource, position));
+        dependencies.extend(member.map(|member| member.address.clone()));
+    }
+    dependencies.extend(parts.iter().cloned());
+    let differs = prior.as_ref().is_some_and(|record| record.dependencies != dependencies);
+    if !reasons.is_empty() || differs || open && prior.is_some() {
+        let action = if reasons.is_empty() { Action::None } else { verb };
+        let whole = Whole { link: Some(one.link), after: one.after.clone(), parts, changes: whole_changes };
+        decisions.push(Decision {
+            desired: inputs,
+            outputs: one.data.clone(),
+            prior,
+            dependencies,
+            record_differs: true,
+            condition_open: open,
+            ..blank(one.address.clone(), one.type_name.clone(), action, reasons, one.span, Linked::Whole(whole))
+        });
+    }
+    Ok(Some((decisions, written)))
+}
+
+fn taken_out(contribution: &Contribution) -> Change {
+    Change {
+        path: format!("spec.{}", contribution.place()),
+        before: Some(contribution.value.clone()),
+        after: None,
+        forces: false,
+    }
+}
+
+/// Steps that take out what a link has written. Where the target goes away, or is made anew, nothing is left to take out.
+fn undo_phases(
+    draft: &Draft,
+    positions: &FixedMap<Address, usize>,
+    link: &Address,
+    overlays: Vec<Overlay>,
+    action: Action,
+    rank: u32,
+    span: Span,
+) -> Vec<Decision> {
+    let mut groups: blueprint::IndexMap<(Address, Name), Vec<Overlay>> = blueprint::IndexMap::default();
+    for overlay in overlays {
+        groups.entry((overlay.target.clone(), overlay.phase.clone())).or_default().push(overlay);
+    }
+    let mut decisions = Vec::new();
+    for (place, ((target, name), undo)) in groups.into_iter().enumerate() {
+        let Some(of) = positions.get(&target).and_then(|at| draft.decisions.get(*at)) else { continue };
+        if of.element.is_none() || !matches!(of.action, Action::Update | Action::None) {
+            continue;
+        }
+        let changes = undo.iter().map(|it| taken_out(&it.contribution)).collect();
+        let phase = Phase {
+            link: link.clone(),
+            into: None,
+            name: name.clone(),
+            target,
+            member: of.element,
+            // Nobody knows whether that was written.
+            insist: undo.iter().any(|it| it.open),
+            undo,
+            place: place as u32,
+            rank,
+        };
+        decisions.push(Decision {
+            changes,
+            ty: of.ty.clone(),
+            ..blank(
+                part_of(link, &name),
+                of.type_name.clone(),
+                action,
+                vec![Reason::Removed],
+                span,
+                Linked::Phase(phase),
+            )
+        });
+    }
+    decisions
+}
+
+/// What is done about a link that only the state knows: what it wrote is taken out, then it is forgotten.
+pub(super) fn undo_link(
+    draft: &Draft,
+    positions: Option<&FixedMap<Address, usize>>,
+    address: &Address,
+    record: &Arc<Record>,
+    reason: Reason,
+) -> Vec<Decision> {
+    let mut decisions = match positions {
+        Some(positions) => undo_phases(draft, positions, address, overlays_of(record), Action::Unlink, 0, Span::NONE),
+        None => Vec::new(),
+    };
+    let whole = Whole { link: None, after: Vec::new(), parts: Vec::new(), changes: Vec::new() };
+    decisions.push(Decision {
+        prior: Some(record.clone()),
+        dependencies: record.dependencies.clone(),
+        ..blank(
+            address.clone(),
+            record.type_name.clone(),
+            Action::Unlink,
+            vec![reason],
+            Span::NONE,
+            Linked::Whole(whole),
+        )
+    });
+    decisions
+}
+
+/// The things that are decided about, for [`undo_link`].
+pub(super) fn decided_things(draft: &Draft) -> FixedMap<Address, usize> {
+    positions(draft)
+}
+
+fn blank(
+    address: Address,
+    type_name: Name,
+    action: Action,
+    reasons: Vec<Reason>,
+    span: Span,
+    linked: Linked,
+) -> Decision {
+    Decision {
+        address,
+        element: None,
+        linked: Some(Arc::new(linked)),
+        type_name,
+        ty: None,
+        action,
+        reasons,
+        changes: Vec::new(),
+        replace_order: ReplaceOrder::DeleteFirst,
+        may_replace: false,
+        condition_open: false,
+        only_recorded: false,
+        record_differs: false,
+        desired: Value::Null,
+        metadata: Value::Null,
+        prior: None,
+        outputs: Value::Null,
+        private: Value::Null,
+        expired: None,
+        made_from: None,
+        moved_from: None,
+        temporary: false,
+        batch: None,
+        dependencies: Vec::new(),
+        retain: false,
+        protect: false,
+        restricted: Default::default(),
+        span,
+    }
+}
+
+/// What links write by steps of their own is held against what the document and other links have in the same place.
+fn conflicts(evaluation: &Evaluation, mut written: Vec<WrittenAfter>, found: &mut Diagnostics) {
+    written.sort_by(|a, b| (a.member, &a.link).cmp(&(b.member, &b.link)));
+    let documents = if written.is_empty() { Vec::new() } else { evaluation.documents_of_resources() };
+    for of_target in written.chunk_by(|a, b| a.member == b.member) {
+        let (resource, position) = of_target[0].member;
+        let Some(member) = evaluation.member(resource, position) else { continue };
+        let mut merger = Merger::new(member.spec.clone());
+        for one in of_target {
+            if let Err(refused) = merger.merge(&one.contribution, &one.link) {
+                let span = documents.get(resource as usize).map_or(Span::NONE, |(_, span, _)| *span);
+                let target = member.address.to_string();
+                found.push(conflict(&one.link, &target, &refused).label(span, "written to here"));
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What a plan says of links, for people (reference 5.1).
+
+use blueprint::{Address, IndexMap, Name, Value};
+use serde::{Deserialize, Serialize};
+
+use super::Linked;
+use crate::draft::Decision;
+use crate::plan::{Action, Reason, Step};
+use understand::compare::Change;
+
+/// A link that is made, changed or undone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkChange {
+    /// Which: `a::b`.
+    pub address: Address,
+    /// Its kind: the types of both ends, `::` between.
+    #[serde(rename = "type")]
+    pub type_name: Name,
+    /// What: link, relink or unlink.
+    pub action: Action,
+    /// Why, the strongest reason first.
+    pub reasons: Vec<Reason>,
+    /// The annotations in force, by the names of the kind.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub annotations: Value,
+    /// What it writes otherwise than before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<LinkEffectChange>,
+    /// The addresses of its parts; each that changes has a step of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Address>,
+}
+
+/// One thing that a link writes otherwise than before.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LinkEffectChange {
+    /// Into what: `a`, `b` or the name of a neighbour.
+    pub into: Name,
+    /// Written with the target's own spec; otherwise by a step of its own.
+    pub with: bool,
+    /// What it was and will be.
+    #[serde(flatten)]
+    pub change: Change,
+}
+
+/// The links among decisions of which something changes.
+pub(crate) fn link_changes(decisions: &[Decision]) -> Vec<LinkChange> {
+    let wholes = decisions.iter().filter_map(|decision| match decision.linked.as_deref() {
+        Some(Linked::Whole(whole)) if decision.action != Action::None => Some((decision, whole)),
+        _ => None,
+    });
+    let change = |(decision, whole): (&Decision, &super::Whole)| LinkChange {
+        address: decision.address.clone(),
+        type_name: decision.type_name.clone(),
+        action: decision.action,
+        reasons: decision.reasons.clone(),
+        annotations: decision.desired.get("notes").cloned().unwrap_or(Value::Null),
+        effects: whole
+            .changes
+            .iter()
+            .map(|(into, with, change)| LinkEffectChange { into: into.clone(), with: *with, change: change.clone() })
+            .collect(),
+        parts: whole.parts.clone(),
+    };
+    wholes.map(change).collect()
+}
+
+/// What links do to a thing, each by its address `a::b`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct StepLinks {
+    /// Those that are made.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gained: Vec<Address>,
+    /// Those that are there and change.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<Address>,
+    /// Those that are undone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<Address>,
+}
+
+/// What links gain, change and lose, by the things that they are about: both ends, and the neighbours they write into.
+pub(crate) fn told_of_links(decisions: &[Decision]) -> IndexMap<Address, StepLinks> {
+    let mut told: IndexMap<Address, StepLinks> = IndexMap::default();
+    for decision in decisions {
+        let Some(Linked::Whole(_)) = decision.linked.as_deref() else { continue };
+        for thing in decision.dependencies.iter().filter(|address| address.link.is_none()) {
+            let list = match decision.action {
+                Action::Link => |links: &mut StepLinks, link| links.gained.push(link),
+                Action::Relink => |links: &mut StepLinks, link| links.changed.push(link),
+                Action::Unlink => |links: &mut StepLinks, link| links.lost.push(link),
+                _ => continue,
+            };
+            list(told.entry(thing.clone()).or_default(), decision.address.clone());
+        }
+    }
+    told
+}
+
+/// Says in the steps about things which links they gain, change and lose (reference 5.1).
+pub(crate) fn tell_links(steps: &mut [Step], mut told: IndexMap<Address, StepLinks>) {
+    if told.is_empty() {
+        return;
+    }
+    for step in steps {
+        step.links = told.swap_remove(&step.address).map(Box::new);
+    }
+}

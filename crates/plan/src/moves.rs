@@ -1,0 +1,430 @@
+//! Records that follow their things to a new address (reference 5.5, moves).
+//!
+//! A former name comes from `cyan.movedFrom`, from the document's `cyan.moved`, or from `cyan state move`. Whatever hangs
+//! on the address goes along: the record, who uses it, remembered values, what refresh saw.
+//!
+//! Not here: the step that says so (`draft`), writing it (`ledger`).
+
+mod links;
+
+use std::sync::Arc;
+
+use blueprint::{Address, IndexMap, Key, LinkName, Name};
+use diag::{Diagnostics, Span};
+use state::Snapshot;
+
+use super::addresses::{element_of, unknown_in_state};
+use super::draft::Draft;
+use super::ledger::Ledger;
+use crate::codes;
+use evaluate::answers::Answers;
+use understand::documents::Documents;
+
+/// A thing was called otherwise before.
+struct Hint {
+    from: Address,
+    /// Where it may have been if not there: a hint in a child names a thing of that child, or one of the root.
+    elsewhere: Option<Address>,
+    to: Address,
+    span: Span,
+}
+
+/// The moves of a plan: new addresses by former ones.
+#[derive(Debug, Default)]
+pub(crate) struct Moves {
+    pairs: IndexMap<Address, (Address, Span)>,
+    /// Former addresses by new ones.
+    arrived: IndexMap<Address, Address>,
+}
+
+impl Moves {
+    /// Whether the record at an address has just come there.
+    pub(super) fn has_arrived(&self, address: &Address) -> bool {
+        self.arrived.contains_key(address)
+    }
+
+    /// The address that a thing has just come from.
+    pub(crate) fn from(&self, address: &Address) -> Option<Address> {
+        self.arrived.get(address).cloned()
+    }
+
+    /// `move-conflict` where the document still declares what has moved away.
+    pub(super) fn refuse_declared(&self, draft: &Draft, found: &mut Diagnostics) {
+        if self.pairs.is_empty() {
+            return;
+        }
+        let declared = draft.decisions.iter().filter(|decision| decision.element.is_some());
+        for address in declared.map(|decision| &decision.address) {
+            if let Some((to, span)) = self.pairs.get(address).filter(|_| !self.arrived.contains_key(address)) {
+                found.push(still_declared(address, to, *span));
+            }
+        }
+    }
+
+    /// Renames, unless something is there already under a new name.
+    fn carry_out(
+        &mut self,
+        snapshot: &mut Snapshot,
+        answers: &mut Answers,
+        ledger: &mut Ledger,
+        found: &mut Diagnostics,
+    ) {
+        for (from, (to, span)) in &self.pairs {
+            if snapshot.records.contains_key(to) && !self.pairs.contains_key(to) {
+                found.push(taken(from, to, *span));
+            }
+        }
+        if !found.has_errors() {
+            let pairs = self.pairs.iter().map(|(from, (to, _))| (from.clone(), to.clone())).collect();
+            let along = rename(pairs, snapshot, answers, ledger);
+            self.arrived.extend(along.into_iter().map(|(from, to)| (to, from)));
+        }
+    }
+
+    /// Takes in moves that the document does not name: of members that got keys, or lost them. Whether values are
+    /// remembered for them, or links come along, so that they must be evaluated again.
+    pub(crate) fn add(
+        &mut self,
+        pairs: impl Iterator<Item = (Address, Address)>,
+        span: Span,
+        snapshot: &mut Snapshot,
+        answers: &mut Answers,
+        ledger: &mut Ledger,
+    ) -> bool {
+        let pairs: IndexMap<Address, Address> = pairs.collect();
+        if pairs.is_empty() {
+            return false;
+        }
+        let along = rename(pairs.clone(), snapshot, answers, ledger);
+        let mut remembers = !along.is_empty();
+        self.arrived.extend(along.into_iter().map(|(from, to)| (to, from)));
+        let arrived: IndexMap<String, ()> = pairs.values().map(|to| (to.to_string(), ())).collect();
+        for (site, value) in &snapshot.remembered {
+            if !site.rsplitn(3, '|').nth(2).is_some_and(|owner| arrived.contains_key(owner)) {
+                continue;
+            }
+            // Drawn for the new name, before anybody knew who it is.
+            if answers.remembered.get(site).is_none_or(|drawn| drawn.fingerprint == value.fingerprint) {
+                answers.remembered.insert(site.clone(), value.clone());
+                remembers = true;
+            }
+        }
+        for (from, to) in pairs {
+            self.arrived.insert(to.clone(), from.clone());
+            self.pairs.insert(from, (to, span));
+        }
+        remembers
+    }
+
+    /// Takes those moves back that lead out of what is to change.
+    pub(super) fn take_back(
+        &mut self,
+        stays: impl Fn(&Address) -> bool,
+        snapshot: &mut Snapshot,
+        answers: &mut Answers,
+        ledger: &mut Ledger,
+    ) {
+        let back: IndexMap<Address, Address> = self
+            .pairs
+            .iter()
+            .filter(|(_, (to, _))| stays(to))
+            .map(|(from, (to, _))| (to.clone(), from.clone()))
+            .collect();
+        if back.is_empty() {
+            return;
+        }
+        for (to, from) in &back {
+            self.pairs.shift_remove(from);
+            self.arrived.shift_remove(to);
+        }
+        let along = rename(back, snapshot, answers, ledger);
+        along.keys().for_each(|to| drop(self.arrived.shift_remove(to)));
+    }
+}
+
+/// Moves records to where the document says that their things are now. `within` tells whether a thing may change at all.
+pub(crate) fn follow(
+    documents: &Documents,
+    within: impl Fn(&Address) -> bool,
+    snapshot: &mut Snapshot,
+    answers: &mut Answers,
+    ledger: &mut Ledger,
+    found: &mut Diagnostics,
+) -> Moves {
+    let hints = hints(documents);
+    let mut moves = Moves::default();
+    if hints.is_empty() {
+        return moves;
+    }
+    // Members of templates by name, looked up only for hints about whole templates.
+    let members = std::cell::LazyCell::new(|| members(snapshot));
+    for hint in &hints {
+        for (from, to) in pairs(hint, documents, snapshot, &members) {
+            if from == to || !within(&to) {
+                continue;
+            }
+            match moves.pairs.get(&from) {
+                Some((other, _)) if *other != to => found.push(
+                    codes::MOVE_CONFLICT
+                        .new(format!("`{from}` cannot become both `{other}` and `{to}`"))
+                        .label(hint.span, "names it too")
+                        .help("leave one of the two hints"),
+                ),
+                Some(_) => {}
+                None if moves.arrived.contains_key(&to) => found.push(
+                    codes::MOVE_CONFLICT
+                        .new(format!("more than one thing would become `{to}`"))
+                        .label(hint.span, format!("also `{from}` would"))
+                        .help("leave one of the hints; the other thing is then deleted, or forgotten with `cyan state remove`"),
+                ),
+                None => {
+                    moves.arrived.insert(to.clone(), from.clone());
+                    moves.pairs.insert(from, (to, hint.span));
+                }
+            }
+        }
+    }
+    for hint in &hints {
+        // In a chain of moves the former name is declared again, for what comes there.
+        let declared = is_single(documents, &hint.from) && hint.from != hint.to;
+        if declared && !moves.arrived.contains_key(&hint.from) {
+            found.push(still_declared(&hint.from, &hint.to, hint.span));
+            moves.pairs.shift_remove(&hint.from);
+        }
+    }
+    moves.carry_out(snapshot, answers, ledger, found);
+    moves
+}
+
+fn still_declared(from: &Address, to: &Address, span: Span) -> diag::Diagnostic {
+    codes::MOVE_CONFLICT
+        .new(format!("`{from}` is still declared, so it cannot have become `{to}`"))
+        .label(span, format!("says that it was `{from}` before"))
+        .help("remove the hint, or the former declaration")
+}
+
+fn taken(from: &Address, to: &Address, span: Span) -> diag::Diagnostic {
+    codes::MOVE_CONFLICT
+        .new(format!("`{from}` cannot become `{to}`, which is there already"))
+        .label(span, "both are in the state")
+        .help("remove the hint; if one of the two is not needed, take it out of the state with `cyan state remove`")
+}
+
+/// The moves that a person asked for on the command line: `unknown-address` or `move-conflict` where one cannot be.
+pub(crate) fn asked(
+    wanted: &[(Address, Address)],
+    snapshot: &mut Snapshot,
+    answers: &mut Answers,
+    ledger: &mut Ledger,
+    found: &mut Diagnostics,
+) -> Moves {
+    let mut moves = Moves::default();
+    for (from, to) in wanted {
+        let mut members: Vec<(Address, Address)> = Vec::new();
+        if snapshot.records.contains_key(from) {
+            members.push((from.clone(), to.clone()));
+        } else {
+            members.extend(below(from, to, snapshot));
+        }
+        if members.is_empty() {
+            found.push(unknown_in_state(from, snapshot));
+        }
+        for (from, to) in members.into_iter().filter(|(from, to)| from != to) {
+            if moves.arrived.insert(to.clone(), from.clone()).is_some() {
+                found.push(
+                    codes::MOVE_CONFLICT
+                        .new(format!("more than one thing would become `{to}`"))
+                        .help("name another address for one of them"),
+                );
+            }
+            moves.pairs.insert(from, (to, Span::NONE));
+        }
+    }
+    moves.carry_out(snapshot, answers, ledger, found);
+    moves
+}
+
+/// Everything within a template or a child document, each with its address under the new name.
+fn below(from: &Address, to: &Address, snapshot: &Snapshot) -> Vec<(Address, Address)> {
+    let mut all = Vec::new();
+    if from.key.is_some() || to.key.is_some() || from.link.is_some() || to.link.is_some() {
+        return all;
+    }
+    let child = |address: &Address| -> Vec<Name> { address.path.iter().chain([&address.name]).cloned().collect() };
+    let (old, new) = (child(from), child(to));
+    for address in snapshot.records.keys() {
+        if element_of(address) == *from && address.key.is_some() && address.link.is_none() {
+            all.push((address.clone(), like(to.clone(), address)));
+        } else if address.path.starts_with(&old) {
+            let path: Vec<Name> = new.iter().chain(&address.path[old.len()..]).cloned().collect();
+            all.push((address.clone(), like(Address::inside(&path, address.name.clone()), address)));
+        }
+    }
+    all
+}
+
+/// An element's address with the member and the link of another one.
+fn like(element: Address, other: &Address) -> Address {
+    let address = match &other.key {
+        Some(key) => element.with_key(key.clone()),
+        None => element,
+    };
+    match &other.link {
+        Some(link) => address.with_link(LinkName::clone(link)),
+        None => address,
+    }
+}
+
+/// All hints of all documents.
+fn hints(documents: &Documents) -> Vec<Hint> {
+    let mut hints = Vec::new();
+    for unit in documents.units() {
+        let inside = |address: &Address| {
+            let path: Vec<Name> = unit.path.iter().chain(&*address.path).cloned().collect();
+            like(Address::inside(&path, address.name.clone()), address)
+        };
+        let mut hint = |from: &Address, to: Address, span| {
+            let elsewhere = (!unit.path.is_empty()).then(|| from.clone());
+            hints.push(Hint { from: inside(from), elsewhere, to, span });
+        };
+        for (name, resource) in &unit.blueprint().resources {
+            for from in &resource.lifecycle.moved_from {
+                // Read by the dialect, so it is an address.
+                if let Ok(from) = from.parse() {
+                    hint(&from, unit.address(name), resource.span);
+                }
+            }
+        }
+        for it in &unit.blueprint().moves {
+            let to = inside(&it.to);
+            let target = documents.declared(&to).and_then(|number| documents.resource(number));
+            hint(&it.from, to, target.map_or(it.span, |(_, _, resource)| resource.span));
+        }
+    }
+    hints
+}
+
+/// Whether a document declares exactly this, as one thing.
+fn is_single(documents: &Documents, address: &Address) -> bool {
+    address.key.is_none() && address.link.is_none() && template(documents, address) == Some(false)
+}
+
+/// Whether the resource of an address has `each`; none if it is not declared.
+fn template(documents: &Documents, address: &Address) -> Option<bool> {
+    let (_, _, resource) = documents.resource(documents.declared(address)?)?;
+    Some(resource.each.is_some())
+}
+
+type MembersOf = IndexMap<Address, Vec<Address>>;
+
+fn members(snapshot: &Snapshot) -> MembersOf {
+    let mut members = MembersOf::default();
+    for address in snapshot.records.keys().filter(|address| address.key.is_some() && address.link.is_none()) {
+        members.entry(element_of(address)).or_default().push(address.clone());
+    }
+    members
+}
+
+/// What a hint means for the records that are there.
+fn pairs(
+    hint: &Hint,
+    documents: &Documents,
+    snapshot: &Snapshot,
+    members: &std::cell::LazyCell<MembersOf, impl FnOnce() -> MembersOf>,
+) -> Vec<(Address, Address)> {
+    let found = pairs_from(&hint.from, &hint.to, documents, snapshot, members);
+    match &hint.elsewhere {
+        Some(elsewhere) if found.is_empty() => pairs_from(elsewhere, &hint.to, documents, snapshot, members),
+        _ => found,
+    }
+}
+
+fn pairs_from(
+    from: &Address,
+    to: &Address,
+    documents: &Documents,
+    snapshot: &Snapshot,
+    members: &std::cell::LazyCell<MembersOf, impl FnOnce() -> MembersOf>,
+) -> Vec<(Address, Address)> {
+    let template = to.key.is_none() && template(documents, to) == Some(true);
+    let first = |address: &Address| address.clone().with_key(Key::Index(0));
+    if snapshot.records.contains_key(from) {
+        let to = match (&from.key, template) {
+            (_, false) => to.clone(),
+            (Some(Key::Name(key)), true) => to.clone().with_key(Key::Name(key.clone())),
+            (_, true) => first(to),
+        };
+        return vec![(from.clone(), to)];
+    }
+    if from.key.is_some() {
+        return Vec::new();
+    }
+    if !template {
+        // A template that has become a single thing.
+        let only = first(from);
+        return if snapshot.records.contains_key(&only) { vec![(only, to.clone())] } else { Vec::new() };
+    }
+    let every = members.get(from).into_iter().flatten();
+    every.map(|member| (member.clone(), like(to.clone(), member))).collect()
+}
+
+/// Gives records, and whatever names them, their new addresses. Positions stay as they are. Gives the links, and parts of
+/// links, that have moved along with an end.
+fn rename(
+    mut pairs: IndexMap<Address, Address>,
+    snapshot: &mut Snapshot,
+    answers: &mut Answers,
+    ledger: &mut Ledger,
+) -> IndexMap<Address, Address> {
+    if pairs.is_empty() {
+        return IndexMap::default();
+    }
+    let along = links::along(&pairs, snapshot);
+    pairs.extend(along.iter().map(|(from, to)| (from.clone(), to.clone())));
+    for (from, to) in &pairs {
+        ledger.note(snapshot, from);
+        ledger.note(snapshot, to);
+    }
+    let new = |address: &Address| pairs.get(address).cloned();
+    let users: Vec<Address> = snapshot
+        .records
+        .iter()
+        .filter(|(_, record)| record.dependencies.iter().any(|used| pairs.contains_key(used)))
+        .map(|(address, _)| address.clone())
+        .collect();
+    for address in users {
+        ledger.note(snapshot, &address);
+        if let Some(record) = snapshot.records.get_mut(&address) {
+            for used in &mut Arc::make_mut(record).dependencies {
+                if let Some(to) = new(used) {
+                    *used = to;
+                }
+            }
+        }
+    }
+    for used in snapshot.groups.values_mut().flatten() {
+        if let Some(to) = new(used) {
+            *used = to;
+        }
+    }
+    let records = std::mem::take(&mut snapshot.records);
+    snapshot.records =
+        records.into_iter().map(|(address, record)| (new(&address).unwrap_or(address), record)).collect();
+    let seen = std::mem::take(&mut answers.seen);
+    answers.seen = seen.into_iter().map(|(address, seen)| (new(&address).unwrap_or(address), seen)).collect();
+    let owners: IndexMap<String, String> = pairs.iter().map(|(from, to)| (from.to_string(), to.to_string())).collect();
+    for remembered in [&mut snapshot.remembered, &mut answers.remembered] {
+        let all = std::mem::take(remembered);
+        *remembered =
+            all.into_iter().map(|(site, value)| (moved_site(&site, &owners).unwrap_or(site), value)).collect();
+    }
+    links::retarget(&pairs, snapshot, ledger);
+    along
+}
+
+/// The call site of a remembered value under the new name of its owner.
+fn moved_site(site: &str, owners: &IndexMap<String, String>) -> Option<Name> {
+    let mut parts = site.rsplitn(3, '|');
+    let (nth, path, owner) = (parts.next()?, parts.next()?, parts.next()?);
+    Some(format!("{}|{path}|{nth}", owners.get(owner)?).into())
+}

@@ -1,0 +1,73 @@
+//! Links follow their ends: a link, its parts, and what the records of links say of what they have written where
+//! (reference 5.5).
+//!
+//! Not here: which things move (`moves`).
+
+use std::sync::Arc;
+
+use blueprint::{Address, IndexMap, LinkName, Name, Value};
+use state::{Record, Snapshot};
+
+use super::super::ledger::Ledger;
+use understand::links::address::{ends_of, is_link};
+use understand::links::overlay::{Overlay, failed_at, overlays_of, private_of};
+
+/// The links, and their parts, that are called otherwise because an end of theirs is. One whose ends come to stand in
+/// different documents is none any more, and stays where it is.
+pub(super) fn along(pairs: &IndexMap<Address, Address>, snapshot: &Snapshot) -> IndexMap<Address, Address> {
+    let mut moved: IndexMap<Address, Address> = IndexMap::default();
+    for address in snapshot.records.keys().filter(|address| !pairs.contains_key(*address)) {
+        let (Some([a, b]), Some(link)) = (ends_of(address), &address.link) else { continue };
+        let new = |end: &Address| pairs.get(end).cloned().unwrap_or_else(|| end.clone());
+        let (new_a, new_b) = (new(&a), new(&b));
+        if (&new_a, &new_b) == (&a, &b) || new_a.path != new_b.path {
+            continue;
+        }
+        let name = LinkName { b: new_b.name.clone(), b_key: new_b.key.clone(), part: link.part.clone() };
+        moved.insert(address.clone(), new_a.with_link(name));
+    }
+    // What is there already under a new name stays, and what would take its place is undone.
+    let taken = |to: &Address| snapshot.records.contains_key(to) && !moved.contains_key(to);
+    let free: Vec<bool> = moved.values().map(|to| !taken(to)).collect();
+    let mut free = free.into_iter();
+    moved.retain(|_, _| free.next().unwrap_or(true));
+    moved
+}
+
+/// Gives the things that links have written into their new addresses, in the links' records, and links their new ids.
+/// `snapshot` has its records under the new addresses already.
+pub(super) fn retarget(pairs: &IndexMap<Address, Address>, snapshot: &mut Snapshot, ledger: &mut Ledger) {
+    let mut changed: Vec<(Address, Arc<Record>)> = Vec::new();
+    for (address, record) in snapshot.records.iter().filter(|(address, _)| is_link(address)) {
+        let mut any = record.id.as_ref() != address.to_string();
+        let mut rename = |mut overlay: Overlay| {
+            if let Some(to) = pairs.get(&overlay.target) {
+                overlay.target = to.clone();
+                any = true;
+            }
+            overlay
+        };
+        let overlays: Vec<Overlay> = overlays_of(record).into_iter().map(&mut rename).collect();
+        let with = record.inputs.get("with").and_then(Value::as_list);
+        let with: Option<Vec<Value>> = with.map(|with| {
+            with.iter()
+                .map(|it| Overlay::from_value(it).map_or_else(|| it.clone(), |it| rename(it).to_value()))
+                .collect()
+        });
+        if !any {
+            continue;
+        }
+        let mut record = Record::clone(record);
+        record.private = private_of(&overlays, failed_at(&record).map(Name::from).as_ref());
+        if let (Some(with), Some(inputs)) = (with, record.inputs.as_map()) {
+            let mut inputs = inputs.clone();
+            inputs.insert("with".into(), Value::list(with));
+            record.inputs = Value::Map(Arc::new(inputs));
+        }
+        record.id = address.to_string().into();
+        changed.push((address.clone(), Arc::new(record)));
+    }
+    for (address, record) in changed {
+        ledger.put(snapshot, &address, Some(record));
+    }
+}

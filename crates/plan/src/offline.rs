@@ -1,0 +1,98 @@
+//! What a stage finds wrong in documents without asking the world: everything that follows from what is written.
+//!
+//! The documents are evaluated as a stage does it. What the world would answer, and inputs that nobody gave, are Unknown.
+//! Providers are asked for nothing but [`World::check`], which looks at the spec alone.
+//!
+//! Not here: the static checks by type (`check`), which have found no error before this runs.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use blueprint::{Address, Name, Value};
+use diag::Diagnostics;
+use expr::FunctionTable;
+use provider::Catalogs;
+use state::Snapshot;
+
+use super::draft::{Draft, levels, live_locals, report_check, settle_level};
+use evaluate::answers::Answers;
+use evaluate::resolve::inputs::{Given, inputs_known};
+use evaluate::resolve::{Evaluation, Members};
+use evaluate::world::World;
+use understand::documents::Documents;
+
+/// So many members of one resource are shown to their provider; they share a template and so their mistakes.
+const MEMBERS: usize = 100;
+
+/// Evaluates documents without the world and reports what is wrong, each mistake once.
+pub async fn check_offline(
+    documents: Arc<Documents>,
+    given: &Given,
+    catalogs: &Catalogs,
+    functions: Arc<FunctionTable>,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) {
+    if documents.is_incomplete() {
+        return;
+    }
+    let mut mistakes = Diagnostics::new();
+    let inputs = inputs_known(documents.root().blueprint(), given, catalogs, &mut Diagnostics::new());
+    let mut evaluation = Evaluation::new(documents.clone(), functions, Name::default(), inputs, Answers::default());
+    evaluation.offline = true;
+    evaluation.links.remember(&Snapshot::default());
+    evaluation.settle_written_out(&mut mistakes);
+    let live = live_locals(&documents);
+    let mut draft = Draft::default();
+    for level in levels(documents.graph()) {
+        let (resources, _) =
+            settle_level(&mut evaluation, level, &live, &mut draft, catalogs, world, &mut mistakes).await;
+        ask_providers(&evaluation, &resources, world, &mut mistakes).await;
+    }
+    for name in documents.root().blueprint().exports.keys() {
+        // An export of something absent is left out; nothing else is needed here.
+        let _ = evaluation.export(name, &mut mistakes);
+    }
+    evaluation.descriptions(&mut mistakes);
+    evaluation.report_room(&mut mistakes);
+    documents.attribute(crate::codes::OF_ACTIONS, &mut mistakes);
+    let mut said: HashSet<_, foldhash::fast::FixedState> = HashSet::default();
+    for one in found.iter() {
+        said.insert((one.code.name, one.span(), one.message.clone()));
+    }
+    mistakes.retain(|one| said.insert((one.code.name, one.span(), one.message.clone())));
+    found.append(mistakes);
+}
+
+/// Asks the providers of some resources whether they accept the specs.
+async fn ask_providers(evaluation: &Evaluation, resources: &[u32], world: &dyn World, found: &mut Diagnostics) {
+    let documents = &evaluation.documents;
+    let conventions = dialects::conventions(documents.root().blueprint().dialect);
+    for index in resources {
+        let Some((unit, _, resource)) = documents.resource(*index) else { continue };
+        let Some(ty) = documents.resource_type(*index).filter(|ty| ty.capabilities.checks) else { continue };
+        if resource.lifecycle.external.is_some() {
+            continue;
+        }
+        let members: Vec<(&Address, &Value)> = match &evaluation.resources[*index as usize] {
+            Members::Single(member) => vec![(&member.address, &member.spec)],
+            Members::Many(members) => {
+                members.iter().flatten().take(MEMBERS).map(|member| (&member.address, &member.spec)).collect()
+            }
+            Members::Open | Members::Failed | Members::Absent => Vec::new(),
+        };
+        let folder = documents.folder_seen_from_root(unit);
+        for (address, spec) in members {
+            // A provider that fails says so at stage, where it is needed.
+            let Ok(said) = world.check(address, &ty.name, spec, &folder).await else { continue };
+            let mut mine = Diagnostics::new();
+            report_check(said, address, Some(&resource.spec), resource.span, conventions, &mut mine);
+            let refused = mine.has_errors();
+            documents.lead_to(unit, &mut mine);
+            found.append(mine);
+            if refused {
+                break;
+            }
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! A plan as a file: everything it was made from, and its steps for those who read it.
+//!
+//! The same inputs and answers give the same plan, so the file keeps these, sealed where secret, and applying it makes
+//! the plan again without asking the world. Its steps must then be the same.
+
+use blueprint::{IndexMap, Name, Value};
+use serde::{Deserialize, Serialize};
+use state::Revision;
+use state::seal::{Place, SealError, Sealer};
+
+use crate::children::ChildChange;
+use crate::exports::ExportChange;
+use crate::links::report::LinkChange;
+use crate::options::Options;
+use crate::plan::{FrozenDocument, LeftAlone, Plan, Purpose, Step};
+use evaluate::answers::Answers;
+use evaluate::resolve::inputs::Given;
+
+/// The version of the form.
+pub const FORMAT: u32 = 2;
+
+/// Where a plan's secrets stand.
+const PLACE: Place<'static> = Place { uid: "plan", record: 0 };
+
+/// A plan file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanFileError {
+    /// It was written by a newer version.
+    #[error("the plan has format {found}; this version reads up to {FORMAT}")]
+    Newer {
+        /// The format it has.
+        found: u64,
+    },
+    /// It is not a plan.
+    #[error("the file is not a plan")]
+    NotAPlan {
+        /// What is wrong with it.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// Its secrets cannot be sealed or opened.
+    #[error("the secrets of the plan cannot be {verb}")]
+    Sealed {
+        /// `sealed` or `opened`.
+        verb: &'static str,
+        /// Why.
+        #[source]
+        source: SealError,
+    },
+}
+
+/// What the file says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PlanFile {
+    /// The version of the form.
+    pub format: u32,
+    /// Always `plan`.
+    pub kind: Name,
+    /// The instance.
+    pub instance: Name,
+    /// What for.
+    pub purpose: Purpose,
+    /// The revision of the state it was made from.
+    pub revision: Revision,
+    /// How it was made.
+    pub options: Options,
+    /// What it was made from, sealed if anything in it is secret.
+    pub made_from: Value,
+    /// What will be done.
+    pub steps: Vec<Step>,
+    /// The links that are made, changed or undone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkChange>,
+    /// The exported values after it.
+    pub exports: Vec<ExportChange>,
+    /// Child documents.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<ChildChange>,
+}
+
+/// What a plan was made from, in clear.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MadeFrom {
+    /// The document; none for a destroy.
+    pub document: Option<FrozenDocument>,
+    /// Typed inputs.
+    pub typed: IndexMap<Name, Value>,
+    /// Inputs as text.
+    pub text: IndexMap<Name, Name>,
+    /// What the world had to say.
+    pub answers: Answers,
+}
+
+impl MadeFrom {
+    /// The inputs as given.
+    pub fn given(&self) -> Given {
+        Given { typed: self.typed.clone(), text: self.text.clone() }
+    }
+}
+
+/// The text of a plan file. Without a key, a plan that holds a secret cannot be written.
+pub fn write(plan: &Plan, sealer: &Sealer) -> Result<String, PlanFileError> {
+    let made_from = MadeFrom {
+        document: plan.document.clone(),
+        typed: plan.given.typed.clone(),
+        text: plan.given.text.clone(),
+        answers: plan.answers.clone(),
+    };
+    let not_a_plan = |source| PlanFileError::NotAPlan { source };
+    let text = serde_json::to_string(&made_from).map_err(not_a_plan)?;
+    let made_from = if plan.secret {
+        let sealed = sealer
+            .seal_bytes(PLACE, text.as_bytes())
+            .map_err(|source| PlanFileError::Sealed { verb: "sealed", source })?;
+        Value::map([("sealed", Value::Bytes(sealed.into()))])
+    } else {
+        Value::from(text)
+    };
+    let file = PlanFile {
+        format: FORMAT,
+        kind: "plan".into(),
+        instance: plan.instance.clone(),
+        purpose: plan.purpose,
+        revision: plan.revision,
+        options: plan.options.clone(),
+        made_from,
+        steps: plan.steps.iter().map(hidden_step).collect(),
+        links: plan.links.iter().map(hidden_link).collect(),
+        exports: plan.exports.iter().map(hidden_export).collect(),
+        children: plan.children.iter().map(hidden_child).collect(),
+    };
+    serde_json::to_string(&file).map_err(not_a_plan)
+}
+
+/// Reads a plan file, and opens what is sealed in it.
+pub fn read(text: &str, sealer: &Sealer) -> Result<(PlanFile, MadeFrom), PlanFileError> {
+    let not_a_plan = |source| PlanFileError::NotAPlan { source };
+    #[derive(Deserialize)]
+    struct Head {
+        format: u64,
+    }
+    let head: Head = serde_json::from_str(text).map_err(not_a_plan)?;
+    if head.format > u64::from(FORMAT) {
+        return Err(PlanFileError::Newer { found: head.format });
+    }
+    let file: PlanFile = state::read_json(text.as_bytes()).map_err(not_a_plan)?;
+    let made_from = match file.made_from.get("sealed") {
+        Some(Value::Bytes(sealed)) => {
+            let clear =
+                sealer.open_bytes(PLACE, sealed).map_err(|source| PlanFileError::Sealed { verb: "opened", source })?;
+            state::read_json(&clear).map_err(not_a_plan)?
+        }
+        _ => state::read_json(file.made_from.as_text().unwrap_or_default().as_bytes()).map_err(not_a_plan)?,
+    };
+    Ok((file, made_from))
+}
+
+/// Whether a text looks like a plan file, so that `deploy FILE` can tell it from a document.
+pub fn looks_like_one(text: &str) -> bool {
+    text.starts_with("{\"format\":")
+        && text
+            .as_bytes()
+            .iter()
+            .take(200)
+            .copied()
+            .collect::<Vec<u8>>()
+            .windows(13)
+            .any(|part| part == b"\"kind\":\"plan\"")
+}
+
+/// A value for people and files: secrets as the text `(secret)`.
+pub fn hidden(value: &Value) -> Value {
+    match value {
+        Value::Secret(_) => Value::from("(secret)"),
+        Value::List(items) | Value::Set(items) => Value::list(items.iter().map(hidden)),
+        Value::Map(entries) => Value::map(entries.iter().map(|(key, value)| (key.clone(), hidden(value)))),
+        other => other.clone(),
+    }
+}
+
+/// A step for people and files: secrets as the text `(secret)`.
+pub fn hidden_step(step: &Step) -> Step {
+    let mut step = step.clone();
+    for change in &mut step.changes {
+        change.before = change.before.as_ref().map(hidden);
+        change.after = change.after.as_ref().map(hidden);
+    }
+    step
+}
+
+/// What a plan says of a link for people and files: secrets as the text `(secret)`.
+pub fn hidden_link(link: &LinkChange) -> LinkChange {
+    let mut link = link.clone();
+    link.annotations = hidden(&link.annotations);
+    for effect in &mut link.effects {
+        effect.change.before = effect.change.before.as_ref().map(hidden);
+        effect.change.after = effect.change.after.as_ref().map(hidden);
+    }
+    link
+}
+
+/// What is left alone, for people and files: secrets as the text `(secret)`.
+pub fn hidden_left_alone(left: &LeftAlone) -> LeftAlone {
+    let mut left = left.clone();
+    for change in left.document_differs.values_mut().flatten() {
+        change.before = change.before.as_ref().map(hidden);
+        change.after = change.after.as_ref().map(hidden);
+    }
+    left
+}
+
+/// An export for people and files: secrets as the text `(secret)`.
+pub fn hidden_export(export: &ExportChange) -> ExportChange {
+    let mut export = export.clone();
+    export.before = export.before.as_ref().map(hidden);
+    export.after = export.after.as_ref().map(hidden);
+    export
+}
+
+/// A child document for people and files: secrets as the text `(secret)`.
+pub fn hidden_child(child: &ChildChange) -> ChildChange {
+    let mut child = child.clone();
+    for export in child.exports.iter_mut().chain(&mut child.metadata) {
+        *export = hidden_export(export);
+    }
+    child
+}

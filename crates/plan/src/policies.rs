@@ -1,0 +1,263 @@
+//! What a person's policies make of a draft: drift taken in, passed over or refused, things made anew on request,
+//! protection and retention (reference 5.2, 5.5).
+
+use std::sync::Arc;
+
+use blueprint::{Address, IndexMap, Map, Name, Value};
+use diag::{Diagnostics, Span};
+use dialects::{Conventions, Mistake};
+use provider::{Catalogs, ResourceType, TypeRef};
+use state::{Record, Snapshot};
+
+use super::addresses::Named;
+use super::draft::{Decision, Draft, prior_spec};
+use super::ledger::Ledger;
+use crate::codes;
+use crate::drift::drifted_fields;
+use crate::options::DriftPolicy;
+use crate::plan::{Action, Reason};
+use evaluate::answers::{Answers, FrozenSeen};
+use understand::compare::{Change, mark_fields};
+
+/// Makes of what was seen what the policy wants the planner to see. A thing that has vanished stays vanished under all.
+/// Gives what was accepted although the document says otherwise.
+pub(super) fn heed_drift(
+    policy: DriftPolicy,
+    reaches: impl Fn(&Address) -> bool,
+    snapshot: &mut Snapshot,
+    answers: &mut Answers,
+    catalogs: &Catalogs,
+    ledger: &mut Ledger,
+) -> IndexMap<Address, Vec<Change>> {
+    let mut differs = IndexMap::default();
+    match policy {
+        DriftPolicy::Revert | DriftPolicy::Refuse => {}
+        DriftPolicy::Ignore => answers.seen.retain(|_, seen| !matches!(seen, FrozenSeen::There { .. })),
+        DriftPolicy::Accept => {
+            let drifted: Vec<Address> = answers
+                .seen
+                .iter()
+                .filter(|(address, seen)| matches!(seen, FrozenSeen::There { .. }) && reaches(address))
+                .map(|(address, _)| address.clone())
+                .collect();
+            for address in drifted {
+                let Some(record) = snapshot.records.get(&address).filter(|record| !record.id.is_empty()).cloned()
+                else {
+                    continue;
+                };
+                let Some(FrozenSeen::There { fields, private, .. }) = answers.seen.shift_remove(&address) else {
+                    continue;
+                };
+                if let TypeRef::Known(ty) = catalogs.resource_type(&record.type_name) {
+                    let ignored = crate::hints::ignored_changes(&record);
+                    let mut set = crate::drift::changes(&ty, &record, &fields);
+                    set.retain(|change| is_set(&record, &change.path) && !is_ignored(&change.path, &ignored));
+                    if !set.is_empty() {
+                        differs.insert(address.clone(), set);
+                    }
+                    let mut taken = Record::clone(&record);
+                    taken.outputs = accepted(&ty, &record, &fields);
+                    taken.private = private;
+                    ledger.put(snapshot, &address, Some(Arc::new(taken)));
+                }
+            }
+        }
+    }
+    differs
+}
+
+/// Whether the document sets the leaf at a path, or something around it.
+fn is_set(record: &Record, path: &str) -> bool {
+    let mut here = &record.inputs;
+    for name in path.strip_prefix("spec.").unwrap_or(path).split('.') {
+        let name = name.split_once('[').map_or(name, |(name, _)| name);
+        match here.get(name) {
+            Some(value) => here = value,
+            // A list or a scalar is set as a whole.
+            None => return here.as_map().is_none(),
+        }
+    }
+    true
+}
+
+fn is_ignored(path: &str, ignored: &[Name]) -> bool {
+    let path = path.strip_prefix("spec.").unwrap_or(path);
+    ignored
+        .iter()
+        .any(|one| path.strip_prefix(one.as_ref()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])))
+}
+
+/// The fields of a thing with what was seen of those that the document does not set.
+fn accepted(ty: &ResourceType, record: &Record, seen: &Value) -> Value {
+    let mut outputs = record.outputs.as_map().cloned().unwrap_or_default();
+    for field in drifted_fields(ty, record, seen) {
+        let now = field.now.map_or(Value::Null, |now| field.marked(now, record));
+        match take_unset(outputs.get(field.name), &now, record.inputs.get(field.name)) {
+            Value::Null => drop(outputs.shift_remove(field.name)),
+            value => drop(outputs.insert(field.name.clone(), value)),
+        }
+    }
+    Value::Map(outputs.into())
+}
+
+/// What is recorded, with what was seen wherever the document says nothing.
+fn take_unset(recorded: Option<&Value>, seen: &Value, set: Option<&Value>) -> Value {
+    let Some(set) = set.filter(|set| !set.is_null()) else { return seen.clone() };
+    let recorded = recorded.cloned().unwrap_or_default();
+    match (recorded.as_map(), seen.as_map(), set.as_map()) {
+        (Some(then), Some(now), Some(set)) => {
+            let mut merged = Map::default();
+            for key in then.keys().chain(now.keys().filter(|key| !then.contains_key(key))) {
+                let value = take_unset(then.get(key), now.get(key).unwrap_or(&Value::Null), set.get(key));
+                if !value.is_null() {
+                    merged.insert(key.clone(), value);
+                }
+            }
+            Value::Map(merged.into())
+        }
+        _ => recorded,
+    }
+}
+
+/// The record of a thing as it was seen: all that is set of it, too.
+pub(super) fn as_seen(ty: &ResourceType, record: &Record, fields: &Value, private: &Value) -> Record {
+    let mut inputs = record.inputs.as_map().cloned().unwrap_or_default();
+    for field in drifted_fields(ty, record, fields).filter(|field| field.written) {
+        match field.now {
+            Some(now) => drop(inputs.insert(field.name.clone(), field.marked(now, record))),
+            None => drop(inputs.shift_remove(field.name)),
+        }
+    }
+    let mut taken = record.clone();
+    taken.outputs = mark_fields(&ty.schema, fields, &record.outputs);
+    taken.inputs = Value::Map(inputs.into());
+    taken.private = private.clone();
+    taken
+}
+
+/// Makes replacements of what a person wants made anew; nothing of what is not there.
+pub(super) fn request_replacements(drafts: &mut [Decision], replace: &Named) {
+    for decision in drafts.iter_mut().filter(|decision| replace.covers(&decision.address)) {
+        if matches!(decision.action, Action::None | Action::Update | Action::Replace) {
+            decision.action = Action::Replace;
+            decision.may_replace = false;
+            decision.only_recorded = false;
+            decision.reasons.insert(0, Reason::Requested);
+        }
+    }
+}
+
+/// Forgets the remembered values of what a person wants drawn anew (ruling S60).
+pub(crate) fn renew(answers: &mut Answers, renew: &Named) {
+    if !renew.is_empty() {
+        answers.remembered.retain(|site, _| !owner_of(site).is_some_and(|owner| renew.covers(&owner)));
+    }
+}
+
+/// Owners of call sites, as addresses.
+pub(super) fn owners(answers: &Answers) -> Vec<Name> {
+    answers.remembered.keys().filter_map(|site| Some(owner_of(site)?.name.clone())).collect()
+}
+
+fn owner_of(site: &str) -> Option<Address> {
+    site.rsplitn(3, '|').nth(2)?.parse().ok()
+}
+
+/// `drift-refused` for everything in a draft that has drifted.
+pub(super) fn refuse_drift(draft: &Draft, answers: &Answers, found: &mut Diagnostics) {
+    for decision in &draft.decisions {
+        let drifted = match decision.element {
+            Some(_) => decision.reasons.iter().any(|reason| matches!(reason, Reason::Drifted | Reason::Vanished)),
+            None => has_drifted(decision, answers),
+        };
+        if !drifted {
+            continue;
+        }
+        let what = if decision.reasons.contains(&Reason::Vanished) { "is gone" } else { "is not as it was left" };
+        let diagnostic = codes::DRIFT_REFUSED.new(format!("`{}` {what}, and drift is refused", decision.address));
+        let diagnostic = placed(diagnostic, decision.span, "declared here");
+        found.push(diagnostic.help("see what differs with `cyan drift`; choose what becomes of it with `--drift`"));
+    }
+}
+
+/// Whether something that goes is not as recorded.
+fn has_drifted(decision: &Decision, answers: &Answers) -> bool {
+    let (Some(ty), Some(record)) = (&decision.ty, &decision.prior) else { return false };
+    match answers.seen.get(&decision.address) {
+        // What its hints said does not count, though it is declared no longer.
+        Some(FrozenSeen::There { fields, .. }) => {
+            prior_spec(ty, record, Some(fields), &crate::hints::ignored_changes(record), &[]).1
+        }
+        _ => false,
+    }
+}
+
+/// `protected` for what must not go, and a note for what is left in the world.
+pub(super) fn report_what_goes(draft: &Draft, dialect: &str, found: &mut Diagnostics) {
+    let conventions = dialects::conventions(dialect);
+    for decision in &draft.decisions {
+        let Decision { address, span, .. } = decision;
+        refuse_changes(decision, conventions, found);
+        match decision.action {
+            Action::Replace if decision.protect => found.push(protected(address, "replaced", *span)),
+            Action::Delete if decision.protect => found.push(protected(address, "deleted", *span)),
+            Action::Detach => {
+                let note = codes::RETAINED.new(format!("`{address}` is left in the world and no longer managed"));
+                found.push(placed(note, *span, ""));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// `restricted-action` for what may not be done to a thing, `immutable-changed` for fields that may not change.
+fn refuse_changes(decision: &Decision, conventions: Option<&'static dyn Conventions>, found: &mut Diagnostics) {
+    let words = |mistake: Mistake<'_>| conventions.and_then(|it| it.words(&mistake)).map(Box::new);
+    let (what, restricted) = match decision.action {
+        Action::Update => ("update", decision.restricted.update),
+        Action::Replace => ("replace", decision.restricted.replace),
+        _ => return,
+    };
+    if restricted {
+        let mut diagnostic = codes::RESTRICTED_ACTION
+            .new(format!("`{}` may not be {what}d", decision.address).replace("updated", "updated in place"))
+            .help("take the restriction out of the registry, or the change out of the document");
+        diagnostic.words = words(Mistake::Restricted { resource: &decision.address.name, action: what });
+        found.push(placed(diagnostic, decision.span, "restricted by the environment"));
+    }
+    let Some(ty) = &decision.ty else { return };
+    for change in &decision.changes {
+        let field = change.path.split(['.', '[']).next().unwrap_or_default();
+        if ty.schema.fields.get(field).is_some_and(|field| field.immutable) {
+            let mut diagnostic = dialects::codes::IMMUTABLE_CHANGED
+                .new(format!("`{field}` of `{}` may not change", decision.address))
+                .help("give it its value of before, or make another resource");
+            let resource = &decision.address.name;
+            diagnostic.words = words(Mistake::Immutable { field, resource, type_name: &ty.name });
+            found.push(placed(diagnostic, decision.span, "its type lets nobody change it"));
+        }
+    }
+}
+
+fn protected(address: &Address, what: &str, span: Span) -> diag::Diagnostic {
+    let diagnostic = codes::PROTECTED.new(format!("`{address}` is protected and would be {what}"));
+    placed(diagnostic, span, "protected by `cyan.protect`").help("take `cyan.protect` away first and deploy that")
+}
+
+fn placed(diagnostic: diag::Diagnostic, span: Span, text: &str) -> diag::Diagnostic {
+    if span.is_some() { diagnostic.label(span, text) } else { diagnostic }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_document_sets_stays_as_recorded_at_any_depth() {
+        let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        let (recorded, set) = (read(r#"{"a":{"x":1,"y":2},"b":3}"#), read(r#"{"a":{"x":1}}"#));
+        let seen = read(r#"{"a":{"x":7,"z":8},"b":9}"#);
+        let taken = take_unset(Some(&recorded), &seen, Some(&set));
+        assert_eq!(serde_json::to_string(&taken).unwrap(), r#"{"a":{"x":1,"z":8},"b":9}"#);
+    }
+}

@@ -1,0 +1,80 @@
+//! A plan without a document that sets right what has drifted: everything is to be as it was last sent (reference 5.3).
+//!
+//! Not here: calls that were cut off, which are settled before any plan.
+
+use std::sync::Arc;
+
+use blueprint::{Address, IndexMap};
+use provider::{Catalogs, ResourceType};
+use state::{Record, Snapshot};
+
+use super::draft::{Decision, Draft, of_record, prior_spec};
+use crate::plan::{Action, Reason};
+use evaluate::answers::{Answers, FrozenSeen};
+use understand::compare::{Change, differences, mark_fields, with_path_of};
+use understand::links::address::is_link;
+use understand::links::contribution::Contribution;
+use understand::links::overlay::overlays_of;
+
+/// Decides about everything that was seen to differ from its record; the rest stays.
+pub(crate) fn draft(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs) -> Draft {
+    let mut draft = Draft { groups: snapshot.groups.clone(), ..Draft::default() };
+    // What links have written is no drift.
+    let mut written: IndexMap<Address, Vec<Contribution>> = IndexMap::default();
+    for (_, record) in snapshot.records.iter().filter(|(address, _)| is_link(address)) {
+        for overlay in overlays_of(record) {
+            written.entry(overlay.target).or_default().push(overlay.contribution);
+        }
+    }
+    for (address, record) in &snapshot.records {
+        if record.id.is_empty() {
+            continue;
+        }
+        let Some(seen) = answers.seen.get(address) else { continue };
+        let written = written.get(address).map_or(&[][..], Vec::as_slice);
+        draft.decisions.extend(decide(address, record, seen, written, catalogs));
+    }
+    draft
+}
+
+fn decide(
+    address: &Address,
+    record: &Arc<Record>,
+    seen: &FrozenSeen,
+    written: &[Contribution],
+    catalogs: &Catalogs,
+) -> Option<Decision> {
+    let mut decision = of_record(address, record, catalogs);
+    let ty: Arc<ResourceType> = decision.ty.clone()?;
+    decision.desired = record.inputs.clone();
+    decision.metadata = record.metadata.clone();
+    decision.replace_order = ty.replace_order;
+    match seen {
+        FrozenSeen::Gone => {
+            decision.action = Action::Create;
+            decision.reasons = vec![Reason::Vanished];
+            differences(&ty.schema, &blueprint::Value::Null, &decision.desired, &mut decision.changes);
+            decision.changes.iter_mut().for_each(|change: &mut Change| change.forces = false);
+        }
+        FrozenSeen::There { fields, private, expired, .. } => {
+            let ignored = crate::hints::ignored_changes(record);
+            let (prior, drifted) = prior_spec(&ty, record, Some(fields), &ignored, written);
+            for path in &ignored {
+                decision.desired = with_path_of(&decision.desired, &prior, path);
+            }
+            differences(&ty.schema, &prior, &decision.desired, &mut decision.changes);
+            let forced = decision.changes.iter().any(|change| change.forces) || expired.is_some();
+            decision.action = match (forced, drifted) {
+                (true, _) => Action::Replace,
+                (false, true) => Action::Update,
+                (false, false) => return None,
+            };
+            decision.reasons = vec![Reason::Drifted];
+            decision.outputs = mark_fields(&ty.schema, fields, &record.outputs);
+            decision.private = private.clone();
+            decision.expired = expired.clone();
+        }
+        FrozenSeen::CannotTell => return None,
+    }
+    Some(decision)
+}

@@ -1,0 +1,253 @@
+//! What the elements of the root document come to: for those who show or compare more than steps.
+
+use blueprint::{Address, Expr, Head, Name, Value};
+use diag::Diagnostics;
+use dialects::{Part, SpecAt};
+use provider::TypeRef;
+
+use crate::plan::Staged;
+use evaluate::resolve::{Evaluation, Members, Site, Slot};
+use understand::documents::Kind;
+use understand::documents::whole::read_by;
+use understand::graph::{EdgeKind, Node};
+
+/// What the root document comes to, as far as it is known.
+#[derive(Clone, Debug, Default)]
+pub struct Resolved {
+    /// The value of each input, in document order.
+    pub inputs: Vec<(Name, Value)>,
+    /// Each named intermediate value; none for one in error.
+    pub locals: Vec<(Name, Option<Value>)>,
+    /// Each resource and child, in document order, resources first.
+    pub elements: Vec<ResolvedElement>,
+}
+
+/// What a resource or a child comes to.
+#[derive(Clone, Debug)]
+pub struct ResolvedElement {
+    /// Its name.
+    pub name: Name,
+    /// Its type as written; the path of a child.
+    pub type_name: Name,
+    /// Whether it is another document.
+    pub is_child: bool,
+    /// The id under which the thing exists elsewhere, where it is not managed here.
+    pub external: Option<Name>,
+    /// Whether it is there: its condition does not say otherwise.
+    pub there: bool,
+    /// What its spec, or what is handed to the child, comes to as written; none if that is in error.
+    pub written: Option<Value>,
+    /// The same as it is given to the provider, or to the child.
+    pub given: Value,
+    /// Its metadata; null for none.
+    pub metadata: Value,
+    /// What becomes of the thing when it is no longer declared, in Heat's words.
+    pub deletion_policy: Name,
+    /// How updates are carried out, if something is said of that; else null.
+    pub update_policy: Value,
+    /// Names of the resources and children of the document that it needs directly, sorted.
+    pub needs: Vec<Name>,
+    /// Names of those that it says to wait for, in the order in which it says so.
+    pub depends_on: Vec<Name>,
+}
+
+fn plain(names: &[diag::Spanned<Name>]) -> Vec<Name> {
+    names.iter().map(|name| name.item.clone()).collect()
+}
+
+impl Staged {
+    /// What the elements of the root document come to. None where nothing was staged but a destruction.
+    pub fn resolved(&mut self) -> Option<Resolved> {
+        let evaluation = self.evaluation.as_mut()?;
+        let documents = evaluation.documents.clone();
+        let root = documents.root();
+        let blueprint = root.blueprint();
+        let inputs = blueprint.inputs.keys().cloned().zip(evaluation.inputs.iter().cloned()).collect();
+        let locals = blueprint.locals.keys().enumerate().map(|(at, name)| {
+            let value = match &evaluation.locals[root.local(at) as usize] {
+                Slot::Value(value) | Slot::Partial(value) => Some(value.clone()),
+                _ => None,
+            };
+            (name.clone(), value)
+        });
+        let locals = locals.collect();
+        let graph = documents.graph().clone();
+        // What stands in a child is needed as the child.
+        let name_of = |node: Node| -> Option<Name> {
+            let unit = documents.unit_of(node);
+            if let Some(above) = documents.unit(unit).path.first() {
+                return Some(above.clone());
+            }
+            match node {
+                Node::Resource(number) => documents.resource(number).map(|(_, name, _)| name.clone()),
+                _ => None,
+            }
+        };
+        let needs = |nodes: Vec<Node>, own: &Name| -> Vec<Name> {
+            let mut names: Vec<Name> = Vec::new();
+            for node in nodes {
+                for edge in graph.edges(node).iter().filter(|edge| edge.kind != EdgeKind::Condition) {
+                    names.extend(name_of(edge.to).filter(|name| name != own));
+                }
+            }
+            names.sort();
+            names.dedup();
+            names
+        };
+        // What is said of a resource beside its spec.
+        let said = |evaluation: &mut Evaluation, expr: Option<&Expr>| -> Value {
+            let value = expr.map(|expr| evaluation.present(Site::of(0, ""), expr, &mut Diagnostics::new()));
+            value.and_then(Result::ok).unwrap_or_default()
+        };
+        let policy = |evaluation: &mut Evaluation, expr: Option<&Expr>| -> Name {
+            match said(evaluation, expr).as_text().map(str::to_ascii_lowercase).as_deref() {
+                Some("retain") => "Retain".into(),
+                Some("snapshot") => "Snapshot".into(),
+                _ => "Delete".into(),
+            }
+        };
+        let conventions = dialects::conventions(blueprint.dialect);
+        // What is handed on without being asked for is no property.
+        let unasked = |input: &Name| conventions.is_some_and(|it| it.is_handed_unasked(input));
+        let mut elements = Vec::new();
+        for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
+            let number = root.resource(at);
+            let address = Address::root(name.clone()).to_string();
+            let (there, given, metadata) = match &evaluation.resources[number as usize] {
+                Members::Single(member) => (true, member.spec.clone(), member.metadata.clone()),
+                Members::Absent => (false, Value::Null, Value::Null),
+                _ => (true, Value::Null, Value::Null),
+            };
+            let site = Site::of(0, &address);
+            let given = conventions.map_or_else(|| given.clone(), |it| it.shown(&resource.type_name.item, &given));
+            let written = there.then(|| evaluation.present(site, &resource.spec, &mut Diagnostics::new()).ok());
+            let (mut given, mut metadata) = (given, metadata);
+            // What exists elsewhere may read what was settled after it.
+            if let (Some(_), Some(Some(written)), Some(conventions), TypeRef::Known(ty)) = (
+                &resource.lifecycle.external,
+                &written,
+                conventions,
+                self.catalogs.resource_type(&resource.type_name.item),
+            ) {
+                let at = SpecAt { expr: &resource.spec, holder: resource.spec_key, resource: name, part: Part::Spec };
+                given = conventions.spec(written, at, &ty.schema, &mut Diagnostics::new());
+                if let Some(custom) = &resource.metadata.custom {
+                    metadata = Value::map([("custom", said(evaluation, Some(custom)))]);
+                }
+            }
+            elements.push(ResolvedElement {
+                name: name.clone(),
+                type_name: resource.stands_for.as_ref().map_or(&resource.type_name, |written| written).item.clone(),
+                is_child: false,
+                external: resource.lifecycle.external.clone(),
+                there,
+                written: written.flatten(),
+                given,
+                metadata,
+                deletion_policy: policy(evaluation, resource.removal.as_deref()),
+                update_policy: said(evaluation, resource.update_policy.as_deref()),
+                needs: needs(vec![Node::Resource(number)], name),
+                depends_on: plain(&resource.depends_on),
+            });
+        }
+        for (at, (name, child)) in blueprint.children.iter().enumerate() {
+            let spec = child.expansion.as_ref().map(|expansion| {
+                let value = evaluation.present(Site::of(0, name), &expansion.spec, &mut Diagnostics::new()).ok();
+                let ty = self.catalogs.resource_type(&expansion.kind.item);
+                let given = match (&value, ty, dialects::conventions(blueprint.dialect)) {
+                    (Some(value), TypeRef::Known(ty), Some(conventions)) => {
+                        let (expr, holder) = (&expansion.spec, expansion.spec_key);
+                        let at = SpecAt { expr, holder, resource: name, part: Part::Spec };
+                        conventions.spec(value, at, &ty.schema, &mut Diagnostics::new())
+                    }
+                    _ => Value::Null,
+                };
+                (value, given)
+            });
+            let mut written = Vec::new();
+            for (input, expr) in child.inputs.iter().filter(|(input, _)| !unasked(&input.item)) {
+                if let Ok(Some(value)) = evaluation.entry(Site::of(0, name), expr, &mut Diagnostics::new()) {
+                    written.push((input.item.clone(), value));
+                }
+            }
+            let (mut given, mut nodes) = (Vec::new(), Vec::new());
+            if let Some(unit) = root.child(at) {
+                let unit = documents.unit(unit);
+                let theirs = dialects::conventions(unit.blueprint().dialect);
+                for (position, (input, declared)) in unit.blueprint().inputs.iter().enumerate() {
+                    let number = unit.number(Kind::Input, position);
+                    nodes.push(Node::Input(number));
+                    let handed = written.iter().any(|(given, _)| given == input);
+                    if let Slot::Value(value) | Slot::Partial(value) = &evaluation.handed[number as usize]
+                        && handed
+                    {
+                        // What becomes of a property is the other document's affair.
+                        let as_written = written.iter().find(|(name, _)| name == input).map(|(_, value)| value);
+                        let shown = as_written.zip(theirs).and_then(|(it, theirs)| theirs.shown_input(declared, it));
+                        given.push((input.clone(), shown.unwrap_or_else(|| value.clone())));
+                    }
+                }
+            }
+            elements.push(ResolvedElement {
+                name: name.clone(),
+                type_name: match &child.stands_for {
+                    Some(written) => written.item.clone(),
+                    None => child.path.as_literal().and_then(Value::as_text).unwrap_or_default().into(),
+                },
+                is_child: true,
+                external: None,
+                there: root.child(at).is_some(),
+                written: match &spec {
+                    Some((written, _)) => written.clone(),
+                    None => Some(Value::map(written)),
+                },
+                given: spec.map_or_else(|| Value::map(given), |(_, given)| given),
+                metadata: {
+                    let facts = child.inputs.iter().filter(|(input, _)| unasked(&input.item));
+                    let metadata = facts.map(|(_, expr)| said(evaluation, Some(expr)).get("metadata").cloned());
+                    match metadata.flatten().next() {
+                        Some(metadata) => Value::map([("custom", metadata)]),
+                        None => Value::Null,
+                    }
+                },
+                deletion_policy: policy(evaluation, child.removal.as_deref()),
+                update_policy: said(
+                    evaluation,
+                    child.expansion.as_ref().and_then(|expansion| expansion.policy.as_ref()),
+                ),
+                needs: needs(nodes, name),
+                depends_on: plain(&child.depends_on),
+            });
+        }
+        if conventions.is_some_and(dialects::Conventions::children_are_whole) {
+            for element in &mut elements {
+                let resource = blueprint.resources.get(&element.name);
+                let child = blueprint.children.get(&element.name);
+                let mut read: Vec<Name> = Vec::new();
+                if let Some(child) = child {
+                    read.extend(read_by(child).into_iter().map(|name| name.item));
+                    read.extend(child.depends_on.iter().map(|name| name.item.clone()));
+                }
+                if let Some(resource) = resource.filter(|resource| resource.lifecycle.external.is_none()) {
+                    let expressions = std::iter::once(&resource.spec).chain(&resource.metadata.custom);
+                    expressions.for_each(|expr| {
+                        expr.references(&mut |reference| {
+                            if let Head::Child(name) = &reference.head {
+                                read.push(name.clone());
+                            }
+                        });
+                    });
+                    read.extend(resource.depends_on.iter().map(|name| name.item.clone()));
+                }
+                element.needs.extend(read.into_iter().filter(|name| *name != element.name));
+                element.needs.sort();
+                element.needs.dedup();
+            }
+        }
+        let gone: Vec<Name> = elements.iter().filter(|one| !one.there).map(|one| one.name.clone()).collect();
+        for element in &mut elements {
+            element.needs.retain(|name| !gone.contains(name));
+        }
+        Some(Resolved { inputs, locals, elements })
+    }
+}

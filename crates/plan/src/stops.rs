@@ -1,0 +1,443 @@
+//! Where a plan stops until a person lets it go on: breakpoints of things and of child documents, of which action each is,
+//! and which of them the last operation waited at, so that this one goes on from there.
+//!
+//! ```text
+//! breakpoints, what is done ──┐
+//! what is remembered ─────────┴──> Subject: stops before, stops after, goes on ──> gates (`tasks`) ──> apply stands there
+//! ```
+//!
+//! A breakpoint is passed once for an action. An action is under way from the moment at which nothing stops before it any
+//! more until nothing stops after it; what is under way is committed when an operation begins, so that a run which is cut
+//! off neither forgets a stop nor makes it twice.
+//!
+//! Not here: which tasks wait for whom (`tasks::gates`); standing there (`apply::stops`).
+
+use std::collections::HashMap;
+
+use blueprint::{Address, Breakpoint, Breakpoints, Name};
+use serde::{Deserialize, Serialize};
+use state::{OperationKind, Snapshot, StatusOp, Stop, Stops};
+
+use super::draft::{Decision, Draft};
+use crate::draft::AddressSet;
+use crate::plan::{Action, Purpose, Step};
+use evaluate::resolve::Evaluation;
+use understand::documents::{Documents, group_key};
+
+/// A map with a fixed hash, so that nothing depends on a random seed.
+pub(crate) type FixedMap<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
+
+/// A place at which a plan stops, or from which it goes on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlannedStop {
+    /// The thing, or the includes that lead to the child.
+    pub address: Name,
+    /// It is a child document as a whole.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub child: bool,
+    /// The moment.
+    pub at: Breakpoint,
+    /// The last operation waited there, and this one goes on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub passed: bool,
+}
+
+/// A task that nothing passes which waits for it, until the next operation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gate {
+    /// Whose it is, as the state calls it.
+    pub place: Name,
+    /// Of which action, and on which side of it.
+    pub at: Breakpoint,
+    /// Whether the operation stops there. If not it only tells that the action is over.
+    pub stops: bool,
+    /// It stops only if the thing was updated in place.
+    pub after_update: bool,
+}
+
+/// What happens behind an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum After {
+    /// Nothing.
+    Nothing,
+    /// The action is over.
+    Ends,
+    /// The operation stops.
+    Stops,
+}
+
+/// A thing or a child with breakpoints, and what this plan does there.
+pub(super) struct Subject {
+    pub(crate) place: Name,
+    /// The includes that lead to it, if it is a child.
+    pub(crate) path: Option<Box<[Name]>>,
+    pub(crate) address: Option<Address>,
+    breakpoints: Breakpoints,
+    /// The action that is under way from now on, or that the plan stops before.
+    pub(crate) action: Option<StatusOp>,
+    /// The plan stops before it.
+    pub(crate) before: bool,
+    pub(crate) after: After,
+    pub(crate) after_update: bool,
+    /// Where the last operation waited.
+    goes_on: Option<Breakpoint>,
+    /// What it used, of a delete: things, and groups of the state.
+    pub(crate) uses: Vec<Address>,
+    declared: bool,
+}
+
+/// All of them, and how to find them.
+#[derive(Default)]
+pub(super) struct Subjects {
+    pub(crate) all: Vec<Subject>,
+    pub(crate) things: FixedMap<Address, u32>,
+    pub(crate) children: FixedMap<Box<[Name]>, u32>,
+    /// What is remembered of those that the plan leaves alone.
+    kept: Stops,
+}
+
+/// What a plan does in a child.
+#[derive(Default)]
+struct InChild {
+    /// The plan looks at something in it.
+    seen: bool,
+    /// It makes or changes something.
+    makes: bool,
+    deletes: bool,
+    /// Something of it is there already.
+    there: bool,
+    uses: AddressSet,
+}
+
+impl Subjects {
+    /// Everything at which a plan may stop, and what it does there.
+    pub(crate) fn of(
+        draft: &Draft,
+        evaluation: Option<&Evaluation>,
+        snapshot: &Snapshot,
+        (purpose, kind): (Purpose, OperationKind),
+        partial: bool,
+    ) -> Subjects {
+        if purpose == Purpose::Reconcile {
+            return Subjects { kept: snapshot.stops.clone(), ..Subjects::default() };
+        }
+        let documents = evaluation.map(|evaluation| &*evaluation.documents);
+        let declared = documents.map_or_else(FixedMap::default, children_of);
+        let anything = !snapshot.stops.is_empty() || !declared.is_empty() || documents.is_some_and(stops_at_a_thing);
+        let mut subjects = Subjects::default();
+        if !anything {
+            return subjects;
+        }
+        let known = Known::of(&snapshot.stops);
+        subjects.add_children(draft, documents, &declared, &known, partial);
+        subjects.add_things(draft, documents, snapshot, &known, partial);
+        if kind == OperationKind::Rollback {
+            // What goes back stops nowhere, and whatever was under way is not any more.
+            for subject in &mut subjects.all {
+                (subject.action, subject.before, subject.after, subject.goes_on) = (None, false, After::Nothing, None);
+            }
+        }
+        subjects
+    }
+
+    fn add_children(
+        &mut self,
+        draft: &Draft,
+        documents: Option<&Documents>,
+        declared: &FixedMap<Box<[Name]>, Breakpoints>,
+        known: &Known<'_>,
+        partial: bool,
+    ) {
+        let mut inside: FixedMap<Box<[Name]>, InChild> = FixedMap::default();
+        for path in declared.keys().chain(known.children.keys()) {
+            inside.entry(path.clone()).or_default();
+        }
+        if inside.is_empty() {
+            return;
+        }
+        for decision in &draft.decisions {
+            let path = &decision.address.path;
+            for depth in 1..=path.len() {
+                if let Some(child) = inside.get_mut(&path[..depth]) {
+                    child.take_in(decision, &path[..depth]);
+                }
+            }
+        }
+        let mut units: FixedMap<&[Name], ()> = FixedMap::default();
+        units.extend(documents.into_iter().flat_map(|all| all.units()).map(|unit| (&*unit.path, ())));
+        // In the order of the documents; then those that only the state knows.
+        let first = documents.into_iter().flat_map(|all| all.units()).map(|unit| Box::from(&*unit.path));
+        let paths: indexmap::IndexSet<Box<[Name]>, foldhash::fast::FixedState> =
+            first.chain(known.children.keys().cloned()).collect();
+        for path in paths {
+            let Some(child) = inside.remove(&path) else { continue };
+            let place = Stop::of_child(&path);
+            let is_declared = units.contains_key(&*path);
+            let before = known.children.get(&path).copied();
+            if partial && !child.seen {
+                self.keep(place, before);
+                continue;
+            }
+            let breakpoints = match is_declared {
+                true => declared.get(&path).copied().unwrap_or_default(),
+                false => before.map_or(Breakpoints::NONE, |stop| stop.breakpoints),
+            };
+            // What goes only once others have turned away may be left of an update that has been passed.
+            let is_rest = before.and_then(|stop| stop.waiting) == Some(Breakpoint::PostUpdate);
+            let does = child.makes || child.deletes && !is_rest;
+            let now = match (is_declared, does) {
+                (false, _) => child.deletes.then_some(StatusOp::Delete),
+                (true, false) => None,
+                (true, true) if child.there => Some(StatusOp::Update),
+                (true, true) => Some(StatusOp::Create),
+            };
+            let is_done = |action| match action {
+                StatusOp::Delete => !is_declared,
+                _ => is_declared && child.seen,
+            };
+            let mut subject = Subject::new(place, breakpoints, before, now, is_done, is_declared);
+            subject.path = Some(path.clone());
+            subject.keep_uses(child.uses, before);
+            self.children.insert(path, self.all.len() as u32);
+            self.all.push(subject);
+        }
+    }
+
+    fn add_things(
+        &mut self,
+        draft: &Draft,
+        documents: Option<&Documents>,
+        snapshot: &Snapshot,
+        known: &Known<'_>,
+        partial: bool,
+    ) {
+        for decision in draft.decisions.iter().filter(|decision| decision.linked.is_none()) {
+            let of_document = decision.element.and_then(|(index, _)| Some(documents?.resource(index)?.2));
+            let was_at = decision.moved_from.as_ref().unwrap_or(&decision.address);
+            let before = known.things.get(was_at).copied();
+            let breakpoints = match of_document {
+                Some(resource) => resource.lifecycle.breakpoints,
+                None => before.map_or(Breakpoints::NONE, |stop| stop.breakpoints),
+            };
+            if breakpoints.is_empty() && before.is_none() {
+                continue;
+            }
+            let is_done = |action| match action {
+                StatusOp::Delete => of_document.is_none(),
+                _ => of_document.is_some() && decision.prior.as_ref().is_some_and(|record| !record.id.is_empty()),
+            };
+            let place = Name::from(decision.address.to_string());
+            let mut subject =
+                Subject::new(place, breakpoints, before, action_of(decision.action), is_done, of_document.is_some());
+            // A thing that is made anew has been passed before, and is not made a second time behind it.
+            if subject.action == Some(StatusOp::Update) && subject.after == After::Stops {
+                let replaced = decision.action == Action::Replace;
+                subject.after = if replaced && !decision.may_replace { After::Ends } else { After::Stops };
+                subject.after_update = decision.action != Action::None;
+            }
+            subject.address = Some(decision.address.clone());
+            let uses = decision.prior.iter().flat_map(|record| record.dependencies.iter().cloned());
+            subject.keep_uses(uses, before);
+            self.things.insert(decision.address.clone(), self.all.len() as u32);
+            self.all.push(subject);
+        }
+        // Of what is gone by now nobody decides anything.
+        let moved: FixedMap<&Address, ()> =
+            draft.decisions.iter().filter_map(|decision| Some((decision.moved_from.as_ref()?, ()))).collect();
+        for (address, stop) in &known.things {
+            if self.things.contains_key(address) || moved.contains_key(address) {
+                continue;
+            }
+            let place = Name::from(address.to_string());
+            let is_gone = stop.action == Some(StatusOp::Delete) && !snapshot.records.contains_key(address);
+            if !is_gone {
+                if partial {
+                    self.keep(place, Some(stop));
+                }
+                continue;
+            }
+            let mut subject = Subject::new(place, stop.breakpoints, Some(stop), None, |_| true, false);
+            subject.address = Some(address.clone());
+            subject.keep_uses(AddressSet::default(), Some(stop));
+            self.things.insert(address.clone(), self.all.len() as u32);
+            self.all.push(subject);
+        }
+    }
+
+    fn keep(&mut self, place: Name, stop: Option<&Stop>) {
+        self.kept.extend(stop.map(|stop| (place, stop.clone())));
+    }
+
+    /// What is to be remembered from the beginning of the operation on.
+    pub(crate) fn begun(&self) -> Stops {
+        let entries = self.all.iter().filter_map(|subject| {
+            let action = subject.action.filter(|_| !subject.before);
+            let stop = Stop {
+                breakpoints: subject.breakpoints,
+                action,
+                waiting: None,
+                uses: subject.uses.iter().filter(|_| action == Some(StatusOp::Delete)).cloned().collect(),
+            };
+            let stays = subject.declared && !stop.breakpoints.is_empty() || subject.action == Some(StatusOp::Delete);
+            stays.then(|| (subject.place.clone(), stop))
+        });
+        self.kept.iter().map(|(place, stop)| (place.clone(), stop.clone())).chain(entries).collect()
+    }
+
+    /// Says of steps where the plan stops.
+    pub(crate) fn tell(&self, steps: &mut [Step]) {
+        for step in steps.iter_mut().filter(|_| !self.things.is_empty()) {
+            let Some(at) = self.things.get(&step.address) else { continue };
+            let subject = &self.all[*at as usize];
+            step.stops_before = subject.action.filter(|_| subject.before).map(StatusOp::before);
+            step.stops_after = subject.action.filter(|_| subject.after == After::Stops).map(StatusOp::after);
+        }
+    }
+
+    /// Where the plan stops, and from where it goes on, for people.
+    pub(crate) fn planned(&self) -> Vec<PlannedStop> {
+        let mut planned = Vec::new();
+        for subject in &self.all {
+            let child = subject.path.is_some();
+            let address: Name = subject.place.trim_end_matches('/').into();
+            let mut add = |at, passed| planned.push(PlannedStop { address: address.clone(), child, at, passed });
+            if let Some(at) = subject.goes_on {
+                add(at, true);
+            }
+            if let Some(action) = subject.action {
+                if subject.before {
+                    add(action.before(), false);
+                }
+                if subject.after == After::Stops {
+                    add(action.after(), false);
+                }
+            }
+        }
+        planned
+    }
+}
+
+/// What is remembered, by what it is about.
+struct Known<'s> {
+    things: indexmap::IndexMap<Address, &'s Stop, foldhash::fast::FixedState>,
+    children: indexmap::IndexMap<Box<[Name]>, &'s Stop, foldhash::fast::FixedState>,
+}
+
+impl<'s> Known<'s> {
+    fn of(stops: &'s Stops) -> Known<'s> {
+        let mut known = Known { things: Default::default(), children: Default::default() };
+        for (name, stop) in stops {
+            match (Stop::child(name), name.parse()) {
+                (Some(path), _) => drop(known.children.insert(path, stop)),
+                (None, Ok(address)) => drop(known.things.insert(address, stop)),
+                (None, Err(_)) => {}
+            }
+        }
+        known
+    }
+}
+
+impl InChild {
+    fn take_in(&mut self, decision: &Decision, path: &[Name]) {
+        self.seen = true;
+        let action = action_of(decision.action);
+        self.makes |= matches!(action, Some(StatusOp::Create | StatusOp::Update));
+        self.deletes |= action == Some(StatusOp::Delete);
+        self.there |= decision.prior.as_ref().is_some_and(|record| !record.id.is_empty());
+        if action == Some(StatusOp::Delete) {
+            let uses = decision.prior.iter().flat_map(|record| &record.dependencies);
+            self.uses.extend(uses.filter(|used| group_key(used).is_some() || !used.path.starts_with(path)).cloned());
+        }
+    }
+}
+
+impl Subject {
+    /// `now` is what the plan does there; `is_done` whether of an action that is under way nothing is left to do.
+    fn new(
+        place: Name,
+        breakpoints: Breakpoints,
+        before: Option<&Stop>,
+        now: Option<StatusOp>,
+        is_done: impl Fn(StatusOp) -> bool,
+        declared: bool,
+    ) -> Subject {
+        let waited = before.and_then(|stop| stop.waiting);
+        let was_over = waited.is_some_and(|at| !at.is_before());
+        let under_way = before.and_then(|stop| stop.action).filter(|_| !was_over);
+        let (action, begun) = match (under_way, now) {
+            // What is made stays being made, also where it is changed on the way.
+            (Some(StatusOp::Create), Some(StatusOp::Create | StatusOp::Update)) => (Some(StatusOp::Create), true),
+            // So does what is changed and is gone meanwhile.
+            (Some(StatusOp::Update), Some(StatusOp::Create | StatusOp::Update)) => (Some(StatusOp::Update), true),
+            (Some(action), Some(now)) if action == now => (Some(action), true),
+            (_, Some(now)) => (Some(now), false),
+            (Some(action), None) if waited.is_none() && is_done(action) => (Some(action), true),
+            (_, None) => (None, false),
+        };
+        let heeds = |action: &StatusOp| breakpoints.contains(action.before()) || breakpoints.contains(action.after());
+        let action = action.filter(heeds);
+        let has = |at: fn(StatusOp) -> Breakpoint| action.is_some_and(|action| breakpoints.contains(at(action)));
+        let after = match action {
+            None => After::Nothing,
+            Some(_) if has(StatusOp::after) => After::Stops,
+            Some(_) => After::Ends,
+        };
+        // Where it stands and does something else now, nothing goes on.
+        let goes_on = waited.filter(|_| was_over || begun);
+        Subject {
+            place,
+            path: None,
+            address: None,
+            breakpoints,
+            action,
+            before: !begun && has(StatusOp::before),
+            after,
+            after_update: false,
+            goes_on,
+            uses: Vec::new(),
+            declared,
+        }
+    }
+
+    fn keep_uses(&mut self, uses: impl IntoIterator<Item = Address>, before: Option<&Stop>) {
+        if self.action == Some(StatusOp::Delete) {
+            let earlier = before.into_iter().flat_map(|stop| stop.uses.iter().cloned());
+            self.uses = earlier.chain(uses).collect::<AddressSet>().into_iter().collect();
+        }
+    }
+}
+
+/// The action of what the plan does with a thing.
+fn action_of(action: Action) -> Option<StatusOp> {
+    match action {
+        Action::Create => Some(StatusOp::Create),
+        Action::Update | Action::Replace => Some(StatusOp::Update),
+        Action::Delete | Action::Detach => Some(StatusOp::Delete),
+        Action::Import
+        | Action::Move
+        | Action::Link
+        | Action::Relink
+        | Action::Unlink
+        | Action::Read
+        | Action::None => None,
+    }
+}
+
+/// The declared children at which operations stop.
+fn children_of(documents: &Documents) -> FixedMap<Box<[Name]>, Breakpoints> {
+    let mut found = FixedMap::default();
+    for unit in documents.units() {
+        let Some((above, position)) = unit.parent else { continue };
+        let children = &documents.unit(above).blueprint().children;
+        let breakpoints = children.get_index(position as usize).map_or(Breakpoints::NONE, |(_, it)| it.breakpoints);
+        if !breakpoints.is_empty() {
+            found.insert(Box::from(&*unit.path), breakpoints);
+        }
+    }
+    found
+}
+
+fn stops_at_a_thing(documents: &Documents) -> bool {
+    let mut resources = documents.distinct().flat_map(|checked| checked.blueprint.resources.values());
+    resources.any(|resource| !resource.lifecycle.breakpoints.is_empty())
+}

@@ -1,0 +1,324 @@
+//! What a plan may change where a person named addresses: these, with everything they depend on (reference 5.5).
+//!
+//! The whole document is decided about first, so that a target sees everything it reads as it will be; then what is out
+//! of target is left out again.
+
+use blueprint::{AccessorKind, Address, Expr, Head, IndexMap, Name};
+use diag::Diagnostics;
+use state::Snapshot;
+
+use super::addresses::Named;
+use super::draft::{AddressSet, Decision, Draft};
+use crate::codes;
+use crate::links::Linked;
+use crate::plan::{Action, Purpose};
+use evaluate::resolve::Evaluation;
+use understand::documents::{Documents, Kind, group_key};
+use understand::graph::Node;
+
+/// A set with a fixed hash, so that nothing depends on a random seed.
+type HashSet<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
+
+/// Exports and metadata that stay as they are, because they read something that is out of target.
+#[derive(Clone, Debug, Default)]
+pub struct Untouched {
+    /// Whether anything is out of target at all.
+    pub partial: bool,
+    /// Names of exports, by the document in which they stand.
+    exports: HashSet<(u32, Name)>,
+    /// Documents whose metadata they are.
+    metadata: HashSet<u32>,
+}
+
+impl Untouched {
+    /// Whether an export of a document keeps its former value.
+    pub(crate) fn keeps(&self, unit: u32, export: &Name) -> bool {
+        !self.exports.is_empty() && self.exports.contains(&(unit, export.clone()))
+    }
+
+    /// Whether a document's metadata stays as it was.
+    pub fn keeps_metadata(&self, unit: u32) -> bool {
+        self.metadata.contains(&unit)
+    }
+}
+
+/// Which declared resources a target may reach: a coarse answer, before anything is evaluated.
+pub(super) struct Reach<'a> {
+    documents: &'a Documents,
+    resources: Option<HashSet<u32>>,
+}
+
+impl Reach<'_> {
+    pub(crate) fn of<'a>(documents: &'a Documents, targets: &[Address]) -> Reach<'a> {
+        if targets.is_empty() {
+            return Reach { documents, resources: None };
+        }
+        let mut seen: HashSet<Node> = HashSet::default();
+        let mut stack: Vec<Node> = Vec::new();
+        for target in targets {
+            stack.extend(documents.declared(target).map(Node::Resource));
+            // A child stands for everything in it.
+            let inside: Vec<Name> = target.path.iter().chain([&target.name]).cloned().collect();
+            for unit in documents.units().iter().filter(|unit| unit.path.starts_with(&inside)) {
+                let count = unit.blueprint().resources.len();
+                stack.extend((0..count).map(|at| Node::Resource(unit.resource(at))));
+            }
+        }
+        let mut resources = HashSet::default();
+        while let Some(node) = stack.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            if let Node::Resource(number) = node {
+                resources.insert(number);
+            }
+            stack.extend(documents.graph().edges(node).iter().map(|edge| edge.to));
+        }
+        Reach { documents, resources: Some(resources) }
+    }
+
+    /// Whether a thing may be within it.
+    pub(crate) fn covers(&self, address: &Address) -> bool {
+        match &self.resources {
+            None => true,
+            Some(resources) => self.documents.declared(address).is_some_and(|number| resources.contains(&number)),
+        }
+    }
+}
+
+/// Leaves out what is out of target, and says what it was, in the order of the draft.
+///
+/// `removed-but-needed` where something would be deleted that stays in use by what is left out.
+pub(super) fn restrict(
+    draft: &mut Draft,
+    named: &Named,
+    purpose: Purpose,
+    snapshot: &Snapshot,
+    found: &mut Diagnostics,
+) -> Vec<Decision> {
+    let position: IndexMap<Address, usize> =
+        draft.decisions.iter().enumerate().map(|(at, decision)| (decision.address.clone(), at)).collect();
+    // The phases of a link are steps of its own.
+    let mut phases: IndexMap<&Address, Vec<usize>> = IndexMap::default();
+    for (at, decision) in draft.decisions.iter().enumerate() {
+        if let Some(Linked::Phase(phase)) = decision.linked.as_deref() {
+            phases.entry(&phase.link).or_default().push(at);
+        }
+    }
+    let mut within = vec![false; draft.decisions.len()];
+    let mut stack: Vec<usize> =
+        (0..draft.decisions.len()).filter(|at| named.covers(&draft.decisions[*at].address)).collect();
+    let mut groups: HashSet<Name> = HashSet::default();
+    while let Some(at) = stack.pop() {
+        if std::mem::replace(&mut within[at], true) {
+            continue;
+        }
+        let decision = &draft.decisions[at];
+        // What goes does not take along what it used.
+        if decision.element.is_none() && decision.linked.is_none() || purpose != Purpose::Deploy {
+            continue;
+        }
+        stack.extend(phases.get(&decision.address).into_iter().flatten());
+        if let Some(Linked::Phase(phase)) = decision.linked.as_deref() {
+            stack.extend(position.get(&phase.target).copied());
+        }
+        let mut uses: Vec<&Address> = decision.dependencies.iter().collect();
+        while let Some(used) = uses.pop() {
+            match group_key(used) {
+                Some(group) => {
+                    if groups.insert(group.as_ref().into()) {
+                        uses.extend(draft.groups.get(group.as_ref()).into_iter().flatten());
+                    }
+                }
+                None => stack.extend(position.get(used).copied()),
+            }
+        }
+    }
+    still_needed(draft, &within, &position, snapshot, found);
+    let mut number = 0;
+    draft
+        .decisions
+        .extract_if(.., |_| {
+            number += 1;
+            !within[number - 1]
+        })
+        .collect()
+}
+
+/// Reports everything within the target that would be deleted although something out of it uses it.
+fn still_needed(
+    draft: &Draft,
+    within: &[bool],
+    position: &IndexMap<Address, usize>,
+    snapshot: &Snapshot,
+    found: &mut Diagnostics,
+) {
+    let going: AddressSet = draft
+        .decisions
+        .iter()
+        .zip(within)
+        .filter(|(decision, within)| **within && decision.action == Action::Delete)
+        .map(|(decision, _)| decision.address.clone())
+        .collect();
+    if going.is_empty() {
+        return;
+    }
+    let mut behind: IndexMap<&str, AddressSet> = IndexMap::default();
+    // What a value uses is recorded before what uses the value.
+    for (name, uses) in &snapshot.groups {
+        let mut all = AddressSet::default();
+        for used in uses {
+            match group_key(used) {
+                Some(inner) => all.extend(behind.get(inner.as_ref()).into_iter().flatten().cloned()),
+                None => drop(going.contains(used).then(|| all.insert(used.clone()))),
+            }
+        }
+        if !all.is_empty() {
+            behind.insert(name, all);
+        }
+    }
+    let mut users: IndexMap<Address, Vec<&Address>> = IndexMap::default();
+    for (user, record) in &snapshot.records {
+        if position.get(user).is_some_and(|at| within[*at]) {
+            continue;
+        }
+        for used in &record.dependencies {
+            match group_key(used) {
+                Some(group) => behind
+                    .get(group.as_ref())
+                    .into_iter()
+                    .flatten()
+                    .for_each(|used| users.entry(used.clone()).or_default().push(user)),
+                None if going.contains(used) => users.entry(used.clone()).or_default().push(user),
+                None => {}
+            }
+        }
+    }
+    for (address, mut users) in users {
+        users.dedup();
+        let shown = users.iter().take(5).map(|user| format!("`{user}`")).collect::<Vec<_>>().join(", ");
+        let more = if users.len() > 5 { format!(" and {} more", users.len() - 5) } else { String::new() };
+        let span = users.iter().filter_map(|user| position.get(*user)).map(|at| draft.decisions[*at].span);
+        let diagnostic = codes::REMOVED_BUT_NEEDED
+            .new(format!("`{address}` would be deleted, but what is out of target still uses it"))
+            .note(format!("used by {shown}{more}"));
+        let diagnostic = match span.into_iter().find(|span| span.is_some()) {
+            Some(span) => diagnostic.label(span, "still uses it"),
+            None => diagnostic,
+        };
+        found.push(diagnostic.help("name its users with `--target` too, or leave the target away"));
+    }
+}
+
+/// Which exports keep their former values: those that read, however indirectly, a thing that would have changed and is
+/// left out.
+pub(crate) fn untouched(left_out: &[Decision], evaluation: &Evaluation) -> Untouched {
+    let would_change: HashSet<(u32, Option<u32>)> = left_out
+        .iter()
+        .filter(|decision| decision.action != Action::None)
+        .filter_map(|decision| decision.element)
+        .collect();
+    let mut untouched = Untouched { partial: true, ..Untouched::default() };
+    if would_change.is_empty() {
+        return untouched;
+    }
+    let documents = &evaluation.documents;
+    let mut stale = Stale {
+        documents,
+        would_change,
+        locals: HashSet::default(),
+        data: HashSet::default(),
+        handed: HashSet::default(),
+    };
+    for node in documents.graph().order() {
+        match node {
+            Node::Local(number) => {
+                if let Some((unit, _, local)) = documents.local(number)
+                    && stale.is_read_by(unit, &local.value)
+                {
+                    stale.locals.insert(number);
+                }
+            }
+            Node::DataSource(number) => {
+                if let Some((unit, _, source)) = documents.data_source(number)
+                    && source.filters.iter().any(|filter| stale.is_read_by(unit, &filter.search))
+                {
+                    stale.data.insert(number);
+                }
+            }
+            Node::Input(number) => {
+                if let Some(handed) = documents.handed(number)
+                    && handed.given.is_some_and(|given| stale.is_read_by(handed.above, given))
+                {
+                    stale.handed.insert(number);
+                }
+            }
+            _ => {}
+        }
+    }
+    for (number, unit) in (0..).zip(documents.units()) {
+        let blueprint = unit.blueprint();
+        let kept = blueprint.exports.iter().filter(|(_, export)| stale.is_read_by(number, &export.field));
+        untouched.exports.extend(kept.map(|(name, _)| (number, name.clone())));
+        if blueprint.metadata.as_ref().is_some_and(|expr| stale.is_read_by(number, expr)) {
+            untouched.metadata.insert(number);
+        }
+    }
+    untouched
+}
+
+/// What would have another value if everything were carried out.
+struct Stale<'a> {
+    documents: &'a Documents,
+    would_change: HashSet<(u32, Option<u32>)>,
+    locals: HashSet<u32>,
+    data: HashSet<u32>,
+    /// What children are given.
+    handed: HashSet<u32>,
+}
+
+impl Stale<'_> {
+    /// Whether an expression of a document reads any of it.
+    fn is_read_by(&self, number: u32, expr: &Expr) -> bool {
+        let unit = self.documents.unit(number);
+        let blueprint = unit.blueprint();
+        let mut reads = false;
+        expr.references(&mut |reference| {
+            reads |= match &reference.head {
+                Head::Local(name) => {
+                    blueprint.locals.get_index_of(name).is_some_and(|at| self.locals.contains(&unit.local(at)))
+                }
+                Head::DataSource(name) => blueprint
+                    .data_sources
+                    .get_index_of(name)
+                    .is_some_and(|at| self.data.contains(&unit.data_source(at))),
+                Head::Resource { name, .. } => blueprint.resources.get_index_of(name).is_some_and(|at| {
+                    let position = reference.path.first().and_then(|accessor| match accessor.kind {
+                        AccessorKind::Index(position) => u32::try_from(position).ok(),
+                        _ => None,
+                    });
+                    let number = unit.resource(at);
+                    [None, position].iter().any(|at| self.would_change.contains(&(number, *at)))
+                }),
+                Head::Input(name) if number > 0 => blueprint
+                    .inputs
+                    .get_index_of(name)
+                    .is_some_and(|at| self.handed.contains(&unit.number(Kind::Input, at))),
+                // An export reads in its own document; how deep documents stand in each other is bounded.
+                Head::Child(name) => {
+                    let child = blueprint.children.get_index_of(name).and_then(|at| unit.child(at));
+                    let export = match reference.path.first().map(|accessor| &accessor.kind) {
+                        Some(AccessorKind::Name(export)) => Some(export),
+                        _ => None,
+                    };
+                    child.zip(export).is_some_and(|(child, export)| {
+                        let export = self.documents.unit(child).blueprint().exports.get(export);
+                        export.is_some_and(|export| self.is_read_by(child, &export.field))
+                    })
+                }
+                _ => false,
+            };
+        });
+        reads
+    }
+}

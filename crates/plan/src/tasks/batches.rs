@@ -1,0 +1,67 @@
+//! Batches stand in line: what is made or changed in one waits for all that was in the one before, and for the pause
+//! between them.
+//!
+//! What goes waits for that too, but nobody waits for what goes: it goes once everybody has let go of it, and that may be
+//! long after the last batch.
+//!
+//! Not here: what is in a batch (`plan::batches`).
+
+use blueprint::Address;
+
+use super::{Builder, Draft, TaskKind, Until, Wait};
+use understand::documents::group_key;
+
+/// Lets batches wait for each other, and takes back what stood in for others once everything before is done.
+pub(super) fn order(builder: &mut Builder<'_>, draft: &Draft) {
+    for line in &draft.batches {
+        let mut gate: Option<u32> = None;
+        for together in line {
+            let of = |address: &Address| builder.of.get(address).copied().unwrap_or_default();
+            let forward: Vec<u32> = together.comes.iter().filter_map(|address| of(address).forward).collect();
+            // Where the old half goes first, it goes no earlier than its batch comes.
+            let first = |task: &u32| matches!(builder.tasks[*task as usize].kind, TaskKind::DeleteOld(_));
+            let old: Vec<u32> =
+                together.comes.iter().filter_map(|address| of(address).backward).filter(first).collect();
+            let goes: Vec<u32> = together.goes.iter().filter_map(|address| of(address).backward).collect();
+            if let Some(gate) = gate {
+                for task in forward.iter().chain(&old).chain(&goes) {
+                    builder.wait(*task, gate, Until::Ready);
+                }
+            }
+            let mut waits: Vec<u32> = forward;
+            waits.extend(gate);
+            let next = builder.add(TaskKind::Gather, None);
+            if !together.pause.is_zero() {
+                builder.tasks[next as usize].kind = TaskKind::Pause(together.pause);
+            }
+            builder.tasks[next as usize].waits =
+                waits.into_iter().map(|task| Wait { task, until: Until::Ready }).collect();
+            gate = Some(next);
+        }
+    }
+    take_back(builder, draft);
+}
+
+/// What stood in for others goes after it was made, and what uses it before it.
+fn take_back(builder: &mut Builder<'_>, draft: &Draft) {
+    for decision in draft.decisions.iter().filter(|decision| decision.temporary) {
+        let Some(tasks) = builder.of.get(&decision.address).copied() else { continue };
+        let (Some(forward), Some(backward)) = (tasks.forward, tasks.backward) else { continue };
+        builder.wait(backward, forward, Until::Ready);
+        let mut uses: Vec<&Address> = decision.dependencies.iter().collect();
+        let mut seen: std::collections::HashSet<&Address, foldhash::fast::FixedState> = Default::default();
+        while let Some(used) = uses.pop() {
+            if !seen.insert(used) {
+                continue;
+            }
+            if let Some(group) = group_key(used) {
+                uses.extend(draft.groups.get(group.as_ref()).into_iter().flatten());
+                continue;
+            }
+            let theirs = builder.of.get(used).and_then(|tasks| tasks.backward);
+            if let Some(theirs) = theirs.filter(|on| builder.tasks[*on as usize].kind == TaskKind::TakeBack) {
+                builder.wait(theirs, backward, Until::Ready);
+            }
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! Where a plan stops, as tasks: a gate that what begins behind a breakpoint waits for. `apply` stands at it, and all that
+//! waits for it, however indirectly, is left for the next operation.
+//!
+//! ```text
+//! what it uses ──> gate before ──> the thing, or all of the child ──> gate after ──> who uses it
+//! ```
+//!
+//! Not here: where a plan stops (`plan::stops`).
+
+use blueprint::{Address, IndexMap, Name};
+use state::{Snapshot, StatusOp};
+
+use super::{Builder, TaskKind, Until, Wait};
+use crate::draft::Draft;
+use crate::stops::{After, Gate, Subjects};
+use understand::documents::{address_of_group, group_key};
+
+/// A set with a fixed hash, so that nothing depends on a random seed.
+type Set<T> = indexmap::IndexSet<T, foldhash::fast::FixedState>;
+
+/// Which subjects a task is about, by its number: the thing itself, and the children it is in.
+struct Places<'s> {
+    subjects: &'s Subjects,
+    thing: Vec<Option<u32>>,
+    inside: Vec<Vec<u32>>,
+    /// The tasks of each subject.
+    members: Vec<Vec<u32>>,
+}
+
+impl Places<'_> {
+    /// The subjects that are children and hold this place.
+    fn above(&self, path: &[Name]) -> Vec<u32> {
+        if self.subjects.children.is_empty() {
+            return Vec::new();
+        }
+        (1..=path.len()).filter_map(|depth| self.subjects.children.get(&path[..depth]).copied()).collect()
+    }
+
+    /// Says where a task belongs; tasks come in the order of their numbers.
+    fn put(&mut self, task: u32, thing: Option<u32>, inside: Vec<u32>) {
+        thing.iter().chain(&inside).for_each(|subject| self.members[*subject as usize].push(task));
+        self.thing.push(thing);
+        self.inside.push(inside);
+        debug_assert_eq!(self.thing.len(), task as usize + 1, "a task has been passed over");
+    }
+
+    /// The children that hold all of these.
+    fn around(&self, waits: &[Wait]) -> Vec<u32> {
+        let mut all = waits.iter().filter_map(|wait| self.inside.get(wait.task as usize));
+        let mut around = all.next().cloned().unwrap_or_default();
+        for inside in all {
+            if around.is_empty() {
+                break;
+            }
+            around.retain(|child| inside.contains(child));
+        }
+        around
+    }
+
+    fn is_in(&self, task: u32, subject: u32) -> bool {
+        self.thing[task as usize] == Some(subject) || self.inside[task as usize].contains(&subject)
+    }
+}
+
+/// What stands behind an intermediate value that waits for gates.
+struct Held {
+    /// The gates of things, as one task.
+    things: Option<u32>,
+    /// Children.
+    children: Set<u32>,
+    /// All gates of these children, as one task, once anybody asks.
+    all: Option<u32>,
+}
+
+/// Adds the gates, and lets wait for them what has to.
+pub(super) fn add(builder: &mut Builder<'_>, draft: &Draft, subjects: &Subjects, snapshot: &Snapshot) -> Vec<Gate> {
+    let mut gates = Vec::new();
+    if subjects.all.iter().all(|subject| !subject.before && subject.after == After::Nothing) {
+        return gates;
+    }
+    let count = subjects.all.len();
+    let mut places = Places { subjects, thing: Vec::new(), inside: Vec::new(), members: vec![Vec::new(); count] };
+    locate(builder, &mut places);
+    let after = after_gates(builder, &mut places, &mut gates);
+    let stops: Vec<Option<u32>> =
+        (0..count).map(|at| after[at].filter(|_| subjects.all[at].after == After::Stops)).collect();
+    wait_as_they_wait(builder, &places, &stops);
+    wait_for_what_they_use(builder, draft, &mut places, &stops);
+    wait_for_what_is_gone(builder, snapshot, &places, &stops);
+    before_gates(builder, &mut places, &mut gates);
+    gates
+}
+
+/// Finds out where each task belongs. What stands for a value belongs to the document of that value; what stands for other
+/// tasks, to where all of these do.
+fn locate(builder: &Builder<'_>, places: &mut Places<'_>) {
+    let mut of_values: IndexMap<u32, Vec<u32>> = IndexMap::default();
+    if !places.subjects.children.is_empty() {
+        let gathers = builder.gathers.iter().filter_map(|(name, task)| Some((name, (*task)?)));
+        for (name, task) in gathers.chain(builder.releases.iter().map(|(name, task)| (name, *task))) {
+            of_values.insert(task, places.above(&address_of_group(name).path));
+        }
+    }
+    for (number, task) in (0..).zip(&builder.tasks) {
+        let (thing, inside) = match &task.decision {
+            Some(decided) => {
+                (places.subjects.things.get(&decided.address).copied(), places.above(&decided.address.path))
+            }
+            None => (None, of_values.swap_remove(&number).unwrap_or_else(|| places.around(&task.waits))),
+        };
+        places.put(number, thing, inside);
+    }
+}
+
+fn is_backward(kind: TaskKind) -> bool {
+    matches!(
+        kind,
+        TaskKind::Delete | TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::TakeBack | TaskKind::Forget
+    )
+}
+
+fn is_value(kind: TaskKind) -> bool {
+    matches!(kind, TaskKind::Gather | TaskKind::Pause(_) | TaskKind::Read(_) | TaskKind::Gate(_))
+}
+
+fn new_gate(
+    builder: &mut Builder<'_>,
+    places: &mut Places<'_>,
+    subject: u32,
+    gates: &mut Vec<Gate>,
+    gate: Gate,
+) -> u32 {
+    let task = builder.add(TaskKind::Gate(gates.len() as u32), None);
+    gates.push(gate);
+    let of = &places.subjects.all[subject as usize];
+    let path = of.path.as_deref().or(of.address.as_ref().map(|address| &*address.path)).unwrap_or_default();
+    let inside = places.above(path);
+    places.thing.push(of.path.is_none().then_some(subject));
+    places.inside.push(inside);
+    task
+}
+
+/// The gates behind actions: they come once all of the action is done, and all that stops inside of it has been passed.
+fn after_gates(builder: &mut Builder<'_>, places: &mut Places<'_>, gates: &mut Vec<Gate>) -> Vec<Option<u32>> {
+    let subjects = places.subjects;
+    let mut after: Vec<Option<u32>> = vec![None; subjects.all.len()];
+    for (number, subject) in (0..).zip(&subjects.all) {
+        let Some(action) = subject.action.filter(|_| !subject.before && subject.after != After::Nothing) else {
+            continue;
+        };
+        let gate = Gate {
+            place: subject.place.clone(),
+            at: action.after(),
+            stops: subject.after == After::Stops,
+            after_update: subject.after_update,
+        };
+        let members = std::mem::take(&mut places.members[number as usize]);
+        let task = new_gate(builder, places, number, gates, gate);
+        for member in &members {
+            let of = &builder.tasks[*member as usize];
+            let inside_only = || of.waits.iter().all(|wait| places.is_in(wait.task, number));
+            let counts = match of.kind {
+                kind if is_value(kind) => false,
+                TaskKind::DeleteOld(_) => false,
+                kind if action == StatusOp::Delete => is_backward(kind),
+                // Of a child, what nobody outside has to let go of first goes as a part of its update.
+                TaskKind::Delete => subject.path.is_some() && inside_only(),
+                kind => !is_backward(kind),
+            };
+            if counts {
+                builder.wait(task, *member, Until::Ready);
+            }
+        }
+        places.members[number as usize] = members;
+        after[number as usize] = Some(task);
+    }
+    // What stops inside has been passed before the whole is over.
+    for (number, gate) in after.iter().enumerate().filter_map(|(number, gate)| Some((number as u32, (*gate)?))) {
+        for outer in places.inside[gate as usize].iter().filter(|outer| **outer != number) {
+            if let Some(outer) = after[*outer as usize] {
+                builder.wait(outer, gate, Until::Ready);
+            }
+        }
+    }
+    after
+}
+
+/// Who waits for a task waits for the gate behind it.
+fn wait_as_they_wait(builder: &mut Builder<'_>, places: &Places<'_>, stops: &[Option<u32>]) {
+    for task in 0..places.thing.len() as u32 {
+        let mut more: Vec<u32> = Vec::new();
+        for wait in builder.tasks[task as usize].waits.iter().filter(|wait| wait.until != Until::Over) {
+            let kind = builder.tasks[wait.task as usize].kind;
+            let of = places.thing[wait.task as usize].iter().chain(&places.inside[wait.task as usize]);
+            for subject in of.filter(|subject| !places.is_in(task, **subject)) {
+                let backward = places.subjects.all[*subject as usize].action == Some(StatusOp::Delete);
+                if is_value(kind) || is_backward(kind) == backward {
+                    more.extend(stops[*subject as usize].filter(|gate| *gate != task && *gate != wait.task));
+                }
+            }
+        }
+        more.into_iter().for_each(|gate| builder.wait(task, gate, Until::Ready));
+    }
+}
+
+/// Who uses something of which nothing is left to do but to be passed waits for its gate too.
+fn wait_for_what_they_use(builder: &mut Builder<'_>, draft: &Draft, places: &mut Places<'_>, stops: &[Option<u32>]) {
+    let subjects = places.subjects;
+    let is_made = |subject: &u32| {
+        stops[*subject as usize].is_some() && subjects.all[*subject as usize].action != Some(StatusOp::Delete)
+    };
+    if !(0..stops.len() as u32).any(|subject| is_made(&subject)) {
+        return;
+    }
+    let mut held: IndexMap<Name, Held> = IndexMap::default();
+    for (name, uses) in &draft.groups {
+        let own = address_of_group(name);
+        let mut things: Vec<u32> = Vec::new();
+        let mut children: Set<u32> = places.above(&own.path).into_iter().filter(is_made).collect();
+        for used in uses {
+            match group_key(used).map(|inner| held.get(inner.as_ref())) {
+                Some(inner) => {
+                    things.extend(inner.and_then(|inner| inner.things));
+                    children.extend(inner.into_iter().flat_map(|inner| inner.children.iter().copied()));
+                }
+                None => {
+                    things
+                        .extend(subjects.things.get(used).filter(|it| is_made(it)).and_then(|it| stops[*it as usize]));
+                    children.extend(places.above(&used.path).into_iter().filter(is_made));
+                }
+            }
+        }
+        if things.is_empty() && children.is_empty() {
+            continue;
+        }
+        let things = (!things.is_empty()).then(|| gather(builder, places, things, &own));
+        held.insert(name.clone(), Held { things, children, all: None });
+    }
+    for decision in &draft.decisions {
+        let Some(forward) = builder.of.get(&decision.address).and_then(|tasks| tasks.forward) else { continue };
+        for used in &decision.dependencies {
+            let Some(group) = group_key(used) else {
+                let thing = subjects.things.get(used).copied();
+                for subject in thing.into_iter().chain(places.above(&used.path)).filter(is_made) {
+                    if let Some(gate) = stops[subject as usize].filter(|_| !places.is_in(forward, subject)) {
+                        builder.wait(forward, gate, Until::Ready);
+                    }
+                }
+                continue;
+            };
+            let Some(group) = held.get_mut(group.as_ref()) else { continue };
+            if let Some(things) = group.things {
+                builder.wait(forward, things, Until::Ready);
+            }
+            if !places.inside[forward as usize].iter().any(|own| group.children.contains(own)) {
+                if group.all.is_none() && !group.children.is_empty() {
+                    let all = group.children.iter().filter_map(|child| stops[*child as usize]).collect();
+                    group.all = Some(gather(builder, places, all, &Address::root("")));
+                }
+                group.all.into_iter().for_each(|all| builder.wait(forward, all, Until::Ready));
+                continue;
+            }
+            let others = group.children.iter().filter(|child| !places.is_in(forward, **child));
+            others
+                .filter_map(|child| stops[*child as usize])
+                .for_each(|gate| builder.wait(forward, gate, Until::Ready));
+        }
+    }
+}
+
+/// A task that stands for these gates, and belongs to the document of a value.
+fn gather(builder: &mut Builder<'_>, places: &mut Places<'_>, gates: Vec<u32>, of: &Address) -> u32 {
+    let task = builder.add_gather(gates);
+    places.put(task, None, places.above(&of.path));
+    task
+}
+
+/// What a thing used that is gone by now waits for its gate.
+fn wait_for_what_is_gone(builder: &mut Builder<'_>, snapshot: &Snapshot, places: &Places<'_>, stops: &[Option<u32>]) {
+    for (number, subject) in (0..).zip(&places.subjects.all) {
+        let Some(gate) = stops[number as usize].filter(|_| subject.action == Some(StatusOp::Delete)) else { continue };
+        let mut seen: Set<&Address> = Set::default();
+        let mut stack: Vec<&Address> = subject.uses.iter().collect();
+        while let Some(used) = stack.pop() {
+            if !seen.insert(used) {
+                continue;
+            }
+            if let Some(group) = group_key(used) {
+                stack.extend(snapshot.groups.get(group.as_ref()).into_iter().flatten());
+                continue;
+            }
+            let Some(goes) = builder.of.get(used).and_then(|tasks| tasks.backward) else { continue };
+            if !places.is_in(goes, number) {
+                builder.wait(goes, gate, Until::Ready);
+            }
+        }
+    }
+}
+
+/// The gates before actions: they come when it is the thing's turn, or the child's as a whole. Outer ones come first, so that
+/// what stands inside waits for both.
+fn before_gates(builder: &mut Builder<'_>, places: &mut Places<'_>, gates: &mut Vec<Gate>) {
+    let subjects = places.subjects;
+    let mut order: Vec<u32> = (0..subjects.all.len() as u32).filter(|at| subjects.all[*at as usize].before).collect();
+    order.sort_by_key(|at| subjects.all[*at as usize].path.as_ref().map_or(usize::MAX, |path| path.len()));
+    for number in order {
+        let subject = &subjects.all[number as usize];
+        let Some(action) = subject.action else { continue };
+        let gate = Gate { place: subject.place.clone(), at: action.before(), stops: true, after_update: false };
+        let members = std::mem::take(&mut places.members[number as usize]);
+        let task = new_gate(builder, places, number, gates, gate);
+        let mut turn: Vec<Wait> = Vec::new();
+        for member in &members {
+            let of = &builder.tasks[*member as usize];
+            if is_value(of.kind) || is_backward(of.kind) == (action == StatusOp::Delete) {
+                let outside = |wait: &&Wait| wait.until != Until::Over && !places.is_in(wait.task, number);
+                turn.extend(of.waits.iter().filter(outside));
+            }
+            if !is_value(of.kind) {
+                builder.wait(*member, task, Until::Ready);
+            }
+        }
+        builder.tasks[task as usize].waits.extend(turn);
+        places.members[number as usize] = members;
+    }
+}

@@ -1,0 +1,241 @@
+//! In which order links are made and undone (reference 3.2).
+//!
+//! Parts, then what is written into a, into b, into neighbours; taken out the other way round, before parts and ends are
+//! deleted. Two steps on one target never run together: they stand in line, in the order of the links' names, those
+//! behind that need what others give. Taking out comes before the target's own step, writing after it.
+//!
+//! Where very many stand in line, `apply` carries out several of them by one call. So that there are several, the first
+//! of such a batch waits until what the others need is over: [`Until::Over`].
+
+use std::collections::HashMap;
+
+use blueprint::{Address, IndexMap};
+
+use super::{Builder, Task, TaskKind, Until};
+use crate::draft::Draft;
+use crate::links::{Linked, Phase};
+use crate::plan::Action;
+use understand::links::address::{ends_of, link_of};
+
+/// The steps of one link.
+#[derive(Default)]
+struct Steps<'a> {
+    writing: Vec<(u32, &'a Phase)>,
+    taking: Vec<(u32, &'a Phase)>,
+    whole: Option<u32>,
+    after: Vec<Address>,
+    /// It is no longer declared.
+    goes: bool,
+}
+
+/// Makes the tasks of links wait for what they must, and others for them. `made` are the tasks of phases and links, by
+/// the number of their decision.
+pub(crate) fn order(builder: &mut Builder<'_>, draft: &Draft, made: &HashMap<usize, u32, foldhash::fast::FixedState>) {
+    let mut links: IndexMap<Address, Steps<'_>> = IndexMap::default();
+    for (number, decision) in draft.decisions.iter().enumerate() {
+        let Some(task) = made.get(&number).copied() else { continue };
+        match decision.linked.as_deref() {
+            Some(Linked::Phase(phase)) => {
+                let steps = links.entry(phase.link.clone()).or_default();
+                if phase.into.is_some() { &mut steps.writing } else { &mut steps.taking }.push((task, phase));
+            }
+            Some(Linked::Whole(whole)) => {
+                let steps = links.entry(decision.address.clone()).or_default();
+                steps.whole = Some(task);
+                steps.goes = decision.action == Action::Unlink;
+                steps.after = whole.after.clone();
+            }
+            _ => {}
+        }
+    }
+    if links.is_empty() {
+        return;
+    }
+    let mut parts: IndexMap<Address, Vec<ForthAndBack>> = IndexMap::default();
+    for decision in &draft.decisions {
+        if let Some(link) = link_of(&decision.address).filter(|_| decision.ty.is_some() && !is_phase(decision)) {
+            let tasks = builder.of.get(&decision.address).copied().unwrap_or_default();
+            parts.entry(link).or_default().push((tasks.forward, tasks.backward));
+        }
+    }
+    for (address, steps) in &links {
+        let parts = parts.get(address).map_or(&[][..], Vec::as_slice);
+        one(builder, address, steps, parts);
+    }
+    guarantees(builder, &links);
+    lines(builder, &links);
+}
+
+fn is_phase(decision: &crate::draft::Decision) -> bool {
+    matches!(decision.linked.as_deref(), Some(Linked::Phase(_)))
+}
+
+/// The steps of one link among themselves and with its ends.
+fn one(builder: &mut Builder<'_>, address: &Address, steps: &Steps<'_>, parts: &[(Option<u32>, Option<u32>)]) {
+    let ends: Vec<_> =
+        ends_of(address).into_iter().flatten().map(|end| builder.of.get(&end).copied().unwrap_or_default()).collect();
+    let mut writing = steps.writing.clone();
+    writing.sort_by_key(|(_, phase)| phase.place);
+    let mut before: Option<u32> = None;
+    for (task, phase) in &writing {
+        let target = builder.of.get(&phase.target).copied().unwrap_or_default();
+        if let Some(on) = target.forward {
+            builder.wait(*task, on, Until::Ready);
+        }
+        for on in ends.iter().filter_map(|end| end.forward).chain(parts.iter().filter_map(|(forward, _)| *forward)) {
+            builder.wait(*task, on, Until::Configured);
+        }
+        if let Some(on) = before {
+            builder.wait(*task, on, Until::Ready);
+        }
+        before = Some(*task);
+    }
+    let mut taking = steps.taking.clone();
+    taking.sort_by_key(|(_, phase)| std::cmp::Reverse(phase.place));
+    let mut before: Option<u32> = None;
+    for (task, _) in &taking {
+        if let Some(on) = before {
+            builder.wait(*task, on, Until::Ready);
+        }
+        before = Some(*task);
+    }
+    let taken: Vec<u32> = taking.iter().map(|(task, _)| *task).collect();
+    let deleted: Vec<u32> = parts.iter().filter_map(|(_, backward)| *backward).collect();
+    if steps.goes {
+        for part in &deleted {
+            taken.iter().for_each(|on| builder.wait(*part, *on, Until::Ready));
+        }
+        for end in ends.iter().filter_map(|end| end.backward) {
+            taken.iter().chain(&deleted).for_each(|on| builder.wait(end, *on, Until::Ready));
+        }
+    }
+    let Some(whole) = steps.whole else { return };
+    let forward = ends.iter().filter_map(|end| end.forward).chain(parts.iter().filter_map(|(forward, _)| *forward));
+    if steps.goes {
+        taken.iter().chain(&deleted).for_each(|on| builder.wait(whole, *on, Until::Ready));
+        return;
+    }
+    let phases = writing.iter().map(|(task, _)| *task).chain(taken);
+    for on in forward.chain(deleted).collect::<Vec<_>>() {
+        builder.wait(whole, on, Until::Configured);
+    }
+    for on in phases.collect::<Vec<_>>() {
+        builder.wait(whole, on, Until::Ready);
+    }
+}
+
+/// Links that need something come after those that give it.
+fn guarantees(builder: &mut Builder<'_>, links: &IndexMap<Address, Steps<'_>>) {
+    for steps in links.values() {
+        let giving: Vec<u32> = steps.after.iter().filter_map(|giver| links.get(giver)?.whole).collect();
+        if giving.is_empty() {
+            continue;
+        }
+        let first = steps.writing.iter().map(|(task, _)| *task).chain(steps.whole);
+        for task in first.collect::<Vec<_>>() {
+            giving.iter().for_each(|on| builder.wait(task, *on, Until::Ready));
+        }
+    }
+}
+
+/// The tasks of a part: what makes it, and what takes it away.
+type ForthAndBack = (Option<u32>, Option<u32>);
+
+/// A task on a target: whether it writes, its rank, its link, its place in that, and its number. Sorts as they stand in line.
+type InLine<'a> = (bool, u32, &'a Address, u32, u32);
+
+/// Steps on one target stand in line: first what is taken out, then the target's own step, then what is written.
+fn lines(builder: &mut Builder<'_>, links: &IndexMap<Address, Steps<'_>>) {
+    let mut targets: IndexMap<&Address, Vec<InLine<'_>>> = IndexMap::default();
+    let mut batches: Vec<Vec<u32>> = Vec::new();
+    for (link, steps) in links {
+        for (task, phase) in &steps.taking {
+            let place = u32::MAX - phase.place;
+            targets.entry(&phase.target).or_default().push((false, phase.rank, link, place, *task));
+        }
+        for (task, phase) in &steps.writing {
+            targets.entry(&phase.target).or_default().push((true, phase.rank, link, phase.place, *task));
+        }
+    }
+    for (target, mut line) in targets {
+        line.sort_unstable();
+        // Taken out in the opposite order.
+        let taken = line.iter().take_while(|(writes, ..)| !writes).count();
+        line[..taken].reverse();
+        let own = builder.of.get(target).and_then(|tasks| tasks.forward);
+        for line in [&line[..taken], &line[taken..]] {
+            batches.extend(batches_of(line.iter().map(|(.., task)| *task)));
+        }
+        if let (Some(own), Some((.., last))) = (own, line[..taken].last()) {
+            builder.wait(own, *last, Until::Ready);
+        }
+        for pair in line.windows(2) {
+            if let [(.., before), (.., task)] = pair {
+                builder.wait(*task, *before, Until::Ready);
+            }
+        }
+    }
+    gather_batches(builder, &batches);
+}
+
+/// So many steps on one target are carried out one by one; from then on as many at once as there were before, so that
+/// the whole spec of a target with very many links is sent a few times, not once for each of them.
+pub const ONE_BY_ONE: usize = 8;
+
+/// The batches of a line of tasks, the first few left out.
+fn batches_of(line: impl Iterator<Item = u32>) -> Vec<Vec<u32>> {
+    let line: Vec<u32> = line.collect();
+    let mut batches = Vec::new();
+    let mut at = ONE_BY_ONE;
+    while at < line.len() {
+        batches.push(line[at..line.len().min(2 * at)].to_vec());
+        at *= 2;
+    }
+    batches
+}
+
+/// The first of each batch waits for what the others wait for, as far as that does not itself wait for any link.
+fn gather_batches(builder: &mut Builder<'_>, batches: &[Vec<u32>]) {
+    if batches.is_empty() {
+        return;
+    }
+    let behind = behind_links(&builder.tasks);
+    for batch in batches {
+        let [first, rest @ ..] = &batch[..] else { continue };
+        let needed = rest.iter().flat_map(|task| builder.tasks[*task as usize].waits.iter());
+        let needed: Vec<u32> = needed.map(|wait| wait.task).filter(|on| !behind[*on as usize]).collect();
+        needed.into_iter().for_each(|on| builder.wait(*first, on, Until::Over));
+    }
+}
+
+/// Which tasks are steps of links or wait for one, however indirectly.
+fn behind_links(tasks: &[Task]) -> Vec<bool> {
+    let is_link = |task: &Task| matches!(task.kind, TaskKind::Phase | TaskKind::Link | TaskKind::Forget);
+    let mut after: Vec<Vec<u32>> = vec![Vec::new(); tasks.len()];
+    for (at, task) in tasks.iter().enumerate() {
+        task.waits.iter().for_each(|wait| after[wait.task as usize].push(at as u32));
+    }
+    let mut behind: Vec<bool> = tasks.iter().map(is_link).collect();
+    let mut stack: Vec<u32> = (0..tasks.len() as u32).filter(|at| behind[*at as usize]).collect();
+    while let Some(at) = stack.pop() {
+        for next in &after[at as usize] {
+            if !std::mem::replace(&mut behind[*next as usize], true) {
+                stack.push(*next);
+            }
+        }
+    }
+    behind
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_batch_is_as_long_as_all_before_it() {
+        assert_eq!(batches_of(0..8), Vec::<Vec<u32>>::new());
+        let batches = batches_of(0..40);
+        let ends: Vec<(u32, u32)> = batches.iter().map(|batch| (batch[0], batch[batch.len() - 1])).collect();
+        assert_eq!(ends, [(8, 15), (16, 31), (32, 39)]);
+    }
+}

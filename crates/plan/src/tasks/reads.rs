@@ -1,0 +1,112 @@
+//! Data sources that can be read only in the run, because they depend on something that does not exist yet: each is read
+//! by a step of its own, before everything that reads it (reference 4.1, 5.1).
+//!
+//! Not here: reading them (`apply`); which those are (`questions`).
+
+use blueprint::{Address, IndexMap, Name};
+use diag::Span;
+
+use super::{Builder, Task};
+use crate::draft::groups::source_group;
+use crate::plan::{Action, Step};
+use evaluate::resolve::{Evaluation, Slot};
+use understand::documents::group_key;
+
+/// A data source that is read in the run.
+pub(super) struct Deferred {
+    pub(crate) number: u32,
+    address: Address,
+    type_name: Name,
+    /// What it will show.
+    exported: Vec<Name>,
+    span: Span,
+}
+
+/// All of them, by the key of their group.
+pub(super) type AllDeferred = IndexMap<Name, Deferred>;
+
+/// The data sources that somebody reads and that could not be read at stage.
+pub(super) fn deferred(evaluation: Option<&Evaluation>) -> AllDeferred {
+    let mut all = AllDeferred::default();
+    let Some(evaluation) = evaluation else { return all };
+    for (number, slot) in (0..).zip(&evaluation.data) {
+        let Slot::Partial(fields) = slot else { continue };
+        let Some((unit, name, source)) = evaluation.documents.data_source(number) else { continue };
+        let unit = evaluation.documents.unit(unit);
+        let Some(key) = group_key(&unit.group_address(&source_group(name))).map(|key| Name::from(key.as_ref())) else {
+            continue;
+        };
+        let deferred = Deferred {
+            number,
+            address: Address::inside(&unit.path, format!("datasources.{name}")),
+            type_name: source.type_name.item.clone(),
+            exported: fields.as_map().into_iter().flat_map(|fields| fields.keys().cloned()).collect(),
+            span: source.span,
+        };
+        all.insert(key, deferred);
+    }
+    all
+}
+
+/// The deferred data sources by the task that stands for each. Where something is out of target, those that nothing in it
+/// reads are left out.
+pub(super) fn by_task(builder: &mut Builder<'_>, partial: bool) -> IndexMap<u32, Deferred> {
+    let deferred = std::mem::take(&mut builder.deferred);
+    if deferred.is_empty() {
+        return IndexMap::default();
+    }
+    let read = partial.then(|| behind_things(&builder.tasks));
+    let tasks = deferred.into_iter().filter_map(|(key, one)| Some((builder.gather(&key)?, one)));
+    tasks.filter(|(task, _)| read.as_ref().is_none_or(|read| read[*task as usize])).collect()
+}
+
+/// Which tasks something waits for, however indirectly, that is about a thing.
+fn behind_things(tasks: &[Task]) -> Vec<bool> {
+    let mut behind = vec![false; tasks.len()];
+    let mut stack: Vec<u32> = Vec::new();
+    for (at, task) in tasks.iter().enumerate() {
+        if task.decision.is_some() {
+            stack.push(at as u32);
+        }
+    }
+    while let Some(at) = stack.pop() {
+        for wait in &tasks[at as usize].waits {
+            if !std::mem::replace(&mut behind[wait.task as usize], true) {
+                stack.push(wait.task);
+            }
+        }
+    }
+    behind
+}
+
+impl Deferred {
+    /// Its step.
+    pub(super) fn step(self, id: u32) -> Step {
+        Step {
+            id,
+            address: self.address,
+            type_name: self.type_name,
+            action: Action::Read,
+            reasons: Vec::new(),
+            changes: Vec::new(),
+            replace_order: None,
+            may_replace: false,
+            condition_known: true,
+            computed: self.exported,
+            expired: None,
+            made_from: None,
+            moved_from: None,
+            temporary: false,
+            batch: None,
+            stops_before: None,
+            stops_after: None,
+            waits_on: Vec::new(),
+            not_observed: false,
+            provider_id: None,
+            unchanged: 0,
+            adopts: false,
+            links: None,
+            span: self.span,
+        }
+    }
+}

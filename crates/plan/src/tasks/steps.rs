@@ -1,0 +1,182 @@
+//! From tasks in their order to the steps that a person sees.
+//!
+//! Not here: the order (`tasks`).
+
+use blueprint::{IndexMap, Value};
+
+use super::reads::Deferred;
+use super::{Task, TaskKind, Until};
+use crate::draft::Decision;
+use crate::plan::{Action, Reason, Step};
+
+/// How many of the things behind an intermediate value a step names among those that it waits for.
+const NAMED: usize = 64;
+
+/// Renumbers tasks in their order and makes the steps. A replacement stands where its create half stands, everything
+/// else where its only task does.
+pub(super) fn number(
+    tasks: Vec<Task>,
+    order: &[u32],
+    decisions: Vec<Decision>,
+    mut reads: IndexMap<u32, Deferred>,
+) -> (Vec<Step>, Vec<Task>) {
+    let mut position = vec![u32::MAX; tasks.len()];
+    for (at, task) in order.iter().enumerate() {
+        position[*task as usize] = at as u32;
+    }
+    let mut slots: Vec<Option<Task>> = tasks.into_iter().map(Some).collect();
+    let mut sorted: Vec<Task> = Vec::with_capacity(order.len());
+    sorted.extend(order.iter().filter_map(|task| slots[*task as usize].take()));
+    drop(slots);
+    let mut decisions: Vec<Option<Decision>> = decisions.into_iter().map(Some).collect();
+    let mut step_of = vec![None; decisions.len()];
+    let mut steps: Vec<Step> = Vec::with_capacity(decisions.len());
+    let mut read_by: Vec<(usize, u32)> = Vec::new();
+    for (at, task) in sorted.iter_mut().enumerate() {
+        for wait in &mut task.waits {
+            wait.task = position[wait.task as usize];
+        }
+        task.waits.retain(|wait| wait.task != u32::MAX);
+        if let Some(deferred) = reads.swap_remove(&order[at]) {
+            task.kind = TaskKind::Read(deferred.number);
+            read_by.push((at, steps.len() as u32));
+            steps.push(deferred.step(steps.len() as u32));
+            continue;
+        }
+        let Some(decided) = &task.decision else { continue };
+        // The old half of a thing that stays as it is, left over from an earlier replacement, is what its step tells of, also
+        // where something is to be remembered of the thing itself.
+        let stays = decided.action == Action::None;
+        let left_over = stays && matches!(task.kind, TaskKind::DeleteOld(old) if old > 0);
+        let has_old = stays && decided.prior.as_ref().is_some_and(|record| record.deposed.is_some());
+        if !left_over
+            && matches!(
+                task.kind,
+                TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::TakeBack | TaskKind::Gather
+            )
+        {
+            continue;
+        }
+        if has_old && let Some(decision) = &mut decisions[decided.number] {
+            decision.action = Action::Delete;
+            decision.reasons = vec![Reason::FailedBefore];
+        }
+        if let Some(decision) = decisions[decided.number].take() {
+            step_of[decided.number] = Some(steps.len() as u32);
+            steps.push(step(steps.len() as u32, decision));
+        }
+    }
+    for task in &mut sorted {
+        task.step = task.decision.as_ref().and_then(|decided| step_of[decided.number]);
+    }
+    for (task, step) in read_by {
+        sorted[task].step = Some(step);
+    }
+    for task in &sorted {
+        let Some(step) = task.step else { continue };
+        if matches!(task.kind, TaskKind::DeleteOld(_) | TaskKind::DeleteIfAbsent | TaskKind::TakeBack) {
+            continue;
+        }
+        let mut waits_on = std::mem::take(&mut steps[step as usize].waits_on);
+        for wait in task.waits.iter().filter(|wait| wait.until != Until::Over) {
+            let on = &sorted[wait.task as usize];
+            match on.step {
+                Some(on) => waits_on.push(on),
+                None => behind(&sorted, wait.task, &mut waits_on),
+            }
+        }
+        waits_on.retain(|on| *on != step);
+        waits_on.sort_unstable();
+        waits_on.dedup();
+        steps[step as usize].waits_on = waits_on;
+    }
+    (steps, sorted)
+}
+
+/// What lies behind an intermediate value, other values included, is named as far as a person reads; the tasks hold all
+/// of it.
+fn behind(tasks: &[Task], gather: u32, named: &mut Vec<u32>) {
+    let mut stack = vec![gather];
+    let mut left = NAMED;
+    while let Some(gather) = stack.pop() {
+        for wait in &tasks[gather as usize].waits {
+            if left == 0 {
+                return;
+            }
+            left -= 1;
+            match tasks[wait.task as usize].step {
+                Some(step) => named.push(step),
+                None => stack.push(wait.task),
+            }
+        }
+    }
+}
+
+fn step(id: u32, mut decision: Decision) -> Step {
+    decision.changes.shrink_to_fit();
+    let computed =
+        decision.ty.as_ref().filter(|_| matches!(decision.action, Action::Create | Action::Replace)).map(|ty| {
+            let computed =
+                ty.schema.fields.iter().filter(|(name, field)| field.computed && decision.desired.get(name).is_none());
+            computed.map(|(name, _)| name.clone()).collect()
+        });
+    let unchanged = match decision.action {
+        Action::Update | Action::Replace => {
+            let changed = decision.changes.iter().filter(|change| change.after.is_some()).count() as u64;
+            leaves(&decision.desired).saturating_sub(changed)
+        }
+        _ => 0,
+    };
+    Step {
+        id,
+        address: decision.address,
+        type_name: decision.type_name,
+        action: decision.action,
+        reasons: decision.reasons,
+        changes: decision.changes,
+        replace_order: (decision.action == Action::Replace).then_some(decision.replace_order),
+        may_replace: decision.may_replace,
+        condition_known: !decision.condition_open,
+        computed: computed.unwrap_or_default(),
+        expired: decision.expired,
+        made_from: decision.made_from,
+        moved_from: decision.moved_from,
+        temporary: decision.temporary,
+        batch: decision.batch,
+        stops_before: None,
+        stops_after: None,
+        waits_on: Vec::new(),
+        not_observed: false,
+        provider_id: decision
+            .prior
+            .as_ref()
+            .map(|record| record.shown_id().into())
+            .filter(|id: &blueprint::Name| !id.is_empty()),
+        unchanged,
+        adopts: false,
+        links: None,
+        span: decision.span,
+    }
+}
+
+/// How many values that hold no others there are in a value; what is unset does not count.
+fn leaves(value: &Value) -> u64 {
+    match value {
+        Value::Null => 0,
+        Value::Map(entries) if !entries.is_empty() => entries.values().map(leaves).sum(),
+        Value::List(items) | Value::Set(items) if !items.is_empty() => items.iter().map(leaves).sum(),
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_holds_nothing_else_counts() {
+        let count = |text: &str| leaves(&serde_json::from_str::<Value>(text).unwrap());
+        assert_eq!(count(r#"{"a":{"b":1,"c":null,"d":[2,{"e":3,"f":4}]},"g":{},"h":[]}"#), 6);
+        assert_eq!(count("null"), 0);
+    }
+}

@@ -1,0 +1,322 @@
+//! Whether everything that a plan was made from is still as it was: looked at before a kept plan changes anything, and
+//! before one that somebody took time to agree to.
+//!
+//! Each difference is a diagnostic of its own. Not here: the revision of the state (`is_current`).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use blueprint::{Address, Name, Value};
+use diag::Diagnostics;
+use foldhash::fast::FixedState;
+use provider::{Catalogs, ProviderError, ResourceType, Seen, SourceContent, TypeRef};
+use state::{Record, Snapshot};
+
+use super::draft::{AddressSet, operation_of};
+use crate::codes;
+use crate::plan::{Action, Plan, Staged, Step};
+use crate::refresh::asked;
+use crate::task::Decided;
+use evaluate::answers::{Answers, FrozenPreflight, FrozenSeen};
+use evaluate::patience::Patient;
+use evaluate::questions::{Search, read_alone};
+use evaluate::resolve::Evaluation;
+use evaluate::world::{PreflightQuestion, World};
+use understand::compare::{same, same_field};
+
+const CHANGED: &str = "has changed since the plan was made";
+
+/// Whether a plan may be carried out: `input-changed` and `observation-changed` for each difference otherwise. `folder` is
+/// that of the root document.
+pub async fn unchanged(staged: &Staged, folder: &str, world: &dyn World, found: &mut Diagnostics) -> bool {
+    let world = &Patient::new(world, &staged.catalogs);
+    let before = found.len();
+    inputs(&staged.plan.answers, folder, world, found).await;
+    if let Some(evaluation) = &staged.evaluation {
+        data_sources(evaluation, staged, world, found).await;
+    }
+    settings(&staged.plan, world, found);
+    let told = things(staged, world, found).await;
+    preflights(staged, &told, world, found).await;
+    found.len() == before
+}
+
+/// Files, URLs and child documents still have the bytes that the plan saw.
+async fn inputs(answers: &Answers, folder: &str, world: &dyn World, found: &mut Diagnostics) {
+    let requests: Vec<source::Request> =
+        answers.documents.values().map(|frozen| frozen.request.request(folder)).collect();
+    let now = futures::future::join_all(requests.iter().map(|request| world.document(request))).await;
+    for (frozen, now) in answers.documents.values().zip(now) {
+        let what = match now {
+            Ok(document) if document.digest == frozen.digest => continue,
+            Ok(_) => CHANGED.to_owned(),
+            Err(error) => format!("cannot be read any more: {error}"),
+        };
+        let shown = &frozen.location;
+        found.push(codes::INPUT_CHANGED.new(format!("the child document `{shown}` {what}")).help("stage again"));
+    }
+    for frozen in answers.bytes.values() {
+        let now = if frozen.folder.is_empty() {
+            world.http(&frozen.path).await
+        } else {
+            world.file(&frozen.folder, &frozen.path).await
+        };
+        let what = match now {
+            Ok(bytes) if evaluate::answers::digest(&bytes) == frozen.digest => continue,
+            Ok(_) => CHANGED.to_owned(),
+            Err(error) => format!("cannot be read any more: {error}"),
+        };
+        found.push(codes::INPUT_CHANGED.new(format!("`{}` {what}", frozen.path)).help("stage again"));
+    }
+}
+
+/// Data sources give what they gave, where asking runs and sends nothing.
+async fn data_sources(evaluation: &Evaluation, staged: &Staged, world: &dyn World, found: &mut Diagnostics) {
+    let documents = &evaluation.documents;
+    let [_, count, _] = documents.counts();
+    let asked = (0..count as u32).filter_map(|number| {
+        let (unit, name, source) = documents.data_source(number)?;
+        let frozen = staged.plan.answers.data_sources.get(documents.unit(unit).named(name).as_str())?;
+        let TypeRef::Known(ty) = staged.catalogs.data_source_type(&source.type_name.item) else { return None };
+        let asked = frozen.asked.as_deref()?;
+        let (filters, annotations) = (asked.filters.clone(), asked.annotations.clone());
+        let search = Search { ty, filters, annotations, folder: asked.folder.clone() };
+        Some(async move {
+            let mut wrong = Diagnostics::new();
+            let now = read_alone(name, source, &search, world, &mut wrong).await;
+            (name, &frozen.fields, now, wrong)
+        })
+    });
+    for (name, then, now, wrong) in futures::future::join_all(asked.collect::<Vec<_>>()).await {
+        let diagnostic = match now {
+            Some(now) if same(then, &now) => continue,
+            Some(_) => codes::INPUT_CHANGED.new(format!("what the data source `{name}` gives {CHANGED}")),
+            None => {
+                let why = wrong.iter().flat_map(|one| one.notes.iter().cloned()).next();
+                let diagnostic = codes::INPUT_CHANGED.new(format!("the data source `{name}` cannot be read any more"));
+                why.into_iter().fold(diagnostic, |diagnostic, why| diagnostic.note(why))
+            }
+        };
+        found.push(diagnostic.help("stage again"));
+    }
+}
+
+/// Providers are configured as they were.
+fn settings(plan: &Plan, world: &dyn World, found: &mut Diagnostics) {
+    let now = settings_of(&plan.steps, &plan.answers.salt, world);
+    let mut namespaces: Vec<&Name> = plan.answers.settings.keys().chain(now.keys()).collect();
+    namespaces.sort_unstable();
+    namespaces.dedup();
+    for namespace in namespaces.into_iter().filter(|it| plan.answers.settings.get(*it) != now.get(*it)) {
+        let what = format!("the settings of the provider `{namespace}` {}", CHANGED.replacen("has", "have", 1));
+        found.push(codes::INPUT_CHANGED.new(what).help("stage again"));
+    }
+}
+
+/// Keyed digests of the settings of the providers that steps need.
+pub(crate) fn settings_of(steps: &[Step], salt: &str, world: &dyn World) -> blueprint::IndexMap<Name, Name> {
+    let mut digests = blueprint::IndexMap::default();
+    let mut before = "";
+    for step in steps.iter().filter(|step| step.action != Action::None) {
+        let namespace = Catalogs::namespace_of(&step.type_name);
+        if namespace == before || digests.contains_key(namespace) {
+            continue;
+        }
+        before = namespace;
+        let settings = world.settings(namespace);
+        if let Ok(text) = serde_json::to_string(&settings.revealed())
+            && !settings.is_null()
+        {
+            digests.insert(namespace.into(), evaluate::answers::keyed_digest(salt, text.as_bytes()));
+        }
+    }
+    digests
+}
+
+/// Sources have the content that the plan saw, and nothing else stands where things are made, changed or removed. What has
+/// been `told` of already is not told again.
+async fn preflights(staged: &Staged, told: &AddressSet, world: &dyn World, found: &mut Diagnostics) {
+    let nothing = Arc::default();
+    let decisions = decisions(&staged.plan);
+    let asked = staged.plan.answers.preflights.iter().filter_map(|(address, kept)| {
+        let decision = decisions.get(address);
+        let record = staged.snapshot.records.get(address);
+        let action = decision.map_or(Action::None, |decision| decision.action);
+        let prior = record.filter(|record| action != Action::Create && !record.id.is_empty());
+        let desired = match decision {
+            Some(decision) => &decision.desired,
+            None => &record?.inputs,
+        };
+        let question = PreflightQuestion {
+            address,
+            type_name: decision.map_or_else(|| &record.expect("it has one").type_name, |decision| &decision.type_name),
+            operation: operation_of(action),
+            id: prior.map(|record| record.id.as_ref()),
+            prior_inputs: prior.map_or(&Value::Null, |record| &record.inputs),
+            desired,
+            changing: &nothing,
+            folder: &kept.folder,
+        };
+        Some(async move { (address, kept, action, world.preflight(question).await) })
+    });
+    let refreshed = staged.plan.options.refresh;
+    for (address, kept, action, answer) in futures::future::join_all(asked.collect::<Vec<_>>()).await {
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(error) => {
+                unreadable(address, &error, found);
+                continue;
+            }
+        };
+        sources(address, kept, &answer.sources, found);
+        let then = &kept.standing;
+        let looked_at = match action {
+            Action::Create | Action::Replace => true,
+            Action::None => false,
+            _ => refreshed && !told.contains(address),
+        };
+        if looked_at && !same(then, &answer.standing) {
+            let what = match (then.is_null(), answer.standing.is_null()) {
+                (true, _) => "something stands where it is to be made",
+                (_, true) => "what stood at its place is gone",
+                _ => "something else stands at its place",
+            };
+            let diagnostic = codes::OBSERVATION_CHANGED.new(format!("`{address}` is not as the plan saw it: {what}"));
+            let diagnostic = answer.refused.into_iter().fold(diagnostic, |diagnostic, why| diagnostic.note(why));
+            found.push(diagnostic.help("stage again"));
+        }
+    }
+}
+
+fn sources(address: &Address, kept: &FrozenPreflight, now: &[provider::SourceRead], found: &mut Diagnostics) {
+    for then in &kept.sources {
+        // What the plan makes itself is not pinned.
+        let Some(digest) = &then.digest else { continue };
+        let now = now.iter().find(|now| now.field == then.field).map(|now| &now.content);
+        let what = match now {
+            Some(SourceContent::Digest(now)) if same(digest, now) => continue,
+            Some(SourceContent::Unreadable(why)) => format!("cannot be read any more: {why}"),
+            _ => CHANGED.to_owned(),
+        };
+        let (field, name) = (&then.field, &then.name);
+        found.push(
+            codes::INPUT_CHANGED.new(format!("`{name}`, the `{field}` of `{address}`, {what}")).help("stage again"),
+        );
+    }
+}
+
+/// The decisions behind the tasks of a plan, by address.
+fn decisions(plan: &Plan) -> HashMap<&Address, &Decided, FixedState> {
+    let decisions = plan.tasks.iter().filter_map(|task| task.decision.as_deref());
+    decisions.filter(|decided| decided.linked.is_none() || decided.ty.is_some()).map(|it| (&it.address, it)).collect()
+}
+
+/// Things that the plan changes or deletes are as it saw them; those that are not are given back.
+async fn things(staged: &Staged, world: &dyn World, found: &mut Diagnostics) -> AddressSet {
+    let plan = &staged.plan;
+    let mut told = AddressSet::default();
+    if !plan.options.refresh || !plan.answers.refreshed || plan.options.surgery.is_some() {
+        return told;
+    }
+    let changes = |step: &&Step| matches!(step.action, Action::Update | Action::Replace | Action::Delete);
+    let changed = plan.steps.iter().filter(changes).map(|step| (&step.address, step.moved_from.as_ref()));
+    let mut seen: indexmap::IndexMap<&Address, Option<&Address>, FixedState> = changed.collect();
+    for (_, target) in plan.phases() {
+        seen.entry(target).or_default();
+    }
+    let asked = seen.into_iter().filter_map(|(address, from)| {
+        let record = staged.snapshot.records.get(address).filter(|record| !record.id.is_empty())?;
+        let TypeRef::Known(ty) = staged.catalogs.resource_type(&record.type_name) else { return None };
+        let then_at = from.unwrap_or(address);
+        if !is_observed(&ty, record, &plan.answers, then_at) {
+            return None;
+        }
+        let answers = &plan.answers;
+        let then = answers.imports.get(address).or_else(|| answers.seen.get(then_at));
+        Some(async move { (address, ty, record, then, world.read(asked(address, record)).await) })
+    });
+    for (address, ty, record, then, now) in futures::future::join_all(asked.collect::<Vec<_>>()).await {
+        let what = match now {
+            Ok(now) => differs(&ty, record, then, &now),
+            Err(error) => {
+                unreadable(address, &error, found);
+                told.insert(address.clone());
+                continue;
+            }
+        };
+        if let Some(what) = what {
+            told.insert(address.clone());
+            found.push(
+                codes::OBSERVATION_CHANGED
+                    .new(format!("`{address}` is not as the plan saw it: {what}"))
+                    .help("stage again"),
+            );
+        }
+    }
+    told
+}
+
+fn unreadable(address: &Address, error: &ProviderError, found: &mut Diagnostics) {
+    let diagnostic = codes::OBSERVATION_CHANGED.new(format!("`{address}` cannot be read any more"));
+    found.push(diagnostic.note(error.message.clone()).help("stage again"));
+}
+
+/// Whether a thing was looked at when the plan was made.
+pub(super) fn is_observed(ty: &ResourceType, record: &Record, answers: &Answers, address: &Address) -> bool {
+    let is_set = |field: &Name| record.inputs.get(field).is_some_and(|value| !value.is_null());
+    answers.refreshed
+        && ty.capabilities.reads
+        && ty.reads_with.as_ref().is_none_or(is_set)
+        && !answers.unread.contains_key(address)
+        && !matches!(answers.seen.get(address), Some(FrozenSeen::CannotTell))
+}
+
+/// Whether a step changes a thing that was not looked at.
+pub(super) fn is_unobserved(
+    step: &Step,
+    snapshot: &Snapshot,
+    catalogs: &Catalogs,
+    answers: &Answers,
+    refresh: bool,
+) -> bool {
+    if !matches!(step.action, Action::Update | Action::Replace | Action::Delete) {
+        return false;
+    }
+    let Some(record) = snapshot.records.get(&step.address).filter(|record| !record.id.is_empty()) else { return false };
+    let TypeRef::Known(ty) = catalogs.resource_type(&record.type_name) else { return false };
+    let address = step.moved_from.as_ref().unwrap_or(&step.address);
+    !refresh || !is_observed(&ty, record, answers, address)
+}
+
+/// In what a thing differs from what the plan saw, in the fields that plans use.
+fn differs(ty: &ResourceType, record: &Record, then: Option<&FrozenSeen>, now: &Seen) -> Option<String> {
+    let then = match then {
+        None => Some(&record.outputs),
+        Some(FrozenSeen::There { fields, .. }) => Some(fields),
+        Some(FrozenSeen::Gone) => None,
+        Some(FrozenSeen::CannotTell) => return None,
+    };
+    let (then, now) = match (then, now) {
+        (None, Seen::Gone) => return None,
+        (Some(_), Seen::Gone) => return Some("it is not there any more".to_owned()),
+        (None, Seen::There { .. }) => return Some("it is there again".to_owned()),
+        (_, Seen::CannotTell) => return Some("nobody can tell whether it is there".to_owned()),
+        (Some(then), Seen::There { fields, .. }) => (then, fields),
+    };
+    let used = ty
+        .schema
+        .fields
+        .iter()
+        .filter(|(_, field)| !field.ignore_drift && (!field.computed || field.track_drift || field.optional));
+    let differing = used.filter(|(name, field)| {
+        let of = |fields: &'_ Value| fields.get(name).filter(|value| !value.is_null()).cloned();
+        match (of(then), of(now)) {
+            (Some(then), Some(now)) => !same_field(field, &then, &now),
+            (None, None) => false,
+            _ => true,
+        }
+    });
+    let names: Vec<String> = differing.map(|(name, _)| format!("`{name}`")).collect();
+    let verb = if names.len() == 1 { "has" } else { "have" };
+    (!names.is_empty()).then(|| format!("{} {verb} changed", names.join(", ")))
+}

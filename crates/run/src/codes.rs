@@ -1,0 +1,10 @@
+//! Diagnostic codes of an operation: its lease and its key.
+
+pub use evaluate::codes::PROVIDER_FAILED;
+pub use plan::codes::PLAN_STALE;
+
+diag::codes! {
+    SECRETS_NEED_KEY = Error "secrets-need-key": "store cannot seal secrets";
+    INSTANCE_BUSY = Error "instance-busy": "another operation holds it";
+    LEASE_LOST = Error "lease-lost": "somebody else has taken it over meanwhile";
+}

@@ -1,0 +1,344 @@
+//! One operation from end to end: the lease, the last look at the state, the run, the release.
+
+use blueprint::Name;
+use diag::Diagnostics;
+use futures::future::LocalBoxFuture;
+use state::{
+    Generation, InstanceName, LeaseHolder, Liveness, Operation, OperationOutcome, Revision, Store, StoreError,
+};
+use tokio::sync::mpsc;
+
+use super::run::{Interrupt, LEASE, Lost, run};
+use crate::codes;
+use crate::shell::Shell;
+use apply::machine::{Apply, OnFailure, Outcome, Settings};
+use evaluate::event::Event;
+use plan::generation::{self, Goal, GoalOperation};
+use plan::plan::{Plan, Purpose, Staged};
+use plan::unchanged::unchanged;
+
+/// What became of an operation.
+#[derive(Debug)]
+pub enum Operated {
+    /// Nothing was begun; why.
+    Refused(Diagnostics),
+    /// Another operation holds the instance.
+    Busy(Diagnostics),
+    /// There was nothing to do, and nothing was written.
+    Nothing,
+    /// It ran to an end.
+    Done(Outcome),
+    /// It ran, and its end could not be recorded or was not waited for.
+    Lost(Lost),
+    /// The store could not be used; nothing was begun.
+    Store(StoreError),
+}
+
+/// Makes the plan of a rollback; what is not the engine's to know (where documents are read, which providers there are)
+/// is in it.
+pub trait Back {
+    /// The plan back to a goal, from the state as it is now, with [`Options::rollback`](plan::options::Options). `None` if
+    /// anything stands in the way; why goes to `found`.
+    fn stage<'a>(&'a self, goal: Goal, found: &'a mut Diagnostics) -> LocalBoxFuture<'a, Option<Staged>>;
+
+    /// The same diagnostics where only the documents of the failed operation can be pointed into: places in those of the
+    /// goal become words.
+    fn in_words(&self, found: Diagnostics) -> Diagnostics;
+}
+
+/// Carries a plan out under a lease of its own.
+///
+/// With [`OnFailure::Rollback`], and with `back` to make the plan, a failure is followed by a rollback under the same
+/// lease: the outcome is that of the failure, with the rollback's in it.
+///
+/// Refused if the state has moved on since the plan was made (`plan-stale`), if what it was made from has changed
+/// (`input-changed`, `observation-changed`: looked at where `kept` says that time has passed), or if secrets could not be sealed.
+#[expect(clippy::too_many_arguments, reason = "each is a thing of its own, and there is one caller per face")]
+pub async fn operate(
+    staged: Staged,
+    kept: bool,
+    shell: &Shell,
+    store: &dyn Store,
+    instance: &InstanceName,
+    who: &str,
+    settings: Settings,
+    back: Option<&dyn Back>,
+    mut interrupts: mpsc::UnboundedReceiver<Interrupt>,
+    mut tell: impl FnMut(Event),
+) -> Operated {
+    let mut found = Diagnostics::new();
+    if staged.plan.secret && !store.can_seal() {
+        found.push(
+            codes::SECRETS_NEED_KEY
+                .new("something secret has to be stored, and there is no key to seal it with")
+                .help("make one with `cyan key new`"),
+        );
+        return Operated::Refused(found);
+    }
+    if let Some(address) = staged.plan.unread_but_needed().first() {
+        let diagnostic = codes::PROVIDER_FAILED
+            .new(format!("`{address}` could not be read when the plan was made, and would be changed"))
+            .help("stage again once the cause is mended");
+        found.push(diagnostic);
+        return Operated::Refused(found);
+    }
+    if kept {
+        // A state that has moved on explains every other difference.
+        match store.head(instance).await {
+            Ok(head) if head != staged.plan.revision => {
+                return Operated::Refused(stale(staged.plan.revision, head).into_iter().collect());
+            }
+            Ok(_) => {}
+            Err(error) => return Operated::Store(error),
+        }
+    }
+    if kept && !unchanged(&staged, &shell.root.to_string_lossy(), shell, &mut found).await {
+        return Operated::Refused(found);
+    }
+    let lease = match store.lease(instance, who, LEASE).await {
+        Ok(lease) => lease,
+        Err(StoreError::Busy { holder, .. }) => {
+            found.push(busy(instance, holder.as_ref(), shell.clock.now()));
+            return Operated::Busy(found);
+        }
+        Err(error) => return Operated::Store(error),
+    };
+    // Boxed, so that the future does not hold two operations side by side.
+    let first = under_lease(staged, lease.revision, shell, store, &lease, settings, who, &mut interrupts, &mut tell);
+    let mut operated = Box::pin(first).await;
+    if let (Operated::Done(outcome), Some(back), OnFailure::Rollback) = (&mut operated, back, settings.on_failure)
+        && outcome.outcome == Some(OperationOutcome::Failed)
+        && let Some(lost) = roll_back(outcome, back, shell, store, &lease, settings, who, &mut interrupts, tell).await
+    {
+        operated = lost;
+    }
+    // Whoever cut the run off at once is a process that ends: its lease runs out by itself, or goes with it here.
+    let released = store.release(&lease).await;
+    match (operated, released) {
+        (Operated::Done(outcome), Err(error)) => {
+            let mut outcome = outcome;
+            let mut late = codes::INSTANCE_BUSY
+                .new(format!("the hold on `{instance}` could not be given back"))
+                .note(error.to_string())
+                .help("it runs out by itself within a minute");
+            late.severity = diag::Severity::Warning;
+            outcome.diagnostics.push(late);
+            Operated::Done(outcome)
+        }
+        (operated, _) => operated,
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "the inner half of `operate`")]
+async fn under_lease(
+    staged: Staged,
+    head: Revision,
+    shell: &Shell,
+    store: &dyn Store,
+    lease: &state::Lease,
+    settings: Settings,
+    who: &str,
+    interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
+    tell: impl FnMut(Event),
+) -> Operated {
+    if head != staged.plan.revision {
+        return Operated::Refused(stale(staged.plan.revision, head).into_iter().collect());
+    }
+    if staged.plan.writes_nothing(&staged.snapshot) {
+        match leaves_open(&staged.plan, store, &lease.instance).await {
+            Ok(false) => return Operated::Nothing,
+            Ok(true) => {}
+            Err(error) => return Operated::Store(error),
+        }
+    }
+    let operation = operation_of(&staged.plan, shell, who);
+    let apply = Apply::new(staged, settings, operation);
+    match run(apply, shell, store, lease, interrupts, tell).await {
+        Ok(outcome) => Operated::Done(outcome),
+        Err(lost) => Operated::Lost(lost),
+    }
+}
+
+/// Whether an end has to be recorded although nothing is left to do: that of a run which was cut off after its last step,
+/// or that everything is gone.
+async fn leaves_open(plan: &Plan, store: &dyn Store, instance: &InstanceName) -> Result<bool, StoreError> {
+    let last = store.info(instance).await?.and_then(|info| info.last).map(|(_, outcome)| outcome);
+    Ok(match plan.purpose {
+        Purpose::Reconcile => false,
+        Purpose::Destroy => {
+            plan.options.targets.is_empty() && last.is_some_and(|last| last != Some(OperationOutcome::Gone))
+        }
+        Purpose::Deploy => last == Some(None),
+    })
+}
+
+/// Goes back to the last generation that ended well, after a failure; how that went stands in `outcome` afterwards.
+/// Gives what became of the rollback if it did not come to an end.
+#[expect(clippy::too_many_arguments, reason = "the other half of `operate`")]
+async fn roll_back(
+    outcome: &mut Outcome,
+    back: &dyn Back,
+    shell: &Shell,
+    store: &dyn Store,
+    lease: &state::Lease,
+    settings: Settings,
+    who: &str,
+    interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
+    mut tell: impl FnMut(Event),
+) -> Option<Operated> {
+    let mut found = Diagnostics::new();
+    if !outcome.left_in_flight.is_empty() || shell.cancel.is_cancelled() {
+        // What may still be under way cannot be undone yet.
+        outcome.diagnostics.append(generation::left(&outcome.left_in_flight, found));
+        return None;
+    }
+    let goal = match last_goal(store, &lease.instance, None).await {
+        Ok(Ok(goal)) => goal,
+        Ok(Err(diagnostic)) => {
+            outcome.diagnostics.push(*diagnostic);
+            return None;
+        }
+        Err(error) => return Some(Operated::Lost(lost(outcome, error))),
+    };
+    let number = match &goal {
+        Goal::Kept(kept) => Some(kept.generation.0),
+        Goal::Nothing => None,
+    };
+    tell(Event::RollingBack { generation: number });
+    let staged = tokio::select! {
+        biased;
+        staged = alive(back.stage(goal, &mut found), store, lease) => staged,
+        // What is there may take long to be read; nobody has to wait for that.
+        Some(_) = interrupts.recv() => None,
+    };
+    let found = back.in_words(found);
+    let Some(staged) = staged.filter(|_| !found.has_errors()) else {
+        outcome.diagnostics.append(generation::left(&[], found));
+        return None;
+    };
+    outcome.diagnostics.append(found);
+    let settings = Settings { on_failure: OnFailure::KeepGoing, ..settings };
+    let head = match store.head(&lease.instance).await {
+        Ok(head) => head,
+        Err(error) => return Some(Operated::Lost(lost(outcome, error))),
+    };
+    match Box::pin(under_lease(staged, head, shell, store, lease, settings, who, interrupts, tell)).await {
+        Operated::Done(mut second) => {
+            let said = back.in_words(std::mem::take(&mut second.diagnostics));
+            match second.outcome {
+                Some(OperationOutcome::Ready | OperationOutcome::Gone) => outcome.diagnostics.append(said),
+                _ => outcome.diagnostics.append(generation::left(&second.undone, said)),
+            }
+            outcome.rolled_back = Some(Box::new(second));
+            None
+        }
+        Operated::Nothing => None,
+        Operated::Refused(said) | Operated::Busy(said) => {
+            outcome.diagnostics.append(generation::left(&[], back.in_words(said)));
+            None
+        }
+        Operated::Store(error) => Some(Operated::Lost(lost(outcome, error))),
+        Operated::Lost(second) => Some(Operated::Lost(Lost { counts: outcome.counts, ..second })),
+    }
+}
+
+/// Waits for something under a lease, which is kept alive meanwhile. Who has lost it finds out at the next commit.
+async fn alive<T>(work: impl Future<Output = T>, store: &dyn Store, lease: &state::Lease) -> T {
+    let mut work = std::pin::pin!(work);
+    let mut signs = tokio::time::interval(LEASE / 3);
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => return done,
+            _ = signs.tick() => {
+                let _ = store.renew(lease, LEASE).await;
+            }
+        }
+    }
+}
+
+/// An operation that ended, and whose rollback could not begin because of the store: it is not one that changed nothing.
+fn lost(outcome: &Outcome, store: StoreError) -> Lost {
+    let (left_in_flight, undone) = (outcome.left_in_flight.clone(), outcome.undone.clone());
+    Lost { store: Some(store), counts: outcome.counts, left_in_flight, undone }
+}
+
+/// What a rollback goes back to: see [`generation::goal`]. Where no generation ended well, nothing is.
+pub async fn last_goal(
+    store: &dyn Store,
+    instance: &InstanceName,
+    wanted: Option<Generation>,
+) -> Result<Result<Goal, Box<diag::Diagnostic>>, StoreError> {
+    let history = store.history(instance, usize::MAX).await?;
+    Ok(match generation::goal(&history, wanted) {
+        Ok(GoalOperation::Of(generation, id)) => {
+            generation::kept_by(generation, store.operation(instance, &id).await?.as_ref())
+        }
+        Ok(GoalOperation::Nothing) => Ok(Goal::Nothing),
+        Err(diagnostic) => Err(diagnostic),
+    })
+}
+
+fn stale(made: Revision, found: Revision) -> Option<diag::Diagnostic> {
+    Some(
+        codes::PLAN_STALE
+            .new(format!("the plan was made at revision {}, the state is at {}", made.0, found.0))
+            .help("stage again"),
+    )
+}
+
+/// The diagnostic for an instance that another operation holds.
+pub fn busy(instance: &InstanceName, holder: Option<&LeaseHolder>, now: i64) -> diag::Diagnostic {
+    let diagnostic = codes::INSTANCE_BUSY.new(format!("another operation holds `{instance}`"));
+    match holder {
+        Some(holder) => diagnostic.note(held_by(holder, now)).help(format!(
+            "wait for it; if that process is gone, or is not to go on, `cyan unlock -i {instance}` ends its hold"
+        )),
+        None => diagnostic.help("wait for it to end"),
+    }
+}
+
+/// The diagnostic for an operation whose lease was ended or taken over while it ran.
+pub fn taken_over(instance: &InstanceName, holder: Option<&LeaseHolder>, now: i64) -> diag::Diagnostic {
+    let diagnostic = codes::LEASE_LOST.new(format!("`{instance}` has been taken over from this operation"));
+    let (by_whom, help) = match holder {
+        Some(holder) => (held_by(holder, now), "run the same command again once that operation has ended"),
+        None => ("its hold was ended; nobody holds it now".to_owned(), "run the same command again"),
+    };
+    diagnostic
+        .note(by_whom)
+        .note("nothing was recorded from then on; what was still done in the world the next plan looks for")
+        .help(help)
+}
+
+/// Who holds an instance, and for how long already.
+fn held_by(holder: &LeaseHolder, now: i64) -> String {
+    let begun = match u64::try_from(now.saturating_sub(holder.since)) {
+        Ok(seconds @ 1..) => blueprint::format_duration(std::time::Duration::from_secs(seconds)),
+        _ => "less than a second".to_owned(),
+    };
+    let sign = match (holder.liveness, holder.expired) {
+        (Liveness::Alive, true) => "; the process runs, but has given no sign of life for a minute: it may be stopped",
+        (Liveness::Alive, false) => "; the process runs",
+        (Liveness::Dead, _) => "; the process has ended",
+        (Liveness::Unknown, _) => "",
+    };
+    format!("held by {}, who began {begun} ago{sign}", holder.who)
+}
+
+/// What the history will say of a run of this plan.
+fn operation_of(plan: &Plan, shell: &Shell, who: &str) -> Operation {
+    let id = data_encoding::HEXLOWER.encode(&shell.chance.bytes());
+    let document: Name = plan.document.as_ref().map_or("".into(), |document| document.path.clone());
+    let remembered = plan.answers.remembered.clone();
+    Operation {
+        remembered: if plan.document.is_some() { remembered } else { Default::default() },
+        id: id.into(),
+        kind: plan.kind,
+        who: who.into(),
+        began: shell.clock.now(),
+        document,
+        stops: None,
+        desired: generation::kept(plan),
+    }
+}

@@ -1,0 +1,303 @@
+//! Carrying effects out: commits, calls, wake-ups, signs of life.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use blueprint::Address;
+use futures::stream::FuturesUnordered;
+use futures::{FutureExt as _, StreamExt as _};
+use provider::{Applied, ApplyRequest, BoxFuture, ErrorKind, ProviderError, ReadRequest, Stability};
+use state::{Lease, Revision, Store, StoreError};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::scrub::Secrets;
+use crate::shell::Shell;
+use apply::ask::Asking;
+use apply::machine::{Apply, CallRequest, Effect, Happened, Outcome};
+use evaluate::event::Event;
+use evaluate::questions::{Question, Reply, put};
+
+/// How long a lease is held without a sign of life.
+pub const LEASE: Duration = Duration::from_secs(60);
+
+/// The loop yields to other tasks of the runtime after so many steps, however fast answers come.
+const TURN: usize = 8;
+
+/// A person's wish to stop, as it comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interrupt {
+    /// Nothing new starts; what runs is waited for.
+    Gently,
+    /// Stop now: what runs is cut off.
+    AtOnce,
+}
+
+/// The run ended without an ordinary end: it was cut off, or the store could not be written.
+#[derive(Debug)]
+pub struct Lost {
+    /// Why, if the store said so.
+    pub store: Option<StoreError>,
+    /// Created, updated, deleted, replaced, as far as it was recorded.
+    pub counts: [u64; 4],
+    /// Calls that were in flight when it ended.
+    pub left_in_flight: Vec<Address>,
+    /// What was to be done and was not, as far as it was recorded.
+    pub undone: Vec<Address>,
+}
+
+impl Lost {
+    fn now(apply: &Apply, store: Option<StoreError>) -> Lost {
+        Lost { store, counts: apply.counts(), left_in_flight: apply.left_in_flight(), undone: apply.undone() }
+    }
+}
+
+enum Answer {
+    Committed(Result<Revision, StoreError>),
+    Applied(u32, Result<Applied, ProviderError>),
+    /// It was not called, because the lease was lost, or it could not be told whether it was.
+    NotCalled(u32, StoreError),
+    Looked(u32, Result<Stability, ProviderError>),
+    Answered(Option<u32>, Vec<(Question, Reply)>),
+    Woke(u64),
+}
+
+/// Carries a plan out to its end, telling `tell` everything that happens.
+///
+/// The lease is renewed meanwhile; the caller takes and releases it. `Err` if the run was cut off by [`Interrupt::AtOnce`], or if
+/// the end could not be recorded; the state can be resumed in both cases.
+pub async fn run(
+    mut apply: Apply,
+    shell: &Shell,
+    store: &dyn Store,
+    lease: &Lease,
+    interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
+    mut tell: impl FnMut(Event),
+) -> Result<Outcome, Lost> {
+    let mut course = Course::of(apply.plan().revision);
+    let mut under_way: FuturesUnordered<BoxFuture<'_, Answer>> = FuturesUnordered::new();
+    let (progress, mut told) = mpsc::unbounded_channel::<Event>();
+    let mut alive = tokio::time::interval(LEASE / 3);
+    alive.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut effects = Vec::new();
+    let mut may_interrupt = true;
+    apply.values().for_each(|value| shell.known.learn(value));
+    course.happened.push(Happened::Began(shell.clock.now()));
+    let begun = tokio::time::Instant::now();
+    let mut steps: usize = 0;
+    loop {
+        let at = Happened::At(begun.elapsed());
+        apply.step(std::iter::once(at).chain(course.happened.drain(..)), &mut effects);
+        // What providers said before their answers is told before what follows from these.
+        while let Ok(event) = told.try_recv() {
+            tell(event);
+        }
+        for effect in effects.drain(..) {
+            match effect {
+                Effect::Commit(entries) => {
+                    let done = store.commit(lease, course.revision, entries);
+                    under_way.push(Box::pin(done.map(Answer::Committed)));
+                }
+                Effect::Call(task, request) => {
+                    let progress = progress.clone();
+                    let cancel = shell.cancel.child_token();
+                    course.cancels.insert(task, cancel.clone());
+                    under_way.push(Box::pin(async move {
+                        // Whoever was stopped or asleep since its last commit may have been taken over.
+                        match store.check_lease(lease).await {
+                            Ok(()) => Answer::Applied(task, call(shell, request, cancel, progress).await),
+                            Err(error) => Answer::NotCalled(task, error),
+                        }
+                    }));
+                }
+                Effect::Look(task, request) => {
+                    under_way.push(Box::pin(async move { Answer::Looked(task, look(shell, request).await) }));
+                }
+                Effect::Ask(asking) => under_way.push(Box::pin(ask(shell, asking))),
+                Effect::Wake(number, after) => under_way.push(Box::pin(async move {
+                    tokio::time::sleep(after).await;
+                    Answer::Woke(number)
+                })),
+                Effect::Cancel => shell.cancel.cancel(),
+                Effect::CancelOne(task) => {
+                    if let Some(cancel) = course.cancels.get(&task) {
+                        cancel.cancel();
+                    }
+                }
+                Effect::Tell(event) => tell(event),
+                Effect::Finish(outcome) => {
+                    if outcome.outcome.is_some() {
+                        return Ok(outcome);
+                    }
+                    return Err(Lost {
+                        store: course.refused,
+                        counts: outcome.counts,
+                        left_in_flight: outcome.left_in_flight,
+                        undone: outcome.undone,
+                    });
+                }
+            }
+        }
+        steps += 1;
+        if steps.is_multiple_of(TURN) {
+            tokio::task::yield_now().await;
+        }
+        match interrupts.try_recv() {
+            Ok(Interrupt::Gently) => course.happened.push(Happened::Interrupt),
+            Ok(Interrupt::AtOnce) => return Err(Lost::now(&apply, None)),
+            Err(_) => {}
+        }
+        if alive.tick().now_or_never().is_some() {
+            course.renew(store, lease).await;
+        }
+        while course.happened.is_empty() {
+            tokio::select! {
+                biased;
+                Some(event) = told.recv() => tell(event),
+                interrupt = interrupts.recv(), if may_interrupt => match interrupt {
+                    Some(Interrupt::Gently) => course.happened.push(Happened::Interrupt),
+                    Some(Interrupt::AtOnce) => return Err(Lost::now(&apply, None)),
+                    None => may_interrupt = false,
+                },
+                Some(answer) = under_way.next() => {
+                    course.take_in(answer, shell);
+                    // Whatever else has been answered by now shares its commit.
+                    while let Some(Some(answer)) = under_way.next().now_or_never() {
+                        course.take_in(answer, shell);
+                    }
+                }
+                _ = alive.tick() => course.renew(store, lease).await,
+                else => return Err(Lost::now(&apply, course.refused)),
+            }
+        }
+    }
+}
+
+/// Where a run stands between two steps of the machine.
+struct Course {
+    revision: Revision,
+    /// Why the store was not written.
+    refused: Option<StoreError>,
+    cancels: HashMap<u32, CancellationToken>,
+    /// What the machine has not been told yet.
+    happened: Vec<Happened>,
+}
+
+impl Course {
+    fn of(revision: Revision) -> Course {
+        Course { revision, refused: None, cancels: HashMap::new(), happened: Vec::new() }
+    }
+
+    /// What an answer means to the machine.
+    fn take_in(&mut self, answer: Answer, shell: &Shell) {
+        let happened = match answer {
+            Answer::Committed(Ok(now)) => {
+                self.revision = now;
+                Happened::Committed(shell.clock.now())
+            }
+            Answer::Committed(Err(error)) => {
+                let why = words(&error);
+                self.refused = Some(error);
+                Happened::CommitFailed(why)
+            }
+            Answer::Applied(task, answer) => {
+                self.cancels.remove(&task);
+                Happened::Applied(task, answer)
+            }
+            Answer::NotCalled(task, error) => {
+                self.cancels.remove(&task);
+                self.happened.push(Happened::CommitFailed(words(&error)));
+                self.refused.get_or_insert(error);
+                let why = "it was not called, because the instance is no longer held by this operation";
+                Happened::Applied(task, Err(ProviderError::new(ErrorKind::Cancelled, why)))
+            }
+            Answer::Looked(task, answer) => Happened::Looked(task, answer),
+            Answer::Answered(task, replies) => Happened::Answered(task, replies),
+            Answer::Woke(number) => Happened::Woke(number),
+        };
+        self.happened.push(happened);
+    }
+
+    /// A sign of life. Who has lost the lease cannot commit any more; any other trouble may be over at the next one.
+    async fn renew(&mut self, store: &dyn Store, lease: &Lease) {
+        if let Err(error @ StoreError::Busy { .. }) = store.renew(lease, LEASE).await {
+            self.happened.push(Happened::CommitFailed(words(&error)));
+            self.refused = Some(error);
+        }
+    }
+}
+
+/// An error with its causes, in a line.
+fn words(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text.push_str(": ");
+        text.push_str(&inner.to_string());
+        cause = inner.source();
+    }
+    text
+}
+
+async fn call(
+    shell: &Shell,
+    request: CallRequest,
+    cancel: CancellationToken,
+    progress: mpsc::UnboundedSender<Event>,
+) -> Result<Applied, ProviderError> {
+    let address = request.address.clone();
+    let settings = shell.settings_of(&request.type_name);
+    let values = [&request.desired, &request.prior_inputs, &request.prior, &request.private, &settings];
+    let secrets = Secrets::of(&shell.known, values);
+    let told = {
+        let secrets = secrets.clone();
+        Arc::new(move |text: &str| {
+            // Nobody listens any more only when the run is over.
+            let _ = progress.send(Event::Progress { address: address.clone(), text: secrets.clean(text).into() });
+        })
+    };
+    let mut call = shell.call_of(&request.address, &request.type_name, request.token.clone(), told, &request.folder);
+    call.cancel = cancel;
+    call.deadline = request.limit;
+    let provider = shell.provider_of(&request.type_name)?;
+    let asked = ApplyRequest {
+        operation: request.operation,
+        type_name: &request.type_name,
+        id: request.id.as_deref(),
+        prior_inputs: &request.prior_inputs,
+        prior: &request.prior,
+        desired: &request.desired,
+        private: &request.private,
+        sources: &request.sources,
+    };
+    secrets.answered(provider.apply(&call, asked).await, &request.type_name, &shell.catalogs)
+}
+
+async fn ask(shell: &Shell, asking: Asking) -> Answer {
+    let Asking { task, questions, now, functions } = asking;
+    let puts: Vec<_> = questions.iter().map(|question| put(question, now, &functions, shell)).collect();
+    let replies = futures::future::join_all(puts).await;
+    Answer::Answered(task, questions.into_iter().zip(replies).collect())
+}
+
+async fn look(shell: &Shell, request: CallRequest) -> Result<Stability, ProviderError> {
+    let quiet = Arc::new(|_: &str| {});
+    let mut call = shell.call_of(&request.address, &request.type_name, request.token.clone(), quiet, &request.folder);
+    call.deadline = request.limit;
+    let provider = shell.provider_of(&request.type_name)?;
+    let asked = ReadRequest {
+        type_name: &request.type_name,
+        id: request.id.as_deref(),
+        inputs: &request.prior_inputs,
+        outputs: &request.prior,
+        private: &request.private,
+        token: None,
+    };
+    let secrets = Secrets::of(&shell.known, [&request.prior_inputs, &request.prior, &request.private, &call.settings]);
+    match provider.stable(&call, asked).await {
+        Ok(Stability::Stable(fields)) => Ok(Stability::Stable(secrets.marked(fields))),
+        Ok(Stability::NotYet) => Ok(Stability::NotYet),
+        Err(error) => Err(secrets.refused(error)),
+    }
+}

@@ -1,0 +1,422 @@
+//! The one place of the core that names a runtime and a clock: it answers the core's questions from providers and
+//! files, and carries the effects of [`Apply`](apply::machine::Apply) out.
+//!
+//! Not here: any decision; choosing providers and stores.
+
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use blueprint::wire::Document;
+use blueprint::{Address, IndexMap, Name, Value};
+use provider::{
+    BoxFuture, Call, Catalogs, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched, PlanRequest, Planned,
+    Preflight, PreflightRequest, Progress, Provider, ProviderError, ReadRequest, Recalled, Seen, TransformError,
+};
+use state::{Record, Snapshot, StatusOp};
+use tokio_util::sync::CancellationToken;
+
+use crate::scrub::Known;
+
+use crate::scrub::Secrets;
+use evaluate::world::{PlanQuestion, PreflightQuestion, ReadQuestion, SourceError, World};
+
+/// The most bytes that `file` and `http_resource` take.
+pub const MOST_BYTES: u64 = 16 * 1024 * 1024;
+
+/// How long a provider may take to answer a question: a read, a plan, a data source, a function.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(30 * 60);
+
+/// Fetches a URL with the limits of [`World::http`]. Supplied by the face, so that the core needs no HTTP client.
+pub type HttpGet = Arc<dyn Fn(String) -> BoxFuture<'static, Result<Vec<u8>, String>> + Send + Sync>;
+
+/// Told that a provider is asked again: about what, after how long, and why.
+pub type Waits = Arc<dyn Fn(&str, Duration, &str) + Send + Sync>;
+
+/// What time it is.
+#[derive(Clone, Debug)]
+pub enum Clock {
+    /// The machine's clock.
+    System,
+    /// A clock that stood at this second when it was made, and goes on with the runtime's: virtual in tests.
+    Since(i64, tokio::time::Instant),
+}
+
+impl Clock {
+    /// A clock that stands at this second now.
+    pub fn at(seconds: i64) -> Clock {
+        Clock::Since(seconds, tokio::time::Instant::now())
+    }
+
+    /// Seconds since 1970 UTC.
+    #[expect(clippy::disallowed_methods, reason = "the shell is where the clock is read")]
+    pub fn now(&self) -> i64 {
+        match self {
+            Clock::System => std::time::SystemTime::now()
+                .duration_since(std::time::UNIX_EPOCH)
+                .map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX)),
+            Clock::Since(seconds, then) => seconds + then.elapsed().as_secs() as i64,
+        }
+    }
+
+    /// How long ago the clock was made, or first asked for this.
+    pub fn elapsed(&self) -> Duration {
+        static FIRST: LazyLock<tokio::time::Instant> = LazyLock::new(tokio::time::Instant::now);
+        match self {
+            Clock::System => FIRST.elapsed(),
+            Clock::Since(_, then) => then.elapsed(),
+        }
+    }
+}
+
+/// Where random bytes come from.
+#[derive(Clone, Debug)]
+pub enum Chance {
+    /// The machine.
+    System,
+    /// A fixed sequence that begins with this number, for tests.
+    Seeded(Arc<std::sync::atomic::AtomicU64>),
+}
+
+impl Chance {
+    /// A fixed sequence.
+    pub fn seeded(seed: u64) -> Chance {
+        Chance::Seeded(Arc::new(std::sync::atomic::AtomicU64::new(seed)))
+    }
+
+    /// 16 bytes.
+    #[expect(clippy::disallowed_methods, reason = "the shell is where chance comes from")]
+    pub fn bytes(&self) -> [u8; 16] {
+        match self {
+            Chance::System => uuid::Uuid::new_v4().into_bytes(),
+            Chance::Seeded(next) => {
+                use sha2::Digest as _;
+                let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                let hash = sha2::Sha256::digest(number.to_be_bytes());
+                let mut bytes = [0; 16];
+                bytes.copy_from_slice(&hash[..16]);
+                bytes
+            }
+        }
+    }
+}
+
+/// Providers with their settings, and the folders that paths are relative to.
+#[derive(Clone)]
+pub struct Shell {
+    /// Provider by namespace.
+    pub providers: IndexMap<Name, Arc<dyn Provider>>,
+    /// What they offer together.
+    pub catalogs: Arc<Catalogs>,
+    /// Settings by namespace.
+    pub settings: IndexMap<Name, Value>,
+    /// The instance.
+    pub instance: Name,
+    /// The folder of the root document: what is written is relative to it.
+    pub root: PathBuf,
+    /// The caller's working directory.
+    pub working_directory: Option<Name>,
+    /// What time it is.
+    pub clock: Clock,
+    /// Where random bytes come from.
+    pub chance: Chance,
+    /// Where included documents come from.
+    pub sources: source::Sources,
+    /// How URLs are fetched; none where that is not allowed.
+    pub http: Option<HttpGet>,
+    /// Who wants to hear that a provider is asked again; nobody, if none is given.
+    pub waits: Option<Waits>,
+    /// The secrets of the run.
+    pub known: Known,
+    /// Ended when nobody waits any more.
+    pub cancel: CancellationToken,
+}
+
+impl Shell {
+    /// What comes with a call of a thing's provider. The thing is declared by a document in this folder, as seen from that of the
+    /// root document.
+    pub(crate) fn call_of(
+        &self,
+        address: &Address,
+        type_name: &str,
+        token: Name,
+        progress: Progress,
+        folder: &str,
+    ) -> Call {
+        Call {
+            instance: self.instance.clone(),
+            address: address.clone(),
+            token,
+            deadline: None,
+            cancel: self.cancel.clone(),
+            root: self.root.clone(),
+            folder: if folder.is_empty() { self.root.clone() } else { self.root.join(folder) },
+            settings: self.settings_of(type_name),
+            now: self.clock.now(),
+            progress,
+        }
+    }
+
+    /// The settings of a type's namespace.
+    pub(crate) fn settings_of(&self, type_name: &str) -> Value {
+        if self.settings.is_empty() {
+            return Value::Null;
+        }
+        self.settings.get(Catalogs::namespace_of(type_name)).cloned().unwrap_or_default()
+    }
+
+    pub(crate) fn provider_of(&self, type_name: &str) -> Result<&Arc<dyn Provider>, ProviderError> {
+        let namespace = Catalogs::namespace_of(type_name);
+        self.providers.get(namespace).ok_or_else(|| {
+            ProviderError::new(
+                ErrorKind::Document,
+                format!("there is no provider for `{namespace}`, so `{type_name}` cannot be managed"),
+            )
+        })
+    }
+
+    /// A call that answers a question; nobody hears of its progress.
+    fn quiet(&self, address: &Address, type_name: &str, folder: &str) -> Call {
+        static NOBODY: LazyLock<Progress> = LazyLock::new(|| Arc::new(|_| {}));
+        let call = self.call_of(address, type_name, Name::default(), NOBODY.clone(), folder);
+        Call { deadline: Some(ANSWERED_WITHIN), ..call }
+    }
+}
+
+impl World for Shell {
+    fn now(&self) -> i64 {
+        self.clock.now()
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.clock.elapsed()
+    }
+
+    fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(tokio::time::sleep(duration))
+    }
+
+    fn waits(&self, what: &str, pause: Duration, why: &str) {
+        if let Some(waits) = &self.waits {
+            waits(what, pause, why);
+        }
+    }
+
+    fn learn(&self, value: &Value) {
+        self.known.learn(value);
+    }
+
+    fn recall(&self, snapshot: &Snapshot) {
+        fn halves(record: &Record) -> impl Iterator<Item = &Record> {
+            let old = std::iter::successors(Some(record), |record| record.deposed.as_deref());
+            old.chain(record.attempt.as_deref())
+        }
+        let recorded = snapshot.records.values().flat_map(|record| halves(record)).map(|record| Recalled {
+            type_name: &record.type_name,
+            id: Some(record.id.as_ref()).filter(|id| !id.is_empty()),
+            inputs: &record.inputs,
+            private: &record.private,
+        });
+        let creates = snapshot.open.values().map(|open| &open.intent).filter(|intent| intent.op == StatusOp::Create);
+        let creates = creates.map(|intent| Recalled {
+            type_name: &intent.type_name,
+            id: None,
+            inputs: &intent.inputs,
+            private: &intent.private,
+        });
+        let mut things: IndexMap<&str, Vec<Recalled<'_>>> = IndexMap::default();
+        for thing in recorded.chain(creates) {
+            things.entry(Catalogs::namespace_of(thing.type_name)).or_default().push(thing);
+        }
+        for (namespace, things) in things {
+            if let Some(provider) = self.providers.get(namespace) {
+                provider.recall(&self.root, &things);
+            }
+        }
+    }
+
+    fn random(&self) -> [u8; 16] {
+        self.chance.bytes()
+    }
+
+    fn working_directory(&self) -> Option<Name> {
+        self.working_directory.clone()
+    }
+
+    fn manages(&self, type_name: &str) -> bool {
+        self.providers.contains_key(Catalogs::namespace_of(type_name))
+    }
+
+    fn file<'a>(&'a self, folder: &'a str, path: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
+        Box::pin(async move {
+            // A document from afar stands at an address; what it reads lies beside it, or at other addresses.
+            let from = self.sources.location(folder);
+            let is_web = path.starts_with("https://") || path.starts_with("http://");
+            if from.is_some() || (!is_web && self.sources.location(path).is_some()) {
+                let limits = source::Limits::file(self.cancel.clone());
+                let read = self.sources.read(&source::Request::path(from, path), &limits).await;
+                return read.map(|read| read.bytes).map_err(|error| SourceError { message: error.to_string() });
+            }
+            if is_web {
+                return self.http(path).await;
+            }
+            if let Some(message) = blueprint::home_mistake(path) {
+                return Err(SourceError { message });
+            }
+            if let Some((scheme, _)) = path.split_once("://") {
+                return Err(SourceError { message: format!("`{scheme}://` is no source that is known here") });
+            }
+            let whole = std::path::Path::new(folder).join(path);
+            let read = tokio::task::spawn_blocking(move || read_file(&whole)).await;
+            match read {
+                Ok(Ok(bytes)) => Ok(bytes.into()),
+                Ok(Err(message)) => Err(SourceError { message }),
+                Err(error) => Err(SourceError { message: error.to_string() }),
+            }
+        })
+    }
+
+    fn http<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
+        Box::pin(async move {
+            let Some(get) = &self.http else {
+                return Err(SourceError { message: "requests are not allowed here".to_owned() });
+            };
+            get(url.to_owned()).await.map(Into::into).map_err(|message| SourceError { message })
+        })
+    }
+
+    fn document<'a>(
+        &'a self,
+        request: &'a source::Request,
+    ) -> BoxFuture<'a, Result<source::Document, source::SourceError>> {
+        Box::pin(async move { self.sources.read(request, &source::Limits::document(self.cancel.clone())).await })
+    }
+
+    fn source_kinds(&self) -> Vec<&'static source::Kind> {
+        self.sources.kinds().collect()
+    }
+
+    fn check<'a>(
+        &'a self,
+        address: &'a Address,
+        type_name: &'a str,
+        spec: &'a Value,
+        folder: &'a str,
+    ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+        Box::pin(async move {
+            let call = self.quiet(address, type_name, folder);
+            let secrets = Secrets::of(&self.known, [spec, &call.settings]);
+            let checked = self.provider_of(type_name)?.check(&call, CheckRequest { type_name, spec }).await;
+            checked.map(|checked| secrets.checked(checked)).map_err(|error| secrets.refused(error))
+        })
+    }
+
+    fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+        Box::pin(async move {
+            let call = self.quiet(question.address, question.type_name, question.folder);
+            let request = ReadRequest {
+                type_name: question.type_name,
+                id: question.id,
+                inputs: question.inputs,
+                outputs: question.outputs,
+                private: question.private,
+                token: question.token,
+            };
+            let read = self.provider_of(question.type_name)?.read(&call, request).await;
+            Secrets::read(&self.known, [question.inputs, question.outputs, question.private, &call.settings], read)
+        })
+    }
+
+    fn plan<'a>(&'a self, question: PlanQuestion<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+        Box::pin(async move {
+            let call = self.quiet(question.address, question.type_name, question.folder);
+            let request = PlanRequest {
+                type_name: question.type_name,
+                prior_inputs: question.prior_inputs,
+                prior: question.prior,
+                desired: question.desired,
+            };
+            let secrets =
+                Secrets::of(&self.known, [question.prior_inputs, question.prior, question.desired, &call.settings]);
+            let planned = self.provider_of(question.type_name)?.plan(&call, request).await;
+            planned.map_err(|error| secrets.refused(error))
+        })
+    }
+
+    fn preflight<'a>(&'a self, question: PreflightQuestion<'a>) -> BoxFuture<'a, Result<Preflight, ProviderError>> {
+        Box::pin(async move {
+            let call = self.quiet(question.address, question.type_name, question.folder);
+            let secrets = Secrets::of(&self.known, [question.prior_inputs, question.desired, &call.settings]);
+            let request = PreflightRequest {
+                operation: question.operation,
+                type_name: question.type_name,
+                id: question.id,
+                prior_inputs: question.prior_inputs,
+                desired: question.desired,
+                changing: question.changing,
+            };
+            let answer = self.provider_of(question.type_name)?.preflight(&call, request).await;
+            answer.map(|answer| secrets.preflight(answer)).map_err(|error| secrets.refused(error))
+        })
+    }
+
+    fn settings(&self, namespace: &str) -> Value {
+        self.settings_of(namespace)
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        type_name: &'a str,
+        filters: &'a [(Name, Name, Value)],
+        annotations: &'a Value,
+        folder: &'a str,
+    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+        Box::pin(async move {
+            let call = self.quiet(&Address::root("data"), type_name, folder);
+            let secrets =
+                Secrets::of(&self.known, filters.iter().map(|filter| &filter.2).chain([annotations, &call.settings]));
+            let fetched =
+                self.provider_of(type_name)?.fetch(&call, FetchRequest { type_name, filters, annotations }).await;
+            fetched.map(|fetched| secrets.fetched(fetched)).map_err(|error| secrets.refused(error))
+        })
+    }
+
+    fn call<'a>(
+        &'a self,
+        namespace: &'a str,
+        function: &'a str,
+        arguments: &'a [Value],
+    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
+        Box::pin(async move {
+            let call = self.quiet(&Address::root("function"), namespace, "");
+            let secrets = Secrets::of(&self.known, arguments.iter().chain([&call.settings]));
+            let answer = self.provider_of(namespace)?.call(&call, function, arguments).await;
+            answer.map_err(|error| secrets.refused(error))
+        })
+    }
+
+    fn transform<'a>(&'a self, name: &'a str, document: Document) -> BoxFuture<'a, Result<Document, TransformError>> {
+        let offers = |provider: &&Arc<dyn Provider>| provider.catalog().transforms.contains_key(name);
+        let providers = self.providers.values().filter(offers);
+        match providers.filter_map(|provider| provider.transform(name)).next() {
+            Some(transform) => transform.transform(document),
+            None => {
+                let message = format!("there is no provider that carries out `{name}`");
+                Box::pin(async move { Err(TransformError::whole(message)) })
+            }
+        }
+    }
+}
+
+/// A whole file, unless it is too large; what is wrong is said as a phrase.
+#[expect(clippy::disallowed_methods, reason = "the shell is where files are read")]
+fn read_file(path: &std::path::Path) -> Result<Vec<u8>, String> {
+    let about = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    if about.is_dir() {
+        return Err("it is a folder".to_owned());
+    }
+    if about.len() > MOST_BYTES {
+        return Err(format!("it has {} bytes; at most {MOST_BYTES} are read", about.len()));
+    }
+    std::fs::read(path).map_err(|error| error.to_string())
+}

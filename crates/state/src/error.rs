@@ -1,0 +1,92 @@
+//! Why a store could not do what was asked.
+
+use crate::instance::{InstanceName, Revision};
+use crate::lease_holder::LeaseHolder;
+use crate::seal::SealError;
+
+/// Why a store could not do what was asked. Nothing was written, except where a variant says otherwise.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is no such instance.
+    #[error("there is no instance `{instance}`")]
+    Unknown {
+        /// The name asked for.
+        instance: InstanceName,
+    },
+    /// Another writer has committed since `expected` was read: plan again.
+    #[error("`{instance}` has moved on to revision {}", .found.0)]
+    Moved {
+        /// The instance.
+        instance: InstanceName,
+        /// The revision that the writer had seen.
+        expected: Revision,
+        /// The revision in the store.
+        found: Revision,
+    },
+    /// Another operation holds the instance, or has taken it over: stop.
+    #[error("another operation holds `{instance}`")]
+    Busy {
+        /// The instance.
+        instance: InstanceName,
+        /// The holder, where it is known.
+        holder: Option<LeaseHolder>,
+    },
+    /// A secret must be stored and there is no key to seal it with.
+    #[error("secrets cannot be stored without a key")]
+    NoKey,
+    /// What is stored was sealed or authenticated with another key than the one at hand, or there is none at hand.
+    #[error("the state was written with another key: it cannot be opened with this key")]
+    WrongKey,
+    /// What is stored is not what was written.
+    #[error("{what}")]
+    Damaged {
+        /// What is wrong with it, as a phrase.
+        what: String,
+    },
+    /// What is stored was written by a newer version, or is something else.
+    #[error("{what}")]
+    Foreign {
+        /// What is wrong with it, as a phrase.
+        what: String,
+    },
+    /// The entries break a rule of the journal (see [`Journal`](crate::Journal)), or cannot be stored: a bug in the writer.
+    #[error("the journal of `{instance}` refuses an entry: {what}")]
+    Refused {
+        /// The instance.
+        instance: InstanceName,
+        /// The rule, as a phrase.
+        what: String,
+    },
+    /// There is no space left.
+    #[error("there is no room left for the state")]
+    Full {
+        /// The cause.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// Another process has been writing for too long, or was stopped while it wrote.
+    #[error("another process keeps the state from being used")]
+    Locked {
+        /// The cause.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The place of the state failed. Whether a commit took effect is unknown until `head` answers.
+    #[error("the state cannot be reached")]
+    Unreachable {
+        /// The cause.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl From<SealError> for StoreError {
+    fn from(error: SealError) -> StoreError {
+        match error {
+            SealError::NoKey => StoreError::NoKey,
+            SealError::WrongKey => StoreError::WrongKey,
+            SealError::Foreign => StoreError::Foreign { what: error.to_string() },
+            SealError::NoNonce | SealError::Form(_) => StoreError::Unreachable { source: Box::new(error) },
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What depends on what, in one graph, and no circle in it (rulings S29, S30, A10).
+//!
+//! A circle is reported once, with its full path and a label on every edge. A reference to metadata orders only
+//! evaluation: a circle that is closed by one alone is a mistake only if no order of evaluation exists, each element's
+//! metadata taken apart from its spec.
+//!
+//! Where links alone make the circle, it is `link-cycle` at the first of them.
+//!
+//! Not here: an element that needs itself directly (`references`), circles of guarantees (`links`).
+
+use diag::{Diagnostic, Diagnostics};
+
+use super::edges::Edges;
+use super::{Checker, codes};
+use crate::graph::{Edge, EdgeKind, Graph, Node};
+use crate::links::Links;
+
+impl Checker<'_> {
+    /// The graph of the document; its circles are reported.
+    pub(super) fn order(&mut self, links: &Links) -> Graph {
+        let blueprint = self.blueprint;
+        let edges = Edges { blueprint, links };
+        let waits = super::waits::edges(blueprint, &self.resources);
+        let waits_of = |node: Node| match node {
+            Node::Resource(at) => waits.get(&at).map_or(&[][..], Vec::as_slice),
+            _ => &[],
+        };
+        let counts = [
+            blueprint.locals.len(),
+            blueprint.data_sources.len(),
+            blueprint.resources.len(),
+            blueprint.children.len(),
+            links.pairs().len(),
+            0,
+        ];
+        let mut any_metadata = false;
+        let mut all = |children: bool| {
+            Graph::new(counts, |node, out| {
+                let before = out.len();
+                if children || !matches!(node, Node::Child(_)) {
+                    edges.of(node, out);
+                    out.extend_from_slice(waits_of(node));
+                }
+                any_metadata |= out[before..].iter().any(|edge| edge.kind == EdgeKind::ReadsMetadata);
+            })
+        };
+        let (mut graph, mut knots) = all(true);
+        // What an export of a child needs is known from the child: circles through it show in the whole.
+        let through_child = knots.iter().flatten().any(|(node, _)| matches!(node, Node::Child(_)));
+        if through_child {
+            (graph, knots) = all(false);
+        }
+        if knots.is_empty() || !any_metadata {
+            self.report(&knots);
+            return graph;
+        }
+        let (graph, knots) = Graph::new(counts, |node, out| {
+            if !through_child || !matches!(node, Node::Child(_)) {
+                edges.of(node, out);
+                out.extend_from_slice(waits_of(node));
+            }
+            out.retain(|edge| edge.kind != EdgeKind::ReadsMetadata);
+        });
+        if knots.is_empty() {
+            let knots = self.evaluation_knots(counts, links);
+            self.report(&knots);
+        } else {
+            self.report(&knots);
+        }
+        graph
+    }
+
+    /// Circles of evaluation: resources stand twice, first their specs, then their metadata.
+    fn evaluation_knots(&self, counts: [usize; 6], links: &Links) -> Vec<Vec<(Node, Edge)>> {
+        let edges = Edges { blueprint: self.blueprint, links };
+        let resources = counts[2] as u32;
+        let parted = |mut edge: Edge| {
+            if let (Node::Resource(at), EdgeKind::ReadsMetadata) = (edge.to, edge.kind) {
+                edge.to = Node::Resource(at + resources);
+            }
+            edge
+        };
+        let (_, knots) =
+            Graph::new([counts[0], counts[1], counts[2] * 2, counts[3], counts[4], 0], |node, out| match node {
+                Node::Resource(at) => {
+                    let itself = Node::Resource(at % resources);
+                    let Some((_, resource)) = self.blueprint.resources.get_index((at % resources) as usize) else {
+                        return;
+                    };
+                    let mut add = |edge: Edge| {
+                        if edge.to != itself {
+                            out.push(parted(edge));
+                        }
+                    };
+                    if at < resources {
+                        edges.resource(resource, &mut add);
+                        links.edges(at).iter().copied().for_each(&mut add);
+                    } else {
+                        edges.resource_metadata(resource, &mut add);
+                    }
+                }
+                other => {
+                    let before = out.len();
+                    edges.of(other, out);
+                    out[before..].iter_mut().for_each(|edge| *edge = parted(*edge));
+                }
+            });
+        let whole = |node| match node {
+            Node::Resource(at) => Node::Resource(at % resources),
+            other => other,
+        };
+        knots
+            .into_iter()
+            .map(|knot| {
+                knot.into_iter().map(|(node, edge)| (whole(node), Edge { to: whole(edge.to), ..edge })).collect()
+            })
+            .collect()
+    }
+
+    fn report(&mut self, knots: &[Vec<(Node, Edge)>]) {
+        let found: Diagnostics = knots.iter().filter(|knot| !knot.is_empty()).map(|knot| self.cycle(knot)).collect();
+        self.found.append(found);
+    }
+
+    fn cycle(&self, knot: &[(Node, Edge)]) -> Diagnostic {
+        // The first edge in document order comes first, and the path begins with it.
+        let first = (0..knot.len()).min_by_key(|at| (knot[*at].1.span.file, knot[*at].1.span.start)).unwrap_or(0);
+        let round = || knot[first..].iter().chain(&knot[..first]);
+        let mut path: Vec<String> = round().map(|(node, _)| self.node_name(*node)).collect();
+        path.extend(path.first().cloned());
+        // Made by links alone, it is mended by a link.
+        let by_links = knot.iter().all(|(_, edge)| edge.kind == EdgeKind::Link);
+        let mut diagnostic = if by_links {
+            codes::LINK_CYCLE.new(format!("links order each other in a circle: {}", path.join(" -> ")))
+        } else {
+            codes::CYCLE.new(format!("elements need each other: {}", path.join(" -> ")))
+        };
+        for (node, edge) in round() {
+            let verb = match edge.kind {
+                EdgeKind::DependsOn => "waits for",
+                EdgeKind::Condition => "exists only depending on",
+                EdgeKind::Reads | EdgeKind::ReadsMetadata => "reads",
+                EdgeKind::Link => "is linked so that it comes after",
+            };
+            let text = format!("`{}` {verb} `{}`", self.node_name(*node), self.node_name(edge.to));
+            diagnostic = diagnostic.label(edge.span, text);
+        }
+        if let Some(conventions) = dialects::conventions(self.blueprint.dialect) {
+            let named = |node: &Node| match *node {
+                Node::Resource(at) => self.blueprint.resources.get_index(at as usize).map(|(name, resource)| {
+                    let ty = resource.stands_for.as_ref().map_or(&resource.type_name, |written| written);
+                    (name.as_ref(), ty.item.as_ref())
+                }),
+                Node::Child(at) => self.blueprint.children.get_index(at as usize).map(|(name, child)| {
+                    (name.as_ref(), child.path.as_literal().and_then(blueprint::Value::as_text).unwrap_or_default())
+                }),
+                _ => None,
+            };
+            let named: Vec<(&str, &str)> = round().filter_map(|(node, _)| named(node)).collect();
+            diagnostic.words = conventions.words(&dialects::Mistake::Circle(&named)).map(Box::new);
+        }
+        diagnostic.help(if by_links { "take away one of these links" } else { "take away one of these references" })
+    }
+
+    /// How a node is written in an expression.
+    pub(super) fn node_name(&self, node: Node) -> String {
+        let blueprint = self.blueprint;
+        let name = match node {
+            Node::Local(at) => blueprint.locals.get_index(at as usize).map(|(name, _)| format!("values.{name}")),
+            Node::DataSource(at) => {
+                blueprint.data_sources.get_index(at as usize).map(|(name, _)| format!("datasources.{name}"))
+            }
+            Node::Resource(at) => blueprint.resources.get_index(at as usize).map(|(name, _)| name.to_string()),
+            Node::Child(at) => blueprint.children.get_index(at as usize).map(|(name, _)| format!("children.{name}")),
+            Node::Link(at) => self.links.pair(at).map(|pair| self.link_name(pair)),
+            Node::Input(_) => None,
+        };
+        name.unwrap_or_default()
+    }
+}

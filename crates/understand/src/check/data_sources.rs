@@ -1,0 +1,133 @@
+//! Data sources: filters name fields that can be filtered on, exports name fields of the type (section 4.1).
+//!
+//! Not here: which operator fits which kind (`filters`), reading anything.
+
+use blueprint::{DataSource, Name};
+use dialects::codes as document;
+use expr::codes as language;
+use provider::{DataSourceType, FilterField};
+
+use super::links::annotations::Known;
+use super::types::{fits_declared, with_article};
+use super::{Checker, Place, codes};
+use crate::graph::Node;
+
+impl Checker<'_> {
+    /// Checks every data source.
+    pub(super) fn data_sources(&mut self) {
+        for (at, (name, source)) in self.blueprint.data_sources.iter().enumerate() {
+            let place = Place::of(Node::DataSource(at as u32), "a data source");
+            let ty = self.data_sources[at].clone();
+            for filter in &source.filters {
+                let search = self.infer(&filter.search, place);
+                let Some(ty) = &ty else { continue };
+                match filter_field(ty, &filter.field.item) {
+                    Some(field) => self.operator(filter, field, &search),
+                    None if filter.field.item.is_empty() => {}
+                    None => self.found.push(
+                        codes::UNSUPPORTED_FILTER_FIELD
+                            .new(format!("`{}` cannot be filtered on `{}`", ty.name, filter.field.item))
+                            .label(filter.field.span, "no such filter field")
+                            .help_nearest(&filter.field.item, ty.filters.keys().map(|name| name.as_ref())),
+                    ),
+                }
+            }
+            if let Some(ty) = &ty {
+                self.exclusive(source, ty);
+                self.required_filters(name, source, ty);
+                self.source_exports(source, ty);
+            }
+            let known = Known::of_type(ty.as_ref().map_or(&[][..], |ty| &ty.annotations));
+            let type_name = ty.as_ref().map_or("", |ty| &ty.name);
+            self.resource_metadata(&source.metadata, &known, type_name, source.span, place);
+            self.description(source.description.as_ref(), place);
+            for export in source.exports.values() {
+                self.description(export.description.as_ref(), place);
+            }
+        }
+    }
+
+    /// Fields that exclude each other.
+    fn exclusive(&mut self, source: &DataSource, ty: &DataSourceType) {
+        for group in &ty.exclusive {
+            let mut used = source.filters.iter().filter(|filter| group.contains(&plain_path(&filter.field.item)));
+            let Some(first) = used.next() else { continue };
+            for later in used.filter(|later| later.field.item != first.field.item) {
+                self.found.push(
+                    codes::FILTER_CONFLICT
+                        .new(format!("`{}` and `{}` exclude each other", first.field.item, later.field.item))
+                        .label(later.field.span, "cannot stand beside the other")
+                        .label(first.field.span, "the other one"),
+                );
+            }
+        }
+    }
+
+    /// Fields that are arguments rather than filters.
+    fn required_filters(&mut self, name: &Name, source: &DataSource, ty: &DataSourceType) {
+        // Without any filter the dialect has reported the missing section.
+        if source.filters.is_empty() {
+            return;
+        }
+        for field in &ty.required {
+            if !source.filters.iter().any(|filter| filter.field.item == *field) {
+                self.found.push(
+                    document::MISSING_FIELD
+                        .new(format!("the data source `{name}` needs a filter on `{field}`"))
+                        .label(source.span, format!("`{}` cannot be read without it", ty.name))
+                        .help(format!("add `{{ field: {field}, operator: \"=\", search: .. }}` to `filter`")),
+                );
+            }
+        }
+    }
+
+    fn source_exports(&mut self, source: &DataSource, ty: &DataSourceType) {
+        for (name, export) in &source.exports {
+            let (field, span) = match &export.alias_for {
+                Some(alias) => (&alias.item, alias.span),
+                None => (name, export.span),
+            };
+            let Some(found) = ty.schema.fields.get(field) else {
+                // Broken aliases are empty and reported.
+                if !field.is_empty() {
+                    self.found.push(
+                        language::UNKNOWN_FIELD
+                            .new(format!("`{}` has no field `{field}`", ty.name))
+                            .label(span, "no such field")
+                            .help_nearest(field, ty.schema.fields.keys().map(|name| name.as_ref())),
+                    );
+                }
+                continue;
+            };
+            let given = found.ty();
+            if !fits_declared(&given, &export.ty.item) {
+                self.found.push(
+                    language::TYPE_MISMATCH
+                        .new(format!("the export `{name}` is declared as {}", with_article(&export.ty.item)))
+                        .label(export.ty.span, format!("`{field}` is {}", with_article(&given))),
+                );
+            }
+        }
+    }
+}
+
+/// The filterable field that a path names; a position in it stands for every position of the catalogue's `[]`.
+fn filter_field<'t>(ty: &'t DataSourceType, path: &str) -> Option<&'t FilterField> {
+    ty.filters.get(path).or_else(|| ty.filters.get(&plain_path(path)))
+}
+
+/// A path with its positions taken out: `subnets[0].zone` as `subnets[].zone`.
+fn plain_path(path: &str) -> Name {
+    let mut plain = String::with_capacity(path.len());
+    let mut inside = false;
+    for c in path.chars() {
+        match c {
+            '[' => inside = true,
+            ']' => inside = false,
+            _ if inside && c.is_ascii_digit() => continue,
+            _ => {}
+        }
+        plain.push(c);
+    }
+    plain.into()
+}

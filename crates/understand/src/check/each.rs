@@ -1,0 +1,113 @@
+//! `each` gives a list that is known before the deployment (rulings S37, S38).
+//!
+//! Not here: what `elem` and `i` mean where (`references`), expanding anything.
+
+use blueprint::{Each, Type};
+
+use super::edges::Edges;
+use super::types::{joined, with_article, without_none};
+use super::{Checker, Place, codes};
+use crate::graph::{Edge, EdgeKind, Graph, Node};
+
+/// So many elements of a path are shown.
+const MOST_SHOWN: usize = 32;
+
+/// For each value and data source, by position, the edge by which it leads to a resource or child, if it does.
+#[derive(Default)]
+pub(super) struct Leads {
+    locals: Vec<Option<Edge>>,
+    data_sources: Vec<Option<Edge>>,
+}
+
+impl Leads {
+    fn of(&self, node: Node) -> Option<Edge> {
+        match node {
+            Node::Local(at) => self.locals.get(at as usize).copied().flatten(),
+            Node::DataSource(at) => self.data_sources.get(at as usize).copied().flatten(),
+            Node::Resource(_) | Node::Child(_) | Node::Link(_) | Node::Input(_) => None,
+        }
+    }
+
+    fn is_deployed(&self, node: Node) -> bool {
+        matches!(node, Node::Resource(_) | Node::Child(_) | Node::Link(_)) || self.of(node).is_some()
+    }
+}
+
+impl Checker<'_> {
+    /// Which values and data sources depend on a resource or child, however indirectly.
+    pub(super) fn leads(&self, graph: &Graph) -> Leads {
+        let mut leads = Leads {
+            locals: vec![None; self.blueprint.locals.len()],
+            data_sources: vec![None; self.blueprint.data_sources.len()],
+        };
+        for node in graph.order() {
+            let edge = graph.edges(node).iter().find(|edge| leads.is_deployed(edge.to)).copied();
+            match node {
+                Node::Local(at) => leads.locals[at as usize] = edge,
+                Node::DataSource(at) => leads.data_sources[at as usize] = edge,
+                Node::Resource(_) | Node::Child(_) | Node::Link(_) | Node::Input(_) => {}
+            }
+        }
+        leads
+    }
+
+    /// Checks `each` and gives the type of its items.
+    pub(super) fn each(&mut self, each: &Each, node: Node, leads: &Leads) -> Type {
+        let ty = self.infer(&each.list, Place::of(node, "`each` itself"));
+        if ty == Type::Error {
+            return Type::Error;
+        }
+        let span = each.list.span;
+        let mut items = Vec::new();
+        for ty in ty.alternatives() {
+            match ty {
+                Type::List(item) => items.push(without_none(item)),
+                Type::Any => items.push(Type::Any),
+                _ => {}
+            }
+        }
+        if items.is_empty() && ty != Type::Null {
+            let diagnostic =
+                codes::EACH_NOT_LIST.new("`each` needs a list").label(span, format!("this is {}", with_article(&ty)));
+            self.found.push(match ty {
+                Type::Map(_) | Type::Object(_) => diagnostic.help("take the values of the map: `vals(..)`"),
+                Type::Text => diagnostic.help("make a list of the text: `split(.., \",\")` or `jsondecode(..)`"),
+                _ => diagnostic.help("make a list: `list(..)`"),
+            });
+            return Type::Error;
+        }
+        self.known_before(each, node, leads);
+        joined(items)
+    }
+
+    /// Reports a list that leads to a resource or child, with the path there.
+    fn known_before(&mut self, each: &Each, node: Node, leads: &Leads) {
+        let mut first: Option<Edge> = None;
+        Edges { blueprint: self.blueprint, links: &self.links }.needs(&each.list, EdgeKind::Reads, &mut |edge| {
+            if first.is_none() && leads.is_deployed(edge.to) {
+                first = Some(edge);
+            }
+        });
+        let Some(first) = first else { return };
+        let mut path = vec![self.node_name(node), self.node_name(first.to)];
+        let mut labels = vec![(first.span, format!("reads `{}`", self.node_name(first.to)))];
+        let mut at = first.to;
+        while let Some(edge) = leads.of(at) {
+            if path.len() == MOST_SHOWN {
+                path.push("..".into());
+                break;
+            }
+            labels.push((edge.span, format!("`{}` reads `{}`", self.node_name(at), self.node_name(edge.to))));
+            path.push(self.node_name(edge.to));
+            at = edge.to;
+        }
+        let word = if matches!(at, Node::Child(_)) { "an include" } else { "a resource" };
+        let mut diagnostic = codes::EACH_NOT_STATIC
+            .new(format!("`each` depends on {word}: {}", path.join(" -> ")))
+            .label(each.list.span, "this list must be known before anything is deployed");
+        for (span, text) in labels {
+            diagnostic = diagnostic.label(span, text);
+        }
+        self.found.push(diagnostic.help("make the list from variables, values or data sources"));
+    }
+}

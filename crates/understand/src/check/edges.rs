@@ -1,0 +1,268 @@
+//! What each element needs directly, and why.
+//!
+//! References in descriptions are no edges; those to metadata are edges of their own kind (ruling A10). Reading oneself
+//! is no edge but a mistake (A9, reported where the reference is typed). Names that do not resolve are left out.
+//!
+//! Not here: circles (`cycles`).
+
+use blueprint::{
+    Accessor, AccessorKind, Blueprint, Child, DataSource, Expr, ExprKind, Head, Local, Part, Ref, Resource, Value,
+};
+
+use crate::graph::{Edge, EdgeKind, Node};
+use crate::links::Links;
+
+/// Gives the edges of nodes.
+#[derive(Clone, Copy)]
+pub(super) struct Edges<'a> {
+    pub blueprint: &'a Blueprint,
+    pub links: &'a Links,
+}
+
+/// A reference and what it reads.
+pub struct Need<'e> {
+    pub(crate) edge: Edge,
+    pub(crate) reference: Option<&'e Ref>,
+}
+
+impl<'a> Edges<'a> {
+    /// Everything that a node needs, except itself, in the order in which it is written.
+    pub(super) fn of(self, node: Node, out: &mut Vec<Edge>) {
+        let before = out.len();
+        self.collect(node, out);
+        out[before..].sort_by_key(|edge| edge.span.start);
+    }
+
+    fn collect(self, node: Node, out: &mut Vec<Edge>) {
+        let mut add = |edge: Edge| {
+            if edge.to != node {
+                out.push(edge);
+            }
+        };
+        let blueprint = self.blueprint;
+        match node {
+            Node::Local(at) => {
+                if let Some((_, local)) = blueprint.locals.get_index(at as usize) {
+                    self.local(local, &mut add);
+                }
+            }
+            Node::DataSource(at) => {
+                if let Some((_, source)) = blueprint.data_sources.get_index(at as usize) {
+                    self.data_source(source, &mut add);
+                }
+            }
+            Node::Resource(at) => {
+                if let Some((_, resource)) = blueprint.resources.get_index(at as usize) {
+                    self.resource(resource, &mut add);
+                    self.resource_metadata(resource, &mut add);
+                }
+                self.links.edges(at).iter().copied().for_each(&mut add);
+            }
+            Node::Link(at) => self.links.part_edges(at).iter().copied().for_each(&mut add),
+            Node::Child(at) => {
+                if let Some((_, child)) = blueprint.children.get_index(at as usize) {
+                    self.child(child, &mut add);
+                }
+            }
+            Node::Input(_) => {}
+        }
+    }
+
+    /// What the value of a local needs.
+    pub(super) fn local(self, local: &Local, add: &mut impl FnMut(Edge)) {
+        self.needs(&local.value, EdgeKind::Reads, add);
+    }
+
+    fn data_source(self, source: &DataSource, add: &mut impl FnMut(Edge)) {
+        for filter in &source.filters {
+            self.needs(&filter.search, EdgeKind::Reads, add);
+        }
+        for expr in metadata_of(&source.metadata) {
+            self.needs(expr, EdgeKind::Reads, add);
+        }
+    }
+
+    /// What a resource needs, its metadata aside.
+    pub(super) fn resource(self, resource: &Resource, add: &mut impl FnMut(Edge)) {
+        if let Some(each) = &resource.each {
+            self.needs(&each.list, EdgeKind::Reads, add);
+        }
+        if let Some(condition) = &resource.condition {
+            self.needs(condition, EdgeKind::Condition, add);
+        }
+        for name in &resource.depends_on {
+            if let Some(at) = self.blueprint.resources.get_index_of(&name.item) {
+                add(Edge { to: Node::Resource(at as u32), kind: EdgeKind::DependsOn, span: name.span });
+            } else if let Some(at) = self.blueprint.children.get_index_of(&name.item) {
+                add(Edge { to: Node::Child(at as u32), kind: EdgeKind::DependsOn, span: name.span });
+            }
+        }
+        // What exists elsewhere is not made from its spec.
+        if resource.lifecycle.external.is_none() {
+            self.needs(&resource.spec, EdgeKind::Reads, add);
+        }
+    }
+
+    /// What a resource's metadata needs.
+    pub(super) fn resource_metadata(self, resource: &Resource, add: &mut impl FnMut(Edge)) {
+        if resource.lifecycle.external.is_some() {
+            return;
+        }
+        for expr in metadata_of(&resource.metadata) {
+            self.needs(expr, EdgeKind::Reads, add);
+        }
+        if let Some(key) = resource.each.as_ref().and_then(|each| each.key.as_ref()) {
+            self.needs(key, EdgeKind::Reads, add);
+        }
+    }
+
+    fn child(self, child: &Child, add: &mut impl FnMut(Edge)) {
+        for name in &child.depends_on {
+            let to = match self.blueprint.resources.get_index_of(&name.item) {
+                Some(at) => Node::Resource(at as u32),
+                None => match self.blueprint.children.get_index_of(&name.item) {
+                    Some(at) => Node::Child(at as u32),
+                    None => continue,
+                },
+            };
+            add(Edge { to, kind: EdgeKind::DependsOn, span: name.span });
+        }
+        self.needs(&child.path, EdgeKind::Reads, add);
+        for (_, expr) in &child.inputs {
+            self.needs(expr, EdgeKind::Reads, add);
+        }
+        for (_, expr) in child.source.iter().flat_map(|source| &source.entries) {
+            self.needs(expr, EdgeKind::Reads, add);
+        }
+        if let Some(condition) = &child.condition {
+            self.needs(condition, EdgeKind::Condition, add);
+        }
+        if let Some(expansion) = &child.expansion {
+            self.needs(&expansion.spec, EdgeKind::Reads, add);
+        }
+    }
+
+    /// The edges of one expression.
+    pub(super) fn needs(self, expr: &Expr, kind: EdgeKind, add: &mut impl FnMut(Edge)) {
+        self.each_need(expr, kind, &mut |need| add(need.edge));
+    }
+
+    /// The edges of one expression, each with the reference that makes it.
+    pub(super) fn each_need<'e>(self, expr: &'e Expr, kind: EdgeKind, add: &mut impl FnMut(Need<'e>)) {
+        match &expr.kind {
+            ExprKind::Literal(_) | ExprKind::Function(_) | ExprKind::Error => {}
+            ExprKind::Ref(reference) => {
+                if let Some(to) = self.target(&reference.head) {
+                    let kind = if reads_metadata(reference) { EdgeKind::ReadsMetadata } else { kind };
+                    add(Need { edge: Edge { to, kind, span: reference.head_span }, reference: Some(reference) });
+                }
+            }
+            ExprKind::List(items) => items.iter().for_each(|item| self.each_need(item, kind, add)),
+            ExprKind::Map(entries) => entries.iter().for_each(|(_, value)| self.each_need(value, kind, add)),
+            ExprKind::Text(parts) => {
+                for part in parts {
+                    if let Part::Expr(expr, _) = part {
+                        self.each_need(expr, kind, add);
+                    }
+                }
+            }
+            ExprKind::Access(inner, _) | ExprKind::Substitution(inner) => self.each_need(inner, kind, add),
+            ExprKind::Choice(choice) => {
+                for expr in [&choice.condition, &choice.then, &choice.otherwise] {
+                    self.each_need(expr, kind, add);
+                }
+            }
+            ExprKind::Call(call) => {
+                if call.function.as_ref() == "link"
+                    && let [a, b] = call.arguments.as_slice()
+                    && let (Some(a), Some(b)) = (self.end(&a.value), self.end(&b.value))
+                    && let Some(link) = self.links.between(a, b)
+                {
+                    let edge = Edge { to: Node::Link(link), kind, span: call.name_span };
+                    add(Need { edge, reference: None });
+                }
+                for argument in &call.arguments {
+                    // `link` takes ends by name too.
+                    if call.function.as_ref() == "link"
+                        && let ExprKind::Literal(Value::Text(text)) = &argument.value.kind
+                        && let Some(at) = self.blueprint.resources.get_index_of(super::links::plain_name(text))
+                    {
+                        let edge = Edge { to: Node::Resource(at as u32), kind, span: argument.value.span };
+                        add(Need { edge, reference: None });
+                    }
+                    self.each_need(&argument.value, kind, add);
+                }
+            }
+        }
+    }
+
+    /// The resource that an argument of `link` names.
+    fn end(self, argument: &Expr) -> Option<u32> {
+        let name = match &argument.inner().kind {
+            ExprKind::Literal(Value::Text(text)) => super::links::plain_name(text),
+            ExprKind::Ref(reference) => match &reference.head {
+                Head::Resource { name, .. } => name,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        self.blueprint.resources.get_index_of(name).map(|at| at as u32)
+    }
+
+    /// The node that a head names; inputs are none.
+    pub(super) fn target(self, head: &Head) -> Option<Node> {
+        let blueprint = self.blueprint;
+        match head {
+            Head::Local(name) => blueprint.locals.get_index_of(name).map(|at| Node::Local(at as u32)),
+            Head::DataSource(name) => blueprint.data_sources.get_index_of(name).map(|at| Node::DataSource(at as u32)),
+            Head::Resource { name, .. } => blueprint.resources.get_index_of(name).map(|at| Node::Resource(at as u32)),
+            Head::Child(name) => blueprint.children.get_index_of(name).map(|at| Node::Child(at as u32)),
+            Head::Input(_) | Head::Item | Head::Position | Head::Scoped(_) => None,
+        }
+    }
+}
+
+/// The expressions of a node that order it, each with why.
+pub fn expressions<'b>(blueprint: &'b Blueprint, node: Node, visit: &mut impl FnMut(&'b Expr, EdgeKind)) {
+    match node {
+        Node::Local(at) => {
+            if let Some((_, local)) = blueprint.locals.get_index(at as usize) {
+                visit(&local.value, EdgeKind::Reads);
+            }
+        }
+        Node::DataSource(at) => {
+            if let Some((_, source)) = blueprint.data_sources.get_index(at as usize) {
+                source.filters.iter().for_each(|filter| visit(&filter.search, EdgeKind::Reads));
+                metadata_of(&source.metadata).for_each(|expr| visit(expr, EdgeKind::Reads));
+            }
+        }
+        Node::Resource(at) => {
+            if let Some((_, resource)) = blueprint.resources.get_index(at as usize) {
+                let each = resource.each.iter().flat_map(|each| each.key.iter().chain([&each.list]));
+                each.for_each(|expr| visit(expr, EdgeKind::Reads));
+                resource.condition.iter().for_each(|expr| visit(expr, EdgeKind::Condition));
+                if resource.lifecycle.external.is_none() {
+                    visit(&resource.spec, EdgeKind::Reads);
+                    metadata_of(&resource.metadata).for_each(|expr| visit(expr, EdgeKind::Reads));
+                }
+            }
+        }
+        Node::Child(_) | Node::Link(_) | Node::Input(_) => {}
+    }
+}
+
+/// The expressions in metadata.
+fn metadata_of(metadata: &blueprint::ResourceMetadata) -> impl Iterator<Item = &Expr> {
+    let annotations = metadata.annotations.iter().map(|(_, expr)| expr);
+    metadata.display_name.iter().chain(annotations).chain(&metadata.custom)
+}
+
+/// Whether a reference reads a resource's metadata.
+pub(crate) fn reads_metadata(reference: &Ref) -> bool {
+    let named = |accessor: &Accessor| matches!(&accessor.kind, AccessorKind::Name(name) if name.as_ref() == "metadata");
+    let after_index = match reference.path.first() {
+        Some(Accessor { kind: AccessorKind::Index(_), .. }) => reference.path.get(1),
+        first => first,
+    };
+    matches!(reference.head, Head::Resource { .. }) && after_index.is_some_and(named)
+}

@@ -1,0 +1,127 @@
+//! Links as far as the document alone shows them (section 3): which there are (`activation`), what they make whom wait
+//! for (`wires`), which annotations they read (`annotations`), how many there may be and what they give each other
+//! (`guarantees`). And `link(a, b)` names two resources that are linked, in this direction (reference 2.6).
+//!
+//! Not here: members of templates, values, planning.
+
+pub(crate) mod activation;
+pub mod annotations;
+pub mod guarantees;
+mod wires;
+
+use std::sync::Arc;
+
+use blueprint::{AccessorKind, Call, Expr, ExprKind, Head, Type, Value};
+use diag::{Diagnostic, Span};
+use expr::codes as language;
+
+use super::{Checker, Place, codes};
+use crate::links::Links;
+
+impl Checker<'_> {
+    /// The links of the document, with what they make whom wait for.
+    pub(super) fn links(&mut self) -> Arc<Links> {
+        let mut links = self.activate();
+        if !links.is_empty() {
+            let resources = &self.resources;
+            wires::wire(self.blueprint, &mut links, |at| match resources.get(at as usize) {
+                Some(super::providers::TypeOf::Known(ty)) => Some(ty.as_ref()),
+                _ => None,
+            });
+        }
+        self.guarantees(&links);
+        self.links = Arc::new(links);
+        self.links.clone()
+    }
+
+    /// The type of a call of `link`, whose arguments are names rather than values.
+    pub(super) fn link_call(&mut self, call: &Call, span: Span, place: Place<'_>) -> Type {
+        let ends: Vec<Option<usize>> = call.arguments.iter().map(|argument| self.end(&argument.value, place)).collect();
+        let [Some(a), Some(b)] = ends[..] else { return Type::Error };
+        let blueprint = self.blueprint;
+        let (Some((a_name, _)), Some((b_name, _))) =
+            (blueprint.resources.get_index(a), blueprint.resources.get_index(b))
+        else {
+            return Type::Error;
+        };
+        let links = self.links.clone();
+        if self.is_linked(&links, a, b) {
+            return Type::Any;
+        }
+        let diagnostic = codes::UNKNOWN_LINK
+            .new(format!("`{a_name}` is not linked to `{b_name}`"))
+            .label(span, "there is no such link");
+        self.found.push(if self.is_linked(&links, b, a) {
+            diagnostic.help(format!("turn it round: `link({b_name}, {a_name})`"))
+        } else {
+            diagnostic.help(format!("select a label of `{b_name}` in `linkSelector` of `{a_name}`"))
+        });
+        Type::Error
+    }
+
+    /// The position of the resource that an argument names.
+    fn end(&mut self, expr: &Expr, place: Place<'_>) -> Option<usize> {
+        let wrong = |span: Span| {
+            language::ARGUMENT_TYPE
+                .new("`link` takes two resources")
+                .label(span, "this is no resource")
+                .help("name a resource: `x`, `resources.x`, `x[0]`, or its name as a string literal")
+        };
+        let diagnostic: Diagnostic = match &expr.inner().kind {
+            ExprKind::Ref(reference) => match &reference.head {
+                Head::Resource { name, bare } => match self.blueprint.resources.get_index_of(name) {
+                    None => self.unknown_resource(name, *bare, reference.head_span),
+                    Some(at) => match reference.path.as_slice() {
+                        [] => return self.one_of(at, name, None, reference.head_span),
+                        [index] if matches!(index.kind, AccessorKind::Index(_)) => {
+                            return self.one_of(at, name, Some(index.span), reference.head_span);
+                        }
+                        _ => wrong(expr.span),
+                    },
+                },
+                _ => wrong(expr.span),
+            },
+            ExprKind::Literal(Value::Text(text)) => {
+                let name = plain_name(text);
+                let index = (name.len() < text.len()).then_some(expr.span);
+                match self.blueprint.resources.get_index_of(name) {
+                    Some(at) => return self.one_of(at, name, index, expr.span),
+                    None => self.unknown_resource(name, false, expr.span),
+                }
+            }
+            ExprKind::Error => return None,
+            ExprKind::Literal(_) => wrong(expr.span),
+            _ => {
+                self.infer(expr, place);
+                wrong(expr.span)
+            }
+        };
+        self.found.push(diagnostic);
+        None
+    }
+
+    /// The resource at a position, if one thing of it is chosen as it must be (rulings S27, S28).
+    fn one_of(&mut self, at: usize, name: &str, index: Option<Span>, span: Span) -> Option<usize> {
+        let (_, resource) = self.blueprint.resources.get_index(at)?;
+        match super::references::instance_chosen(name, resource, index, span) {
+            Ok(()) => Some(at),
+            Err(diagnostic) => {
+                self.found.push(*diagnostic);
+                None
+            }
+        }
+    }
+
+    /// Whether there is such a link. Open types may link to anything.
+    fn is_linked(&self, links: &Links, a: usize, b: usize) -> bool {
+        self.type_name(a).is_none() || self.type_name(b).is_none() || links.between(a as u32, b as u32).is_some()
+    }
+}
+
+/// The name in a text that names an instance: `fns` of `fns[0]`.
+pub fn plain_name(text: &str) -> &str {
+    match text.strip_suffix(']').and_then(|text| text.rsplit_once('[')) {
+        Some((name, _)) => name,
+        None => text,
+    }
+}

@@ -1,0 +1,93 @@
+//! Which annotations anybody reads: the type itself, and the kinds of the links in which a resource takes part
+//! (reference 3.1).
+
+use blueprint::{IndexMap, Name};
+use diag::{Diagnostic, Span, Spanned};
+use dialects::codes as document;
+use provider::{Annotation, Catalogs};
+
+use crate::check::Checker;
+use crate::links::Links;
+use crate::links::wiring::Target;
+
+/// Annotations that somebody reads, by the key as it is written.
+#[derive(Default)]
+pub(crate) struct Known {
+    pub(crate) by_key: IndexMap<Name, Vec<Annotation>>,
+    /// Keys of which at least one must be written.
+    pub(crate) required: Vec<(Vec<Name>, blueprint::Type)>,
+}
+
+impl Known {
+    fn add(&mut self, key: Name, annotation: &Annotation) {
+        let all = self.by_key.entry(key).or_default();
+        let same = |other: &Annotation| other.ty == annotation.ty && other.allowed == annotation.allowed;
+        if !all.iter().any(same) {
+            all.push(annotation.clone());
+        }
+    }
+
+    /// Those of a type.
+    pub(crate) fn of_type(annotations: &[Annotation]) -> Known {
+        let mut known = Known::default();
+        for annotation in annotations {
+            known.add(annotation.key.clone(), annotation);
+            if annotation.required && annotation.default.is_none() {
+                known.required.push((vec![annotation.key.clone()], annotation.ty.clone()));
+            }
+        }
+        known
+    }
+}
+
+/// A key with the placeholder for the other end filled in.
+pub fn key_for(annotation: &Annotation, other: &Name) -> Name {
+    let placeholder = if annotation.side.as_ref() == "a" { "<b>" } else { "<a>" };
+    match annotation.key.contains(placeholder) {
+        true => annotation.key.replace(placeholder, other).into(),
+        false => annotation.key.clone(),
+    }
+}
+
+impl Checker<'_> {
+    /// Those that anybody reads of a resource: its type, and the links in which it takes part.
+    pub(crate) fn annotations_read(&self, at: usize, links: &Links) -> Known {
+        let mut known = match &self.resources[at] {
+            crate::check::providers::TypeOf::Known(ty) => Known::of_type(&ty.annotations),
+            _ => Known::default(),
+        };
+        for (number, target) in links.of(at as u32) {
+            let (Some(pair), Target::End(side)) = (links.pair(*number), target) else { continue };
+            let other = if *side == provider::Side::A { pair.b } else { pair.a };
+            let Some((other, _)) = self.blueprint.resources.get_index(other as usize) else { continue };
+            let mine = |it: &&Annotation| crate::links::wiring::side_of(&it.side) == *side;
+            for annotation in pair.kind.annotations.iter().filter(mine) {
+                known.add(key_for(annotation, other), annotation);
+            }
+            for annotation in pair.kind.annotations.iter().filter(mine).filter(|it| it.required) {
+                let same = pair.kind.annotations.iter().filter(mine).filter(|it| it.alias == annotation.alias);
+                if same.clone().all(|it| it.default.is_none()) {
+                    let keys = same.map(|it| key_for(it, other)).collect();
+                    known.required.push((keys, annotation.ty.clone()));
+                }
+            }
+        }
+        known
+    }
+
+    /// Keys in the provider's namespace that nobody reads.
+    pub(crate) fn unread_annotation(&self, key: &Spanned<Name>, type_name: &str, known: &Known) -> Option<Diagnostic> {
+        let namespace = Catalogs::namespace_of(type_name);
+        let in_namespace = key.item.strip_prefix(namespace).is_some_and(|rest| rest.starts_with('.'));
+        if !in_namespace || known.by_key.contains_key(&key.item) {
+            return None;
+        }
+        let span: Span = key.span;
+        Some(
+            document::UNKNOWN_ANNOTATION
+                .new(format!("nobody reads the annotation `{}`", key.item))
+                .label(span, "neither the type nor a link of this resource knows it")
+                .help_nearest(&key.item, known.by_key.keys().map(|key| key.as_ref())),
+        )
+    }
+}

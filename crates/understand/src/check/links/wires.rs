@@ -1,0 +1,182 @@
+//! What resources and parts of links need because of links, as edges of the graph.
+//!
+//! A hard link is an edge between its ends; a `with` contribution adds edges for what it reads. Soft links with nothing
+//! to read make no edge, so that they may run in circles.
+
+use blueprint::{Blueprint, Expr, ExprKind, Name};
+use diag::Span;
+use provider::{ResourceType, Side};
+
+use crate::check::edges::Edges;
+use crate::graph::{Edge, EdgeKind, Node};
+use crate::links::wiring::{Read, Target, is_settable};
+use crate::links::{FixedMap, Links, Pair};
+
+/// Works out the edges and keeps them with the links.
+pub(crate) fn wire<'a>(blueprint: &Blueprint, links: &mut Links, type_of: impl Fn(u32) -> Option<&'a ResourceType>) {
+    let mut wires: FixedMap<u32, Vec<Edge>> = FixedMap::default();
+    let mut parts = Vec::with_capacity(links.pairs().len());
+    let edges = Edges { blueprint, links };
+    for (number, pair) in links.pairs().iter().enumerate() {
+        let at = Wire { edges, pair, number: number as u32 };
+        match pair.kind.first {
+            Some(Side::A) => wires.entry(pair.b).or_default().push(at.edge(Node::Resource(pair.a))),
+            Some(Side::B) => wires.entry(pair.a).or_default().push(at.edge(Node::Resource(pair.b))),
+            None => {}
+        }
+        for (target, reads) in &pair.wiring.with {
+            let resource = match target {
+                Target::End(side) => Some(pair.end(*side)),
+                Target::Use(used) => pair.uses.get(*used).copied().flatten().map(|used| used.resource),
+            };
+            let Some(resource) = resource else { continue };
+            let mut needed = Vec::new();
+            for side in [Side::A, Side::B].into_iter().filter(|side| *target != Target::End(*side)) {
+                at.presence(side, &mut needed);
+            }
+            for read in reads {
+                at.read(*target, read, &type_of, &mut needed);
+            }
+            at.requirements(*target, &type_of, &mut needed);
+            needed.retain(|edge| edge.to != Node::Resource(resource));
+            wires.entry(resource).or_default().extend(needed);
+        }
+        parts.push(if pair.kind.parts.is_empty() { Vec::new() } else { at.parts() });
+    }
+    for edges in wires.values_mut() {
+        let mut seen: std::collections::HashSet<(Node, bool), foldhash::fast::FixedState> = Default::default();
+        edges.retain(|edge| seen.insert((edge.to, edge.kind == EdgeKind::Link)));
+    }
+    links.set_edges(wires, parts);
+}
+
+struct Wire<'a> {
+    edges: Edges<'a>,
+    pair: &'a Pair,
+    number: u32,
+}
+
+impl Wire<'_> {
+    fn edge(&self, to: Node) -> Edge {
+        Edge { to, kind: EdgeKind::Link, span: self.pair.span }
+    }
+
+    /// What decides whether an end is there, and which members it has.
+    fn presence(&self, side: Side, needed: &mut Vec<Edge>) {
+        let Some((_, end)) = self.edges.blueprint.resources.get_index(self.pair.end(side) as usize) else { return };
+        let each = end.each.iter().flat_map(|each| [Some(&each.list), each.key.as_ref()]).flatten();
+        for expr in each.chain(end.condition.as_deref()) {
+            self.document(expr, needed);
+        }
+    }
+
+    /// What an expression of the document needs, as needs of this link.
+    fn document(&self, expr: &Expr, needed: &mut Vec<Edge>) {
+        let span: Span = self.pair.span;
+        self.edges.needs(expr, EdgeKind::Link, &mut |edge: Edge| {
+            let kind = if edge.kind == EdgeKind::ReadsMetadata { edge.kind } else { EdgeKind::Link };
+            needed.push(Edge { kind, span, ..edge });
+        });
+    }
+
+    fn read<'t>(
+        &self,
+        target: Target,
+        read: &Read,
+        type_of: &impl Fn(u32) -> Option<&'t ResourceType>,
+        needed: &mut Vec<Edge>,
+    ) {
+        match read {
+            Read::Spec(side, field) => {
+                let end = self.pair.end(*side);
+                let alone = type_of(end).is_some_and(|ty| {
+                    self.pair.wiring.reads_document(&self.pair.kind, target, *side, field.as_ref(), &ty.schema)
+                });
+                match field.as_ref().filter(|_| alone) {
+                    Some(field) => {
+                        if let Some(value) = self.field(*side, field) {
+                            self.document(value, needed);
+                        }
+                    }
+                    None => needed.push(self.edge(Node::Resource(end))),
+                }
+            }
+            Read::Metadata(side) => {
+                let to = Node::Resource(self.pair.end(*side));
+                needed.push(Edge { to, kind: EdgeKind::ReadsMetadata, span: self.pair.span });
+            }
+            Read::Use(used) => {
+                let used = self.pair.uses.get(*used).copied().flatten();
+                needed.extend(used.map(|used| self.edge(Node::Resource(used.resource))));
+            }
+            Read::Part(_) => needed.push(self.edge(Node::Link(self.number))),
+        }
+    }
+
+    /// What the kind's own requirements read is known before anything is written with a target. What the target itself
+    /// computes cannot be.
+    fn requirements<'t>(
+        &self,
+        target: Target,
+        type_of: &impl Fn(u32) -> Option<&'t ResourceType>,
+        needed: &mut Vec<Edge>,
+    ) {
+        for read in &self.pair.wiring.require {
+            match read {
+                Read::Spec(side, _) if target == Target::End(*side) => {}
+                Read::Spec(side, field) => {
+                    let end = self.pair.end(*side);
+                    let set =
+                        field.as_ref().filter(|field| type_of(end).is_some_and(|ty| is_settable(&ty.schema, field)));
+                    match set {
+                        Some(field) => {
+                            if let Some(value) = self.field(*side, field) {
+                                self.document(value, needed);
+                            }
+                        }
+                        None => needed.push(self.edge(Node::Resource(end))),
+                    }
+                }
+                other => self.read(target, other, type_of, needed),
+            }
+        }
+    }
+
+    /// A field as the document writes it.
+    fn field(&self, side: Side, field: &Name) -> Option<&Expr> {
+        let (_, end) = self.edges.blueprint.resources.get_index(self.pair.end(side) as usize)?;
+        match &end.spec.kind {
+            ExprKind::Map(entries) => entries.iter().find(|(key, _)| key.item == *field).map(|(_, value)| value),
+            _ => None,
+        }
+    }
+
+    /// What the parts need: both ends, but one that itself waits for a part.
+    fn parts(&self) -> Vec<Edge> {
+        let mut needed = Vec::new();
+        for side in [Side::A, Side::B] {
+            if !self.pair.wiring.is_part_first(side) {
+                needed.push(self.edge(Node::Resource(self.pair.end(side))));
+                continue;
+            }
+            self.presence(side, &mut needed);
+            for read in self.pair.wiring.parts.iter().flatten() {
+                if let Read::Spec(it, Some(field)) = read
+                    && *it == side
+                    && let Some(value) = self.field(side, field)
+                {
+                    self.document(value, &mut needed);
+                }
+            }
+        }
+        for read in self.pair.wiring.parts.iter().flatten() {
+            if let Read::Use(used) = read
+                && let Some(used) = self.pair.uses.get(*used).copied().flatten()
+            {
+                needed.push(self.edge(Node::Resource(used.resource)));
+            }
+        }
+        needed.retain(|edge| edge.to != Node::Link(self.number));
+        needed
+    }
+}

@@ -1,0 +1,85 @@
+//! The values of a document give what they declare (rulings S48, S53).
+//!
+//! They are typed in the order of need, so that a reference to a value finds its type. Those in a circle keep what they
+//! declare: the circle has been reported.
+
+use blueprint::{ExprKind, Local, Type};
+use diag::Diagnostic;
+use dialects::codes as document;
+use expr::codes as language;
+
+use super::types::{fits_declared, refined, with_article};
+use super::{Checker, Place};
+use crate::graph::{Graph, Node};
+
+impl Checker<'_> {
+    /// Types every value.
+    pub(super) fn locals(&mut self, graph: &Graph) {
+        let blueprint = self.blueprint;
+        self.local_types = blueprint.locals.values().map(|local| refined(&local.ty, &local.ty)).collect();
+        let mut done = vec![false; blueprint.locals.len()];
+        let ordered: Vec<u32> = graph
+            .order()
+            .filter_map(|node| match node {
+                Node::Local(at) => Some(at),
+                _ => None,
+            })
+            .collect();
+        for at in ordered {
+            done[at as usize] = true;
+            self.local(at as usize);
+        }
+        for at in (0..done.len()).filter(|at| !done[*at]).collect::<Vec<_>>() {
+            self.local(at);
+        }
+    }
+
+    fn local(&mut self, at: usize) {
+        let Some((_, local)) = self.blueprint.locals.get_index(at) else { return };
+        let place = Place::of(Node::Local(at as u32), "a value");
+        let inferred = self.infer(&local.value, place);
+        self.local_types[at] = match mismatch(local, &inferred) {
+            Some(diagnostic) => {
+                self.found.push(diagnostic);
+                Type::Error
+            }
+            None if inferred == Type::Error => Type::Error,
+            None => refined(&local.ty, &inferred),
+        };
+        self.description(local.description.as_ref(), place);
+    }
+}
+
+/// Why a value does not give what it declares.
+fn mismatch(local: &Local, inferred: &Type) -> Option<Diagnostic> {
+    let declared = &local.ty;
+    if inferred.is_open() || declared.is_open() {
+        return None;
+    }
+    let span = local.value.span;
+    let scalar = matches!(declared, Type::Bool | Type::Int | Type::Float);
+    if scalar && inferred.alternatives().contains(&Type::Text) {
+        // Text is parsed by the declared type; what is written out can be parsed now.
+        let text = match &local.value.inner().kind {
+            ExprKind::Literal(value) => value.as_text()?,
+            _ => return None,
+        };
+        return expr::parse_as(text, declared).is_none().then(|| {
+            document::UNPARSABLE_VALUE
+                .new(format!("the text is no {declared}"))
+                .label(span, format!("`{text}` does not read as {}", with_article(declared)))
+        });
+    }
+    if fits_declared(inferred, declared) {
+        return None;
+    }
+    let diagnostic = language::TYPE_MISMATCH
+        .new(format!("the value is declared as {}", with_article(declared)))
+        .label(span, format!("this is {}", with_article(inferred)));
+    Some(match (declared, inferred) {
+        (Type::List(_) | Type::Map(_) | Type::Object(_), Type::Text) => {
+            diagnostic.help("decode the text: `jsondecode(..)`")
+        }
+        _ => diagnostic.help(format!("declare it as {}, or change what it gives", with_article(inferred))),
+    })
+}

@@ -1,0 +1,441 @@
+//! The type that a reference has: its head is declared, its index fits, its path leads somewhere (section 1.3).
+//!
+//! Not here: what needs what (`edges`), whether the type fits where the reference stands.
+
+use std::sync::Arc;
+
+use blueprint::{Accessor, AccessorKind, Expr, ExprKind, Field, Head, Kind, Name, Ref, Resource, Schema, Type};
+use diag::Diagnostic;
+use expr::codes as language;
+
+use super::providers::TypeOf;
+use super::types::{function_as_value_at, refined, wrong_accessor};
+use super::{Checker, Place, Repetition, codes};
+use crate::graph::Node;
+
+impl Checker<'_> {
+    /// The type of a reference; what is wrong with it is reported and gives [`Type::Error`].
+    pub(super) fn reference(&mut self, reference: &Ref, place: Place<'_>) -> Type {
+        let found = match &reference.head {
+            Head::Input(name) => self.input(name, reference),
+            Head::Local(name) => return self.local_reference(name, reference, place),
+            Head::DataSource(name) => return self.data_source_reference(name, reference, place),
+            Head::Child(name) => return self.child_reference(name, reference, place),
+            Head::Resource { name, bare } => return self.resource_reference(name, *bare, reference, place),
+            Head::Item | Head::Position => return self.repeated(reference, place),
+            Head::Scoped(_) => Ok(Type::Any),
+        };
+        self.or_report(found)
+    }
+
+    fn or_report(&mut self, found: Result<Type, Box<Diagnostic>>) -> Type {
+        found.unwrap_or_else(|diagnostic| self.fail(diagnostic))
+    }
+
+    fn fail(&mut self, diagnostic: impl Into<Box<Diagnostic>>) -> Type {
+        self.found.push(*diagnostic.into());
+        Type::Error
+    }
+
+    /// `variables.x`: a scalar, so nothing may follow it (ruling S24).
+    fn input(&self, name: &Name, reference: &Ref) -> Result<Type, Box<Diagnostic>> {
+        let Some(at) = self.blueprint.inputs.get_index_of(name) else {
+            return Err(Box::new(self.unknown_variable(name, reference.head_span)));
+        };
+        match reference.path.first() {
+            None => Ok(self.input_types[at].clone()),
+            Some(accessor) => Err(Box::new(
+                language::WRONG_ACCESSOR
+                    .new(format!("the variable `{name}` is a scalar and has no parts"))
+                    .label(accessor.span, "nothing can follow a variable")
+                    .help(format!("decode it if it holds JSON: `fromjson(variables.{name}, \"/pointer\")`")),
+            )),
+        }
+    }
+
+    fn local_reference(&mut self, name: &Name, reference: &Ref, place: Place<'_>) -> Type {
+        let Some(at) = self.blueprint.locals.get_index_of(name) else {
+            let diagnostic = self.unknown_value(name, reference.head_span);
+            return self.fail(diagnostic);
+        };
+        if let Some(diagnostic) = self_reference(Node::Local(at as u32), reference, place) {
+            return self.fail(diagnostic);
+        }
+        // In a circle the type may not be there yet; the circle has been reported.
+        let ty = self.local_types[at].clone();
+        self.walk(ty, &reference.path, place)
+    }
+
+    fn data_source_reference(&mut self, name: &Name, reference: &Ref, place: Place<'_>) -> Type {
+        match self.data_source_export(name, reference, place) {
+            Ok(ty) => self.walk(ty, &reference.path[1..], place),
+            Err(diagnostic) => self.fail(diagnostic),
+        }
+    }
+
+    /// The export that the first accessor names (section 4.1); dotted names are one name (ruling C8).
+    fn data_source_export(&self, name: &Name, reference: &Ref, place: Place<'_>) -> Result<Type, Box<Diagnostic>> {
+        let Some((at, _, source)) = self.blueprint.data_sources.get_full(name) else {
+            return Err(Box::new(self.unknown_data_source(name, reference.head_span)));
+        };
+        if let Some(diagnostic) = self_reference(Node::DataSource(at as u32), reference, place) {
+            return Err(diagnostic.into());
+        }
+        let Some(first) = reference.path.first() else {
+            return Err(Box::new(
+                codes::REFERENCE_NEEDS_FIELD
+                    .new(format!("the data source `{name}` as a whole is no value"))
+                    .label(reference.head_span, "an export of it must be named")
+                    .help(match source.exports.keys().next() {
+                        Some(export) if export.contains('.') => {
+                            format!("name an export: `datasources.{name}[\"{export}\"]`")
+                        }
+                        Some(export) => format!("name an export: `datasources.{name}.{export}`"),
+                        None => "name an export".to_owned(),
+                    }),
+            ));
+        };
+        let AccessorKind::Name(export) = &first.kind else {
+            return Err(Box::new(wrong_accessor(&Type::object([]), first)));
+        };
+        let ty = self.data_sources[at].as_ref();
+        if let Some(declared) = source.exports.get(export) {
+            let field = declared.alias_for.as_ref().map_or(export, |alias| &alias.item);
+            return Ok(match ty.and_then(|ty| ty.schema.fields.get(field)) {
+                Some(field) => refined(&declared.ty.item, &field.ty()),
+                None => declared.ty.item.clone(),
+            });
+        }
+        if source.export_all.is_some() {
+            match ty {
+                None => return Ok(Type::Any),
+                Some(ty) => {
+                    if let Some(field) = ty.schema.fields.get(export) {
+                        return Ok(field.ty());
+                    }
+                }
+            }
+        }
+        let all = ty.filter(|_| source.export_all.is_some()).map(|ty| ty.schema.fields.keys());
+        let names = || source.exports.keys().chain(all.clone().into_iter().flatten()).map(|name| name.as_ref());
+        let diagnostic = language::UNKNOWN_FIELD
+            .new(format!("the data source `{name}` exports no `{export}`"))
+            .label(first.span, "no such export");
+        let dotted = dotted(&reference.path);
+        let Some(whole) = names().find(|name| {
+            let after = dotted.strip_prefix(*name);
+            name.contains('.') && after.is_some_and(|after| after.is_empty() || after.starts_with('.'))
+        }) else {
+            return Err(Box::new(diagnostic.help_nearest(export, names())));
+        };
+        let last = &reference.path[whole.split('.').count().min(reference.path.len()) - 1];
+        let edit = (first.span.to(last.span), format!("[\"{whole}\"]"));
+        Err(Box::new(
+            diagnostic.help(format!("write `datasources.{name}[\"{whole}\"]`: the dots belong to the name")).fix(
+                "use brackets",
+                vec![edit],
+                false,
+            ),
+        ))
+    }
+
+    fn child_reference(&mut self, name: &Name, reference: &Ref, place: Place<'_>) -> Type {
+        match self.child_export(name, reference, place) {
+            Ok(ty) => self.walk(ty, &reference.path[1..], place),
+            Err(diagnostic) => self.fail(diagnostic),
+        }
+    }
+
+    /// `children.c.export`; a child that could not be read may export anything (reference 4.2).
+    fn child_export(&self, name: &Name, reference: &Ref, place: Place<'_>) -> Result<Type, Box<Diagnostic>> {
+        let Some(at) = self.blueprint.children.get_index_of(name) else {
+            return Err(Box::new(self.unknown_child(name, reference.head_span)));
+        };
+        if let Some(diagnostic) = self_reference(Node::Child(at as u32), reference, place) {
+            return Err(diagnostic.into());
+        }
+        let included = self.child(at).map(|included| &included.checked);
+        let exports = included.map(|checked| &checked.blueprint.exports);
+        let Some(first) = reference.path.first() else {
+            let example = exports.and_then(|exports| exports.keys().next()).map_or("EXPORT", |name| name.as_ref());
+            return Err(Box::new(
+                codes::REFERENCE_NEEDS_FIELD
+                    .new(format!("the include `{name}` as a whole is no value"))
+                    .label(reference.head_span, "an export of it must be named")
+                    .help(format!("name an export: `children.{name}.{example}`")),
+            ));
+        };
+        let AccessorKind::Name(export) = &first.kind else {
+            return Err(Box::new(wrong_accessor(&Type::object([]), first)));
+        };
+        let (Some(checked), Some(exports)) = (included, exports) else { return Ok(Type::Any) };
+        match exports.get_index_of(export) {
+            Some(at) => Ok(checked.export_types.get(at).cloned().unwrap_or(Type::Any)),
+            None => Err(Box::new(
+                language::UNKNOWN_FIELD
+                    .new(format!("the child document `{name}` exports no `{export}`"))
+                    .label(first.span, "no such export")
+                    .help_nearest(export, exports.keys().map(|name| name.as_ref())),
+            )),
+        }
+    }
+
+    /// `elem`, `i` (ruling S39).
+    fn repeated(&mut self, reference: &Ref, place: Place<'_>) -> Type {
+        let position = reference.head == Head::Position;
+        let word = if position { "i" } else { "elem" };
+        let why = match place.repetition {
+            Repetition::Item(_) if position => return self.walk(Type::Int, &reference.path, place),
+            Repetition::Item(item) => return self.walk(item.clone(), &reference.path, place),
+            Repetition::NoEach => "the resource has no `each`".to_owned(),
+            Repetition::NotHere(part) => format!("it means nothing in {part}"),
+        };
+        self.found.push(
+            codes::ELEM_OUTSIDE_EACH
+                .new(format!("`{word}` has no meaning here"))
+                .label(reference.head_span, why)
+                .help("use it in the spec, condition, description or metadata of a resource with `each`"),
+        );
+        Type::Error
+    }
+
+    fn resource_reference(&mut self, name: &Name, bare: bool, reference: &Ref, place: Place<'_>) -> Type {
+        let blueprint = self.blueprint;
+        let Some((at, _, resource)) = blueprint.resources.get_full(name) else {
+            let diagnostic = if bare && reference.path.is_empty() && self.functions.get(name).is_some() {
+                function_as_value_at(reference.head_span)
+            } else {
+                let unknown = self.unknown_resource(name, bare, reference.head_span);
+                if bare && reference.path.is_empty() {
+                    let literal = format!("${{\"${{\"}}{name}}}");
+                    unknown.help(format!("for the text `${{{name}}}` itself, as in a shell script, write `{literal}`"))
+                } else {
+                    unknown
+                }
+            };
+            return self.fail(diagnostic);
+        };
+        if let Some(diagnostic) = self_reference(Node::Resource(at as u32), reference, place) {
+            return self.fail(diagnostic);
+        }
+        let path = match instance_path(name, resource, reference) {
+            Ok(path) => path,
+            Err(diagnostic) => return self.fail(diagnostic),
+        };
+        let Some((first, rest)) = path.split_first() else {
+            let found = self.id_type(name, at, reference);
+            return self.or_report(found);
+        };
+        let AccessorKind::Name(part) = &first.kind else {
+            return self.fail(wrong_accessor(&Type::object([]), first));
+        };
+        match part.as_ref() {
+            "spec" => self.spec_path(at, rest, place),
+            // Reported by the dialect where the version still knows it.
+            "state" if blueprint.version.as_ref() != "2025-11-02" => self.spec_path(at, rest, place),
+            "metadata" => self.metadata_path(resource, reference, rest, place),
+            other => {
+                let diagnostic = language::UNKNOWN_FIELD
+                    .new(format!("a resource has no part `{other}`"))
+                    .label(first.span, "only `spec` and `metadata` can be read");
+                let has_field = self.resources[at].schema().is_some_and(|schema| schema.fields.contains_key(other));
+                self.found.push(match other {
+                    _ if has_field => diagnostic.help(format!("did you mean `.spec.{other}`?")),
+                    "state" => diagnostic.help("write `.spec`").fix(
+                        "replace by `.spec`",
+                        vec![(first.span, ".spec".into())],
+                        false,
+                    ),
+                    _ => diagnostic.help_nearest(other, ["spec", "metadata"]),
+                });
+                Type::Error
+            }
+        }
+    }
+
+    /// Ruling S21: the bare resource means the id field of its type.
+    fn id_type(&self, name: &Name, at: usize, reference: &Ref) -> Result<Type, Box<Diagnostic>> {
+        let TypeOf::Known(ty) = &self.resources[at] else { return Ok(Type::Any) };
+        match ty.id_field.as_ref() {
+            Some(id) => Ok(ty.schema.fields.get(id).map_or(Type::Any, Field::ty)),
+            None => {
+                let computed = ty
+                    .schema
+                    .fields
+                    .iter()
+                    .find(|(_, field)| field.computed)
+                    .map_or("FIELD", |(name, _)| name.as_ref());
+                Err(Box::new(
+                    codes::REFERENCE_NEEDS_FIELD
+                        .new(format!("the resource `{name}` as a whole is no value"))
+                        .label(reference.head_span, format!("`{}` has no field that stands for the whole", ty.name))
+                        .help(format!("name a field: `{name}.spec.{computed}`")),
+                ))
+            }
+        }
+    }
+
+    /// A path inside a spec, against the schema of the type (ruling S26).
+    fn spec_path(&mut self, at: usize, path: &[Accessor], place: Place<'_>) -> Type {
+        let (schema, complete) = match &self.resources[at] {
+            TypeOf::Known(ty) => (ty.schema.clone(), true),
+            TypeOf::Abstract(schema) => (schema.clone(), false),
+            TypeOf::Open => return Type::Any,
+        };
+        let Some((first, mut rest)) = path.split_first() else { return schema.ty() };
+        let mut field = match field_of(&schema, first) {
+            Ok(field) => field,
+            // What a transform makes of an abstract resource may have more fields.
+            Err(_) if !complete => return Type::Any,
+            Err(diagnostic) => return self.fail(diagnostic),
+        };
+        while let Some((accessor, after)) = rest.split_first() {
+            field = match (&field.kind, &accessor.kind) {
+                (Kind::Any, _) => return Type::Any,
+                (Kind::Object(schema), AccessorKind::Name(_)) => match field_of(schema, accessor) {
+                    Ok(field) => field,
+                    Err(diagnostic) => return self.fail(diagnostic),
+                },
+                (Kind::Array(item), AccessorKind::Index(_)) => item,
+                (Kind::Map(value), AccessorKind::Name(_)) => value,
+                _ => {
+                    let ty = field.ty();
+                    return self.walk(ty, rest, place);
+                }
+            };
+            rest = after;
+        }
+        field.ty()
+    }
+
+    /// Ruling S25: the display name, an entry of a map, or one of the maps whole.
+    fn metadata_path(&mut self, resource: &Resource, reference: &Ref, path: &[Accessor], place: Place<'_>) -> Type {
+        let metadata = &resource.metadata;
+        let Some((first, rest)) = path.split_first() else {
+            self.found.push(
+                codes::REFERENCE_NEEDS_FIELD
+                    .new("metadata as a whole is no value")
+                    .label(reference.head_span, "a part of its metadata must be named")
+                    .help("name `displayName`, `labels`, `annotations` or `custom`"),
+            );
+            return Type::Error;
+        };
+        let AccessorKind::Name(part) = &first.kind else {
+            return self.fail(wrong_accessor(&Type::object([]), first));
+        };
+        let known = match part.as_ref() {
+            "displayName" if metadata.display_name.is_some() => Some(Type::Text),
+            "labels" => {
+                let keys = metadata.labels.iter().map(|(key, _)| (key.item.clone(), Type::Text));
+                Some(Type::object(keys))
+            }
+            "annotations" => {
+                let keys = metadata.annotations.iter().map(|(key, value)| (key.item.clone(), written_type(value)));
+                Some(Type::object(keys))
+            }
+            "custom" => metadata.custom.as_ref().map(written_type),
+            _ => None,
+        };
+        if let Some(ty) = known {
+            return self.walk(ty, rest, place);
+        }
+        let parts = ["displayName", "labels", "annotations", "custom"];
+        if place.guarded && parts.contains(&part.as_ref()) {
+            return Type::Null;
+        }
+        let diagnostic = language::UNKNOWN_FIELD.new(format!("no `{part}` in this metadata"));
+        self.found.push(if parts.contains(&part.as_ref()) {
+            diagnostic.label(first.span, "the resource does not set it")
+        } else {
+            diagnostic.label(first.span, "metadata has no such part").help_nearest(part, parts)
+        });
+        Type::Error
+    }
+}
+
+/// The path after the index of an instance; whether there must be one (rulings S27, S28).
+fn instance_path<'r>(name: &Name, resource: &Resource, reference: &'r Ref) -> Result<&'r [Accessor], Box<Diagnostic>> {
+    let indexed = reference.path.first().filter(|first| matches!(first.kind, AccessorKind::Index(_)));
+    instance_chosen(name, resource, indexed.map(|index| index.span), reference.head_span)?;
+    Ok(if indexed.is_some() { &reference.path[1..] } else { &reference.path })
+}
+
+/// Whether an instance is chosen exactly where there are several; `index` is the place of what chooses it.
+pub(super) fn instance_chosen(
+    name: &str,
+    resource: &Resource,
+    index: Option<diag::Span>,
+    span: diag::Span,
+) -> Result<(), Box<Diagnostic>> {
+    match (resource.each.is_some(), index) {
+        (true, Some(_)) | (false, None) => Ok(()),
+        (true, None) => Err(Box::new(
+            codes::MISSING_EACH_INDEX
+                .new(format!("`{name}` has several instances, and none is chosen"))
+                .label(span, "the resource has `each`")
+                .label(resource.span, "declared here")
+                .help(format!("choose an instance: `{name}[0]`")),
+        )),
+        (false, Some(index)) => Err(Box::new(
+            codes::INDEX_ON_SINGLE
+                .new(format!("`{name}` is a single resource and has no positions"))
+                .label(index, "the resource has no `each`")
+                .help("take the index away"),
+        )),
+    }
+}
+
+/// Ruling A9: an element does not read itself, except in its description, which is filled in last.
+fn self_reference(node: Node, reference: &Ref, place: Place<'_>) -> Option<Diagnostic> {
+    if place.owner != Some(node) || place.description {
+        return None;
+    }
+    let (word, name) = match &reference.head {
+        Head::Local(name) => ("value", name),
+        Head::DataSource(name) => ("data source", name),
+        Head::Child(name) => ("include", name),
+        Head::Resource { name, .. } => ("resource", name),
+        _ => return None,
+    };
+    let diagnostic = codes::SELF_REFERENCE
+        .new(format!("the {word} `{name}` needs itself"))
+        .label(reference.head_span, "this is the element being defined");
+    Some(match word {
+        "resource" => diagnostic.help("put the shared part into `values` and read it from both places"),
+        _ => diagnostic,
+    })
+}
+
+fn field_of<'s>(schema: &'s Arc<Schema>, accessor: &Accessor) -> Result<&'s Field, Box<Diagnostic>> {
+    let AccessorKind::Name(name) = &accessor.kind else {
+        return Err(Box::new(wrong_accessor(&Type::object([]), accessor)));
+    };
+    schema.fields.get(name).ok_or_else(|| {
+        let diagnostic = language::UNKNOWN_FIELD
+            .new(format!("no field `{name}` here"))
+            .label(accessor.span, "the type has no such field");
+        Box::new(diagnostic.help_nearest(name, schema.fields.keys().map(|name| name.as_ref())))
+    })
+}
+
+/// The type of what is written in metadata, as far as it can be seen without evaluating.
+fn written_type(expr: &Expr) -> Type {
+    match &expr.kind {
+        ExprKind::Literal(value) => Type::of(value),
+        ExprKind::Map(entries) => {
+            Type::object(entries.iter().map(|(key, value)| (key.item.clone(), written_type(value))))
+        }
+        ExprKind::List(_) => Type::list(Type::Any),
+        ExprKind::Text(_) => Type::Text,
+        _ => Type::Any,
+    }
+}
+
+/// The leading names of a path, joined by dots.
+fn dotted(path: &[Accessor]) -> String {
+    let names = path.iter().map_while(|accessor| match &accessor.kind {
+        AccessorKind::Name(name) => Some(name.as_ref()),
+        AccessorKind::Index(_) => None,
+    });
+    names.collect::<Vec<_>>().join(".")
+}

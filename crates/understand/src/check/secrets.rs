@@ -1,0 +1,387 @@
+//! A secret never stands where it would show: not in `each`, a display name, or the path of an include (ruling A15).
+//!
+//! Here is what the document alone shows, and what it shows where documents that include it hand it secrets; a value that turns out secret later is refused where it is evaluated.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use blueprint::{AccessorKind, Blueprint, Call, Expr, ExprKind, Head, Kind, Name, Part, Ref, Schema};
+use diag::{Diagnostic, Diagnostics, Span};
+use provider::DataSourceType;
+
+use super::children::substitutions;
+use super::{Checked, Checker, codes};
+
+/// Steps along a path.
+#[derive(Clone, PartialEq)]
+enum Step {
+    Name(Name),
+    Index(u64),
+}
+
+/// After so many steps a search gives up; what it would have found is found at stage.
+const MOST_STEPS: usize = 100_000;
+/// So deep a chain of references is followed.
+const MOST_DEPTH: usize = 128;
+
+/// A document that is searched: while it is checked, or afterwards.
+#[derive(Clone, Copy)]
+enum Document<'c, 'a> {
+    Checking(&'c Checker<'a>),
+    /// With its children, by position, and the inputs that are handed a secret.
+    Placed(&'c Checked, &'c [Option<Arc<Checked>>], &'c [bool]),
+}
+
+impl<'c> Document<'c, '_> {
+    fn blueprint(&self) -> &'c Blueprint {
+        match self {
+            Document::Checking(checker) => checker.blueprint,
+            Document::Placed(checked, ..) => &checked.blueprint,
+        }
+    }
+
+    fn data_source(&self, at: usize) -> Option<&'c DataSourceType> {
+        match self {
+            Document::Checking(checker) => checker.data_sources.get(at)?.as_deref(),
+            Document::Placed(checked, ..) => checked.data_source_types.get(at)?.as_deref(),
+        }
+    }
+
+    fn schema(&self, at: usize) -> Option<&'c Schema> {
+        match self {
+            Document::Checking(checker) => checker.resources.get(at)?.schema().map(AsRef::as_ref),
+            Document::Placed(checked, ..) => checked.resource_types.get(at)?.as_ref().map(|ty| ty.schema.as_ref()),
+        }
+    }
+
+    fn child(&self, at: usize) -> Option<&'c Checked> {
+        match self {
+            Document::Checking(checker) => checker.child(at).map(|included| included.checked.as_ref()),
+            Document::Placed(_, children, _) => children.get(at)?.as_deref(),
+        }
+    }
+
+    fn is_secret(&self, name: &Name) -> bool {
+        let Some((at, _, input)) = self.blueprint().inputs.get_full(name) else { return false };
+        let handed = match self {
+            Document::Checking(_) => false,
+            Document::Placed(.., handed) => handed.get(at).copied().unwrap_or(false),
+        };
+        input.secret || handed
+    }
+}
+
+/// A search for taint, which remembers whole values.
+struct Taint<'c, 'a> {
+    of: Document<'c, 'a>,
+    locals: HashMap<usize, bool, foldhash::fast::FixedState>,
+    steps: usize,
+}
+
+impl Checker<'_> {
+    /// Reports every secret that would show.
+    pub(super) fn secrets(&mut self) {
+        let exposed = exposed(Document::Checking(self));
+        if exposed.is_empty() {
+            return;
+        }
+        // A part in error gives no second diagnostic.
+        let mut errors: Vec<u32> =
+            self.found.iter().filter(|found| found.is_error()).map(|found| found.span().start).collect();
+        errors.sort_unstable();
+        for (span, what) in exposed {
+            if errors
+                .get(errors.partition_point(|start| *start < span.start))
+                .is_some_and(|start| span.contains(*start))
+            {
+                continue;
+            }
+            self.found.push(would_show(span, what, "this comes from a secret"));
+        }
+    }
+}
+
+/// Every place of a document in which a secret would show, and what it is.
+fn exposed(of: Document<'_, '_>) -> Vec<(Span, &'static str)> {
+    let blueprint = of.blueprint();
+    let mut places: Vec<(Span, &Expr, &'static str)> = Vec::new();
+    for resource in blueprint.resources.values() {
+        collect(resource.each.as_ref().map(|each| &each.list), "`each`", &mut places);
+        collect(resource.metadata.display_name.as_ref(), "a display name", &mut places);
+    }
+    for source in blueprint.data_sources.values() {
+        collect(source.metadata.display_name.as_ref(), "a display name", &mut places);
+    }
+    for child in blueprint.children.values() {
+        collect(Some(&child.path), "the path of an include", &mut places);
+    }
+    let mut taint = Taint { of, locals: HashMap::default(), steps: 0 };
+    let shown = places.into_iter().filter(|(_, expr, _)| taint.of(expr, &[], 0));
+    shown.map(|(span, _, what)| (span, what)).collect()
+}
+
+fn would_show(span: Span, what: &str, why: &str) -> Diagnostic {
+    codes::SECRET_EXPOSED
+        .new(format!("a secret would show in {what}"))
+        .label(span, why)
+        .help("use a value that is not secret")
+}
+
+/// Where secrets show only because the document is handed them, in a place where these inputs are, by position.
+pub fn shown_from_above(checked: &Checked, children: &[Option<Arc<Checked>>], handed: &[bool]) -> Diagnostics {
+    let mut found = Diagnostics::new();
+    if !handed.contains(&true) {
+        return found;
+    }
+    let known = exposed(Document::Placed(checked, children, &[]));
+    for (span, what) in exposed(Document::Placed(checked, children, handed)) {
+        if !known.contains(&(span, what)) {
+            found.push(would_show(span, what, "this comes from a secret that the including document hands over"));
+        }
+    }
+    found
+}
+
+/// Which inputs of each child, by position, a document hands a secret, in a place where it is handed some itself.
+pub fn handed_down(checked: &Checked, children: &[Option<Arc<Checked>>], handed: &[bool]) -> Vec<Vec<bool>> {
+    let of = Document::Placed(checked, children, handed);
+    let mut taint = Taint { of, locals: HashMap::default(), steps: 0 };
+    let each = checked.blueprint.children.values().zip(children).map(|(child, included)| {
+        let Some(included) = included else { return Vec::new() };
+        let inputs = &included.blueprint.inputs;
+        let mut secret = vec![false; inputs.len()];
+        for (name, value) in &child.inputs {
+            if let Some(at) = inputs.get_index_of(&name.item) {
+                secret[at] = taint.of(value, &[], 0);
+            }
+        }
+        secret
+    });
+    each.collect()
+}
+
+impl Checker<'_> {
+    /// Whether each export, by position, shows something secret.
+    pub(super) fn secret_exports(&self) -> Vec<bool> {
+        let mut taint = Taint { of: Document::Checking(self), locals: HashMap::default(), steps: 0 };
+        self.blueprint.exports.values().map(|export| taint.of(&export.field, &[], 0)).collect()
+    }
+}
+
+fn collect<'e>(expr: Option<&'e Expr>, what: &'static str, places: &mut Vec<(Span, &'e Expr, &'static str)>) {
+    let mut parts = Vec::new();
+    if let Some(expr) = expr {
+        substitutions(expr, &mut parts);
+    }
+    places.extend(parts.into_iter().map(|(span, expr)| (span, expr, what)));
+}
+
+impl Taint<'_, '_> {
+    /// Whether what stands at a path inside the value of an expression is secret, or holds a secret.
+    fn of(&mut self, expr: &Expr, path: &[Step], depth: usize) -> bool {
+        self.steps += 1;
+        if self.steps > MOST_STEPS || depth > MOST_DEPTH {
+            return false;
+        }
+        let depth = depth + 1;
+        match &expr.kind {
+            ExprKind::Literal(_) | ExprKind::Function(_) | ExprKind::Error => false,
+            ExprKind::Substitution(inner) => self.of(inner, path, depth),
+            ExprKind::Access(inner, accessors) => {
+                let mut whole = steps(accessors);
+                whole.extend_from_slice(path);
+                self.of(inner, &whole, depth)
+            }
+            ExprKind::Text(parts) => {
+                parts.iter().any(|part| matches!(part, Part::Expr(expr, _) if self.of(expr, &[], depth)))
+            }
+            ExprKind::List(items) => match path.split_first() {
+                Some((Step::Index(at), rest))
+                    if items
+                        .iter()
+                        .all(|item| item.as_literal().is_some() || !matches!(item.kind, ExprKind::Substitution(_))) =>
+                {
+                    items.get(*at as usize).is_some_and(|item| self.of(item, rest, depth))
+                }
+                Some((_, rest)) => items.iter().any(|item| self.of(item, rest, depth)),
+                None => items.iter().any(|item| self.of(item, &[], depth)),
+            },
+            ExprKind::Map(entries) => match path.split_first() {
+                Some((Step::Name(name), rest)) => {
+                    entries.iter().any(|(key, value)| key.item == *name && self.of(value, rest, depth))
+                }
+                Some(_) => false,
+                None => entries.iter().any(|(_, value)| self.of(value, &[], depth)),
+            },
+            ExprKind::Choice(choice) => {
+                self.of(&choice.condition, &[], depth)
+                    || self.of(&choice.then, path, depth)
+                    || self.of(&choice.otherwise, path, depth)
+            }
+            ExprKind::Call(call) => self.call(call, path, depth),
+            ExprKind::Ref(reference) => self.reference(reference, path, depth),
+        }
+    }
+
+    /// A result that is computed from a secret is one; a few functions only look at a part of what they are given.
+    fn call(&mut self, call: &Call, path: &[Step], depth: usize) -> bool {
+        let arguments = &call.arguments;
+        let mut any = |path: &[Step]| arguments.iter().any(|argument| self.of(&argument.value, path, depth));
+        match (call.function.as_ref(), path.split_first()) {
+            ("object", Some((Step::Name(name), rest))) => {
+                let named =
+                    arguments.iter().find(|argument| argument.name.as_ref().is_some_and(|given| given.item == *name));
+                named.is_some_and(|argument| self.of(&argument.value, rest, depth))
+            }
+            ("list", Some((Step::Index(_), rest))) => any(rest),
+            ("merge" | "coalesce" | "first", Some(_)) => any(path),
+            ("if", _) => {
+                let (condition, branches) = arguments.split_at(arguments.len().min(1));
+                condition.iter().any(|argument| self.of(&argument.value, &[], depth))
+                    || branches.iter().any(|argument| self.of(&argument.value, path, depth))
+            }
+            ("lookup", _) => {
+                let Some((map, others)) = arguments.split_first() else { return false };
+                let key = match others.first().and_then(|key| key.value.as_literal()).and_then(|key| key.as_text()) {
+                    Some(key) => {
+                        let mut whole = vec![Step::Name(key.into())];
+                        whole.extend_from_slice(path);
+                        whole
+                    }
+                    None => Vec::new(),
+                };
+                self.of(&map.value, &key, depth) || others.iter().any(|argument| self.of(&argument.value, &[], depth))
+            }
+            // Names of keys are secret only if the whole map is.
+            ("keys", _) => arguments.iter().any(|argument| self.whole(&argument.value)),
+            _ => any(&[]),
+        }
+    }
+
+    fn reference(&mut self, reference: &Ref, path: &[Step], depth: usize) -> bool {
+        let blueprint = self.of.blueprint();
+        let mut whole = steps(&reference.path);
+        whole.extend_from_slice(path);
+        match &reference.head {
+            Head::Input(name) => self.of.is_secret(name),
+            Head::Local(name) => {
+                let Some((at, _, local)) = blueprint.locals.get_full(name) else { return false };
+                if local.secret {
+                    return true;
+                }
+                if !whole.is_empty() {
+                    return self.of(&local.value, &whole, depth);
+                }
+                if let Some(known) = self.locals.get(&at) {
+                    return *known;
+                }
+                // While it is looked into, a circle leads nowhere new.
+                self.locals.insert(at, false);
+                let found = self.of(&local.value, &[], depth);
+                self.locals.insert(at, found);
+                found
+            }
+            Head::DataSource(name) => {
+                let Some((at, _, source)) = blueprint.data_sources.get_full(name) else { return false };
+                let Some(Step::Name(export)) = whole.first() else { return false };
+                let field = source
+                    .exports
+                    .get(export)
+                    .and_then(|export| export.alias_for.as_ref())
+                    .map_or(export, |alias| &alias.item);
+                let ty = self.of.data_source(at);
+                ty.and_then(|ty| ty.schema.fields.get(field)).is_some_and(|field| sensitive(field, &whole[1..]))
+            }
+            Head::Resource { name, .. } => self.resource(name, &whole, depth),
+            Head::Child(name) => {
+                let included = blueprint.children.get_index_of(name).and_then(|at| self.of.child(at));
+                let Some(checked) = included else { return false };
+                let Some(Step::Name(export)) = whole.first() else { return false };
+                let at = checked.blueprint.exports.get_index_of(export);
+                at.and_then(|at| checked.secret_exports.get(at).copied()).unwrap_or(false)
+            }
+            Head::Item | Head::Position | Head::Scoped(_) => false,
+        }
+    }
+
+    fn resource(&mut self, name: &Name, path: &[Step], depth: usize) -> bool {
+        let Some((at, _, resource)) = self.of.blueprint().resources.get_full(name) else { return false };
+        let path = match path {
+            [Step::Index(_), rest @ ..] => rest,
+            path => path,
+        };
+        match path.split_first() {
+            Some((Step::Name(part), rest)) if part.as_ref() == "spec" || part.as_ref() == "state" => {
+                let schema = self.of.schema(at);
+                let marked = match rest.split_first() {
+                    Some((Step::Name(field), rest)) => {
+                        schema.and_then(|schema| schema.fields.get(field)).is_some_and(|field| sensitive(field, rest))
+                    }
+                    _ => schema.is_some_and(any_sensitive),
+                };
+                marked || self.of(&resource.spec, rest, depth)
+            }
+            Some((Step::Name(_), rest)) => match rest.split_first() {
+                Some((Step::Name(key), _)) => resource
+                    .metadata
+                    .annotations
+                    .iter()
+                    .any(|(name, value)| name.item == *key && self.of(value, &[], depth)),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether an expression names something that is secret as a whole.
+    fn whole(&self, expr: &Expr) -> bool {
+        let blueprint = self.of.blueprint();
+        match &expr.inner().kind {
+            ExprKind::Ref(reference) => match &reference.head {
+                Head::Input(name) => self.of.is_secret(name),
+                Head::Local(name) => blueprint
+                    .locals
+                    .get(name)
+                    .is_some_and(|local| local.secret || self.whole_of_value(local, reference)),
+                _ => false,
+            },
+            ExprKind::Call(call) => call.arguments.iter().any(|argument| self.whole(&argument.value)),
+            _ => false,
+        }
+    }
+
+    fn whole_of_value(&self, local: &blueprint::Local, reference: &Ref) -> bool {
+        // Only one step further, so that a circle of values ends.
+        reference.path.is_empty()
+            && matches!(&local.value.inner().kind, ExprKind::Ref(next) if matches!(&next.head, Head::Input(name) if self.of.is_secret(name)))
+    }
+}
+
+fn steps(path: &[blueprint::Accessor]) -> Vec<Step> {
+    let step = |accessor: &blueprint::Accessor| match &accessor.kind {
+        AccessorKind::Name(name) => Step::Name(name.clone()),
+        AccessorKind::Index(at) => Step::Index(*at),
+    };
+    path.iter().map(step).collect()
+}
+
+/// Whether a field, or what stands at a path in it, is or holds something sensitive.
+fn sensitive(field: &blueprint::Field, path: &[Step]) -> bool {
+    if field.sensitive {
+        return true;
+    }
+    match (&field.kind, path.split_first()) {
+        (Kind::Object(schema), Some((Step::Name(name), rest))) => {
+            schema.fields.get(name).is_some_and(|field| sensitive(field, rest))
+        }
+        (Kind::Object(schema), None) => any_sensitive(schema),
+        (Kind::Array(item) | Kind::Map(item), Some((_, rest))) => sensitive(item, rest),
+        (Kind::Array(item) | Kind::Map(item), None) => sensitive(item, &[]),
+        (Kind::Union(branches), _) => branches.iter().any(|branch| sensitive(branch, path)),
+        _ => false,
+    }
+}
+
+fn any_sensitive(schema: &Schema) -> bool {
+    schema.fields.values().any(|field| sensitive(field, &[]))
+}

@@ -1,0 +1,379 @@
+//! A resource's spec against the schema of its type (rulings A18, S43, S44, section 1.5), as far as the document tells:
+//! keys, required fields, kinds, and everything that is written out.
+//!
+//! Not here: what comes out of substitutions; [`conform`] looks at that once it is known.
+
+use std::sync::Arc;
+
+use blueprint::{Expr, ExprKind, Field, Kind, Name, Resource, Schema, Type, Value};
+use diag::{Diagnostic, Span, Spanned};
+use dialects::codes as document;
+use expr::{Mismatch, Source, codes as language};
+
+use super::limits::{constraint, entries_problem, items_problem, same};
+use super::providers::TypeOf;
+use super::types::{with_article, without_none};
+use super::{Checker, Place, codes};
+
+pub use super::conform::{conform, conform_resource};
+
+type Entries = [(Spanned<Name>, Expr)];
+
+impl Checker<'_> {
+    /// Checks the spec of the resource at a position.
+    pub(super) fn spec(&mut self, at: usize, resource: &Resource, place: Place<'_>) {
+        let (schema, rejects) = match &self.resources[at] {
+            TypeOf::Known(ty) => (ty.schema.clone(), (!ty.rejects.is_empty()).then(|| ty.clone())),
+            TypeOf::Abstract(schema) => (schema.clone(), None),
+            TypeOf::Open => return self.examine(&resource.spec, place),
+        };
+        let ExprKind::Map(entries) = &resource.spec.kind else { return self.examine(&resource.spec, place) };
+        // A spec that is not written has been reported as missing.
+        let holder = (resource.spec_key != resource.span).then_some(resource.spec_key);
+        self.object(entries, &schema, holder, place);
+        let Some(ty) = rejects else { return };
+        for rejection in &ty.rejects {
+            let refused = entries.iter().find(|(key, value)| {
+                key.item == rejection.field
+                    && value
+                        .inner()
+                        .as_literal()
+                        .is_some_and(|value| !value.is_null() && same(value, &rejection.equals))
+            });
+            if let Some((_, value)) = refused {
+                self.found.push(rejected(&rejection.message, value.span));
+            }
+        }
+    }
+
+    fn object(&mut self, entries: &Entries, schema: &Arc<Schema>, holder: Option<Span>, place: Place<'_>) {
+        // A required field that is misspelt is one mistake.
+        let mut misspelt: Vec<&str> = Vec::new();
+        for (key, value) in entries {
+            let Some(field) = schema.fields.get(&key.item) else {
+                if schema.open {
+                    self.free(value, place);
+                    continue;
+                }
+                misspelt.extend(diag::nearest(&key.item, settable(schema)));
+                self.found.push(unknown_field(&key.item, schema, key.span));
+                self.examine(value, place);
+                continue;
+            };
+            if is_null(value) {
+                if !field.nullable {
+                    self.found.push(null_ignored(key));
+                }
+            } else if !field.is_settable() {
+                self.found.push(computed_field(&key.item, key.span));
+                self.examine(value, place);
+            } else {
+                self.field(value, field, key.span, place);
+            }
+        }
+        let Some(holder) = holder else { return };
+        for (name, field) in &schema.fields {
+            if field.required
+                && field.default.is_none()
+                && !misspelt.contains(&name.as_ref())
+                && !entries.iter().any(|(key, value)| key.item == *name && is_given(value))
+            {
+                self.found.push(missing_field(name, field, holder));
+            }
+        }
+    }
+
+    /// One value against its field; `holder` is the key it stands under, or the item's own place in a list.
+    fn field(&mut self, value: &Expr, field: &Field, holder: Span, place: Place<'_>) {
+        if let Kind::Union(branches) = &field.kind {
+            return self.union(value, field, branches, holder, place);
+        }
+        match (&value.kind, &field.kind) {
+            (ExprKind::Error, _) => {}
+            (_, Kind::Any) => self.free(value, place),
+            (ExprKind::Literal(written), _) => self.literal(written, field, value.span, Source::Literal),
+            (ExprKind::List(items), Kind::Array(item)) => {
+                self.items(items, item, place);
+                // Items from substitutions may turn out `none` and go.
+                let least = items.iter().filter(|item| !matches!(item.kind, ExprKind::Substitution(_))).count();
+                if let Some(problem) = items_problem(least, items.len(), field) {
+                    self.found.push(constraint(&codes::VALUE_CONSTRAINT, problem, value.span));
+                }
+            }
+            (ExprKind::Map(entries), Kind::Object(schema)) => self.object(entries, schema, Some(holder), place),
+            (ExprKind::Map(entries), Kind::Map(values)) => {
+                // Entries from substitutions may turn out `none` and go.
+                let written = entries.iter().filter(|(_, value)| !is_null(value));
+                let least = written.clone().filter(|(_, it)| !matches!(it.kind, ExprKind::Substitution(_))).count();
+                if let Some(problem) = entries_problem(least, written.count(), field) {
+                    self.found.push(constraint(&codes::VALUE_CONSTRAINT, problem, value.span));
+                }
+                for (key, value) in entries {
+                    if !is_null(value) {
+                        self.field(value, values, key.span, place);
+                    } else if !values.nullable {
+                        self.found.push(null_ignored(key));
+                    }
+                }
+            }
+            (ExprKind::List(_) | ExprKind::Map(_), _) => {
+                let ty =
+                    if matches!(value.kind, ExprKind::List(_)) { Type::list(Type::Any) } else { Type::map(Type::Any) };
+                self.examine(value, place);
+                self.found.push(mismatch(&ty, field, value.span));
+            }
+            _ => self.result(value, field, place),
+        }
+    }
+
+    fn items(&mut self, items: &[Expr], item: &Field, place: Place<'_>) {
+        for value in items {
+            if is_null(value) {
+                if !item.nullable {
+                    self.found.push(mismatch(&Type::Null, item, value.span));
+                }
+            } else {
+                self.field(value, item, value.span, place);
+            }
+        }
+    }
+
+    fn literal(&mut self, written: &Value, field: &Field, span: Span, source: Source) {
+        if written.is_null() {
+            return;
+        }
+        match expr::convert(written, &field.ty(), source) {
+            Ok(converted) => self.found.extend(self.patterns.problem(&converted, field, span)),
+            Err(Mismatch::NotUtf8) => self.found.push(not_utf8(span)),
+            Err(Mismatch::Kind | Mismatch::NoBranch) => {
+                let (ty, wanted) = (Type::of(written), field.ty());
+                let diagnostic = match (source, written) {
+                    // Text in quotes has its own help, that of results does not fit it.
+                    (Source::Literal, Value::Text(_)) if !matches!(field.kind, Kind::Union(_)) => {
+                        wrong_kind(&ty, &wanted, span)
+                    }
+                    _ => mismatch(&ty, field, span),
+                };
+                self.found.push(match source {
+                    Source::Literal => quoted(diagnostic, written, &wanted, span),
+                    Source::Substitution => diagnostic,
+                });
+            }
+        }
+    }
+
+    /// The result of a substitution or of interpolation.
+    fn result(&mut self, value: &Expr, field: &Field, place: Place<'_>) {
+        if let ExprKind::Substitution(inner) = &value.kind
+            && let ExprKind::Literal(written) = &inner.kind
+        {
+            return self.literal(written, field, value.span, Source::Substitution);
+        }
+        let ty = self.infer(value, place);
+        if !could_become(&ty, &field.ty()) {
+            self.found.push(mismatch(&ty, field, value.span));
+        }
+    }
+
+    /// The first branch that fits, in the order of the schema (section 1.5).
+    fn union(&mut self, value: &Expr, field: &Field, branches: &[Field], holder: Span, place: Place<'_>) {
+        match &value.kind {
+            ExprKind::Error => {}
+            ExprKind::Substitution(_) | ExprKind::Text(_) => {
+                let ty = self.infer(value, place);
+                if !could_become(&ty, &field.ty()) {
+                    self.found.push(no_branch(&ty, field, value.span));
+                }
+            }
+            _ => match branches.iter().find(|branch| fits(value, branch)) {
+                Some(branch) => self.field(value, branch, holder, place),
+                None => {
+                    self.examine(value, place);
+                    self.found.push(no_branch(&written_type(value), field, value.span));
+                }
+            },
+        }
+    }
+
+    /// Free content: anything but null, which is not written (ruling S43).
+    fn free(&mut self, value: &Expr, place: Place<'_>) {
+        match &value.kind {
+            ExprKind::Map(entries) => {
+                for (key, value) in entries {
+                    if is_null(value) {
+                        self.found.push(null_ignored(key));
+                    } else {
+                        self.free(value, place);
+                    }
+                }
+            }
+            ExprKind::List(items) => {
+                for item in items {
+                    if is_null(item) {
+                        self.found.push(mismatch(&Type::Null, &Field::of(Kind::Any), item.span));
+                    } else {
+                        self.free(item, place);
+                    }
+                }
+            }
+            _ => self.examine(value, place),
+        }
+    }
+}
+
+/// Whether a written value fits a branch of a union, without reporting anything; substitutions in it may.
+fn fits(value: &Expr, field: &Field) -> bool {
+    match (&value.kind, &field.kind) {
+        (ExprKind::Literal(written), _) => expr::convert(written, &field.ty(), Source::Literal).is_ok(),
+        (_, Kind::Any) => true,
+        (_, Kind::Union(branches)) => branches.iter().any(|branch| fits(value, branch)),
+        (ExprKind::List(items), Kind::Array(item)) => items.iter().all(|value| fits(value, item)),
+        (ExprKind::List(_), _) => false,
+        (ExprKind::Map(entries), Kind::Map(values)) => {
+            entries.iter().all(|(_, value)| is_null(value) || fits(value, values))
+        }
+        (ExprKind::Map(entries), Kind::Object(schema)) => {
+            let known = entries.iter().all(|(key, value)| {
+                schema
+                    .fields
+                    .get(&key.item)
+                    .map_or(schema.open, |field| field.is_settable() && (is_null(value) || fits(value, field)))
+            });
+            let mut required = schema.fields.iter().filter(|(_, field)| field.required && field.default.is_none());
+            known && required.all(|(name, _)| entries.iter().any(|(key, value)| key.item == *name && is_given(value)))
+        }
+        (ExprKind::Map(_), _) => false,
+        _ => true,
+    }
+}
+
+/// Whether results of a type may be converted; `none` is left out and so never in the way.
+fn could_become(from: &Type, to: &Type) -> bool {
+    from.is_open() || *from == Type::Null || expr::convert_type(&without_none(from), to, Source::Substitution)
+}
+
+/// Written as null.
+fn is_null(value: &Expr) -> bool {
+    matches!(&value.kind, ExprKind::Literal(Value::Null))
+}
+
+/// Neither null nor `${none}`.
+fn is_given(value: &Expr) -> bool {
+    !matches!(&value.inner().kind, ExprKind::Literal(Value::Null))
+}
+
+fn written_type(value: &Expr) -> Type {
+    match &value.kind {
+        ExprKind::Literal(written) => Type::of(written),
+        ExprKind::List(_) => Type::list(Type::Any),
+        ExprKind::Map(_) => Type::map(Type::Any),
+        _ => Type::Any,
+    }
+}
+
+/// A key that the schema does not have.
+pub(super) fn unknown_field(name: &str, schema: &Schema, span: Span) -> Diagnostic {
+    codes::UNKNOWN_SPEC_FIELD
+        .new(format!("unknown field `{name}`"))
+        .label(span, "the type has no such field")
+        .help_nearest(name, settable(schema))
+}
+
+/// The names of the fields that a document may set.
+fn settable(schema: &Schema) -> impl Iterator<Item = &str> {
+    schema.fields.iter().filter(|(_, field)| field.is_settable()).map(|(name, _)| name.as_ref())
+}
+
+/// A field that only the provider fills.
+pub(super) fn computed_field(name: &str, span: Span) -> Diagnostic {
+    codes::COMPUTED_FIELD_SET
+        .new(format!("`{name}` cannot be set"))
+        .label(span, "the provider fills this field in")
+        .help("take it away; it can be read by references")
+}
+
+/// A required field that is absent.
+pub(super) fn missing_field(name: &str, field: &Field, holder: Span) -> Diagnostic {
+    codes::MISSING_SPEC_FIELD
+        .new(format!("the required field `{name}` is missing"))
+        .label(holder, format!("`{name}` must stand in this"))
+        .help(format!("add `{name}`, {}", with_article(&field.ty())))
+}
+
+fn null_ignored(key: &Spanned<Name>) -> Diagnostic {
+    document::NULL_IGNORED
+        .new(format!("`{}` is null, which counts as not written", key.item))
+        .label(key.span, "this has no effect")
+        .help("write a value, or take the key away")
+}
+
+/// A value of the wrong kind.
+pub fn mismatch(found: &Type, field: &Field, span: Span) -> Diagnostic {
+    if matches!(field.kind, Kind::Union(_)) {
+        return no_branch(found, field, span);
+    }
+    let wanted = field.ty();
+    let diagnostic = wrong_kind(found, &wanted, span);
+    match (found, &wanted) {
+        (Type::Null, _) => diagnostic.help("take the item away"),
+        (Type::Text, Type::Int | Type::Float | Type::Bool | Type::List(_) | Type::Map(_) | Type::Object(_)) => {
+            diagnostic.help(
+                "text never becomes another kind by itself: write the value without quotes, or use `jsondecode(..)`",
+            )
+        }
+        (Type::List(_) | Type::Map(_) | Type::Object(_), Type::Text) => {
+            diagnostic.help("turn it into text with `jsonencode(..)`")
+        }
+        _ => diagnostic,
+    }
+}
+
+fn wrong_kind(found: &Type, wanted: &Type, span: Span) -> Diagnostic {
+    language::TYPE_MISMATCH
+        .new(format!("{} is needed here", with_article(wanted)))
+        .label(span, format!("this is {}", with_article(found)))
+}
+
+fn no_branch(found: &Type, field: &Field, span: Span) -> Diagnostic {
+    codes::NO_UNION_BRANCH
+        .new(format!("the value fits no alternative of {}", field.ty()))
+        .label(span, format!("this is {}", with_article(found)))
+}
+
+/// Bytes that are not text, where text is needed.
+pub(super) fn not_utf8(span: Span) -> Diagnostic {
+    language::NOT_UTF8.new("these bytes are not text").label(span, "not UTF-8").help("encode them: `base64encode(..)`")
+}
+
+/// The provider's own refusal.
+pub fn rejected(message: &str, span: Span) -> Diagnostic {
+    codes::REJECTED_BY_PROVIDER.new("the provider refuses this value").label(span, "refused").note(message)
+}
+
+/// What to do about a written scalar of the wrong kind: offers quotes where text is wanted (ruling S44), or to take them
+/// away where the text inside them is what is wanted.
+pub fn quoted(diagnostic: Diagnostic, value: &Value, wanted: &Type, span: Span) -> Diagnostic {
+    match value {
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) if wanted.alternatives().contains(&Type::Text) => {
+            let end = Span { start: span.end, ..span };
+            diagnostic.fix("quote it", vec![(span.head(), "\"".into()), (end, "\"".into())], false)
+        }
+        Value::Text(text) if matches!(wanted, Type::Bool | Type::Int | Type::Float) => {
+            let meant = match text.to_ascii_lowercase().as_str() {
+                "yes" | "on" | "y" if *wanted == Type::Bool => Some("true"),
+                "no" | "off" | "n" if *wanted == Type::Bool => Some("false"),
+                _ if expr::parse_as(text, wanted).is_some() => Some(text.trim()),
+                _ => None,
+            };
+            match meant {
+                Some(meant) => {
+                    let quotes = if meant == text.trim() { ", without quotes" } else { "" };
+                    diagnostic.fix(format!("write `{meant}`{quotes}"), vec![(span, meant.to_owned())], false)
+                }
+                None => diagnostic,
+            }
+        }
+        Value::Text(_) => diagnostic.help("write the structure itself, or decode text with `${jsondecode(..)}`"),
+        _ => diagnostic,
+    }
+}

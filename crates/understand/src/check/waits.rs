@@ -1,0 +1,152 @@
+//! What things wait for because their types say so: those of another type that have to do with the same third thing, told from
+//! what is written (see `provider::Wait`).
+//!
+//! Each field is looked at once, so the work grows with the document and with the edges that come of it.
+//!
+//! Not here: references and what a document says itself (`edges`).
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
+
+use blueprint::{AccessorKind, Blueprint, Expr, ExprKind, Head, Name, Resource, Value};
+use diag::Span;
+use provider::Wait;
+
+use super::providers::TypeOf;
+use crate::graph::{Edge, EdgeKind, Node};
+
+/// Which things, by position, name the same third thing, by how that is spelled.
+type Naming = HashMap<String, Vec<usize>>;
+
+/// The edges of each resource that waits for others, by its position.
+pub(super) fn edges(blueprint: &Blueprint, types: &[TypeOf]) -> HashMap<u32, Vec<Edge>> {
+    let mut edges = HashMap::new();
+    let of = |at: usize| match types.get(at) {
+        Some(TypeOf::Known(ty)) => Some(ty),
+        _ => None,
+    };
+    if !(0..types.len()).any(|at| of(at).is_some_and(|ty| !ty.waits.is_empty())) {
+        return edges;
+    }
+    let mut by_type: HashMap<&Name, Vec<usize>> = HashMap::new();
+    for at in 0..blueprint.resources.len() {
+        if let Some(ty) = of(at) {
+            by_type.entry(&ty.name).or_default().push(at);
+        }
+    }
+    let spec = |at: usize| blueprint.resources.get_index(at).map(|(_, resource)| resource);
+    // What the things of a type name by these fields, each type and fields once.
+    let mut named: HashMap<(&Name, &[Name]), Naming> = HashMap::new();
+    for at in 0..blueprint.resources.len() {
+        let (Some(ty), Some(resource)) = (of(at), spec(at)) else { continue };
+        let (mut mine, mut seen): (Vec<Edge>, HashSet<usize>) = (Vec::new(), HashSet::new());
+        for wait in &ty.waits {
+            let theirs = named.entry((&wait.type_name, &wait.its)).or_insert_with(|| {
+                let mut theirs = Naming::new();
+                for at in by_type.get(&wait.type_name).into_iter().flatten() {
+                    for (meant, _) in spec(*at).into_iter().flat_map(|other| all_named(other, &wait.its)) {
+                        theirs.entry(meant).or_default().push(*at);
+                    }
+                }
+                theirs
+            });
+            for (meant, span) in meant_by(resource, wait, blueprint, types) {
+                for other in theirs.get(&meant).into_iter().flatten().filter(|other| **other != at) {
+                    if seen.insert(*other) {
+                        mine.push(Edge { to: Node::Resource(*other as u32), kind: EdgeKind::DependsOn, span });
+                    }
+                }
+            }
+        }
+        if !mine.is_empty() {
+            edges.insert(at as u32, mine);
+        }
+    }
+    edges
+}
+
+/// What a thing's own fields name, or the fields of the thing that they name; and where that is written.
+fn meant_by(resource: &Resource, wait: &Wait, blueprint: &Blueprint, types: &[TypeOf]) -> Vec<(String, Span)> {
+    let Some((type_name, fields)) = &wait.through else { return all_named(resource, &wait.own) };
+    let mut all = Vec::new();
+    for path in &wait.own {
+        each(&resource.spec, path, &mut |expr| {
+            let ExprKind::Ref(reference) = &expr.inner().kind else { return };
+            let Head::Resource { name, .. } = &reference.head else { return };
+            let Some((at, _, other)) = blueprint.resources.get_full(name) else { return };
+            if matches!(types.get(at), Some(TypeOf::Known(ty)) if ty.name == *type_name) {
+                all.extend(all_named(other, fields).into_iter().map(|(meant, _)| (meant, expr.span)));
+            }
+        });
+    }
+    all
+}
+
+/// What fields of a resource name, and where.
+fn all_named(resource: &Resource, paths: &[Name]) -> Vec<(String, Span)> {
+    let mut all = Vec::new();
+    for path in paths {
+        each(&resource.spec, path, &mut |expr| {
+            let mut meant = String::new();
+            if spell(expr, &mut meant) {
+                all.push((meant, expr.span));
+            }
+        });
+    }
+    all
+}
+
+/// Calls `see` with every expression at a path: names with dots, `[]` behind one for every item.
+fn each<'e>(expr: &'e Expr, path: &str, see: &mut impl FnMut(&'e Expr)) {
+    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+    let name = first.strip_suffix("[]").unwrap_or(first);
+    let ExprKind::Map(entries) = &expr.kind else { return };
+    let Some((_, found)) = entries.iter().find(|(key, _)| key.item.as_ref() == name) else { return };
+    let mut go = |expr: &'e Expr| match rest {
+        Some(rest) => each(expr, rest, see),
+        None => see(expr),
+    };
+    if name.len() == first.len() {
+        go(found);
+    } else if let ExprKind::List(items) = &found.kind {
+        items.iter().for_each(go);
+    }
+}
+
+/// Writes what an expression means without places, so that two that are written alike are spelt alike. False where nothing can be said.
+fn spell(expr: &Expr, out: &mut String) -> bool {
+    match &expr.kind {
+        ExprKind::Literal(Value::Text(text)) => {
+            let _ = write!(out, "{text:?}");
+            !text.is_empty()
+        }
+        ExprKind::Literal(Value::Null) => false,
+        ExprKind::Literal(value) => write!(out, "{value}").is_ok(),
+        ExprKind::Substitution(inner) => spell(inner, out),
+        ExprKind::Ref(reference) => {
+            let _ = match &reference.head {
+                Head::Resource { name, .. } => write!(out, "resource {name:?}"),
+                head => write!(out, "{head:?}"),
+            };
+            for accessor in &reference.path {
+                let _ = match &accessor.kind {
+                    AccessorKind::Name(name) => write!(out, ".{name:?}"),
+                    AccessorKind::Index(at) => write!(out, "[{at}]"),
+                };
+            }
+            true
+        }
+        ExprKind::Call(call) => {
+            let _ = write!(out, "{}(", call.function);
+            let all = call.arguments.iter().all(|argument| {
+                let _ = write!(out, "{:?}=", argument.name.as_ref().map(|name| &name.item));
+                let known = spell(&argument.value, out);
+                out.push(',');
+                known
+            });
+            out.push(')');
+            all
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,7 @@
+//! Diagnostic codes of reading a document. Those of checks are in [`check::codes`](crate::check::codes).
+
+pub use dialects::codes::{MISSING_VARIABLE, UNDECLARED_VARIABLE, UNSUPPORTED_FEATURE};
+
+diag::codes! {
+    UNKNOWN_DIALECT = Error "unknown-dialect": "no dialect recognises this document";
+}

@@ -1,0 +1,685 @@
+//! What differs between two specs, leaf by leaf, read with the schema in hand.
+//!
+//! Not here: what follows from a difference (`draft`).
+
+use std::sync::Arc;
+
+use blueprint::{Field, Kind, Map, Schema, Value};
+use serde::{Deserialize, Serialize};
+
+/// Texts with a fixed hash, so that nothing depends on a random seed.
+type Texts = std::collections::HashSet<String, foldhash::fast::FixedState>;
+
+/// Positions by text, the first one last.
+type Positions = std::collections::HashMap<String, Vec<usize>, foldhash::fast::FixedState>;
+
+/// One leaf that differs: a scalar, or an empty list or map; a whole field where it is Unknown or secret as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Change {
+    /// Its path: `spec.a.b[0]`.
+    pub path: String,
+    /// What was there; nothing if it is new.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Value>,
+    /// What will be there; nothing if it goes away. May be Unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Value>,
+    /// The thing must be made anew because of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub forces: bool,
+}
+
+/// Whether two values are the same to a person: marks do not count, nor does 1 against 1.0.
+pub fn same(a: &Value, b: &Value) -> bool {
+    match (a.bare(), b.bare()) {
+        (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => *a as f64 == *b,
+        (Value::List(a) | Value::Set(a), Value::List(b) | Value::Set(b)) => {
+            Arc::ptr_eq(a, b) || a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b))
+        }
+        (Value::Map(a), Value::Map(b)) => Arc::ptr_eq(a, b) || same_map(a, b),
+        // What is no number is what was promised, though no number equals it.
+        (Value::Float(a), Value::Float(b)) if a.is_nan() && b.is_nan() => true,
+        (a, b) => a == b,
+    }
+}
+
+fn same_map(a: &Map, b: &Map) -> bool {
+    let present = |map: &Map| map.values().filter(|value| !value.is_null()).count();
+    present(a) == present(b)
+        && a.iter()
+            .filter(|(_, value)| !value.is_null())
+            .all(|(key, value)| b.get(key).is_some_and(|other| same(value, other)))
+}
+
+/// Whether two values of a field are the same to its provider: order does not count in sets and keyed lists.
+pub fn same_field(field: &Field, a: &Value, b: &Value) -> bool {
+    match (a.bare(), b.bare()) {
+        (Value::List(a) | Value::Set(a), Value::List(b) | Value::Set(b)) if unordered(field) => {
+            same_items(item_of(Some(field)), a, b)
+        }
+        (Value::List(a) | Value::Set(a), Value::List(b) | Value::Set(b)) => match &field.kind {
+            Kind::Array(item) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same_field(item, a, b)),
+            _ => same(&Value::List(a.clone()), &Value::List(b.clone())),
+        },
+        (Value::Map(x), Value::Map(y)) => {
+            let present = |map: &Map| map.values().filter(|value| !value.is_null()).count();
+            present(x) == present(y)
+                && x.iter().filter(|(_, value)| !value.is_null()).all(|(key, value)| {
+                    y.get(key).is_some_and(|other| match entry_of(Some(field), key) {
+                        Some(field) => same_field(field, value, other),
+                        None => same(value, other),
+                    })
+                })
+        }
+        (a, b) => same(a, b),
+    }
+}
+
+/// Whether the order and repetition of a field's items do not count.
+fn unordered(field: &Field) -> bool {
+    field.set || field.keyed_by.is_some()
+}
+
+/// The same items, in whatever order and however often each.
+fn same_items(item: Option<&Field>, a: &[Value], b: &[Value]) -> bool {
+    let in_place = |(a, b): (&Value, &Value)| item.map_or_else(|| same(a, b), |item| same_field(item, a, b));
+    if a.len() == b.len() && a.iter().zip(b).all(in_place) {
+        return true;
+    }
+    let texts = |items: &[Value]| items.iter().map(|value| canonical(item, value)).collect::<Texts>();
+    texts(a) == texts(b)
+}
+
+/// A text that is equal for two values exactly if they are the same to the field's provider.
+fn canonical(field: Option<&Field>, value: &Value) -> String {
+    let mut text = String::new();
+    write_canonical(field, value, &mut text);
+    text
+}
+
+fn write_canonical(field: Option<&Field>, value: &Value, text: &mut String) {
+    let mut plain = |mark: char, plain: &str| {
+        text.push(mark);
+        text.push_str(&plain.len().to_string());
+        text.push(':');
+        text.push_str(plain);
+    };
+    match value.bare() {
+        Value::Float(number) if number.fract() == 0.0 && number.abs() < i64::MAX as f64 => {
+            plain('n', &(*number as i64).to_string());
+        }
+        Value::Int(number) => plain('n', &number.to_string()),
+        Value::Float(number) => plain('f', &number.to_string()),
+        Value::Decimal(number) => plain('d', number),
+        Value::Text(it) => plain('t', it),
+        Value::Bytes(bytes) => plain('b', &format!("{bytes:?}")),
+        Value::Asset(asset) => plain('a', &format!("{asset:?}")),
+        Value::Resource(address) => plain('r', &address.to_string()),
+        Value::Unknown(unknown) => plain('u', &format!("{unknown:?}")),
+        Value::List(items) | Value::Set(items) => {
+            let texts = items.iter().map(|item| canonical(item_of(field), item));
+            text.push('[');
+            if field.is_some_and(unordered) {
+                texts.collect::<std::collections::BTreeSet<String>>().iter().for_each(|item| text.push_str(item));
+            } else {
+                texts.for_each(|item| text.push_str(&item));
+            }
+            text.push(']');
+        }
+        Value::Map(entries) => {
+            let mut present: Vec<_> = entries.iter().filter(|(_, value)| !value.is_null()).collect();
+            present.sort_unstable_by_key(|(key, _)| *key);
+            text.push('{');
+            for (key, value) in present {
+                write_canonical(None, &Value::Text(key.clone()), text);
+                write_canonical(entry_of(field, key), value, text);
+            }
+            text.push('}');
+        }
+        Value::Function(function) => {
+            text.push('(');
+            write_canonical(None, &Value::Text(function.name.clone()), text);
+            function.bound.iter().for_each(|value| write_canonical(None, value, text));
+            text.push(')');
+        }
+        // `bare` leaves no mark.
+        Value::Null | Value::Secret(_) => text.push('0'),
+        Value::Bool(true) => text.push('+'),
+        Value::Bool(false) => text.push('-'),
+    }
+}
+
+/// The field of an entry of a map or object; of a union, that of the first branch which has such an entry.
+pub fn entry_of<'f>(field: Option<&'f Field>, key: &str) -> Option<&'f Field> {
+    match &field?.kind {
+        Kind::Object(schema) => schema.fields.get(key),
+        Kind::Map(value) => Some(value),
+        Kind::Union(branches) => branches.iter().find_map(|branch| entry_of(Some(branch), key)),
+        _ => None,
+    }
+}
+
+/// The field of the items of a list; of a union, that of the first branch which is a list.
+pub fn item_of(field: Option<&Field>) -> Option<&Field> {
+    match &field?.kind {
+        Kind::Array(item) => Some(item),
+        Kind::Union(branches) => branches.iter().find_map(|branch| item_of(Some(branch))),
+        _ => None,
+    }
+}
+
+/// Whether a change of a field, or of anything in it, may replace the thing.
+fn forces_within(field: Option<&Field>) -> bool {
+    field.is_some_and(|field| {
+        field.must_recreate
+            || match &field.kind {
+                Kind::Array(inner) | Kind::Map(inner) => forces_within(Some(inner)),
+                Kind::Object(schema) => schema.fields.values().any(|field| forces_within(Some(field))),
+                Kind::Union(branches) => branches.iter().any(|branch| forces_within(Some(branch))),
+                _ => false,
+            }
+    })
+}
+
+/// Room for the path of a field, in bytes; most need less.
+const PATH: usize = 64;
+
+/// The differences between two specs, in the order of the wanted one, then what goes away.
+pub fn differences(schema: &Schema, before: &Value, after: &Value, changes: &mut Vec<Change>) {
+    let empty = Map::default();
+    let before = before.as_map().unwrap_or(&empty);
+    let after = after.as_map().unwrap_or(&empty);
+    if changes.is_empty() && before.is_empty() {
+        // Of what is new there is one for each field, nearly always.
+        changes.reserve_exact(after.len());
+    }
+    let mut path = String::with_capacity(PATH);
+    path.push_str("spec");
+    map(before, after, |key| schema.fields.get(key), &mut path, false, changes);
+}
+
+fn map<'s>(
+    before: &Map,
+    after: &Map,
+    field_of: impl Fn(&str) -> Option<&'s Field>,
+    path: &mut String,
+    forces: bool,
+    changes: &mut Vec<Change>,
+) {
+    let length = path.len();
+    let there = |map: &'_ Map, key: &str, field: Option<&Field>| {
+        map.get(key).filter(|value| !value.is_null() || field.is_some_and(|field| field.nullable)).cloned()
+    };
+    for key in after.keys() {
+        let field = field_of(key);
+        step(path, key);
+        value(there(before, key, field), there(after, key, field), field, path, forces, changes);
+        path.truncate(length);
+    }
+    for key in before.keys().filter(|key| !after.contains_key(key)) {
+        let field = field_of(key);
+        step(path, key);
+        value(there(before, key, field), None, field, path, forces, changes);
+        path.truncate(length);
+    }
+}
+
+fn step(path: &mut String, key: &str) {
+    if key.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-') && !key.is_empty() {
+        path.push('.');
+        path.push_str(key);
+    } else {
+        path.push_str("[\"");
+        path.push_str(key);
+        path.push_str("\"]");
+    }
+}
+
+fn value(
+    before: Option<Value>,
+    after: Option<Value>,
+    field: Option<&Field>,
+    path: &mut String,
+    forces: bool,
+    changes: &mut Vec<Change>,
+) {
+    let forces = forces || field.is_some_and(|field| field.must_recreate);
+    match (before, after) {
+        (None, None) => {}
+        (None, Some(after)) => leaves(&after, field, false, path, forces, changes, Coming),
+        (Some(before), None) => leaves(&before, field, false, path, forces, changes, Going),
+        (Some(before), Some(after)) => {
+            let equal = match field {
+                Some(field) => same_field(field, &before, &after),
+                None => same(&before, &after),
+            };
+            if equal {
+                return;
+            }
+            match (&before, &after) {
+                // Any part of it may come out different, and any part may come out the same.
+                (_, unknown) if unknown.is_unknown() => {
+                    let forces = forces || forces_within(field);
+                    changes.push(Change { path: path.clone(), before: Some(before), after: Some(after), forces });
+                }
+                (Value::Map(old), Value::Map(new)) if !old.is_empty() && !new.is_empty() => {
+                    map(old, new, |key| entry_of(field, key), path, forces, changes);
+                }
+                (Value::List(old) | Value::Set(old), Value::List(new) | Value::Set(new))
+                    if !old.is_empty() && !new.is_empty() =>
+                {
+                    match field.filter(|field| unordered(field)) {
+                        Some(field) => pairs(old, new, field, path, forces, changes),
+                        None => positions(old, new, item_of(field), path, forces, changes),
+                    }
+                }
+                // What is secret as a whole is told as a whole; what is in it says whether it forces.
+                (Value::Secret(_), _) | (_, Value::Secret(_)) => {
+                    let mut within = Vec::new();
+                    value(Some(before.bare().clone()), Some(after.bare().clone()), field, path, forces, &mut within);
+                    let forces = within.iter().any(|change| change.forces);
+                    changes.push(Change { path: path.clone(), before: Some(before), after: Some(after), forces });
+                }
+                _ if is_leaf(&before) && is_leaf(&after) => {
+                    changes.push(Change { path: path.clone(), before: Some(before), after: Some(after), forces });
+                }
+                _ => {
+                    leaves(&before, field, false, path, forces, changes, Going);
+                    leaves(&after, field, false, path, forces, changes, Coming);
+                }
+            }
+        }
+    }
+}
+
+/// Items compared position by position.
+fn positions(
+    old: &[Value],
+    new: &[Value],
+    item: Option<&Field>,
+    path: &mut String,
+    forces: bool,
+    changes: &mut Vec<Change>,
+) {
+    let length = path.len();
+    for at in 0..old.len().max(new.len()) {
+        step_to(path, at);
+        value(old.get(at).cloned(), new.get(at).cloned(), item, path, forces, changes);
+        path.truncate(length);
+    }
+}
+
+/// Items of a set or keyed list: those that are the same by their key, or as a whole, are compared with each other,
+/// wherever they stand. One whose key is known only on deploy may turn out to be any of those that are left.
+fn pairs(old: &[Value], new: &[Value], field: &Field, path: &mut String, forces: bool, changes: &mut Vec<Change>) {
+    let item = item_of(Some(field));
+    let key_of = |value: &Value| match &field.keyed_by {
+        Some(key) => {
+            let key = value.get(key).filter(|key| !key.is_null() && !key.has_unknown())?;
+            Some(canonical(None, key))
+        }
+        None if value.has_unknown() => None,
+        None => Some(canonical(item, value)),
+    };
+    let mut by_key = Positions::default();
+    for (at, value) in old.iter().enumerate().rev() {
+        if let Some(key) = key_of(value) {
+            by_key.entry(key).or_default().push(at);
+        }
+    }
+    let mut left = vec![true; old.len()];
+    // By position in the wanted list: which old one it is; none of them, or not known which.
+    let mut open = Vec::new();
+    let mut partners = Vec::with_capacity(new.len());
+    for (at, value) in new.iter().enumerate() {
+        let key = key_of(value);
+        if key.is_none() && value.has_unknown() {
+            open.push(at);
+        }
+        // In a set one item stands for all that are the same.
+        let partner = key.and_then(|key| {
+            let places = by_key.get_mut(&key)?;
+            if field.set {
+                places.iter().for_each(|place| left[*place] = false)
+            }
+            if field.set { places.last().copied() } else { places.pop() }
+        });
+        partners.push(partner);
+        if let Some(partner) = partner {
+            left[partner] = false;
+        }
+    }
+    let mut rest = (0..old.len()).filter(|at| left[*at]).collect::<Vec<_>>().into_iter();
+    for at in open {
+        partners[at] = rest.next();
+    }
+    let length = path.len();
+    let mut coming = Texts::default();
+    for (at, wanted) in new.iter().enumerate() {
+        // An item that a set has twice is added once.
+        if field.set && partners[at].is_none() && !coming.insert(canonical(item, wanted)) {
+            continue;
+        }
+        step_to(path, at);
+        match partners[at] {
+            Some(partner) if key_of(wanted).is_none() => {
+                let forces = forces || forces_within(item);
+                let before = old.get(partner).cloned();
+                changes.push(Change { path: path.clone(), before, after: Some(wanted.clone()), forces });
+            }
+            partner => {
+                value(partner.and_then(|at| old.get(at)).cloned(), Some(wanted.clone()), item, path, forces, changes)
+            }
+        }
+        path.truncate(length);
+    }
+    for at in rest {
+        step_to(path, at);
+        value(old.get(at).cloned(), None, item, path, forces, changes);
+        path.truncate(length);
+    }
+}
+
+fn step_to(path: &mut String, at: usize) {
+    path.push('[');
+    path.push_str(&at.to_string());
+    path.push(']');
+}
+
+fn is_leaf(value: &Value) -> bool {
+    match value {
+        Value::List(items) | Value::Set(items) => items.is_empty(),
+        Value::Map(entries) => entries.is_empty(),
+        _ => true,
+    }
+}
+
+/// Which way a value goes.
+#[derive(Clone, Copy)]
+enum Way {
+    Coming,
+    Going,
+}
+
+use Way::{Coming, Going};
+
+/// Every leaf of a value as coming or going. `forces` already counts the value's own field.
+fn leaves(
+    value: &Value,
+    field: Option<&Field>,
+    nested: bool,
+    path: &mut String,
+    forces: bool,
+    changes: &mut Vec<Change>,
+    way: Way,
+) {
+    let length = path.len();
+    let below = |inner: Option<&Field>| forces || inner.is_some_and(|inner| inner.must_recreate);
+    match value {
+        Value::Map(entries) if !entries.is_empty() => {
+            for (key, value) in entries.iter().filter(|(_, value)| !value.is_null() || !nested && entries.len() == 1) {
+                let inner = entry_of(field, key);
+                step(path, key);
+                leaves(value, inner, true, path, below(inner), changes, way);
+                path.truncate(length);
+            }
+        }
+        Value::List(items) | Value::Set(items) if !items.is_empty() => {
+            let inner = item_of(field);
+            for (at, item) in items.iter().enumerate() {
+                step_to(path, at);
+                leaves(item, inner, true, path, below(inner), changes, way);
+                path.truncate(length);
+            }
+        }
+        _ => {
+            // What is not seen into may hold anything that the field allows.
+            let opaque = matches!(value, Value::Unknown(_) | Value::Secret(_));
+            let forces = forces || opaque && forces_within(field);
+            let (before, after) = match way {
+                Going => (Some(value.clone()), None),
+                Coming => (None, Some(value.clone())),
+            };
+            changes.push(Change { path: path.clone(), before, after, forces });
+        }
+    }
+}
+
+/// `value` with the secret marks that `like` has at the same paths, and those of the schema's sensitive fields.
+pub fn mark_like(value: &Value, like: Option<&Value>, field: Option<&Field>) -> Value {
+    if field.is_some_and(|field| field.sensitive) || matches!(like, Some(Value::Secret(_))) {
+        return value.clone().secret();
+    }
+    // Which branch a provider has taken is not known here.
+    if field.is_some_and(|field| matches!(field.kind, Kind::Union(_))) && has_sensitive(field) {
+        return value.clone().secret();
+    }
+    if !(like.is_some_and(Value::has_secret) || has_sensitive(field)) {
+        return value.clone();
+    }
+    match value {
+        Value::Map(entries) => Value::map(entries.iter().map(|(key, value)| {
+            (key.clone(), mark_like(value, like.and_then(|like| like.get(key)), entry_of(field, key)))
+        })),
+        Value::List(items) | Value::Set(items) => {
+            let other = like.and_then(Value::as_list);
+            let secret = other.is_some_and(|other| {
+                let in_place = |(a, b)| same(a, b);
+                // One of another length, or one whose order is the provider's affair, may have moved its secrets: none
+                // of it is shown.
+                let moved = field.is_some_and(unordered) && !items.iter().zip(other).all(in_place);
+                other.len() != items.len() || moved && other.iter().any(Value::has_secret)
+            });
+            if secret {
+                return value.clone().secret();
+            }
+            let item = item_of(field);
+            Value::list(
+                items
+                    .iter()
+                    .enumerate()
+                    .map(|(at, value)| mark_like(value, other.and_then(|other| other.get(at)), item)),
+            )
+        }
+        other => other.clone(),
+    }
+}
+
+/// Whether a field or anything in it is sensitive by the schema.
+pub fn has_sensitive(field: Option<&Field>) -> bool {
+    field.is_some_and(|field| {
+        field.sensitive
+            || match &field.kind {
+                Kind::Array(inner) | Kind::Map(inner) => has_sensitive(Some(inner)),
+                Kind::Object(schema) => schema.fields.values().any(|field| has_sensitive(Some(field))),
+                Kind::Union(fields) => fields.iter().any(|field| has_sensitive(Some(field))),
+                _ => false,
+            }
+    })
+}
+
+/// The fields of a thing with the marks of a former answer and of the schema.
+pub fn mark_fields(schema: &Schema, fields: &Value, like: &Value) -> Value {
+    let Some(entries) = fields.as_map() else { return fields.clone() };
+    if !like.has_secret() && !schema.fields.values().any(|field| has_sensitive(Some(field))) {
+        return fields.clone();
+    }
+    Value::map(
+        entries
+            .iter()
+            .map(|(key, value)| (key.clone(), mark_like(value, like.get(key), schema.fields.get(key.as_ref())))),
+    )
+}
+
+/// `value` with what `other` has at a path of names: as in `cyan.ignoreChanges`. Only the last name of the path comes or
+/// goes; where one of the two does not reach so far, `value` stays as it is. Secret marks stay.
+pub fn with_path_of(value: &Value, other: &Value, path: &str) -> Value {
+    let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
+    let (mine, theirs) = (value.get(name), other.get(name));
+    let new = match (rest, mine, theirs) {
+        (Some(rest), Some(mine), Some(theirs)) => Some(with_path_of(mine, theirs, rest)),
+        (Some(_), ..) | (None, None, None) => return value.clone(),
+        (None, _, theirs) => theirs.cloned(),
+    };
+    let (bare, secret) = value.exposed();
+    let mut map = match bare {
+        Value::Map(map) => Map::clone(map),
+        Value::Null => Map::default(),
+        _ => return value.clone(),
+    };
+    match new {
+        Some(new) => {
+            let hidden = matches!(other, Value::Secret(_)) && !secret;
+            map.insert(name.into(), new.tainted(hidden));
+        }
+        None => {
+            map.shift_remove(name);
+        }
+    }
+    Value::Map(Arc::new(map)).tainted(secret)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changes(before: &str, after: &str) -> Vec<String> {
+        let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        let mut changes = Vec::new();
+        differences(&Schema::default(), &read(before), &read(after), &mut changes);
+        let show = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), |value| value.to_string());
+        changes
+            .iter()
+            .map(|change| format!("{} {} {}", change.path, show(&change.before), show(&change.after)))
+            .collect()
+    }
+
+    #[test]
+    fn only_leaves_that_differ_are_named() {
+        assert_eq!(
+            changes(r#"{"a":{"b":1,"c":[1,2]}}"#, r#"{"a":{"b":1,"c":[1,3,4]}}"#),
+            ["spec.a.c[1] 2 3", "spec.a.c[2] - 4"]
+        );
+        assert_eq!(changes(r#"{"a":1}"#, r#"{"a":1.0,"b":[]}"#), ["spec.b - []"]);
+        assert_eq!(changes(r#"{"a":{"x":1}}"#, r#"{"a":2}"#), ["spec.a.x 1 -", "spec.a - 2"]);
+        assert_eq!(changes(r#"{"b":1,"a":2}"#, r#"{"a":2,"b":1}"#), Vec::<String>::new());
+        // No value at all is no leaf, unless there is nothing else to name.
+        assert_eq!(changes("{}", r#"{"a":{"b":null,"c":{"d":null}}}"#), Vec::<String>::new());
+        assert_eq!(changes("{}", r#"{"a":{"b":null}}"#), ["spec.a.b - null"]);
+    }
+
+    fn read(text: &str) -> Value {
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn keyed_list() -> Field {
+        let item = Schema {
+            fields: [("name".into(), Field::of(Kind::String)), ("key".into(), Field::of(Kind::String))]
+                .into_iter()
+                .collect(),
+            open: false,
+        };
+        let items = Kind::Array(Arc::new(Field::of(Kind::Object(Arc::new(item)))));
+        Field { keyed_by: Some("name".into()), ..Field::of(items) }
+    }
+
+    #[test]
+    fn no_secret_shows_because_a_provider_answers_in_another_order() {
+        let field = keyed_list();
+        let like = Value::list([
+            Value::map([("name", Value::from("a")), ("key", Value::from("hidden").secret())]),
+            Value::map([("name", Value::from("b")), ("key", Value::from("open"))]),
+        ]);
+        let answered = read(r#"[{"name":"b","key":"open"},{"name":"a","key":"hidden"}]"#);
+        assert_eq!(mark_like(&answered, Some(&like), Some(&field)).to_string(), "(secret)");
+        let in_place = mark_like(&like.revealed(), Some(&like), Some(&field));
+        assert_eq!(in_place, like);
+    }
+
+    #[test]
+    fn what_the_schema_calls_sensitive_is_hidden_whatever_it_was_before() {
+        let secret = Field { sensitive: true, ..Field::of(Kind::String) };
+        let fields = [("key".into(), secret), ("name".into(), Field::of(Kind::String))].into_iter().collect();
+        let schema = Schema { fields, open: false };
+        let marked = mark_fields(&schema, &read(r#"{"name":"n","key":"hidden"}"#), &Value::Null);
+        assert_eq!(marked.to_string(), r#"{"name": "n", "key": (secret)}"#);
+    }
+
+    #[test]
+    fn a_union_with_a_sensitive_branch_is_hidden() {
+        let secret = Field { sensitive: true, ..Field::of(Kind::String) };
+        let object = Schema { fields: [("token".into(), secret)].into_iter().collect(), open: false };
+        let union =
+            Field::of(Kind::Union(Arc::new(vec![Field::of(Kind::String), Field::of(Kind::Object(Arc::new(object)))])));
+        assert_eq!(mark_like(&read(r#"{"token":"hidden"}"#), None, Some(&union)).to_string(), "(secret)");
+    }
+
+    #[test]
+    fn an_item_with_an_unknown_key_may_be_any_that_is_left() {
+        let mut field = keyed_list();
+        let Kind::Array(item) = &mut field.kind else { panic!("a list") };
+        let Kind::Object(schema) = &mut Arc::make_mut(item).kind else { panic!("objects") };
+        let key = Arc::make_mut(schema).fields.get_mut("key").unwrap();
+        key.must_recreate = true;
+        let before = read(r#"[{"name":"a","key":"x"},{"name":"b","key":"y"}]"#);
+        let unknown = Value::map([("name", Value::unknown(None, None)), ("key", Value::from("x"))]);
+        let after = Value::list([read(r#"{"name":"b","key":"y"}"#), unknown]);
+        let mut changes = Vec::new();
+        value(Some(before), Some(after), Some(&field), &mut String::from("spec.f"), false, &mut changes);
+        let [change] = changes.as_slice() else { panic!("{changes:?}") };
+        assert!(
+            change.path == "spec.f[1]" && change.forces && change.before == Some(read(r#"{"name":"a","key":"x"}"#)),
+            "{change:?}"
+        );
+    }
+
+    #[test]
+    fn an_item_is_told_by_its_key_even_if_something_else_of_it_is_unknown() {
+        let field = keyed_list();
+        let paths = |before: &str, after: Value| {
+            let mut changes = Vec::new();
+            value(Some(read(before)), Some(after), Some(&field), &mut String::from("spec.f"), false, &mut changes);
+            changes.iter().map(|change| change.path.to_string()).collect::<Vec<_>>()
+        };
+        let two = r#"[{"name":"a","key":"x"},{"name":"b","key":"y"}]"#;
+        let known = Value::map([("name", Value::from("b")), ("key", Value::unknown(None, None))]);
+        assert_eq!(paths(two, Value::list([known])), ["spec.f[0].key", "spec.f[0].name", "spec.f[0].key"]);
+        // One without a key, of which all is known, is none of those that were there.
+        let other = Value::list([read(r#"{"key":"x"}"#)]);
+        assert_eq!(paths(r#"[{"name":"a","key":"x"}]"#, other), ["spec.f[0].key", "spec.f[0].name", "spec.f[0].key"]);
+    }
+
+    #[test]
+    fn order_does_not_count_in_a_set_within_a_list() {
+        let set = Field { set: true, ..Field::of(Kind::Array(Arc::new(Field::of(Kind::Any)))) };
+        let lists = Field::of(Kind::Array(Arc::new(set)));
+        assert!(same_field(&lists, &read("[[1,2],[3]]"), &read("[[2,1],[3]]")));
+        assert!(!same_field(&lists, &read("[[1,2],[3]]"), &read("[[3],[1,2]]")));
+        assert!(!same_field(&lists, &read("[[1],[3]]"), &read("[[1]]")));
+    }
+
+    #[test]
+    fn a_large_set_in_another_order_is_the_same() {
+        let field = Field { set: true, ..Field::of(Kind::Array(Arc::new(Field::of(Kind::Any)))) };
+        let item = |at: i64| {
+            Value::map([("n", if at % 2 == 0 { Value::Int(at) } else { Value::Float(at as f64) }), ("z", Value::Null)])
+        };
+        let there = Value::list((0..20_000).map(item));
+        let back = Value::list((0..20_000).rev().map(|at| Value::map([("n", Value::Int(at))])));
+        let more = Value::list((0..20_001).map(item));
+        assert!(same_field(&field, &there, &back) && !same_field(&field, &there, &more));
+    }
+
+    #[test]
+    fn only_the_end_of_an_ignored_path_comes_or_goes() {
+        let (wanted, prior) = (read(r#"{"a":{"x":1},"b":1}"#), read(r#"{"c":{"x":2},"a":{"x":3,"y":4}}"#));
+        let with = |path| serde_json::to_string(&with_path_of(&wanted, &prior, path)).unwrap();
+        assert_eq!(with("a.x"), r#"{"a":{"x":3},"b":1}"#);
+        assert_eq!(with("a.y"), r#"{"a":{"x":1,"y":4},"b":1}"#);
+        assert_eq!(with("b"), r#"{"a":{"x":1}}"#);
+        assert_eq!(with("b.x"), r#"{"a":{"x":1},"b":1}"#);
+        assert_eq!(with("c.x"), r#"{"a":{"x":1},"b":1}"#);
+        let secret = Value::map([("a", read(r#"{"x":1}"#).secret())]);
+        assert_eq!(with_path_of(&secret, &prior, "a.x").to_string(), r#"{"a": (secret)}"#);
+    }
+}

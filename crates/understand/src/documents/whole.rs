@@ -1,0 +1,338 @@
+//! What needs what, over all documents: an export leads to what it reads, not to its document as a whole.
+//!
+//! How the elements of a document are wired is found out once for each document, and drawn anew for each of its places.
+//!
+//! Not here: circles inside of one document (`check::cycles` reports them).
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use blueprint::{AccessorKind, Blueprint, Child, Expr, Head, Name, Ref};
+use diag::{Diagnostics, Span, Spanned};
+
+use super::{Documents, Kind};
+use crate::check::edges::{expressions, reads_metadata};
+use crate::check::{Checked, codes};
+use crate::graph::{Edge, EdgeKind, Graph, Node};
+
+/// One need of an element, as seen in its own document.
+#[derive(Clone, Copy)]
+struct Wire {
+    to: End,
+    kind: EdgeKind,
+    span: Span,
+}
+
+/// What is needed.
+#[derive(Clone, Copy)]
+enum End {
+    /// An element of the document, by position.
+    Own(Node),
+    /// One of its inputs.
+    Input(u32),
+    /// An export of a child.
+    Export { child: u32, export: u32 },
+    /// Everything in a child.
+    Child(u32),
+}
+
+/// How the elements of one document are wired.
+struct Wiring {
+    /// Of locals, data sources, resources and links.
+    elements: [Vec<Vec<Wire>>; 4],
+    /// What is handed to each child, in the order of what is written there.
+    handed: Vec<Vec<Vec<Wire>>>,
+    exports: Vec<Vec<Wire>>,
+    /// What each child waits for as a whole, beside what it says itself.
+    waits: Vec<Vec<Spanned<Name>>>,
+}
+
+/// The graph over all documents; circles that lead through several of them are reported.
+pub fn graph(documents: &Documents, found: &mut Diagnostics) -> Graph {
+    let mut known: HashMap<*const Checked, Arc<Wiring>, foldhash::fast::FixedState> = HashMap::default();
+    let wirings: Vec<Arc<Wiring>> = documents
+        .units()
+        .iter()
+        .map(|unit| {
+            let children: Vec<Option<&Checked>> =
+                (0..unit.blueprint().children.len()).map(|at| documents.included(unit, at)).collect();
+            known
+                .entry(Arc::as_ptr(&unit.checked))
+                .or_insert_with(|| Arc::new(wiring(&unit.checked, &children)))
+                .clone()
+        })
+        .collect();
+    let whole = Whole { documents, wirings: &wirings };
+    let [locals, data_sources, resources] = documents.counts();
+    let (links, inputs) = (documents.count(Kind::Link), documents.count(Kind::Input));
+    let counts = [locals, data_sources, resources, 0, links, inputs];
+    let mut any_metadata = false;
+    let (graph, knots) = Graph::new(counts, |node, out| {
+        let before = out.len();
+        whole.edges(node, out);
+        any_metadata |= out[before..].iter().any(|edge| edge.kind == EdgeKind::ReadsMetadata);
+    });
+    let crossing = |knots: Vec<Vec<(Node, Edge)>>| -> Vec<Vec<(Node, Edge)>> {
+        knots.into_iter().filter(|knot| whole.is_crossing(knot)).collect()
+    };
+    let knots = crossing(knots);
+    if knots.is_empty() {
+        return graph;
+    }
+    // References to metadata order nothing but evaluation (ruling A10).
+    let (graph, knots) = if any_metadata {
+        let (graph, knots) = Graph::new(counts, |node, out| {
+            whole.edges(node, out);
+            out.retain(|edge| edge.kind != EdgeKind::ReadsMetadata);
+        });
+        (graph, crossing(knots))
+    } else {
+        (graph, knots)
+    };
+    for knot in &knots {
+        found.push(whole.cycle(knot));
+    }
+    graph
+}
+
+fn wiring(checked: &Checked, children: &[Option<&Checked>]) -> Wiring {
+    let blueprint = &checked.blueprint;
+    let are_whole = children_are_whole(blueprint);
+    let outward = |expr: &Expr, kind: EdgeKind, wires: &mut Vec<Wire>| {
+        expr.references(&mut |reference| {
+            wires.extend(outward_of(checked, children, reference, kind));
+            if let Head::Child(name) = &reference.head
+                && are_whole
+                && kind == EdgeKind::Reads
+                && let Some(child) = blueprint.children.get_index_of(name)
+            {
+                let to = End::Child(child as u32);
+                wires.push(Wire { to, kind: EdgeKind::DependsOn, span: reference.head_span });
+            }
+        });
+    };
+    let element = |node: Node| {
+        // What is read of a child is known by its export; to wait for one is to wait for everything in it.
+        let wire = |edge: &Edge| {
+            let to = match (edge.to, edge.kind) {
+                (Node::Child(child), EdgeKind::DependsOn) => End::Child(child),
+                (Node::Child(_), _) => return None,
+                (to, _) => End::Own(to),
+            };
+            Some(Wire { to, kind: edge.kind, span: edge.span })
+        };
+        let mut wires: Vec<Wire> = checked.graph.edges(node).iter().filter_map(wire).collect();
+        let before = wires.len();
+        expressions(blueprint, node, &mut |expr, kind| outward(expr, kind, &mut wires));
+        if wires.len() > before {
+            wires.sort_by_key(|wire| wire.span.start);
+        }
+        wires
+    };
+    // What stands outside of elements has no edges in the graph of its document.
+    let outside = |expr: &Expr| {
+        let mut wires = Vec::new();
+        expr.references(&mut |reference| {
+            let target = match &reference.head {
+                Head::Local(name) => blueprint.locals.get_index_of(name).map(|at| Node::Local(at as u32)),
+                Head::DataSource(name) => {
+                    blueprint.data_sources.get_index_of(name).map(|at| Node::DataSource(at as u32))
+                }
+                Head::Resource { name, .. } => {
+                    blueprint.resources.get_index_of(name).map(|at| Node::Resource(at as u32))
+                }
+                _ => None,
+            };
+            let kind = if reads_metadata(reference) { EdgeKind::ReadsMetadata } else { EdgeKind::Reads };
+            wires.extend(target.map(|to| Wire { to: End::Own(to), kind, span: reference.head_span }));
+            wires.extend(outward_of(checked, children, reference, EdgeKind::Reads));
+        });
+        wires
+    };
+    let all = |count: usize, node: fn(u32) -> Node| (0..count as u32).map(|at| element(node(at))).collect();
+    Wiring {
+        elements: [
+            all(blueprint.locals.len(), Node::Local),
+            all(blueprint.data_sources.len(), Node::DataSource),
+            all(blueprint.resources.len(), Node::Resource),
+            all(checked.links.pairs().len(), Node::Link),
+        ],
+        handed: blueprint
+            .children
+            .values()
+            .map(|child| child.inputs.iter().map(|(_, expr)| outside(expr)).collect())
+            .collect(),
+        exports: blueprint.exports.values().map(|export| outside(&export.field)).collect(),
+        waits: blueprint.children.values().map(|child| if are_whole { read_by(child) } else { Vec::new() }).collect(),
+    }
+}
+
+/// The resources and children that the definition of a child refers to, each once.
+pub fn read_by(child: &Child) -> Vec<Spanned<Name>> {
+    let mut read: Vec<Spanned<Name>> = Vec::new();
+    let mut known: HashSet<Name, foldhash::fast::FixedState> = HashSet::default();
+    let given = child.inputs.iter().map(|(_, expr)| expr);
+    for expr in given.chain(child.expansion.iter().map(|expansion| &expansion.spec)) {
+        expr.references(&mut |reference| {
+            if let Head::Resource { name, .. } | Head::Child(name) = &reference.head
+                && known.insert(name.clone())
+            {
+                read.push(Spanned::new(name.clone(), reference.head_span));
+            }
+        });
+    }
+    read
+}
+
+/// Whether a document of this dialect takes children for one thing each.
+fn children_are_whole(blueprint: &Blueprint) -> bool {
+    dialects::conventions(blueprint.dialect).is_some_and(dialects::Conventions::children_are_whole)
+}
+
+/// What a reference needs of another document.
+fn outward_of(checked: &Checked, children: &[Option<&Checked>], reference: &Ref, kind: EdgeKind) -> Option<Wire> {
+    let blueprint = &checked.blueprint;
+    let to = match &reference.head {
+        Head::Input(name) => End::Input(blueprint.inputs.get_index_of(name)? as u32),
+        Head::Child(name) => {
+            let child = blueprint.children.get_index_of(name)?;
+            let AccessorKind::Name(export) = &reference.path.first()?.kind else { return None };
+            let export = children.get(child).copied().flatten()?.blueprint.exports.get_index_of(export)?;
+            End::Export { child: child as u32, export: export as u32 }
+        }
+        _ => return None,
+    };
+    Some(Wire { to, kind, span: reference.head_span })
+}
+
+struct Whole<'a> {
+    documents: &'a Documents,
+    wirings: &'a [Arc<Wiring>],
+}
+
+impl Whole<'_> {
+    /// What a node needs.
+    fn edges(&self, node: Node, out: &mut Vec<Edge>) {
+        let documents = self.documents;
+        let (kind, number) = match node {
+            Node::Local(number) => (Kind::Local, number),
+            Node::DataSource(number) => (Kind::DataSource, number),
+            Node::Resource(number) => (Kind::Resource, number),
+            Node::Link(number) => (Kind::Link, number),
+            Node::Input(number) => return self.handed(number, out),
+            Node::Child(_) => return,
+        };
+        let (unit, position) = documents.place_of(kind, number);
+        for wire in &self.wirings[unit as usize].elements[kind as usize][position] {
+            self.draw(unit, *wire, wire.kind, wire.span, out);
+        }
+        if matches!(node, Node::Resource(_)) {
+            self.above(unit, out);
+        }
+    }
+
+    /// What the children wait for in which a document stands.
+    fn above(&self, unit: u32, out: &mut Vec<Edge>) {
+        let mut at = unit;
+        while let Some((above, include)) = self.documents.unit(at).parent {
+            let here = self.documents.unit(above);
+            let blueprint = here.blueprint();
+            let child = blueprint.children.get_index(include as usize).map(|(_, child)| child);
+            let mut wait = |name: &Name, span: Span| {
+                if let Some(at) = blueprint.resources.get_index_of(name) {
+                    let to = Node::Resource(here.number(Kind::Resource, at));
+                    out.push(Edge { to, kind: EdgeKind::DependsOn, span });
+                } else if let Some(child) = blueprint.children.get_index_of(name).and_then(|at| here.child(at)) {
+                    self.all_of(child, EdgeKind::DependsOn, span, out);
+                }
+            };
+            for name in child.into_iter().flat_map(|child| &child.depends_on) {
+                wait(&name.item, name.span);
+            }
+            for name in &self.wirings[above as usize].waits[include as usize] {
+                wait(&name.item, name.span);
+            }
+            at = above;
+        }
+    }
+
+    /// Every resource of a document and of those below it.
+    fn all_of(&self, unit: u32, kind: EdgeKind, span: Span, out: &mut Vec<Edge>) {
+        let here = self.documents.unit(unit);
+        for at in 0..here.blueprint().resources.len() {
+            out.push(Edge { to: Node::Resource(here.number(Kind::Resource, at)), kind, span });
+        }
+        for child in (0..here.blueprint().children.len()).filter_map(|at| here.child(at)) {
+            self.all_of(child, kind, span, out);
+        }
+    }
+
+    fn handed(&self, number: u32, out: &mut Vec<Edge>) {
+        let documents = self.documents;
+        let Some(handed) = documents.handed(number) else { return };
+        let Some((_, include)) = documents.unit(handed.unit).parent else { return };
+        let blueprint = documents.unit(handed.above).blueprint();
+        let Some((_, child)) = blueprint.children.get_index(include as usize) else { return };
+        let Some(at) = child.inputs.iter().position(|(given, _)| given.item == *handed.name) else { return };
+        for wire in &self.wirings[handed.above as usize].handed[include as usize][at] {
+            self.draw(handed.above, *wire, wire.kind, wire.span, out);
+        }
+    }
+
+    /// Draws a wire in one place of its document.
+    fn draw(&self, unit: u32, wire: Wire, kind: EdgeKind, span: Span, out: &mut Vec<Edge>) {
+        let kind = if wire.kind == EdgeKind::ReadsMetadata { wire.kind } else { kind };
+        let here = self.documents.unit(unit);
+        let to = match wire.to {
+            End::Own(node) => match node {
+                Node::Local(at) => Node::Local(here.number(Kind::Local, at as usize)),
+                Node::DataSource(at) => Node::DataSource(here.number(Kind::DataSource, at as usize)),
+                Node::Resource(at) => Node::Resource(here.number(Kind::Resource, at as usize)),
+                Node::Link(at) => Node::Link(here.number(Kind::Link, at as usize)),
+                Node::Child(_) | Node::Input(_) => return,
+            },
+            End::Input(at) => {
+                let number = here.number(Kind::Input, at as usize);
+                // What is written out waits for nothing, and is there before everything else.
+                match self.documents.handed(number) {
+                    Some(handed) if here.parent.is_some() && !handed.is_written_out() => Node::Input(number),
+                    _ => return,
+                }
+            }
+            End::Child(child) => {
+                if let Some(child) = here.child(child as usize) {
+                    self.all_of(child, kind, span, out);
+                }
+                return;
+            }
+            End::Export { child, export } => {
+                let Some(child) = here.child(child as usize) else { return };
+                for wire in &self.wirings[child as usize].exports[export as usize] {
+                    self.draw(child, *wire, kind, span, out);
+                }
+                return;
+            }
+        };
+        out.push(Edge { to, kind, span });
+    }
+
+    /// Whether a circle leads through more than one document: others have been reported.
+    fn is_crossing(&self, knot: &[(Node, Edge)]) -> bool {
+        let mut units = knot.iter().map(|(node, _)| self.documents.unit_of(*node));
+        let first = units.next();
+        units.any(|unit| Some(unit) != first)
+    }
+
+    fn cycle(&self, knot: &[(Node, Edge)]) -> diag::Diagnostic {
+        let first = (0..knot.len()).min_by_key(|at| (knot[*at].1.span.file, knot[*at].1.span.start)).unwrap_or(0);
+        let round = || knot[first..].iter().chain(&knot[..first]);
+        let mut path: Vec<String> = round().map(|(node, _)| self.documents.name_of(*node)).collect();
+        path.extend(path.first().cloned());
+        let mut diagnostic = codes::CYCLE.new(format!("elements need each other: {}", path.join(" -> ")));
+        for (node, edge) in round() {
+            let text = format!("`{}` reads `{}`", self.documents.name_of(*node), self.documents.name_of(edge.to));
+            diagnostic = diagnostic.label(edge.span, text);
+        }
+        diagnostic.help("take away one of these references")
+    }
+}

@@ -1,0 +1,377 @@
+//! What a link writes into a spec, how it is found again there, and how it is taken out (reference 3.2).
+//!
+//! A [`Merger`] takes many contributions at once, so that a resource with many links costs no more than each of them.
+
+use std::sync::Arc;
+
+use blueprint::{Address, Map, Name, Value};
+
+use super::FixedMap;
+use crate::compare::same;
+
+/// One contribution, its value known or not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contribution {
+    /// The field: names with dots between.
+    pub path: Name,
+    /// How it is written there.
+    pub how: Written,
+    /// What.
+    pub value: Value,
+}
+
+/// How a contribution is written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Written {
+    /// The whole field.
+    Set,
+    /// An entry of a map, under this key.
+    Put(Name),
+    /// An item of a list, identified by this field of it, or as a whole.
+    Add(Option<Name>),
+}
+
+/// Two writers, two contents.
+#[derive(Clone, Debug)]
+pub struct Refused {
+    /// Where: `owner`, `environment.X`, `statements[sid = x]`.
+    pub place: String,
+    /// The other link, or none for the document.
+    pub other: Option<Address>,
+}
+
+impl Contribution {
+    /// What identifies it in its target; none as long as that is not known.
+    pub fn identity(&self) -> Option<String> {
+        match &self.how {
+            Written::Set => Some(format!("{}\0", self.path)),
+            Written::Put(key) => Some(format!("{}\0{key}", self.path)),
+            Written::Add(by) => Some(format!("{}\0{}", self.path, item_identity(by.as_ref(), &self.value)?)),
+        }
+    }
+
+    /// The place for people.
+    pub fn place(&self) -> String {
+        match &self.how {
+            Written::Set => self.path.to_string(),
+            Written::Put(key) => format!("{}.{key}", self.path),
+            Written::Add(Some(by)) => {
+                let value = self.value.get(by).map(ToString::to_string).unwrap_or_default();
+                format!("{}[{by} = {value}]", self.path)
+            }
+            Written::Add(None) => format!("{}[..]", self.path),
+        }
+    }
+}
+
+/// A spec in which many contributions are looked for: each costs no more than itself, however long its list is.
+#[derive(Debug)]
+pub struct Standing {
+    spec: Value,
+    /// By path and identifying field: where each item of the list stands.
+    items: FixedMap<(Name, Option<Name>), FixedMap<String, usize>>,
+}
+
+impl Standing {
+    /// Begins with a spec.
+    pub fn new(spec: Value) -> Standing {
+        Standing { spec, items: FixedMap::default() }
+    }
+
+    /// What stands at the place of a contribution.
+    pub fn found(&mut self, contribution: &Contribution) -> Option<&Value> {
+        let field = at(&self.spec, &contribution.path)?;
+        match &contribution.how {
+            Written::Set => Some(field),
+            Written::Put(key) => field.bare().get(key),
+            Written::Add(by) => {
+                let wanted = item_identity(by.as_ref(), &contribution.value)?;
+                let items = field.bare().as_list()?;
+                let index = self.items.entry((contribution.path.clone(), by.clone())).or_insert_with(|| {
+                    // Of several with one identity the first one counts.
+                    let numbered = items.iter().enumerate().rev();
+                    numbered.filter_map(|(at, item)| Some((item_identity(by.as_ref(), item)?, at))).collect()
+                });
+                items.get(*index.get(&wanted)?)
+            }
+        }
+        .filter(|value| !value.is_null())
+    }
+
+    /// Whether a contribution stands there with its content. What a provider adds to an item does not count.
+    pub fn has(&mut self, contribution: &Contribution) -> bool {
+        self.found(contribution).is_some_and(|found| covers(found, &contribution.value))
+    }
+}
+
+/// Whether a value has everything that another one has.
+fn covers(found: &Value, wanted: &Value) -> bool {
+    match (found.bare(), wanted.bare()) {
+        (Value::Map(found), Value::Map(wanted)) => wanted
+            .iter()
+            .filter(|(_, value)| !value.is_null())
+            .all(|(key, value)| found.get(key).is_some_and(|found| covers(found, value))),
+        (found, wanted) => same(found, wanted),
+    }
+}
+
+fn item_identity(by: Option<&Name>, item: &Value) -> Option<String> {
+    let identity = match by {
+        Some(by) => item.bare().get(by)?,
+        None => item,
+    };
+    (!identity.has_unknown() && !identity.is_null()).then(|| canonical(&identity.revealed()))
+}
+
+/// A text that is equal for equal values, whatever the order of their keys.
+fn canonical(value: &Value) -> String {
+    match value {
+        Value::Map(entries) => {
+            let mut entries: Vec<_> = entries.iter().filter(|(_, value)| !value.is_null()).collect();
+            entries.sort_unstable_by_key(|(key, _)| *key);
+            let entries: Vec<String> =
+                entries.iter().map(|(key, value)| format!("{key:?}:{}", canonical(value))).collect();
+            format!("{{{}}}", entries.join(","))
+        }
+        Value::List(items) | Value::Set(items) => {
+            format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(","))
+        }
+        Value::Float(number) if number.fract() == 0.0 && number.abs() < 9e15 => format!("{}", *number as i64),
+        Value::Text(text) => format!("{text:?}"),
+        other => other.to_string(),
+    }
+}
+
+fn at<'v>(spec: &'v Value, path: &str) -> Option<&'v Value> {
+    path.split('.').try_fold(spec, |here, name| here.bare().get(name)).filter(|value| !value.is_null())
+}
+
+/// Whether two values cannot turn out the same, whatever becomes of what is not known.
+pub(crate) fn certainly_differ(a: &Value, b: &Value) -> bool {
+    match (a.bare(), b.bare()) {
+        (Value::Unknown(_), _) | (_, Value::Unknown(_)) => false,
+        (Value::Map(a), Value::Map(b)) => {
+            let differs = |(key, value): (&Name, &Value), other: &Map| match other.get(key) {
+                Some(other) => certainly_differ(value, other),
+                None => !value.is_null() && !value.is_unknown(),
+            };
+            a.iter().any(|entry| differs(entry, b)) || b.iter().any(|entry| differs(entry, a))
+        }
+        (Value::List(a) | Value::Set(a), Value::List(b) | Value::Set(b)) => {
+            a.len() != b.len() || a.iter().zip(b.iter()).any(|(a, b)| certainly_differ(a, b))
+        }
+        (a, b) => !same(a, b),
+    }
+}
+
+/// A spec into which contributions are merged.
+pub struct Merger {
+    spec: Value,
+    /// By path: where each item of the list stands.
+    items: FixedMap<String, FixedMap<String, usize>>,
+    /// By identity: which link has written it.
+    owners: FixedMap<String, Address>,
+}
+
+impl Merger {
+    /// Begins with a spec.
+    pub fn new(spec: Value) -> Merger {
+        Merger { spec, items: FixedMap::default(), owners: FixedMap::default() }
+    }
+
+    /// The spec with everything that was merged.
+    pub fn done(self) -> Value {
+        self.spec
+    }
+
+    /// Merges one contribution; one that is `none` writes nothing.
+    pub fn merge(&mut self, contribution: &Contribution, link: &Address) -> Result<(), Refused> {
+        if contribution.value.is_null() {
+            return Ok(());
+        }
+        let identity = contribution.identity();
+        let refused = |merger: &Merger| Refused {
+            place: contribution.place(),
+            other: identity.as_ref().and_then(|identity| merger.owners.get(identity)).cloned(),
+        };
+        match &contribution.how {
+            Written::Set => {
+                let there = at(&self.spec, &contribution.path);
+                if there.is_some_and(|there| certainly_differ(there, &contribution.value)) {
+                    return Err(refused(self));
+                }
+                if let Some(slot) = slot(&mut self.spec, &contribution.path) {
+                    *slot = contribution.value.clone();
+                }
+            }
+            Written::Put(key) => {
+                let there = at(&self.spec, &contribution.path).and_then(|map| map.bare().get(key));
+                if there.is_some_and(|there| !there.is_null() && certainly_differ(there, &contribution.value)) {
+                    return Err(refused(self));
+                }
+                if let Some(map) = slot(&mut self.spec, &contribution.path).and_then(map_in) {
+                    map.insert(key.clone(), contribution.value.clone());
+                }
+            }
+            Written::Add(by) => {
+                let index = match self.items.get_mut(contribution.path.as_ref()) {
+                    Some(index) => index,
+                    None => {
+                        let items = at(&self.spec, &contribution.path).and_then(|list| list.bare().as_list());
+                        let index = items.into_iter().flatten().enumerate();
+                        let index =
+                            index.filter_map(|(at, item)| Some((item_identity(by.as_ref(), item)?, at))).collect();
+                        self.items.entry(contribution.path.to_string()).or_insert(index)
+                    }
+                };
+                let own = item_identity(by.as_ref(), &contribution.value);
+                let there = own.as_ref().and_then(|own| index.get(own)).copied();
+                let Some(list) = slot(&mut self.spec, &contribution.path).and_then(list_in) else { return Ok(()) };
+                match there.and_then(|at| list.get(at)) {
+                    Some(there) if certainly_differ(there, &contribution.value) => return Err(refused(self)),
+                    Some(_) => {}
+                    None => {
+                        if let Some(own) = own {
+                            index.insert(own, list.len());
+                        }
+                        list.push(contribution.value.clone());
+                    }
+                }
+            }
+        }
+        if let Some(identity) = identity {
+            self.owners.entry(identity).or_insert_with(|| link.clone());
+        }
+        Ok(())
+    }
+}
+
+/// The place of a field, made where it is not there; nothing where something else is in the way.
+fn slot<'v>(spec: &'v mut Value, path: &str) -> Option<&'v mut Value> {
+    path.split('.').try_fold(spec, |here, name| Some(map_in(here)?.get_or_insert_with(name.into(), || Value::Null)))
+}
+
+fn map_in(value: &mut Value) -> Option<&mut Map> {
+    if value.is_null() {
+        *value = Value::Map(Arc::default());
+    }
+    match value {
+        Value::Map(map) => Some(Arc::make_mut(map)),
+        Value::Secret(inner) => map_in(Arc::make_mut(inner)),
+        _ => None,
+    }
+}
+
+fn list_in(value: &mut Value) -> Option<&mut Vec<Value>> {
+    if value.is_null() {
+        *value = Value::List(Arc::default());
+    }
+    match value {
+        Value::List(items) | Value::Set(items) => Some(Arc::make_mut(items)),
+        Value::Secret(inner) => list_in(Arc::make_mut(inner)),
+        _ => None,
+    }
+}
+
+/// A spec with contributions taken out: their keys and items go, whole fields become what `document` has there.
+pub fn without<'c>(spec: &Value, contributions: impl Iterator<Item = &'c Contribution>, document: &Value) -> Value {
+    let mut spec = spec.clone();
+    let mut lists: blueprint::IndexMap<
+        &Name,
+        (Option<&Name>, std::collections::HashSet<String, foldhash::fast::FixedState>),
+    > = blueprint::IndexMap::default();
+    for contribution in contributions {
+        if at(&spec, &contribution.path).is_none() {
+            continue;
+        }
+        match &contribution.how {
+            Written::Set => replace(&mut spec, &contribution.path, at(document, &contribution.path).cloned()),
+            Written::Put(key) => {
+                if let Some(map) = slot(&mut spec, &contribution.path).and_then(map_in) {
+                    map.shift_remove(key);
+                    if map.is_empty() && at(document, &contribution.path).is_none() {
+                        replace(&mut spec, &contribution.path, None);
+                    }
+                }
+            }
+            Written::Add(by) => {
+                let entry = lists.entry(&contribution.path).or_insert_with(|| (by.as_ref(), Default::default()));
+                entry.1.extend(item_identity(by.as_ref(), &contribution.value));
+            }
+        }
+    }
+    for (path, (by, identities)) in lists {
+        let Some(list) = slot(&mut spec, path).and_then(list_in) else { continue };
+        list.retain(|item| !item_identity(by, item).is_some_and(|identity| identities.contains(&identity)));
+        if list.is_empty() && at(document, path).is_none() {
+            replace(&mut spec, path, None);
+        }
+    }
+    spec
+}
+
+fn replace(spec: &mut Value, path: &str, value: Option<Value>) {
+    let (above, name) = match path.rsplit_once('.') {
+        Some((above, name)) => (slot(spec, above), name),
+        None => (Some(spec), path),
+    };
+    let Some(map) = above.and_then(map_in) else { return };
+    match value {
+        Some(value) => drop(map.insert(name.into(), value)),
+        None => drop(map.shift_remove(name)),
+    }
+}
+
+/// `spec` with contributions as they stand in `from`: what is there is taken over, what is not is taken out. What the
+/// document says stays, be it an empty list.
+pub fn carried<'c>(
+    spec: &Value,
+    contributions: impl Iterator<Item = &'c Contribution> + Clone,
+    from: &Value,
+    document: &Value,
+) -> Value {
+    let mut carried = without(spec, contributions.clone(), document);
+    let nobody = Address::root("");
+    let mut lists: blueprint::IndexMap<
+        &Name,
+        (Option<&Name>, std::collections::HashSet<String, foldhash::fast::FixedState>),
+    > = blueprint::IndexMap::default();
+    for contribution in contributions {
+        match &contribution.how {
+            Written::Set => {
+                let there = at(from, &contribution.path).cloned();
+                if there.is_some() {
+                    if let Some(slot) = slot(&mut carried, &contribution.path) {
+                        *slot = there.unwrap_or(Value::Null);
+                    }
+                } else {
+                    replace(&mut carried, &contribution.path, None);
+                }
+            }
+            Written::Put(key) => {
+                let there = at(from, &contribution.path).and_then(|map| map.bare().get(key)).cloned();
+                if let Some(value) = there
+                    && let Some(map) = slot(&mut carried, &contribution.path).and_then(map_in)
+                {
+                    map.insert(key.clone(), value);
+                }
+            }
+            Written::Add(by) => {
+                let entry = lists.entry(&contribution.path).or_insert_with(|| (by.as_ref(), Default::default()));
+                entry.1.extend(item_identity(by.as_ref(), &contribution.value));
+            }
+        }
+    }
+    // Items keep the order in which they stand there.
+    let mut merger = Merger::new(carried);
+    for (path, (by, identities)) in lists {
+        let items = at(from, path).and_then(|list| list.bare().as_list());
+        for item in items.into_iter().flatten() {
+            if item_identity(by, item).is_some_and(|identity| identities.contains(&identity)) {
+                let how = Written::Add(by.cloned());
+                let _ = merger.merge(&Contribution { path: path.clone(), how, value: item.clone() }, &nobody);
+            }
+        }
+    }
+    merger.done()
+}

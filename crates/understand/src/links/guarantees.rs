@@ -1,0 +1,222 @@
+//! How many links there may be, and what links give each other (reference 3.1: cardinality, capabilities).
+
+use std::sync::Arc;
+
+use blueprint::{IndexMap, Name};
+use provider::{Catalogs, LinkKind, Side};
+
+use super::FixedMap;
+
+/// A member of a resource: its position in the document, and among the members of a template.
+pub type MemberKey = (u32, Option<u32>);
+
+/// One link between members.
+#[derive(Clone, Copy, Debug)]
+pub struct Between<'a> {
+    /// The one with the selector or the reference.
+    pub a: MemberKey,
+    /// The other one.
+    pub b: MemberKey,
+    /// The kind of the link.
+    pub kind: &'a Arc<LinkKind>,
+}
+
+impl Between<'_> {
+    fn end(&self, side: Side) -> MemberKey {
+        match side {
+            Side::A => self.a,
+            Side::B => self.b,
+        }
+    }
+}
+
+/// Too few or too many links of a kind at one member.
+#[derive(Clone, Debug)]
+pub struct Counted {
+    /// The member.
+    pub at: MemberKey,
+    pub(crate) kind: Arc<LinkKind>,
+    pub(crate) side: Side,
+    /// The other ends, in document order.
+    pub others: Vec<MemberKey>,
+    pub(crate) least: u32,
+    pub(crate) most: Option<u32>,
+}
+
+/// Holds the number of links against what their kinds allow. `members` are all that are there, with their types;
+/// `open` says of which one more links may come, so that too few cannot be said.
+pub fn count<'a>(
+    links: impl Iterator<Item = Between<'a>>,
+    members: impl Iterator<Item = (MemberKey, &'a str)>,
+    catalogs: &Catalogs,
+    open: impl Fn(MemberKey, &LinkKind, Side) -> bool,
+) -> Vec<Counted> {
+    let limits = |kind: &LinkKind, side: Side| if side == Side::A { kind.per_a } else { kind.per_b };
+    let place = |kind: &Arc<LinkKind>| Arc::as_ptr(kind) as usize;
+    let mut counted: IndexMap<(MemberKey, usize, Side), Counted> = IndexMap::default();
+    for link in links {
+        for side in [Side::A, Side::B] {
+            let (least, most) = limits(link.kind, side);
+            if least == 0 && most.is_none() {
+                continue;
+            }
+            let at = link.end(side);
+            let other = if side == Side::A { link.b } else { link.a };
+            let kind = link.kind.clone();
+            let entry = counted.entry((at, place(link.kind), side)).or_insert_with(|| Counted {
+                at,
+                kind,
+                side,
+                others: Vec::new(),
+                least,
+                most,
+            });
+            entry.others.push(other);
+        }
+    }
+    let mut wrong: Vec<Counted> = Vec::new();
+    let mut demanding: FixedMap<&str, Vec<(&Arc<LinkKind>, Side)>> = FixedMap::default();
+    for kind in catalogs.link_kinds() {
+        for (side, ty) in [(Side::A, &kind.a), (Side::B, &kind.b)] {
+            if limits(kind, side).0 > 0 {
+                demanding.entry(ty.as_ref()).or_default().push((kind, side));
+            }
+        }
+    }
+    if !demanding.is_empty() {
+        for (at, ty) in members {
+            for (kind, side) in demanding.get(ty).into_iter().flatten() {
+                let (least, most) = limits(kind, *side);
+                let there = counted.get(&(at, place(kind), *side)).map_or(&[][..], |counted| &counted.others);
+                if (there.len() as u32) < least && !open(at, kind, *side) {
+                    let (kind, others) = (Arc::clone(kind), there.to_vec());
+                    wrong.push(Counted { at, kind, side: *side, others, least, most });
+                }
+            }
+        }
+    }
+    wrong.extend(
+        counted
+            .into_values()
+            .filter(|counted| counted.most.is_some_and(|most| counted.others.len() as u64 > u64::from(most))),
+    );
+    wrong
+}
+
+/// The numbers of links that give a guarantee, and of those that need it, with whether they must have it.
+type GiversAndNeeders = (Vec<u32>, Vec<(u32, bool)>);
+
+/// Which links give a guarantee at a member, and which need it.
+#[derive(Clone, Debug, Default)]
+pub struct Guarantees {
+    /// By member and guarantee.
+    at: IndexMap<(MemberKey, Name), GiversAndNeeders>,
+    links: u32,
+}
+
+impl Guarantees {
+    /// Those of some links, which are numbered as they come.
+    pub fn of<'a>(links: impl Iterator<Item = Between<'a>>) -> Guarantees {
+        let mut guarantees = Guarantees::default();
+        for link in links {
+            let number = guarantees.links;
+            guarantees.links += 1;
+            for (side, name) in &link.kind.gives {
+                guarantees.at.entry((link.end(*side), name.clone())).or_default().0.push(number);
+            }
+            for (side, name, must) in &link.kind.needs {
+                guarantees.at.entry((link.end(*side), name.clone())).or_default().1.push((number, *must));
+            }
+        }
+        guarantees
+    }
+
+    /// Guarantees that links must have and nobody gives: at which member, which one, and the links.
+    pub fn missing(&self) -> impl Iterator<Item = (MemberKey, &Name, Vec<u32>)> {
+        self.at.iter().filter_map(|((at, name), (given, needed))| {
+            let must: Vec<u32> = needed.iter().filter(|(_, must)| *must).map(|(link, _)| *link).collect();
+            (given.is_empty() && !must.is_empty()).then_some((*at, name, must))
+        })
+    }
+
+    /// For each link how far it stands behind those that give it something: 0 for one that needs nothing. Links in a
+    /// circle, and those behind them, come second.
+    pub fn ranks(&self) -> (Vec<u32>, Vec<u32>) {
+        let (links, places) = (self.links as usize, self.at.len());
+        // Links first, then guarantees: a guarantee waits for its givers, a link for what it needs.
+        let mut waiting = vec![0_u32; links + places];
+        let mut after: Vec<Vec<u32>> = vec![Vec::new(); links + places];
+        for (place, (given, needed)) in self.at.values().enumerate() {
+            let place = links + place;
+            for giver in given {
+                after[*giver as usize].push(place as u32);
+                waiting[place] += 1;
+            }
+            for (needer, _) in needed.iter().filter(|_| !given.is_empty()) {
+                after[place].push(*needer);
+                waiting[*needer as usize] += 1;
+            }
+        }
+        let mut ranks = vec![0_u32; links + places];
+        let mut ready: Vec<u32> = (0..waiting.len() as u32).filter(|at| waiting[*at as usize] == 0).collect();
+        while let Some(at) = ready.pop() {
+            let step = u32::from(at as usize >= links);
+            for next in &after[at as usize] {
+                let next = *next as usize;
+                ranks[next] = ranks[next].max(ranks[at as usize] + step);
+                waiting[next] -= 1;
+                if waiting[next] == 0 {
+                    ready.push(next as u32);
+                }
+            }
+        }
+        ranks.truncate(links);
+        let circle = (0..links as u32).filter(|link| waiting[*link as usize] > 0).collect();
+        (ranks, circle)
+    }
+
+    /// What needs and what gives, at each member: numbers of links that come after, and of those before.
+    pub fn orders(&self) -> impl Iterator<Item = (&[u32], Vec<u32>)> {
+        self.at.values().map(|(given, needed)| (given.as_slice(), needed.iter().map(|(link, _)| *link).collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(a: &str, gives: &[&str], needs: &[&str]) -> Arc<LinkKind> {
+        Arc::new(LinkKind {
+            a: a.into(),
+            b: "x/b".into(),
+            first: None,
+            per_a: (0, None),
+            per_b: (0, None),
+            gives: gives.iter().map(|name| (Side::A, Name::from(*name))).collect(),
+            needs: needs.iter().map(|name| (Side::A, Name::from(*name), true)).collect(),
+            annotations: Vec::new(),
+            require: Vec::new(),
+            uses: IndexMap::default(),
+            parts: IndexMap::default(),
+            effects: Vec::new(),
+            data: None,
+        })
+    }
+
+    #[test]
+    fn who_needs_comes_after_who_gives_and_circles_are_found() {
+        let (gives, needs, both) = (kind("x/a", &["g"], &[]), kind("x/c", &[], &["g"]), kind("x/d", &["h"], &["g"]));
+        let at = |kind| Between { a: (0, None), b: (1, None), kind };
+        let guarantees = Guarantees::of([at(&needs), at(&gives), at(&both)].into_iter());
+        assert_eq!(guarantees.ranks(), (vec![1, 0, 1], vec![]));
+        assert_eq!(guarantees.missing().count(), 0);
+        let back = kind("x/e", &["g"], &["h"]);
+        let guarantees = Guarantees::of([at(&both), at(&back)].into_iter());
+        assert_eq!(guarantees.ranks().1, [0, 1]);
+        let alone = Guarantees::of([at(&needs)].into_iter());
+        assert_eq!(
+            alone.missing().map(|(_, name, links)| (name.to_string(), links)).collect::<Vec<_>>(),
+            [("g".into(), vec![0])]
+        );
+    }
+}

@@ -1,0 +1,142 @@
+//! Links between resources of one document (reference section 3): which there are, what their kinds read and write.
+//!
+//! A [`Pair`] is a link as the document declares it, between two resources or templates; what it comes to member by
+//! member is settled in `evaluate`. Everything here is found without comparing resources pair by pair.
+//!
+//! Not here: which labels match (`check`), what is done (`plan`, `apply`).
+
+pub mod address;
+pub mod contribution;
+pub mod guarantees;
+pub mod overlay;
+pub mod wiring;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use diag::Span;
+use provider::{LinkKind, ResourceType, Side};
+
+use crate::graph::Edge;
+
+pub(crate) use wiring::{Target, Wiring};
+
+/// A map with a fixed hash, so that nothing depends on a random seed.
+pub type FixedMap<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
+
+/// A link that the document declares, between two resources or templates of it.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// Position of a, the one with the selector or the reference.
+    pub a: u32,
+    /// Position of b.
+    pub b: u32,
+    /// What kind of link it is.
+    pub kind: Arc<LinkKind>,
+    /// Where it comes from: `linkSelector` of a, or the reference to b.
+    pub span: Span,
+    /// The members of b that references name; none where a selector or a plain reference means all of b.
+    pub only: Option<Vec<u32>>,
+    /// The neighbours, in the order of the kind's `use`; none for one that was not found, which was reported.
+    pub uses: Vec<Option<Used>>,
+    /// Where each phase of the kind writes.
+    pub wiring: Arc<Wiring>,
+    /// The types of the kind's parts, in their order; none for one that nobody offers.
+    pub part_types: Vec<Option<Arc<ResourceType>>>,
+}
+
+impl Pair {
+    /// The same link where the resources of its document are numbered from `first` on.
+    pub fn from(&self, first: u32) -> Pair {
+        let uses = self.uses.iter().map(|used| used.map(|used| Used { resource: used.resource + first, ..used }));
+        Pair { a: self.a + first, b: self.b + first, uses: uses.collect(), ..self.clone() }
+    }
+
+    /// The position of the resource on a side.
+    pub fn end(&self, side: Side) -> u32 {
+        match side {
+            Side::A => self.a,
+            Side::B => self.b,
+        }
+    }
+}
+
+/// A neighbour that a link writes to, found through a reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Used {
+    /// The resource's number.
+    pub resource: u32,
+    /// Which member, where it is a template.
+    pub position: Option<u32>,
+}
+
+/// All links of a document, in document order of a, then of b.
+#[derive(Clone, Debug, Default)]
+pub struct Links {
+    pairs: Vec<Arc<Pair>>,
+    of_ends: FixedMap<(u32, u32), u32>,
+    /// By resource: the links in which it takes part, and as what.
+    of_resource: FixedMap<u32, Vec<(u32, Target)>>,
+    /// What a resource needs because of links.
+    edges: FixedMap<u32, Vec<Edge>>,
+    /// What the parts of a link need, by its number.
+    part_edges: Vec<Vec<Edge>>,
+}
+
+impl Links {
+    pub(crate) fn new(pairs: Vec<Pair>) -> Links {
+        let mut links = Links::default();
+        for (number, pair) in pairs.iter().enumerate() {
+            let number = number as u32;
+            links.of_ends.insert((pair.a, pair.b), number);
+            for (resource, as_what) in [(pair.a, Target::End(Side::A)), (pair.b, Target::End(Side::B))] {
+                links.of_resource.entry(resource).or_default().push((number, as_what));
+            }
+            for (at, used) in pair.uses.iter().enumerate() {
+                if let Some(used) = used {
+                    links.of_resource.entry(used.resource).or_default().push((number, Target::Use(at)));
+                }
+            }
+        }
+        links.pairs = pairs.into_iter().map(Arc::new).collect();
+        links
+    }
+
+    pub(crate) fn set_edges(&mut self, edges: FixedMap<u32, Vec<Edge>>, part_edges: Vec<Vec<Edge>>) {
+        self.edges = edges;
+        self.part_edges = part_edges;
+    }
+
+    /// Whether the document has no links.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// All links.
+    pub fn pairs(&self) -> &[Arc<Pair>] {
+        &self.pairs
+    }
+
+    /// The number of the link between two resources.
+    pub fn between(&self, a: u32, b: u32) -> Option<u32> {
+        self.of_ends.get(&(a, b)).copied()
+    }
+
+    /// The link of that number.
+    pub fn pair(&self, number: u32) -> Option<&Arc<Pair>> {
+        self.pairs.get(number as usize)
+    }
+
+    /// The links in which a resource takes part, and as what.
+    pub fn of(&self, resource: u32) -> &[(u32, Target)] {
+        self.of_resource.get(&resource).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn edges(&self, resource: u32) -> &[Edge] {
+        self.edges.get(&resource).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn part_edges(&self, number: u32) -> &[Edge] {
+        self.part_edges.get(number as usize).map_or(&[], Vec::as_slice)
+    }
+}

@@ -1,0 +1,87 @@
+//! What a link has written after its targets were ready, as its record keeps it (reference 3.2: the overlay).
+//!
+//! The record of a link is an ordinary record: its inputs are the annotations in force and what it contributes with its
+//! targets, its outputs what `link(a, b)` gives, and the overlay stands in its private data.
+
+use std::sync::Arc;
+
+use blueprint::{Address, Map, Name, Value};
+use state::Record;
+
+use super::contribution::{Contribution, Written};
+
+/// One contribution that was written, or was being written, by a step of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Overlay {
+    /// Into what.
+    pub target: Address,
+    /// By which phase: `a`, `b` or a neighbour's name.
+    pub phase: Name,
+    /// What was written.
+    pub contribution: Contribution,
+    /// Whether it was written is not known: the call was under way.
+    pub open: bool,
+}
+
+impl Overlay {
+    /// As the record keeps it.
+    pub fn to_value(&self) -> Value {
+        let mut map = Map::default();
+        map.insert("target".into(), Value::text(self.target.to_string()));
+        map.insert("phase".into(), Value::Text(self.phase.clone()));
+        map.insert("path".into(), Value::Text(self.contribution.path.clone()));
+        let (how, by) = match &self.contribution.how {
+            Written::Set => ("set", None),
+            Written::Put(key) => ("put", Some(key)),
+            Written::Add(by) => ("add", by.as_ref()),
+        };
+        map.insert("how".into(), how.into());
+        if let Some(by) = by {
+            map.insert("by".into(), Value::Text(by.clone()));
+        }
+        map.insert("value".into(), self.contribution.value.clone());
+        if self.open {
+            map.insert("open".into(), Value::Bool(true));
+        }
+        Value::Map(Arc::new(map))
+    }
+
+    /// Read back from the record.
+    pub fn from_value(value: &Value) -> Option<Overlay> {
+        let text = |key: &str| value.get(key).and_then(Value::as_text).map(Name::from);
+        let how = match value.get("how")?.as_text()? {
+            "set" => Written::Set,
+            "put" => Written::Put(text("by")?),
+            _ => Written::Add(text("by")),
+        };
+        Some(Overlay {
+            target: text("target")?.parse().ok()?,
+            phase: text("phase")?,
+            contribution: Contribution { path: text("path")?, how, value: value.get("value")?.clone() },
+            open: matches!(value.get("open"), Some(Value::Bool(true))),
+        })
+    }
+}
+
+/// The overlay in a link's record.
+pub fn overlays_of(record: &Record) -> Vec<Overlay> {
+    let list = record.private.get("overlay").and_then(Value::as_list);
+    list.into_iter().flatten().filter_map(Overlay::from_value).collect()
+}
+
+/// The part at which a link has failed.
+pub fn failed_at(record: &Record) -> Option<&str> {
+    record.private.get("failed")?.as_text()
+}
+
+/// The private data of a link's record.
+pub fn private_of(overlays: &[Overlay], failed: Option<&Name>) -> Value {
+    let mut map = Map::default();
+    if !overlays.is_empty() {
+        map.insert("overlay".into(), Value::list(overlays.iter().map(Overlay::to_value)));
+    }
+    if let Some(failed) = failed {
+        map.insert("failed".into(), Value::Text(failed.clone()));
+    }
+    if map.is_empty() { Value::Null } else { Value::Map(Arc::new(map)) }
+}

@@ -1,0 +1,192 @@
+//! What the expressions of a link kind read, so that everything read is there first.
+//!
+//! A field that the document sets is read from the document alone where waiting for the whole resource would be a
+//! circle: where both sides read each other, and where a neighbour's contribution reads the end that refers to it.
+
+use blueprint::{AccessorKind, Expr, Head, Name, Ref, Schema};
+use provider::{LinkKind, Opinion, Side};
+
+/// What of a link something is read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// One of the ends.
+    End(Side),
+    /// A neighbour, by its position among the kind's `use`.
+    Use(usize),
+}
+
+impl Target {
+    /// The target of an effect: `a`, `b` or `use.NAME`.
+    pub fn of(into: &str, kind: &LinkKind) -> Option<Target> {
+        match into {
+            "a" => Some(Target::End(Side::A)),
+            "b" => Some(Target::End(Side::B)),
+            other => other.strip_prefix("use.").and_then(|name| kind.uses.get_index_of(name)).map(Target::Use),
+        }
+    }
+
+    /// The last part of the phase's address: `a`, `b` or the neighbour's name.
+    pub fn phase(self, kind: &LinkKind) -> Name {
+        match self {
+            Target::End(Side::A) => "a".into(),
+            Target::End(Side::B) => "b".into(),
+            Target::Use(at) => kind.uses.get_index(at).map_or_else(|| "".into(), |(name, _)| name.clone()),
+        }
+    }
+}
+
+/// One thing that an expression of a link kind reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Read {
+    /// The spec of an end: a field, or all of it.
+    Spec(Side, Option<Name>),
+    /// Labels, annotations, ... of an end.
+    Metadata(Side),
+    /// A neighbour.
+    Use(usize),
+    /// A part, by its position.
+    Part(usize),
+}
+
+/// What the expressions of one kind read, worked out once.
+#[derive(Clone, Debug, Default)]
+pub struct Wiring {
+    /// What `with` contributions read, by target.
+    pub with: Vec<(Target, Vec<Read>)>,
+    /// What each part reads.
+    pub parts: Vec<Vec<Read>>,
+    /// What `data` reads.
+    pub data: Vec<Read>,
+    /// What `require` reads, which must hold before anything is sent that is written with a target.
+    pub require: Vec<Read>,
+    /// `with` contributions on both sides read each other's specs.
+    pub(crate) mutual: bool,
+    /// A `with` contribution into a, or into b, reads a part: the part comes first.
+    pub(crate) part_first: [bool; 2],
+}
+
+impl Wiring {
+    pub(crate) fn of(kind: &LinkKind) -> Wiring {
+        let mut wiring = Wiring::default();
+        for effect in kind.effects.iter().filter(|effect| !effect.after) {
+            let Some(target) = Target::of(&effect.into, kind) else { continue };
+            let mut found = Vec::new();
+            if let Opinion::Put(_, key) = &effect.opinion {
+                reads(key, kind, &mut found);
+            }
+            reads(&effect.value, kind, &mut found);
+            match wiring.with.iter_mut().find(|(other, _)| *other == target) {
+                Some((_, all)) => all.extend(found),
+                None => wiring.with.push((target, found)),
+            }
+        }
+        for part in kind.parts.values() {
+            let mut found = Vec::new();
+            reads(&part.spec, kind, &mut found);
+            part.condition.iter().for_each(|condition| reads(condition, kind, &mut found));
+            wiring.parts.push(found);
+        }
+        if let Some(data) = &kind.data {
+            reads(data, kind, &mut wiring.data);
+        }
+        for (that, _) in &kind.require {
+            reads(that, kind, &mut wiring.require);
+        }
+        let side_reads = |side: Side, other: Side| {
+            wiring.with.iter().any(|(target, found)| {
+                *target == Target::End(side)
+                    && found.iter().any(|read| matches!(read, Read::Spec(it, _) if *it == other))
+            })
+        };
+        wiring.mutual = side_reads(Side::A, Side::B) && side_reads(Side::B, Side::A);
+        for (at, side) in [Side::A, Side::B].into_iter().enumerate() {
+            wiring.part_first[at] = wiring.with.iter().any(|(target, found)| {
+                *target == Target::End(side) && found.iter().any(|read| matches!(read, Read::Part(_)))
+            });
+        }
+        wiring
+    }
+
+    /// The parts in an order in which those come first that others read.
+    pub fn part_order(&self) -> Vec<usize> {
+        let mut order = Vec::with_capacity(self.parts.len());
+        let mut placed = vec![false; self.parts.len()];
+        // A kind whose parts read each other in a circle is refused on load.
+        for _ in 0..self.parts.len() {
+            for (at, reads) in self.parts.iter().enumerate() {
+                let waits =
+                    |read: &Read| matches!(read, Read::Part(other) if !placed.get(*other).copied().unwrap_or(true));
+                if !placed[at] && !reads.iter().any(waits) {
+                    placed[at] = true;
+                    order.push(at);
+                }
+            }
+        }
+        order
+    }
+
+    /// Whether a part comes before the end on a side.
+    pub fn is_part_first(&self, side: Side) -> bool {
+        self.part_first[usize::from(side == Side::B)]
+    }
+
+    /// Whether a contribution into `target` reads a field of the end on `side` from the document alone.
+    pub fn reads_document(
+        &self,
+        kind: &LinkKind,
+        target: Target,
+        side: Side,
+        field: Option<&Name>,
+        schema: &Schema,
+    ) -> bool {
+        let settable = field.and_then(|field| schema.fields.get(field)).is_some_and(|field| !field.computed);
+        settable
+            && match target {
+                Target::End(own) if own == side => true,
+                Target::End(_) => self.mutual && kind.first != Some(side),
+                Target::Use(at) => kind.uses.get_index(at).is_some_and(|(_, used)| used.of == side),
+            }
+    }
+}
+
+/// A field of an end that the document sets.
+pub fn is_settable(schema: &Schema, field: &Name) -> bool {
+    schema.fields.get(field).is_some_and(|field| !field.computed)
+}
+
+/// Everything that an expression reads.
+pub fn reads(expr: &Expr, kind: &LinkKind, found: &mut Vec<Read>) {
+    expr.references(&mut |reference: &Ref| {
+        let Head::Scoped(head) = &reference.head else { return };
+        let name = |at: usize| match reference.path.get(at).map(|accessor| &accessor.kind) {
+            Some(AccessorKind::Name(name)) => Some(name),
+            _ => None,
+        };
+        let side = match head.as_ref() {
+            "a" => Some(Side::A),
+            "b" => Some(Side::B),
+            _ => None,
+        };
+        let more = match (side, head.as_ref(), name(0).map(|name| name.as_ref())) {
+            (Some(side), _, Some("spec")) => vec![Read::Spec(side, name(1).cloned())],
+            (Some(side), _, Some("metadata")) => vec![Read::Metadata(side)],
+            (None, "use", Some(used)) => kind.uses.get_index_of(used).map(Read::Use).into_iter().collect(),
+            (None, "part", Some(part)) => kind.parts.get_index_of(part).map(Read::Part).into_iter().collect(),
+            (None, "note", Some(alias)) => {
+                let notes = kind.annotations.iter().filter(|note| note.alias.as_ref() == alias);
+                notes.map(|note| Read::Metadata(side_of(&note.side))).collect()
+            }
+            _ => Vec::new(),
+        };
+        for read in more {
+            if !found.contains(&read) {
+                found.push(read);
+            }
+        }
+    });
+}
+
+/// The side that an annotation belongs to.
+pub fn side_of(side: &str) -> Side {
+    if side == "b" { Side::B } else { Side::A }
+}

@@ -1,0 +1,108 @@
+//! What tests of the checks share: a text in, diagnostics out, with the catalogue of the conformance pack.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use diag::{Diagnostics, Files};
+use expr::FunctionTable;
+use provider::{Catalog, Catalogs};
+use understand::check;
+
+/// The folder of the conformance pack.
+pub(crate) fn conformance() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../conformance/blueprint")
+}
+
+/// The catalogue of the pack with types of `acme` beside it.
+fn catalogs() -> &'static (Catalogs, FunctionTable) {
+    static CATALOGS: OnceLock<(Catalogs, FunctionTable)> = OnceLock::new();
+    CATALOGS.get_or_init(|| {
+        let text = std::fs::read_to_string(conformance().join("catalog.json")).expect("the pack has a catalogue");
+        let catalog: Arc<Catalog> =
+            Arc::new(provider::read_catalog(&text).expect("the catalogue of the pack is sound"));
+        let acme = provider::read_catalog(ACME).expect("the catalogue below is sound");
+        let (catalogs, functions, wrong) = provider::combine([catalog, Arc::new(acme)]);
+        assert!(wrong.is_empty(), "{wrong:?}");
+        (catalogs, functions)
+    })
+}
+
+/// What the catalogue of the pack does not have.
+const ACME: &str = r#"{
+    "format": 1,
+    "namespace": "acme",
+    "resourceTypes": {
+        "acme/shop": {
+            "idField": "id",
+            "annotations": [
+                { "key": "acme.shop.size", "type": "integer", "required": true },
+                { "key": "acme.shop.kind", "type": "string", "allowed": ["corner", "mall"] }
+            ],
+            "fields": {
+                "name": { "kind": "string" },
+                "id": { "kind": "string", "computed": true, "value": "{hash}" }
+            }
+        }
+    },
+    "dataSourceTypes": {
+        "acme/file": {
+            "filter": { "path": { "type": "string" }, "kind": { "type": "string" } },
+            "required": ["path"],
+            "fields": { "text": { "kind": "string" } }
+        }
+    }
+}"#;
+
+/// The kinds of places of the reference.
+static KINDS: [source::Kind; 4] = [
+    kind("https", &[key("host")]),
+    kind("aws/s3", &[key("bucket"), key("region")]),
+    kind("googlecloud/storage", &[key("bucket")]),
+    kind("azure/blob", &[key("container")]),
+];
+
+const fn kind(name: &'static str, keys: &'static [source::Key]) -> source::Kind {
+    source::Kind { name, about: "", schemes: &[], keys }
+}
+
+const fn key(name: &'static str) -> source::Key {
+    source::Key { name, required: true, about: "" }
+}
+
+/// A checked document.
+pub(crate) struct Checked {
+    /// `code SEVERITY line:column` of each diagnostic.
+    pub(crate) found: Vec<String>,
+    /// The diagnostics.
+    pub(crate) diagnostics: Diagnostics,
+    /// What came of the check.
+    pub(crate) checked: understand::check::Checked,
+    /// The texts.
+    pub(crate) files: Files,
+}
+
+/// Reads, lowers and checks a document.
+pub(crate) fn check_text(name: &str, text: &str) -> Checked {
+    let (catalogs, functions) = catalogs();
+    let mut files = Files::new();
+    let file = files.add(name, text);
+    let (tree, mut diagnostics) = syntax::parse(file, text, syntax::Format::of_name(name));
+    let document = dialects::Document { file, name, text, tree: &tree, around: &Default::default() };
+    let dialect = dialects::dialect_of(&document).unwrap_or(dialects::dialects()[0]);
+    let lowered = dialect.lower(&document, functions, catalogs.packages());
+    diagnostics.append(lowered.diagnostics);
+    let kinds: Vec<&'static source::Kind> = KINDS.iter().collect();
+    let blueprint = Arc::new(lowered.blueprint);
+    let checked = check::check_with(blueprint, &[], catalogs, functions, Some(&kinds), &mut diagnostics);
+    let found = diagnostics
+        .iter()
+        .map(|diagnostic| {
+            let severity = &diagnostic.severity.word()[..1].to_uppercase();
+            let span = diagnostic.span();
+            let position = files.get(span.file).map(|file| file.position(span.start));
+            let position = position.map_or(String::new(), |at| format!(" {}:{}", at.line, at.column));
+            format!("{} {severity}{position}", diagnostic.code.name)
+        })
+        .collect();
+    Checked { found, diagnostics, checked, files }
+}

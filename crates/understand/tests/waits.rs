@@ -1,0 +1,101 @@
+//! Things wait for others that have to do with the same third thing, where their types say so.
+
+#![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
+
+use std::sync::Arc;
+
+use diag::Files;
+use provider::{combine, read_catalog};
+use understand::check;
+use understand::graph::{Edge, EdgeKind, Node};
+
+const CATALOG: &str = r#"{"format": 1, "namespace": "net", "resourceTypes": {
+    "net/net": {"idField": "id", "fields": {"name": {"kind": "string"}, "id": {"kind": "string", "computed": true}}},
+    "net/subnet": {"idField": "id", "fields": {"network": {"kind": "string"}, "id": {"kind": "string", "computed": true}}},
+    "net/port": {"idField": "id", "fields": {"network": {"kind": "string"}, "id": {"kind": "string", "computed": true},
+        "fixed": {"kind": "array", "items": {"kind": "object", "fields": {"subnet": {"kind": "string"}}}}},
+        "waits": [{"for": "net/subnet", "own": ["network"], "its": ["network"]}]},
+    "net/interface": {"fields": {"subnet": {"kind": "string"}}},
+    "net/address": {"fields": {"port": {"kind": "string"}}, "waits": [{"for": "net/interface", "own": ["port"], "its": ["subnet"],
+        "through": {"type": "net/port", "fields": ["fixed[].subnet"]}}]},
+    "net/server": {"fields": {"networks": {"kind": "array", "items": {"kind": "object", "fields": {"network": {"kind": "string"}}}}},
+        "waits": [{"for": "net/subnet", "own": ["networks[].network"], "its": ["network"]}]}}}"#;
+
+/// What waits for what, as `a > b`, references aside; and the codes of what is wrong.
+fn waits(resources: &str) -> (Vec<String>, Vec<&'static str>) {
+    let text = format!("version: 2023-04-20\nvariables:\n  id: {{type: string}}\nresources:\n{resources}");
+    let catalog = read_catalog(CATALOG).unwrap();
+    let (catalogs, functions, wrong) = combine([Arc::new(catalog)]);
+    assert!(wrong.is_empty());
+    let mut files = Files::new();
+    let file = files.add("a.yaml", text.as_str());
+    let (tree, mut found) = syntax::parse(file, &text, syntax::Format::Yaml);
+    let document = dialects::Document { file, name: "a.yaml", text: &text, tree: &tree, around: &Default::default() };
+    let lowered = dialects::dialects()[0].lower(&document, &functions, catalogs.packages());
+    found.append(lowered.diagnostics);
+    let blueprint = Arc::new(lowered.blueprint);
+    let checked = check::check_with(blueprint.clone(), &[], &catalogs, &functions, None, &mut found);
+    let name = |node: Node| match node {
+        Node::Resource(at) => blueprint.resources.get_index(at as usize).unwrap().0.to_string(),
+        other => format!("{other:?}"),
+    };
+    let mut all = Vec::new();
+    for node in checked.graph.nodes() {
+        let waiting = |edge: &&Edge| edge.kind == EdgeKind::DependsOn;
+        all.extend(checked.graph.edges(*node).iter().filter(waiting).map(|edge| {
+            assert!(edge.span.is_some(), "the field says why");
+            format!("{} > {}", name(*node), name(edge.to))
+        }));
+    }
+    (all, found.iter().filter(|one| one.severity == diag::Severity::Error).map(|one| one.code.name).collect())
+}
+
+#[test]
+fn a_port_waits_for_the_subnets_of_its_network() {
+    let resources = r#"
+  front: {type: net/net, spec: {name: a}}
+  back: {type: net/net, spec: {name: b}}
+  port: {type: net/port, spec: {network: "${resources.front}"}}
+  one: {type: net/subnet, spec: {network: "${resources.front}"}}
+  two: {type: net/subnet, spec: {network: "${resources.front}"}}
+  other: {type: net/subnet, spec: {network: "${resources.back}"}}
+  named: {type: net/subnet, spec: {network: "${resources.front.spec.name}"}}
+"#;
+    assert_eq!(waits(resources), (vec!["port > one".to_owned(), "port > two".to_owned()], vec![]));
+}
+
+#[test]
+fn the_same_text_and_the_same_input_are_the_same_thing() {
+    let resources = r#"
+  port: {type: net/port, spec: {network: public}}
+  server: {type: net/server, spec: {networks: [{network: "${variables.id}"}, {network: public}]}}
+  one: {type: net/subnet, spec: {network: public}}
+  two: {type: net/subnet, spec: {network: "${variables.id}"}}
+  empty: {type: net/subnet, spec: {}}
+"#;
+    let (waits, wrong) = waits(resources);
+    assert_eq!(waits, ["port > one", "server > two", "server > one"]);
+    assert!(wrong.is_empty());
+}
+
+#[test]
+fn what_is_meant_may_lie_behind_another_thing() {
+    let resources = r#"
+  inside: {type: net/subnet, spec: {network: a}}
+  outside: {type: net/subnet, spec: {network: b}}
+  port: {type: net/port, spec: {network: c, fixed: [{subnet: "${resources.inside}"}]}}
+  address: {type: net/address, spec: {port: "${resources.port}"}}
+  near: {type: net/interface, spec: {subnet: "${resources.inside}"}}
+  far: {type: net/interface, spec: {subnet: "${resources.outside}"}}
+"#;
+    assert_eq!(waits(resources).0, ["address > near"]);
+}
+
+#[test]
+fn a_circle_that_a_type_closes_is_one() {
+    let resources = r#"
+  port: {type: net/port, spec: {network: a, fixed: []}}
+  one: {type: net/subnet, metadata: {annotations: {}}, dependsOn: [port], spec: {network: a}}
+"#;
+    assert_eq!(waits(resources).1, ["cycle"]);
+}
