@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use blueprint::wire::Document;
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, ErrorKind, Provider, ProviderError, ReadRequest, Seen, Transform,
-    TransformError,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, ErrorKind, Provider, ProviderError, ReadOutcome, ReadRequest,
+    Transform, TransformError,
 };
 
 const CATALOG: &str = r#"{"format": 1, "namespace": "made", "transforms": {"made-1": {"abstractTypes": {
@@ -28,8 +28,8 @@ impl Provider for Offers {
         &self.0
     }
 
-    fn read<'a>(&'a self, _: &'a Call, _: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
-        Box::pin(async { Ok(Seen::Gone) })
+    fn read<'a>(&'a self, _: &'a Call, _: ReadRequest<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
+        Box::pin(async { Ok(ReadOutcome::Absent) })
     }
 
     fn apply<'a>(&'a self, _: &'a Call, _: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {

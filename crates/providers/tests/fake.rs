@@ -9,8 +9,8 @@ use std::time::Duration;
 use blueprint::{Address, Name, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, ErrorKind, FetchRequest, Operation, Provider, ProviderError, ReadRequest, Seen,
-    Stability,
+    Applied, ApplyRequest, Call, ErrorKind, FetchRequest, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
+    Readiness,
 };
 use providers::fake::{FakeOptions, FakeProvider, Fault, SharedWorld, World, catalog, provider};
 
@@ -65,7 +65,13 @@ async fn create(
     apply(fake, &call(address, token), Operation::Create, type_name, None, spec).await
 }
 
-async fn read(fake: &FakeProvider, address: &str, type_name: &str, id: Option<&str>, token: Option<&str>) -> Seen {
+async fn read(
+    fake: &FakeProvider,
+    address: &str,
+    type_name: &str,
+    id: Option<&str>,
+    token: Option<&str>,
+) -> ReadOutcome {
     let null = Value::Null;
     let request = ReadRequest { type_name, id, inputs: &null, outputs: &null, private: &null, token };
     fake.read(&call(address, "read"), request).await.unwrap()
@@ -250,9 +256,9 @@ async fn a_crash_ends_the_process_and_the_world_stays() {
         let next = fresh(&world);
         let found = read(&next, "r", "test/data", None, Some("1")).await;
         match (untraceable, things) {
-            (true, _) => assert!(matches!(found, Seen::CannotTell)),
-            (false, 0) => assert!(matches!(found, Seen::Gone)),
-            (false, _) => assert!(matches!(found, Seen::There { .. })),
+            (true, _) => assert!(matches!(found, ReadOutcome::Unknown)),
+            (false, 0) => assert!(matches!(found, ReadOutcome::Absent)),
+            (false, _) => assert!(matches!(found, ReadOutcome::Present { .. })),
         }
     }
 }
@@ -280,7 +286,7 @@ async fn slow_resources_are_ready_after_a_number_of_polls() {
                 private: &null,
                 token: None,
             };
-            answers.push(matches!(fake.stable(&call(address, "s"), request).await.unwrap(), Stability::Stable(_)));
+            answers.push(matches!(fake.poll_ready(&call(address, "s"), request).await.unwrap(), Readiness::Ready(_)));
         }
         let last = answers.pop().unwrap();
         assert!(answers.iter().all(|stable| !stable), "{address}");
@@ -327,18 +333,18 @@ async fn the_world_can_be_changed_from_outside() {
         world.set("case", "r", "settings.mode", Value::from("n")).unwrap();
         world.make(&catalog(), "test/data", "data-00000001", &json(r#"{"input": 1}"#)).unwrap();
     }
-    let Seen::There { fields, .. } = read(&fake, "r", "test/record", Some(&id), None).await else {
+    let ReadOutcome::Present { fields, .. } = read(&fake, "r", "test/record", Some(&id), None).await else {
         panic!("not there")
     };
     assert_eq!(fields.get("count"), Some(&Value::Int(5)));
     assert_eq!(fields.get("settings"), Some(&json(r#"{"mode": "n"}"#)));
-    let Seen::There { fields, .. } = read(&fake, "i", "test/data", Some("data-00000001"), None).await else {
+    let ReadOutcome::Present { fields, .. } = read(&fake, "i", "test/data", Some("data-00000001"), None).await else {
         panic!("not there")
     };
     assert_eq!(fields, json(r#"{"input": 1, "id": "data-00000001"}"#));
     fake.world().lock().unwrap().vanish("case", "r").unwrap();
-    assert!(matches!(read(&fake, "r", "test/record", Some(&id), None).await, Seen::Gone));
-    assert!(matches!(read(&fake, "r", "test/record", None, Some("1")).await, Seen::Gone));
+    assert!(matches!(read(&fake, "r", "test/record", Some(&id), None).await, ReadOutcome::Absent));
+    assert!(matches!(read(&fake, "r", "test/record", None, Some("1")).await, ReadOutcome::Absent));
     assert!(apply(&fake, &call("r", "2"), Operation::Delete, "test/record", Some(&id), "null").await.is_ok());
 }
 
@@ -407,7 +413,7 @@ async fn a_world_in_a_file_outlives_the_process() {
 
     let fake = fresh(&open());
     assert_eq!(fake.world().lock().unwrap().things().count(), 1);
-    let Seen::There { fields, .. } = read(&fake, "a", "test/bucket", None, Some("1")).await else {
+    let ReadOutcome::Present { fields, .. } = read(&fake, "a", "test/bucket", None, Some("1")).await else {
         panic!("not there")
     };
     assert_eq!(fields.get("locked"), Some(&Value::Bool(true)));

@@ -11,7 +11,7 @@ use blueprint::{Address, Name, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
     Applied, ApplyRequest, Call, CheckRequest, ErrorKind, FetchRequest, Fetched, Operation, PlanRequest, Provider,
-    ProviderError, ReadRequest, Seen,
+    ProviderError, ReadOutcome, ReadRequest,
 };
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -226,7 +226,7 @@ async fn change(
     providers::http::provider().apply(&call(), request).await
 }
 
-async fn read(inputs: &Value, outputs: &Value) -> Result<Seen, ProviderError> {
+async fn read(inputs: &Value, outputs: &Value) -> Result<ReadOutcome, ProviderError> {
     let request =
         ReadRequest { type_name: "http/request", id: Some("id"), inputs, outputs, private: &Value::Null, token: None };
     providers::http::provider().read(&call(), request).await
@@ -292,12 +292,12 @@ async fn the_four_requests_manage_a_resource() {
     assert_eq!((got.body.as_str(), got.headers["content-type"].as_str()), ("{\"name\":\"a\"}", "application/json"));
     assert_eq!((got.headers["x-team"].as_str(), got.headers["idempotency-key"].as_str()), ("core", "token-1"));
 
-    assert!(matches!(read(&first, &made.fields).await.unwrap(), Seen::There { .. }));
+    assert!(matches!(read(&first, &made.fields).await.unwrap(), ReadOutcome::Present { .. }));
     let changed = change(Operation::Update, &first, &made, &second).await.unwrap();
     assert_eq!(server.got()[2].body, "{\"name\":\"b\"}");
     assert_eq!(server.got()[2].headers["x-team"], "core");
     change(Operation::Delete, &second, &changed, &Value::Null).await.unwrap();
-    assert!(matches!(read(&second, &changed.fields).await.unwrap(), Seen::Gone));
+    assert!(matches!(read(&second, &changed.fields).await.unwrap(), ReadOutcome::Absent));
     // What is gone already is taken away all the same.
     change(Operation::Delete, &second, &changed, &Value::Null).await.unwrap();
     assert_eq!(
@@ -317,14 +317,14 @@ async fn unset_fields_are_not_sent() {
     );
     let made = create(&first).await.unwrap();
     assert_eq!(server.got()[0].headers["content-type"], "text/plain; charset=utf-8");
-    let Seen::There { fields, .. } = read(&first, &made.fields).await.unwrap() else { panic!("not there") };
+    let ReadOutcome::Present { fields, .. } = read(&first, &made.fields).await.unwrap() else { panic!("not there") };
     assert_eq!(fields, made.fields);
     change(Operation::Delete, &first, &made, &Value::Null).await.unwrap();
     assert_eq!(server.lines(), ["POST /items"]);
     // Without `update` it is made again.
     change(Operation::Update, &first, &made, &second).await.unwrap();
     assert_eq!(server.lines(), ["POST /items", "POST /items"]);
-    assert!(matches!(read(&Value::Null, &Value::Null).await.unwrap(), Seen::CannotTell));
+    assert!(matches!(read(&Value::Null, &Value::Null).await.unwrap(), ReadOutcome::Unknown));
 }
 
 #[tokio::test]

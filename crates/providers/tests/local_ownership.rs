@@ -10,7 +10,7 @@ use std::sync::Arc;
 use blueprint::{Address, Value};
 use provider::{
     Applied, ApplyRequest, Call, CheckRequest, FetchRequest, Operation, PlanRequest, Planned, PreflightRequest,
-    Provider, ProviderError, ReadRequest, Seen, SourceContent, SourceRead,
+    Provider, ProviderError, ReadOutcome, ReadRequest, SourceContent, SourceRead,
 };
 use providers::local::{LocalProvider, provider};
 use tempfile::TempDir;
@@ -103,7 +103,7 @@ impl World {
         let nothing = &Value::Null;
         let request = ReadRequest { type_name, id: None, inputs, outputs: nothing, private, token: Some("token") };
         match self.provider.read(&self.call(), request).await.unwrap() {
-            Seen::There { id, fields, private, .. } => Some((id.to_string(), fields, private)),
+            ReadOutcome::Present { id, fields, private, .. } => Some((id.to_string(), fields, private)),
             _ => None,
         }
     }

@@ -7,7 +7,7 @@ mod generate;
 
 use std::sync::Arc;
 
-use blueprint::{Field, Kind, Schema, Standing, Value};
+use blueprint::{Field, Kind, Schema, SupportStatus, Value};
 use provider::{Attribute, Catalogs, ResourceType, TypeRef, read_catalog};
 use providers::openstack;
 
@@ -128,7 +128,7 @@ fn limits_and_support_status_are_read() {
     assert_eq!(field(&group.schema, &["policies", "*"]).allowed.len(), 4);
     let port = ty("OS::Neutron::Port");
     assert_eq!(field(&port.schema, &["network"]).constraint.custom, ["neutron.network".into()]);
-    assert_eq!(field(&port.schema, &["network_id"]).standing, Standing::Hidden);
+    assert_eq!(field(&port.schema, &["network_id"]).support_status, SupportStatus::Hidden);
     let old = field(&port.schema, &["fixed_ips", "*", "subnet_id"]).stands_for.clone().unwrap();
     assert_eq!((old.field.as_ref(), old.value(&Value::from("a"))), ("subnet", Value::from("a")));
     let short = field(&ty("OS::Neutron::Router").schema, &["l3_agent_id"]).stands_for.clone().unwrap();
@@ -183,8 +183,8 @@ fn comparable(field: &Field) -> Field {
     let plain = Field::of(kind);
     let (required, default, must_recreate) = (field.required, field.default.clone(), field.must_recreate);
     let stands_for = field.stands_for.clone();
-    let (standing, allowed, constraint) = (field.standing, field.allowed.clone(), field.constraint.clone());
-    Field { required, default, must_recreate, standing, stands_for, allowed, constraint, ..plain }
+    let (support_status, allowed, constraint) = (field.support_status, field.allowed.clone(), field.constraint.clone());
+    Field { required, default, must_recreate, support_status, stands_for, allowed, constraint, ..plain }
 }
 
 #[test]

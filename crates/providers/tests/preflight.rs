@@ -61,7 +61,7 @@ async fn an_id_does_not_depend_on_the_spelling_of_the_path() {
         let looked = create(place.path(), "local/file", &desired).await;
         let real = place.path().canonicalize().unwrap().join("real/f");
         assert_eq!(looked.id.as_deref(), Some(real.to_str().unwrap()), "{path}");
-        assert_eq!((looked.standing, looked.refused), (Value::Null, None));
+        assert_eq!((looked.existing, looked.refused), (Value::Null, None));
     }
     // The thing itself may be a link: it is that, and not what it leads to.
     std::os::unix::fs::symlink("real/f", place.path().join("link")).unwrap();
@@ -143,5 +143,5 @@ async fn a_folder_to_be_deleted_lists_its_content() {
     let empty = look(place.path(), &local, Operation::Delete, "local/directory", &inputs, &[]).await;
     fs::write(place.path().join("d/foreign"), "").unwrap();
     let full = look(place.path(), &local, Operation::Delete, "local/directory", &inputs, &[]).await;
-    assert!(empty.standing != full.standing && full.refused.is_none());
+    assert!(empty.existing != full.existing && full.refused.is_none());
 }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use blueprint::{Address, Value};
 use provider::conformance::{Case, Setup};
-use provider::{Applied, ApplyRequest, Call, CheckRequest, Operation, Provider, ProviderError, ReadRequest, Seen};
+use provider::{
+    Applied, ApplyRequest, Call, CheckRequest, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
+};
 use tokio_util::sync::CancellationToken;
 
 fn call(address: &str, token: &str) -> Call {
@@ -43,7 +45,7 @@ async fn create(provider: &dyn Provider, type_name: &str, spec: &Value, token: &
     provider.apply(&call("thing", token), request).await
 }
 
-async fn read(provider: &dyn Provider, type_name: &str, id: Option<&str>, outputs: &Value) -> Seen {
+async fn read(provider: &dyn Provider, type_name: &str, id: Option<&str>, outputs: &Value) -> ReadOutcome {
     let request =
         ReadRequest { type_name, id, inputs: &Value::Null, outputs, private: &Value::Null, token: Some("lost") };
     provider.read(&call("thing", "read"), request).await.unwrap()
@@ -92,7 +94,7 @@ async fn a_seed_gives_equal_draws_and_the_system_does_not() {
 async fn a_drawn_value_is_read_as_recorded() {
     let provider = providers::random::provider_with(3);
     let made = create(&provider, "random/password", &map(&[("length", 20.into())]), "a").await.unwrap();
-    let Seen::There { id, fields, expired, .. } =
+    let ReadOutcome::Present { id, fields, expired, .. } =
         read(&provider, "random/password", Some(&made.id), &made.fields).await
     else {
         panic!("not there")
@@ -108,20 +110,20 @@ async fn a_drawn_value_is_read_as_recorded() {
 #[tokio::test]
 async fn a_lost_answer_draws_again() {
     let provider = providers::random::provider();
-    assert!(matches!(read(&provider, "random/uuid", None, &Value::Null).await, Seen::Gone));
+    assert!(matches!(read(&provider, "random/uuid", None, &Value::Null).await, ReadOutcome::Absent));
 }
 
 #[tokio::test]
 async fn ids_and_uuids_can_be_imported() {
     let provider = providers::random::provider();
-    let Seen::There { fields, .. } = read(&provider, "random/id", Some("00ff"), &Value::Null).await else {
+    let ReadOutcome::Present { fields, .. } = read(&provider, "random/id", Some("00ff"), &Value::Null).await else {
         panic!("not there")
     };
     assert_eq!(fields.get("decimal"), Some(&"255".into()));
     assert_eq!(fields.get("bytes"), Some(&Value::Int(2)));
     let uuid = "2f1c5b0e-6d0f-4a5e-9f33-0c8de0a3c1b7";
-    assert!(matches!(read(&provider, "random/uuid", Some(uuid), &Value::Null).await, Seen::There { .. }));
-    assert!(matches!(read(&provider, "random/uuid", Some("no uuid"), &Value::Null).await, Seen::Gone));
+    assert!(matches!(read(&provider, "random/uuid", Some(uuid), &Value::Null).await, ReadOutcome::Present { .. }));
+    assert!(matches!(read(&provider, "random/uuid", Some("no uuid"), &Value::Null).await, ReadOutcome::Absent));
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use blueprint::{Address, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, Checked, Operation, Provider, ProviderError, ReadRequest, Seen,
+    Applied, ApplyRequest, Call, CheckRequest, Checked, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -168,7 +168,7 @@ async fn a_changed_source_is_not_drift() {
             token: None,
         };
         match providers::std::provider().read(&call(folder.path()), request).await.unwrap() {
-            Seen::There { fields, .. } => fields.get("sourceSha256").cloned().unwrap(),
+            ReadOutcome::Present { fields, .. } => fields.get("sourceSha256").cloned().unwrap(),
             _ => panic!("gone"),
         }
     };

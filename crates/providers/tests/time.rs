@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use blueprint::{Address, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, ErrorKind, Operation, Provider, ProviderError, ReadRequest, Seen,
+    Applied, ApplyRequest, Call, CheckRequest, ErrorKind, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -54,7 +54,7 @@ async fn apply(
     providers::time::provider().apply(call, request).await
 }
 
-async fn read(now: i64, type_name: &str, made: &Applied, inputs: &Value) -> Seen {
+async fn read(now: i64, type_name: &str, made: &Applied, inputs: &Value) -> ReadOutcome {
     let request = ReadRequest {
         type_name,
         id: Some(&made.id),
@@ -88,7 +88,8 @@ async fn a_time_is_kept() {
     assert_eq!(made.fields.get("rfc3339").and_then(Value::as_text), Some("2023-01-02T15:04:05Z"));
     assert_eq!(made.fields.get("unix").and_then(Value::as_int), Some(NOW));
     assert_eq!(made.id.as_ref(), "2023-01-02T15:04:05Z");
-    let Seen::There { fields, expired, .. } = read(NOW + 1_000_000, "time/static", &made, &inputs).await else {
+    let ReadOutcome::Present { fields, expired, .. } = read(NOW + 1_000_000, "time/static", &made, &inputs).await
+    else {
         panic!("gone")
     };
     assert_eq!(fields, made.fields);
@@ -101,7 +102,7 @@ async fn a_rotation_ends() {
     let made = apply(&call(NOW), Operation::Create, "time/rotating", &inputs, &Value::Null).await.unwrap();
     assert_eq!(made.fields.get("expires").and_then(Value::as_text), Some("2023-01-02T16:04:05Z"));
     let expired = async |now| match read(now, "time/rotating", &made, &inputs).await {
-        Seen::There { expired, .. } => expired,
+        ReadOutcome::Present { expired, .. } => expired,
         _ => panic!("gone"),
     };
     assert_eq!(expired(NOW + 3599).await, None);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use blueprint::{Address, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, ErrorKind, Operation, Provider, ProviderError, ReadRequest, Seen,
+    Applied, ApplyRequest, Call, CheckRequest, ErrorKind, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
 };
 use tokio_util::sync::CancellationToken;
 use x509_parser::prelude::*;
@@ -354,7 +354,7 @@ async fn only_a_certificate_close_to_its_end_is_expired() {
             private: &Value::Null,
             token: None,
         };
-        let Seen::There { expired, fields, .. } = provider.read(&call, request).await.unwrap() else {
+        let ReadOutcome::Present { expired, fields, .. } = provider.read(&call, request).await.unwrap() else {
             panic!("not there")
         };
         assert_eq!(expired.is_some(), expected, "{after}: {expired:?}");

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use blueprint::{Constraint, Field, IndexMap, Kind, Name, ReplaceOrder, Schema, Standing, Value};
+use blueprint::{Constraint, Field, IndexMap, Kind, Name, ReplaceOrder, Schema, SupportStatus, Value};
 use provider::{Attributes, Capabilities, CustomType, DataSourceType, ResourceType, TypeSource};
 
 use super::format::{Block, Entry, Malformed, Packed, PackedType, Shape, ShapeKind, ability, flag, mark};
@@ -113,7 +113,7 @@ fn resource_type(name: &str, block: &Block, position: usize) -> Result<ResourceT
         attributes: Attributes::Fields,
         update_policy: None,
         service: None,
-        standing: Standing::Supported,
+        support_status: SupportStatus::Supported,
         waits: Vec::new(),
         replaces_where: Vec::new(),
         sources: IndexMap::default(),

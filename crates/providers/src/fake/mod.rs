@@ -31,8 +31,8 @@ use std::time::Duration;
 use blueprint::{Name, Value};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Direction, ErrorKind, FetchRequest,
-    Fetched, Fit, Operation, PlanRequest, Planned, Provider, ProviderError, ReadRequest, ResourceType, Seen, Stability,
-    Transform,
+    Fetched, Fit, Operation, PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness,
+    ResourceType, Transform,
 };
 
 pub use self::journal::{Happened, Journal};
@@ -375,14 +375,18 @@ impl Provider for FakeProvider {
         })
     }
 
-    fn read<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
             not_cancelled(call)?;
             let resource_type = self.resource_type(request.type_name)?;
             let place = || format!("{}/{}", call.instance, call.address);
             let mut world = lock(&self.world);
             if world.is_outcome_unknown(place) {
-                return Ok(Seen::CannotTell);
+                return Ok(ReadOutcome::Unknown);
             }
             let known = Known { sent: request.inputs, fields: request.outputs };
             let thing = match (request.id, request.token) {
@@ -396,13 +400,13 @@ impl Provider for FakeProvider {
                 (None, None) => None,
             };
             Ok(match thing.filter(|thing| thing.type_name == resource_type.name) {
-                Some(thing) => Seen::There {
+                Some(thing) => ReadOutcome::Present {
                     id: thing.id.clone(),
                     fields: thing.fields.clone(),
                     private: Value::Null,
                     expired: None,
                 },
-                None => Seen::Gone,
+                None => ReadOutcome::Absent,
             })
         })
     }
@@ -411,11 +415,11 @@ impl Provider for FakeProvider {
         Box::pin(self.act(call, request))
     }
 
-    fn stable<'a>(
+    fn poll_ready<'a>(
         &'a self,
         call: &'a Call,
         request: ReadRequest<'a>,
-    ) -> BoxFuture<'a, Result<Stability, ProviderError>> {
+    ) -> BoxFuture<'a, Result<Readiness, ProviderError>> {
         Box::pin(async move {
             not_cancelled(call)?;
             let mut world = lock(&self.world);
@@ -425,10 +429,10 @@ impl Provider for FakeProvider {
             };
             let id = id.filter(|id| world.thing(id).is_some()).ok_or_else(|| refused(Refusal::NotThere))?;
             if !world.poll_ready(&id) {
-                return Ok(Stability::NotYet);
+                return Ok(Readiness::NotYet);
             }
             lock(&self.journal).push(|| Happened::Ready(call.address.to_string().into()));
-            Ok(Stability::Stable(Value::Null))
+            Ok(Readiness::Ready(Value::Null))
         })
     }
 

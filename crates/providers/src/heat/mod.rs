@@ -21,7 +21,7 @@ use std::sync::{Arc, LazyLock};
 use blueprint::{Map, Name, Value};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, Operation, PlanRequest, Planned,
-    Provider, ProviderError, ReadRequest, Seen, read_catalog,
+    Provider, ProviderError, ReadOutcome, ReadRequest, read_catalog,
 };
 
 use self::config::Configs;
@@ -93,14 +93,18 @@ impl Provider for HeatProvider {
     }
 
     /// Returns the record. A resource without a record does not exist.
-    fn read<'a>(&'a self, _call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(
+        &'a self,
+        _call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
-            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(Seen::Gone) };
+            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(ReadOutcome::Absent) };
             let (fields, private) = (request.outputs.clone(), request.private.clone());
             if config::is_config(request.type_name) {
                 self.configs.learn(id, &fields);
             }
-            Ok(Seen::There { id: id.into(), fields, private, expired: None })
+            Ok(ReadOutcome::Present { id: id.into(), fields, private, expired: None })
         })
     }
 

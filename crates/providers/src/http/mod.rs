@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
-    Operation, PlanRequest, Planned, Provider, ProviderError, ReadRequest, Seen, read_catalog,
+    Operation, PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, read_catalog,
 };
 use web::Clients;
 
@@ -43,7 +43,7 @@ impl Provider for HttpProvider {
         Box::pin(async { Ok(found) })
     }
 
-    fn read<'a>(&'a self, call: &'a Call, asked: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(&'a self, call: &'a Call, asked: ReadRequest<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move { request::read(call, &asked, &self.clients).await })
     }
 

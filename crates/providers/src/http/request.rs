@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use blueprint::{Map, Value, parse_duration};
 use provider::{
-    Applied, ApplyRequest, Call, Checked, ErrorKind, PlanRequest, Planned, ProviderError, ReadRequest, Seen,
+    Applied, ApplyRequest, Call, Checked, ErrorKind, PlanRequest, Planned, ProviderError, ReadOutcome, ReadRequest,
 };
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::{Method, Url};
@@ -235,13 +235,17 @@ pub(super) async fn delete(
 }
 
 /// Reads the resource, if the spec has a `read` request; otherwise returns the record.
-pub(super) async fn read(call: &Call, request: &ReadRequest<'_>, clients: &Clients) -> Result<Seen, ProviderError> {
-    let Some(outputs) = request.outputs.as_map() else { return Ok(Seen::CannotTell) };
+pub(super) async fn read(
+    call: &Call,
+    request: &ReadRequest<'_>,
+    clients: &Clients,
+) -> Result<ReadOutcome, ProviderError> {
+    let Some(outputs) = request.outputs.as_map() else { return Ok(ReadOutcome::Unknown) };
     if let Some(exchange) = exchange(Part::Read, request.inputs, request.outputs)? {
         let secrets = secrets(call, [request.inputs, request.outputs, &Value::Null]);
         let answer = exchange.send(call, clients, &secrets).await?;
         if is_gone(&exchange, &answer) {
-            return Ok(Seen::Gone);
+            return Ok(ReadOutcome::Absent);
         }
         if !exchange.expects(answer.status) {
             return Err(exchange.refused(&answer, &secrets));
@@ -250,7 +254,7 @@ pub(super) async fn read(call: &Call, request: &ReadRequest<'_>, clients: &Clien
     // The answer is not compared, because it may have another form than the request.
     let mut fields = request.inputs.as_map().cloned().unwrap_or_default();
     fields.extend(outputs.iter().map(|(name, value)| (name.clone(), value.clone())));
-    Ok(Seen::There {
+    Ok(ReadOutcome::Present {
         id: request.id.unwrap_or_default().into(),
         fields: Value::Map(Arc::new(fields)),
         private: request.private.clone(),

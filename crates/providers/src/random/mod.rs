@@ -16,7 +16,7 @@ use std::sync::Arc;
 use blueprint::{Map, Value};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, Operation, Provider,
-    ProviderError, ReadRequest, Seen, read_catalog,
+    ProviderError, ReadOutcome, ReadRequest, read_catalog,
 };
 use rand::RngExt;
 
@@ -64,7 +64,11 @@ impl Provider for RandomProvider {
         Box::pin(async { Ok(found) })
     }
 
-    fn read<'a>(&'a self, _call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(
+        &'a self,
+        _call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move { Ok(recorded(&request).unwrap_or_else(|| imported(&request))) })
     }
 
@@ -127,18 +131,23 @@ async fn hash(password: String, salt: [u8; 16]) -> Result<String, ProviderError>
 }
 
 /// The recorded resource. `None` without a record.
-fn recorded(request: &ReadRequest<'_>) -> Option<Seen> {
+fn recorded(request: &ReadRequest<'_>) -> Option<ReadOutcome> {
     let outputs = request.outputs.as_map()?;
     let mut fields = request.inputs.as_map().cloned().unwrap_or_default();
     fields.extend(outputs.iter().map(|(name, value)| (name.clone(), value.clone())));
     let id = request.id.unwrap_or_default().into();
-    Some(Seen::There { id, fields: Value::Map(Arc::new(fields)), private: request.private.clone(), expired: None })
+    Some(ReadOutcome::Present {
+        id,
+        fields: Value::Map(Arc::new(fields)),
+        private: request.private.clone(),
+        expired: None,
+    })
 }
 
 /// The resource from its id alone. A resource without a record whose id does not give its value counts as absent, so
 /// that it can be drawn again after a lost answer.
-fn imported(request: &ReadRequest<'_>) -> Seen {
-    let Some(id) = request.id else { return Seen::Gone };
+fn imported(request: &ReadRequest<'_>) -> ReadOutcome {
+    let Some(id) = request.id else { return ReadOutcome::Absent };
     let fields = match request.type_name {
         "random/uuid" => uuid::Uuid::parse_str(id).ok().map(|uuid| one("uuid", uuid.to_string().into())),
         "random/id" => id::id_from_hex(id),
@@ -147,9 +156,9 @@ fn imported(request: &ReadRequest<'_>) -> Seen {
     match fields {
         Some(fields) => {
             let fields = Value::Map(Arc::new(fields));
-            Seen::There { id: id.into(), fields, private: Value::Null, expired: None }
+            ReadOutcome::Present { id: id.into(), fields, private: Value::Null, expired: None }
         }
-        None => Seen::Gone,
+        None => ReadOutcome::Absent,
     }
 }
 

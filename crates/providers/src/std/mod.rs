@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 use blueprint::{Name, Value};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, Operation, Preflight,
-    PreflightRequest, Provider, ProviderError, ReadRequest, Seen, Transform,
+    PreflightRequest, Provider, ProviderError, ReadOutcome, ReadRequest, Transform,
 };
 use sha2::{Digest, Sha256};
 
@@ -63,11 +63,15 @@ impl Provider for StdProvider {
     }
 
     /// Returns the record. A resource without a record does not exist.
-    fn read<'a>(&'a self, _call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(
+        &'a self,
+        _call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
-            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(Seen::Gone) };
+            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(ReadOutcome::Absent) };
             let fields = request.outputs.clone();
-            Ok(Seen::There { id: id.into(), fields, private: Value::Null, expired: None })
+            Ok(ReadOutcome::Present { id: id.into(), fields, private: Value::Null, expired: None })
         })
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use blueprint::{Map, Name, Value, parse_duration};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, Operation, Provider,
-    ProviderError, ReadRequest, Seen,
+    ProviderError, ReadOutcome, ReadRequest,
 };
 
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
@@ -58,11 +58,15 @@ impl Provider for TimeProvider {
     }
 
     /// Returns the record. A resource without a record does not exist.
-    fn read<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
-            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(Seen::Gone) };
+            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(ReadOutcome::Absent) };
             let expired = if request.type_name == "time/rotating" { past(request.outputs, call.now) } else { None };
-            Ok(Seen::There { id: id.into(), fields: request.outputs.clone(), private: Value::Null, expired })
+            Ok(ReadOutcome::Present { id: id.into(), fields: request.outputs.clone(), private: Value::Null, expired })
         })
     }
 

@@ -12,7 +12,7 @@ use blueprint::{Address, Name, Value};
 use futures::FutureExt as _;
 use provider::{
     Applied, ApplyRequest, Call, Catalog, CheckRequest, Checked, FetchRequest, Fetched, Operation, PlanRequest,
-    Planned, Provider, ProviderError, ReadRequest, Seen, Stability, Transform,
+    Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness, Transform,
 };
 use providers::fake::{Fault, SharedWorld};
 use state::seal::Sealer;
@@ -280,14 +280,14 @@ impl Provider for Reached {
         &'a self,
         call: &'a Call,
         request: ReadRequest<'a>,
-    ) -> provider::BoxFuture<'a, Result<Seen, ProviderError>> {
+    ) -> provider::BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
             self.process.time(300).await;
             match self.behind.read(call, request).await? {
-                Seen::There { id, fields, private, expired } => Ok(match self.late(&id) {
-                    None => Seen::There { id, fields, private, expired },
-                    Some(Some(fields)) => Seen::There { id, fields, private, expired },
-                    Some(None) => Seen::Gone,
+                ReadOutcome::Present { id, fields, private, expired } => Ok(match self.late(&id) {
+                    None => ReadOutcome::Present { id, fields, private, expired },
+                    Some(Some(fields)) => ReadOutcome::Present { id, fields, private, expired },
+                    Some(None) => ReadOutcome::Absent,
                 }),
                 seen => Ok(seen),
             }
@@ -332,17 +332,17 @@ impl Provider for Reached {
         })
     }
 
-    fn stable<'a>(
+    fn poll_ready<'a>(
         &'a self,
         call: &'a Call,
         request: ReadRequest<'a>,
-    ) -> provider::BoxFuture<'a, Result<Stability, ProviderError>> {
+    ) -> provider::BoxFuture<'a, Result<Readiness, ProviderError>> {
         Box::pin(async move {
             self.process.time(500).await;
             if request.id.is_some_and(|id| self.late(id).is_some()) {
-                return Ok(Stability::NotYet);
+                return Ok(Readiness::NotYet);
             }
-            self.behind.stable(call, request).await
+            self.behind.poll_ready(call, request).await
         })
     }
 
