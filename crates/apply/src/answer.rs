@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use blueprint::{Name, Value};
 use diag::Diagnostic;
-use provider::{Applied, ErrorKind, Operation as Verb, ProviderError, Stability};
+use provider::{Applied, ErrorKind, Operation as Verb, ProviderError, Readiness};
 use state::{Record, Status, StatusOp, StatusWord};
 
 use super::ask::AT_THE_END;
@@ -109,12 +109,11 @@ impl Apply {
         } else {
             codes::PROVIDER_FAILED.new(format!("the provider refused to {verb} `{}`", decided.address))
         };
-        if let Some(evaluation) = &self.evaluation
-            && let Some(conventions) = dialects::conventions(evaluation.documents.root().blueprint().dialect)
-        {
+        if let Some(evaluation) = &self.evaluation {
             let (children, resource) = (&decided.address.path, &decided.address.name);
             let mistake = dialects::Mistake::Refused { operation: verb, children, resource, said: &error.message };
-            diagnostic.words = conventions.words(&mistake).map(Box::new);
+            let messages = evaluation.documents.root().checked.rules.messages;
+            diagnostic.words = messages.of(&mistake).map(Box::new);
         }
         // The message says already that the time is over.
         if !late || !matches!(error.kind, ErrorKind::TimedOut | ErrorKind::Cancelled) {
@@ -288,7 +287,7 @@ impl Apply {
         self.count_down(task, effects);
     }
 
-    /// A thing is accepted and in the state, but not stable yet: readers go on, others wait (reference 5.3).
+    /// A thing is accepted and in the state, but not stable yet: readers go on, others wait (decision 5.3).
     pub(crate) fn configured(&mut self, task: u32, effects: &mut Vec<Effect>) {
         let Some(decided) = self.decided(task) else { return };
         self.running[task as usize].progress = Progress::Configured;
@@ -365,7 +364,7 @@ impl Apply {
         effects.push(Effect::Look(task, *request));
     }
 
-    pub(crate) fn looked(&mut self, task: u32, answer: Result<Stability, ProviderError>, effects: &mut Vec<Effect>) {
+    pub(crate) fn looked(&mut self, task: u32, answer: Result<Readiness, ProviderError>, effects: &mut Vec<Effect>) {
         let Some(decided) = self.decided(task) else { return };
         let running = &mut self.running[task as usize];
         if running.progress != Progress::Configured {
@@ -377,7 +376,7 @@ impl Apply {
         let record = now.filter(|now| now.id == record.id).cloned().unwrap_or(record);
         let running = &mut self.running[task as usize];
         match answer {
-            Ok(Stability::Stable(fields)) => {
+            Ok(Readiness::Ready(fields)) => {
                 let mut record = Record::clone(&record);
                 record.status.word = StatusWord::Ready;
                 record.unhealthy.clear();
@@ -390,7 +389,7 @@ impl Apply {
                 }
                 self.record(task, &decided, Some(Arc::new(record)), None, Durable::Done(task));
             }
-            Ok(Stability::NotYet) => {
+            Ok(Readiness::NotYet) => {
                 let after = growing(running.looks);
                 if running.waited + after > running.limit.unwrap_or(self.settings.stable_within) {
                     self.unstable(task, &decided, &record, "it is still not ready".to_owned(), effects);
@@ -551,7 +550,7 @@ impl Apply {
     }
 }
 
-/// How long to wait before a thing is looked at again: 0.5 s growing by 1.5 to 10 s (ruling S65).
+/// How long to wait before a thing is looked at again: 0.5 s growing by 1.5 to 10 s (decision S65).
 fn growing(looks: u32) -> Duration {
     let ms = 500.0 * 1.5_f64.powi(looks.min(20) as i32);
     Duration::from_millis(ms.min(10_000.0) as u64)

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use blueprint::{Address, Breakpoint, Name, Value};
 use diag::Diagnostics;
-use provider::{Applied, Catalogs, Operation as Verb, ProviderError, Stability};
+use provider::{Applied, Catalogs, Operation as Verb, ProviderError, Readiness};
 use state::{Entry, EntryKind, Operation, OperationKind, OperationOutcome, Record, Snapshot};
 
 use crate::ask::Asking;
@@ -44,7 +44,7 @@ pub enum OnFailure {
     Stop,
     /// Only what depends on it is left out.
     KeepGoing,
-    /// As `Stop`; then everything goes back to the last generation that ended well (reference 5.3). To the machine itself
+    /// As `Stop`; then everything goes back to the last generation that ended well (decision 5.3). To the machine itself
     /// it is `Stop`: what follows is another plan (`shell::operate`).
     Rollback,
 }
@@ -52,7 +52,7 @@ pub enum OnFailure {
 /// How to carry a plan out.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// At most this many calls at once (ruling S64).
+    /// At most this many calls at once (decision S64).
     pub parallelism: usize,
     /// What to do when a step fails.
     pub on_failure: OnFailure,
@@ -137,7 +137,7 @@ pub enum Happened {
     /// A call was answered.
     Applied(u32, Result<Applied, ProviderError>),
     /// A thing was looked at.
-    Looked(u32, Result<Stability, ProviderError>),
+    Looked(u32, Result<Readiness, ProviderError>),
     /// Questions of a task, or of the exported values, were answered, each with what the world said.
     Answered(Option<u32>, Vec<(Question, Reply)>),
     /// A wake-up came.

@@ -361,7 +361,7 @@ async fn run(
 }
 
 /// Who runs this, as `user@host (process N)`.
-fn who() -> String {
+pub(crate) fn who() -> String {
     let user = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
     let user = user.unwrap_or_else(|| "somebody".to_owned());
     format!("{user}@{} (process {})", host(), std::process::id())

@@ -37,6 +37,7 @@ pub(crate) fn installed() -> Arc<Installed> {
             catalog(providers::openstack::NAMESPACES, providers::openstack::catalog),
             InstalledCatalog { for_tests: true, ..catalog(&[SIMULATED], fake::catalog) },
         ],
+        dialects: dialects::Dialects::BUILT_IN,
         simulate: InstalledSimulation {
             in_memory: Arc::new(|| Arc::new(World(SharedWorld::default()))),
             open: open_world,

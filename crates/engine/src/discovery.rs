@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use diag::FileId;
+use dialects::Dialects;
 
 use crate::error::Error;
 
@@ -59,7 +60,7 @@ pub fn is_text(name: &str) -> bool {
 
 /// Whether a dialect recognises a file without doubt.
 fn is_document(path: &Path, name: &str) -> bool {
-    is_text(name) && with_tree(path, name, dialects::is_document).unwrap_or(false)
+    is_text(name) && with_tree(path, name, |document| Dialects::BUILT_IN.recognise(document)).unwrap_or(false)
 }
 
 /// The result of `tell` for the tree of a file; `None` for a file that is no text or has more than 4 MiB.
@@ -99,5 +100,5 @@ pub fn documents_in(within: &Path) -> io::Result<Vec<String>> {
 }
 
 fn is_recognised(path: &Path, name: &str) -> bool {
-    with_tree(path, name, |document| dialects::dialect_of(document).is_some()).unwrap_or(false)
+    with_tree(path, name, |document| Dialects::BUILT_IN.of(document).is_some()).unwrap_or(false)
 }

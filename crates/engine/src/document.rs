@@ -137,6 +137,7 @@ impl Document {
             files: &mut files,
             catalogs: &self.library.catalogs,
             functions: &self.library.functions,
+            dialects: &self.library.dialects,
             given: known.given,
             around: &self.root.around,
             world: &world,

@@ -98,6 +98,13 @@ pub enum Notice {
     },
     /// The rollback has this generation as its goal, and no operation came after it.
     AtLastGeneration(u64),
+    /// Old operations could not be removed from the history.
+    NotPruned {
+        /// The instance.
+        instance: InstanceName,
+        /// Why.
+        why: String,
+    },
     /// The store reports what it did on its own, as a sentence without its full stop.
     Store(String),
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::phases::shell::HttpGet;
+use dialects::Dialects;
 use provider::{Catalog, Provider};
 use source::Sources;
 use state::Store;
@@ -20,6 +21,8 @@ pub struct Installed {
     pub providers: Vec<InstalledProvider>,
     /// Catalogues without a provider: documents are checked and planned with them, and simulated.
     pub catalogs: Vec<InstalledCatalog>,
+    /// The languages of documents.
+    pub dialects: Dialects,
     /// The simulation that replaces providers.
     pub simulate: InstalledSimulation,
     /// Stores, by the scheme of their URLs. The first one that keeps a file is the default.

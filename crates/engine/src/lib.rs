@@ -64,6 +64,7 @@ mod operate;
 pub mod paths;
 pub mod phases;
 mod place;
+pub mod retention;
 mod rollback;
 mod root;
 mod session;

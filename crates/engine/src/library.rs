@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use blueprint::{IndexMap, Name};
+use dialects::Dialects;
 use expr::FunctionTable;
 use provider::{Catalog, Catalogs, LazyCatalog, Limits, Providers, TypeRef};
 use state::Snapshot;
@@ -48,6 +49,8 @@ pub struct Library {
     pub selection: Selection,
     /// All catalogues.
     pub catalogs: Arc<Catalogs>,
+    /// The languages of documents.
+    pub dialects: Dialects,
     /// The functions that expressions call.
     pub functions: Arc<FunctionTable>,
     /// The providers. Simulated ones keep their resources in memory.
@@ -81,6 +84,7 @@ impl Library {
         let catalogs = Arc::new(catalogs);
         let functions = functions(&installed, &selection, &catalogs);
         let mut library = Library {
+            dialects: installed.dialects.clone(),
             installed,
             selection,
             catalogs,
@@ -220,7 +224,7 @@ fn functions(installed: &Arc<Installed>, selection: &Selection, catalogs: &Arc<C
     }
     let (_, mut functions, wrong) = provider::combine(read);
     debug_assert!(wrong.is_empty(), "{wrong:?}");
-    dialects::insert_functions(&mut functions, &selection.dialects);
+    installed.dialects.insert_functions(&mut functions, &selection.dialects);
     let for_tests: Vec<&str> = installed
         .catalogs
         .iter()

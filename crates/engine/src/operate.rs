@@ -2,10 +2,12 @@
 
 use crate::phases::apply::Settings;
 use crate::phases::shell::{Interrupt, Operated, operate};
+use state::OperationOutcome;
 use tokio::sync::mpsc;
 
 use crate::config::OnFailure;
 use crate::frontend::{Frontend, Notice, SessionEvent};
+use crate::retention;
 use crate::rollback::Planner;
 use crate::session::Session;
 use crate::stage::Planned;
@@ -69,9 +71,28 @@ impl Session {
             };
             operate(request, tell).await
         };
+        if ended_well(&operated)
+            && let Err(error) =
+                retention::after_an_operation(store.as_ref(), &instance, &who, self.config.history.keep).await
+        {
+            run.notice(Notice::NotPruned { instance: instance.clone(), why: error.to_string() }, frontend);
+        }
         for notice in store.notices() {
             run.notice(Notice::Store(notice), frontend);
         }
         operated
+    }
+}
+
+/// Whether an operation did what it was to do, up to the stops of its plan.
+fn ended_well(operated: &Operated) -> bool {
+    match operated {
+        Operated::Nothing => true,
+        Operated::Done(outcome) => match outcome.outcome {
+            Some(OperationOutcome::Ready | OperationOutcome::Gone) => true,
+            Some(OperationOutcome::Interrupted) => !outcome.stops.is_empty() || !outcome.waiting.is_empty(),
+            _ => false,
+        },
+        _ => false,
     }
 }

@@ -3,7 +3,7 @@
 use crate::phases::Loaded;
 use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, FileId, Files};
-use dialects::{Beside, Surroundings};
+use dialects::{Beside, Dialects, Surroundings};
 
 use crate::document_source::DocumentSource;
 use crate::library::Library;
@@ -29,12 +29,12 @@ impl Root {
         let mut files = Files::new();
         let ids = add_texts(source, &mut files);
         let mut found = Diagnostics::new();
-        let limits = library.selection.dialects.limits;
-        let alone = Surroundings { limits, types: Some(library.types()), ..Surroundings::NONE };
-        let (around, environment) = surrounded(source, &ids, alone, &mut found);
+        let settings = library.selection.dialects.clone();
+        let alone = Surroundings { settings, types: Some(library.types()), ..Surroundings::NONE };
+        let (around, environment) = surrounded(source, &ids, &library.dialects, alone, &mut found);
         let loaded = {
             let packages = library.catalogs.packages();
-            crate::phases::load(&files, ids.root, &library.functions, packages, &around, &mut found)
+            crate::phases::load(&files, ids.root, &library.dialects, &library.functions, packages, &around, &mut found)
         };
         Root { loaded, around, environment, found }
     }
@@ -65,6 +65,7 @@ fn add_texts(source: &DocumentSource, files: &mut Files) -> TextIds {
 fn surrounded(
     source: &DocumentSource,
     ids: &TextIds,
+    dialects: &Dialects,
     around: Surroundings,
     found: &mut Diagnostics,
 ) -> (Surroundings, IndexMap<Name, Value>) {
@@ -89,7 +90,7 @@ fn surrounded(
     }
     let beside: Vec<Beside<'_>> =
         trees.iter().map(|(file, name, folder, tree)| Beside { file: *file, name, folder, tree }).collect();
-    let surrounded = dialects::surround(&document, &beside);
+    let surrounded = dialects.surround(&document, &beside);
     // In a broken text a value may look like a key.
     let clean = |one: Diagnostic| match broken_files.iter().find(|(file, _)| *file == one.span().file) {
         Some((_, text)) => unquoted(one, text),

@@ -44,7 +44,7 @@ impl SessionOptions {
         let named = if self.catalogs.is_empty() { &config.catalog } else { &self.catalogs };
         let catalogs = catalog_files::read_all(named, simulated, installed)?;
         let mut selection = Selection { simulated, catalogs, lists_all: self.lists_all, ..Selection::default() };
-        selection.dialects = config.dialects()?;
+        selection.dialects = config.dialects(&installed.dialects)?;
         selection.limits = config.limits(|namespace| selection.knows(installed, namespace))?;
         Ok(selection)
     }

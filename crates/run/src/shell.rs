@@ -11,7 +11,7 @@ use blueprint::wire::Document;
 use blueprint::{Address, IndexMap, Name, Value};
 use provider::{
     BoxFuture, Call, Catalogs, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched, PlanRequest, Planned,
-    Preflight, PreflightRequest, Progress, Provider, ProviderError, Providers, ReadRequest, Recalled, Seen,
+    Preflight, PreflightRequest, Progress, Provider, ProviderError, Providers, ReadOutcome, ReadRequest, Recalled,
     TransformError,
 };
 use state::{Record, Snapshot, StatusOp};
@@ -328,7 +328,7 @@ impl World for Shell {
         })
     }
 
-    fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         if let Some(planning) = &self.planning {
             planning(PlanningEvent::Reading(question.address.clone()));
         }

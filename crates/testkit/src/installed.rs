@@ -20,6 +20,7 @@ pub fn installed() -> Arc<Installed> {
     Arc::new(Installed {
         providers: vec![provider.with_functions()],
         catalogs: Vec::new(),
+        dialects: dialects::Dialects::BUILT_IN,
         simulate: InstalledSimulation {
             in_memory: Arc::new(move || Arc::new(cloud.clone())),
             open: |file| Ok(Arc::new(SimulatedCloud(fake::World::open(file)?.shared()))),

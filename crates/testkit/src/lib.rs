@@ -16,5 +16,6 @@ pub mod pages;
 mod runtime;
 pub mod scenario;
 pub mod simulation;
+pub mod toy;
 
 pub use installed::installed;

@@ -11,7 +11,7 @@ use engine::shell::Operated;
 use engine::{Given, Options};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
-    PlanRequest, Planned, Provider, ProviderError, ReadRequest, Seen, Stability,
+    PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness,
 };
 use state::Store as _;
 use testkit::harness::{Harness, settings};
@@ -120,7 +120,11 @@ impl Provider for Echo {
         })
     }
 
-    fn read<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
             if self.speaks != Speaks::Read {
                 return self.inner.read(call, request).await;
@@ -167,11 +171,11 @@ impl Provider for Echo {
         })
     }
 
-    fn stable<'a>(
+    fn poll_ready<'a>(
         &'a self,
         call: &'a Call,
         request: ReadRequest<'a>,
-    ) -> BoxFuture<'a, Result<Stability, ProviderError>> {
+    ) -> BoxFuture<'a, Result<Readiness, ProviderError>> {
         Box::pin(async move {
             let text = self.repeat([request.inputs, request.outputs, &call.settings]);
             Err(self.refuse(ErrorKind::Permanent, text))
@@ -315,7 +319,7 @@ fn what_a_provider_repeats_shows_nowhere() {
             Speaks::Call,
         ] {
             let heard = said(&asking_lab(), speaks, false).await;
-            // The words about a call with a secret are not handed on at all (ruling A15).
+            // The words about a call with a secret are not handed on at all (decision A15).
             assert_eq!(heard > 0, speaks != Speaks::Call, "{speaks:?}: heard {heard} times");
         }
         for speaks in [Speaks::Read, Speaks::Plan, Speaks::Delete] {
