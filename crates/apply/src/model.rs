@@ -8,7 +8,7 @@ use diag::Diagnostics;
 use evaluate::event::Event;
 use evaluate::questions::{Question, Reply};
 use expr::FunctionTable;
-use provider::{Applied, Operation as Verb, ProviderError, Stability};
+use provider::{Applied, Operation as Verb, ProviderError, Readiness};
 use state::{Entry, OperationOutcome};
 
 /// What to do when a step fails.
@@ -112,7 +112,7 @@ pub enum Happened {
     /// A call was answered.
     Applied(u32, Result<Applied, ProviderError>),
     /// A thing was looked at.
-    Looked(u32, Result<Stability, ProviderError>),
+    Looked(u32, Result<Readiness, ProviderError>),
     /// Questions of a task, or of the exported values, were answered, each with what the world said.
     Answered(Option<u32>, Vec<(Question, Reply)>),
     /// A wake-up came.

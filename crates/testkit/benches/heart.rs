@@ -13,7 +13,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use diag::{Diagnostics, Files};
 use engine::{Given, Options};
 use syntax::Format;
-use testkit::lab::Lab;
+use testkit::harness::Harness;
 
 /// Ten layers; each resource reads three of the layer before.
 fn layered(n: usize) -> String {
@@ -38,7 +38,7 @@ fn heart(criterion: &mut Criterion) {
         let text = layered(n);
         let mut files = Files::new();
         let file = files.add("main.yaml", text.as_str());
-        let lab = runtime.block_on(async { Lab::new(PathBuf::from("."), Vec::new()) });
+        let harness = runtime.block_on(async { Harness::new(PathBuf::from("."), Vec::new()) });
         let mut group = criterion.benchmark_group("heart");
         group.throughput(Throughput::Elements(n as u64)).sample_size(20);
         group.bench_function(BenchmarkId::new("parse", n), |bencher| {
@@ -49,8 +49,8 @@ fn heart(criterion: &mut Criterion) {
                 black_box(engine::load(
                     &files,
                     file,
-                    &lab.functions,
-                    lab.catalogs.packages(),
+                    &harness.functions,
+                    harness.catalogs.packages(),
                     &Default::default(),
                     &mut Diagnostics::new(),
                 ))
@@ -59,8 +59,8 @@ fn heart(criterion: &mut Criterion) {
         let blueprint = engine::load(
             &files,
             file,
-            &lab.functions,
-            lab.catalogs.packages(),
+            &harness.functions,
+            harness.catalogs.packages(),
             &Default::default(),
             &mut Diagnostics::new(),
         )
@@ -68,12 +68,17 @@ fn heart(criterion: &mut Criterion) {
         .unwrap();
         group.bench_function(BenchmarkId::new("check", n), |bencher| {
             bencher.iter(|| {
-                black_box(engine::check(blueprint.clone(), &lab.catalogs, &lab.functions, &mut Diagnostics::new()))
+                black_box(engine::check(
+                    blueprint.clone(),
+                    &harness.catalogs,
+                    &harness.functions,
+                    &mut Diagnostics::new(),
+                ))
             });
         });
         group.bench_function(BenchmarkId::new("stage", n), |bencher| {
             bencher.iter(|| {
-                let stage = runtime.block_on(lab.stage("main.yaml", &text, Given::default(), Options::default()));
+                let stage = runtime.block_on(harness.stage("main.yaml", &text, Given::default(), Options::default()));
                 assert!(stage.staged.is_some());
             });
         });

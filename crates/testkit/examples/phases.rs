@@ -1,7 +1,7 @@
 //! Times the phases of the engine in process on a document: `cargo run --release -p testkit --example phases -- FILE`.
 //!
-//! `-- FILE STATE` keeps the state in a file (`-` for memory); `-- FILE STATE PHASE` ends after a phase, for whoever profiles it or counts its
-//! instructions (`cargo xtask instructions`).
+//! `-- FILE STATE` keeps the state in a file (`-` for memory); `-- FILE STATE PHASE` ends after a phase, for whoever
+//! profiles it or counts its instructions (`cargo xtask instructions`).
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a tool for people")]
 

@@ -1,13 +1,17 @@
-//! What tests of several rooms share: a small world of its own in which documents are staged and deployed, the runner
-//! of the conformance pack, the runner of specification pages, the runner of scenarios, and the simulation that makes
-//! scenarios up.
+//! The test kit: the harness in which documents are staged and deployed, and what several crates' tests share.
 //!
-//! Not here: anything the product needs.
+//! `harness` simulates a cloud, `faults` injects faults. `scenario` runs scripts, `simulation` generates them,
+//! `conformance` and `pages` run the conformance packs and the specification pages, `fuzz` has the fuzz targets.
+//!
+//! Not here: anything that the product needs.
 
 pub mod conformance;
+pub mod document_sources;
+pub mod faults;
 pub mod fuzz;
-pub mod lab;
+pub mod harness;
+mod json_values;
 pub mod pages;
+mod runtime;
 pub mod scenario;
-pub mod shelf;
 pub mod simulation;

@@ -1,8 +1,8 @@
 //! The runner of specification pages and of the pages of diagnostic codes: Markdown whose documents run.
 //!
-//! A fenced block `yaml blueprint`, `json blueprint` or `jsonc blueprint` is a document, and so is `yaml hot`, a template. It is checked, and with the
-//! further word `stage` staged too, in a laboratory of its own. Its comments say what must come of it, and nothing else
-//! may:
+//! A fenced block `yaml blueprint`, `json blueprint` or `jsonc blueprint` is a document, and so is `yaml hot`, a
+//! template. It is checked, and with the further word `stage` staged too, in a laboratory of its own. Its comments say
+//! what must come of it, and nothing else may:
 //!
 //! ```text
 //! port: "80"        # error: type-mismatch                 at this line, where the first label starts
@@ -24,9 +24,9 @@ use blueprint::Name;
 use diag::{Diagnostic, FileId, Files};
 use engine::{Given, Options};
 
-use crate::conformance::in_runtime;
-use crate::lab::{Lab, surroundings};
-use crate::shelf::Shelf;
+use crate::document_sources::InMemorySource;
+use crate::harness::{Harness, heat_environment};
+use crate::runtime::in_runtime;
 
 /// A document in a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -171,20 +171,21 @@ impl Block {
         let (files, diagnostics) = in_runtime(async {
             let real: Vec<Arc<dyn provider::Provider>> =
                 if self.hot { vec![Arc::new(providers::heat::provider())] } else { Vec::new() };
-            let mut lab = Lab::with(std::path::PathBuf::from("/nowhere"), Vec::new(), real);
+            let mut harness = Harness::with(std::path::PathBuf::from("/nowhere"), Vec::new(), real);
             let texts = self.beside.iter().cloned().chain([(self.name.to_owned(), self.text.clone())]);
             if let Some(environment) = self.text.lines().find_map(|line| self.directive(line, "environment")) {
                 let name = environment.trim();
                 let text = self.beside.iter().find(|(file, _)| file == name).map_or("", |(_, text)| text.as_str());
-                lab.around = surroundings(self.name, &self.text, name, text);
+                harness.context = heat_environment(self.name, &self.text, name, text);
             }
-            lab.shelf = Some(Shelf::new(texts.map(|(name, text)| (format!("/nowhere/{name}"), text))));
+            harness.memory_source =
+                Some(InMemorySource::new(texts.map(|(name, text)| (format!("/nowhere/{name}"), text))));
             if self.stage {
-                let stage = lab.stage(self.name, &self.text, self.given(), Options::default()).await;
+                let stage = harness.stage(self.name, &self.text, self.given(), Options::default()).await;
                 (stage.files, stage.diagnostics)
             } else {
                 let given = self.given();
-                let mut read = lab.read_all(self.name, &self.text, &given, false).await;
+                let mut read = harness.read_all(self.name, &self.text, &given, false).await;
                 if let Some(checked) = &read.checked {
                     engine::judge_inputs(checked, &given, false, &mut read.diagnostics);
                 }

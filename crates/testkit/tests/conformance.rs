@@ -97,11 +97,11 @@ fn what_names_things_and_what_names_stacks_agree() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
     let exports = runtime.block_on(async {
         let heat = std::sync::Arc::new(providers::heat::provider());
-        let lab = testkit::lab::Lab::with(folder.path().to_owned(), Vec::new(), vec![heat]);
-        let stage = lab.stage("root.yaml", root, Default::default(), Default::default()).await;
+        let harness = testkit::harness::Harness::with(folder.path().to_owned(), Vec::new(), vec![heat]);
+        let stage = harness.stage("root.yaml", root, Default::default(), Default::default()).await;
         let staged = stage.staged.expect("it can be staged");
-        lab.run(staged, false, Vec::new(), testkit::lab::settings(None, false)).await;
-        lab.snapshot().await.exports
+        harness.run(staged, false, Vec::new(), testkit::harness::settings(None, false)).await;
+        harness.snapshot().await.exports
     });
     let text = |name: &str| exports[name].as_text().unwrap().to_owned();
     assert!(text("id").starts_with(&format!("{}-v-", text("stack"))), "{exports:?}");

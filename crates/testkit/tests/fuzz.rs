@@ -1,6 +1,6 @@
-//! Every target of the fuzzer for a bounded while: its kept corpus, then so many mutated inputs from a fixed seed.
+//! Every fuzz target with its corpus and a fixed number of mutated inputs from a fixed seed.
 //!
-//! `cargo xtask fuzz TARGET` looks for longer.
+//! `cargo xtask fuzz TARGET` runs more inputs.
 
 use testkit::fuzz::{self, Failure, TARGETS};
 
@@ -8,15 +8,14 @@ use testkit::fuzz::{self, Failure, TARGETS};
 const SEED: u64 = 20_230_420;
 
 #[track_caller]
-fn hold(name: &str) {
+fn check(name: &str) {
     let target = fuzz::target(name).expect("there is such a target");
-    // What is tried may panic thousands of times while it is shrunk: the last words are enough.
     match fuzz::run(target, target.cases, SEED, &mut |_| {}) {
-        Ok(report) => assert!(report.replayed > 0 && report.new > 1, "{name} has seen nothing: {report:?}"),
-        Err(Failure { input, said, case }) => panic!(
-            "{name}, case {case}: {said}\nthe shrunk input: {:?}\n{}",
+        Ok(report) => assert!(report.replayed > 0 && report.new > 1, "{name} saw no behaviour: {report:?}"),
+        Err(Failure { input, message, case }) => panic!(
+            "{name}, case {case}: {message}\nthe shrunk input: {:?}\n{}",
             String::from_utf8_lossy(&input),
-            "keep it in `fuzz/corpus` once it is mended"
+            "fix the cause and add the input to `fuzz/corpus`"
         ),
     }
 }
@@ -26,15 +25,15 @@ macro_rules! targets {
         $(
             #[test]
             fn $test() {
-                hold($name);
+                check($name);
             }
         )*
 
         #[test]
-        fn every_target_is_tried() {
-            let tried = [$($name),*];
+        fn every_target_has_a_test() {
+            let tested = [$($name),*];
             let all: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
-            assert_eq!(tried.as_slice(), all.as_slice());
+            assert_eq!(tested.as_slice(), all.as_slice());
         }
     };
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use blueprint::{IndexMap, Name, Value};
 use engine::{Given, Options};
-use testkit::lab::{Lab, settings};
+use testkit::harness::{Harness, settings};
 
 /// What came of a deployment: the outputs, or the codes of errors.
 type Came = Result<IndexMap<Name, Value>, Vec<String>>;
@@ -40,15 +40,15 @@ fn story(texts: &[&str]) -> Vec<Came> {
 }
 
 async fn told(folder: &Path, texts: &[&str]) -> Vec<Came> {
-    let lab = Lab::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
+    let harness = Harness::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
     let mut all = Vec::new();
     for text in texts {
         let text = format!("heat_template_version: wallaby\nconditions: {{never: false}}\n{text}");
-        let stage = lab.stage("main.yaml", &text, Given::default(), Options::default()).await;
+        let stage = harness.stage("main.yaml", &text, Given::default(), Options::default()).await;
         all.push(match stage.staged {
             Some(staged) => {
-                lab.run(staged, false, Vec::new(), settings(None, false)).await;
-                Ok(lab.snapshot().await.exports)
+                harness.run(staged, false, Vec::new(), settings(None, false)).await;
+                Ok(harness.snapshot().await.exports)
             }
             None => {
                 let errors = stage.diagnostics.iter().filter(|one| one.is_error());

@@ -7,7 +7,7 @@ use blueprint::Name;
 use engine::apply::OnFailure;
 use engine::shell::last_goal;
 use engine::{Action, Event, Given, Options, PlannedStop};
-use testkit::lab::{Lab, Run, Stage, settings, surroundings};
+use testkit::harness::{Harness, Run, Stage, heat_environment, settings};
 
 /// What is done.
 #[derive(Clone, Copy)]
@@ -38,38 +38,39 @@ fn story(files: &[(&str, &str)], acts: &[Act<'_>]) -> Vec<Came> {
 }
 
 async fn told(folder: &Path, acts: &[Act<'_>]) -> Vec<Came> {
-    let mut lab = Lab::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
+    let mut harness = Harness::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
     let mut all = Vec::new();
     for act in acts {
         let mut settings = settings(None, false);
         let stage = match *act {
-            Deploy(text, hooks) => stage(&mut lab, text, hooks, Options::default()).await,
+            Deploy(text, hooks) => stage(&mut harness, text, hooks, Options::default()).await,
             Target(at, text, hooks) => {
                 let targets = vec![at.parse().expect("an address")];
-                stage(&mut lab, text, hooks, Options { targets, ..Options::default() }).await
+                stage(&mut harness, text, hooks, Options { targets, ..Options::default() }).await
             }
             Undo(text, hooks) => {
                 settings.on_failure = OnFailure::Rollback;
-                stage(&mut lab, text, hooks, Options::default()).await
+                stage(&mut harness, text, hooks, Options::default()).await
             }
-            Destroy => lab.stage_destroy(Options::default()).await,
-            Reconcile => lab.stage_destroy(Options { reconcile: true, ..Options::default() }).await,
+            Destroy => harness.stage_destroy(Options::default()).await,
+            Reconcile => harness.stage_destroy(Options { reconcile: true, ..Options::default() }).await,
             Rollback => {
-                let goal = last_goal(&lab.store(), &Lab::instance(), None).await.expect("it can be read");
-                lab.stage_back(goal.expect("there is one")).await
+                let goal = last_goal(&harness.store(), &Harness::instance(), None).await.expect("it can be read");
+                harness.stage_rollback(goal.expect("there is one")).await
             }
         };
         let staged = stage.staged.unwrap_or_else(|| panic!("{:?}", stage.diagnostics));
-        let run = lab.run(staged, false, Vec::new(), settings).await;
+        let run = harness.run(staged, false, Vec::new(), settings).await;
         all.push(came(&run));
     }
     all
 }
 
-async fn stage(lab: &mut Lab, text: &str, hooks: &str, options: Options) -> Stage {
+async fn stage(harness: &mut Harness, text: &str, hooks: &str, options: Options) -> Stage {
     let text = format!("heat_template_version: wallaby\n{text}");
-    lab.around = surroundings("main.yaml", &text, "env.yaml", &format!("resource_registry: {{resources: {hooks}}}\n"));
-    lab.stage("main.yaml", &text, Given::default(), options).await
+    harness.context =
+        heat_environment("main.yaml", &text, "env.yaml", &format!("resource_registry: {{resources: {hooks}}}\n"));
+    harness.stage("main.yaml", &text, Given::default(), options).await
 }
 
 fn came(run: &Run) -> Came {
@@ -440,7 +441,7 @@ fn a_plan_says_where_it_stops_and_from_where_it_goes_on() {
         let folder = tempfile::tempdir().expect("a folder can be made");
         std::fs::write(folder.path().join("inner.yaml"), INNER).expect("it can be written");
         let provider = Arc::new(providers::heat::provider());
-        let mut lab = Lab::with(folder.path().to_owned(), Vec::new(), vec![provider]);
+        let mut harness = Harness::with(folder.path().to_owned(), Vec::new(), vec![provider]);
         let text = nested("one");
         let hooks = "{a: {hooks: [pre-create, post-create]}, c: {hooks: pre-create}}";
         let stop = |address: &str, child, at: &str, passed| PlannedStop {
@@ -449,7 +450,7 @@ fn a_plan_says_where_it_stops_and_from_where_it_goes_on() {
             at: at.parse().expect("a breakpoint"),
             passed,
         };
-        let staged = stage(&mut lab, &text, hooks, Options::default()).await.staged.expect("a plan");
+        let staged = stage(&mut harness, &text, hooks, Options::default()).await.staged.expect("a plan");
         let expected = [
             stop("c", true, "pre-create", false),
             stop("a", false, "pre-create", false),
@@ -460,8 +461,8 @@ fn a_plan_says_where_it_stops_and_from_where_it_goes_on() {
         assert_eq!(of_a.action, Action::Create);
         assert_eq!(of_a.stops_before.map(|at| at.word()), Some("pre-create"));
         assert_eq!(of_a.stops_after.map(|at| at.word()), Some("post-create"));
-        lab.run(staged, false, Vec::new(), settings(None, false)).await;
-        let staged = stage(&mut lab, &text, hooks, Options::default()).await.staged.expect("a plan");
+        harness.run(staged, false, Vec::new(), settings(None, false)).await;
+        let staged = stage(&mut harness, &text, hooks, Options::default()).await.staged.expect("a plan");
         let expected = [
             stop("c", true, "pre-create", false),
             stop("a", false, "pre-create", true),

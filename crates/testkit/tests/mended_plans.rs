@@ -9,9 +9,9 @@ use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
 use engine::shell::Operated;
 use engine::{Given, Options, PlanQuestion, ReadQuestion, Request, SourceError, Staged, Step, World};
-use provider::{BoxFuture, Checked, ErrorKind, Fetched, Planned, ProviderError, Seen};
+use provider::{BoxFuture, Checked, ErrorKind, Fetched, Planned, ProviderError, ReadOutcome};
 use state::OperationOutcome;
-use testkit::lab::{Lab, Stage, settings};
+use testkit::harness::{Harness, Stage, settings};
 
 const CATALOG: &str = r#"{
   "format": 1,
@@ -95,25 +95,26 @@ fn lately<T>(work: impl Future<Output = T>) -> T {
     runtime.expect("a runtime can be had").block_on(work)
 }
 
-fn lab() -> Lab {
+fn harness() -> Harness {
     let catalog = provider::read_catalog(CATALOG).expect("the catalogue can be read");
-    let lab = Lab::new(PathBuf::from("/nowhere"), vec![Arc::new(catalog)]);
-    assert_eq!(lab.contradictions, Vec::<String>::new());
-    lab
+    let harness = Harness::new(PathBuf::from("/nowhere"), vec![Arc::new(catalog)]);
+    assert_eq!(harness.contradictions, Vec::<String>::new());
+    harness
 }
 
 fn document(resources: &str) -> String {
     format!("version: 2025-11-02\nresources:\n{resources}")
 }
 
-async fn stage(lab: &Lab, text: &str) -> Stage {
-    let stage = lab.stage("plan.yaml", text, Given::default(), Options::default()).await;
+async fn stage(harness: &Harness, text: &str) -> Stage {
+    let stage = harness.stage("plan.yaml", text, Given::default(), Options::default()).await;
     let said: Vec<_> = stage.diagnostics.iter().map(|it| format!("{}: {}", it.code.name, it.message)).collect();
     assert!(stage.staged.is_some(), "no plan: {said:?}\n{text}");
     stage
 }
 
-/// A step in one line: action, address, reasons, whether it may stay an update, and its changes with `!` where one forces.
+/// A step in one line: action, address, reasons, whether it may stay an update, and its changes with `!` where one
+/// forces.
 fn line(step: &Step) -> String {
     let reasons: Vec<_> = step.reasons.iter().map(|reason| reason.word()).collect();
     let show = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), |value| value.to_string());
@@ -137,14 +138,14 @@ fn line(step: &Step) -> String {
 }
 
 /// The steps of a plan, apart from those that do nothing.
-async fn steps(lab: &Lab, text: &str) -> Vec<String> {
-    let staged = stage(lab, text).await.staged.expect("a plan");
+async fn steps(harness: &Harness, text: &str) -> Vec<String> {
+    let staged = stage(harness, text).await.staged.expect("a plan");
     staged.plan.steps.iter().filter(|step| step.action != engine::Action::None).map(line).collect()
 }
 
-async fn apply(lab: &Lab, text: &str) {
-    let staged = stage(lab, text).await.staged.expect("a plan");
-    let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
+async fn apply(harness: &Harness, text: &str) {
+    let staged = stage(harness, text).await.staged.expect("a plan");
+    let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
     let well = match &run.operated {
         Some(Operated::Done(outcome)) => outcome.outcome == Some(OperationOutcome::Ready),
         other => matches!(other, Some(Operated::Nothing)),
@@ -155,9 +156,9 @@ async fn apply(lab: &Lab, text: &str) {
 /// What is planned for the second document after the first one was applied.
 fn after(first: &str, second: &str) -> Vec<String> {
     lately(async {
-        let lab = lab();
-        apply(&lab, &document(first)).await;
-        steps(&lab, &document(second)).await
+        let harness = harness();
+        apply(&harness, &document(first)).await;
+        steps(&harness, &document(second)).await
     })
 }
 
@@ -226,14 +227,21 @@ fn drift_in_an_ignored_field_is_nothing_to_do() {
         ))
     };
     lately(async {
-        let lab = lab();
-        apply(&lab, &text("settings.x")).await;
-        let altered =
-            lab.world.lock().expect("nobody panics").set(lab.name.name(), "host", "settings.x", Value::from("7"));
+        let harness = harness();
+        apply(&harness, &text("settings.x")).await;
+        let altered = harness.world.lock().expect("nobody panics").set(
+            harness.name.name(),
+            "host",
+            "settings.x",
+            Value::from("7"),
+        );
         assert!(altered.is_ok());
-        assert_eq!(steps(&lab, &text("settings.x")).await, Vec::<String>::new());
-        assert_eq!(steps(&lab, &text("settings")).await, Vec::<String>::new());
-        assert_eq!(steps(&lab, &text("settings.y")).await, ["update host (drifted) spec.settings.x: \"7\" => \"1\""]);
+        assert_eq!(steps(&harness, &text("settings.x")).await, Vec::<String>::new());
+        assert_eq!(steps(&harness, &text("settings")).await, Vec::<String>::new());
+        assert_eq!(
+            steps(&harness, &text("settings.y")).await,
+            ["update host (drifted) spec.settings.x: \"7\" => \"1\""]
+        );
     });
 }
 
@@ -254,7 +262,7 @@ exports:
   found: { type: string, field: datasources.second.name }
 ";
     lately(async {
-        let staged = stage(&lab(), text).await.staged.expect("a plan");
+        let staged = stage(&harness(), text).await.staged.expect("a plan");
         let exports: Vec<_> = staged.plan.exports.iter().map(|it| format!("{} {:?}", it.name, it.after)).collect();
         assert_eq!(exports, ["found Some(\"two\")"]);
     });
@@ -274,7 +282,7 @@ resources:
   other: { type: made/host, spec: { note: '${datasources.one.other[0].hidden}' } }
   plain: { type: made/host, spec: { note: '${datasources.one.other[0].open}' } }
 ";
-    let steps = lately(async { steps(&lab(), text).await });
+    let steps = lately(async { steps(&harness(), text).await });
     let notes: Vec<_> =
         steps.iter().filter_map(|step| step.split_once("spec.note: - => ").map(|(_, after)| after)).collect();
     assert_eq!(notes, ["(secret)", "(secret)", "\"lock\""], "{steps:?}");
@@ -307,7 +315,7 @@ fn refused<T>() -> BoxFuture<'static, Result<T, ProviderError>> {
 
 impl World for Opinionated {
     fn now(&self) -> i64 {
-        testkit::lab::BEGINNING
+        testkit::harness::START_TIME
     }
 
     fn random(&self) -> [u8; 16] {
@@ -336,7 +344,7 @@ impl World for Opinionated {
         Box::pin(async { Ok(Checked::default()) })
     }
 
-    fn read<'a>(&'a self, _: ReadQuestion<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(&'a self, _: ReadQuestion<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         refused()
     }
 
@@ -368,19 +376,19 @@ impl World for Opinionated {
 }
 
 /// Stages without looking at what is there.
-async fn stage_in(lab: &Lab, text: &str, world: &Opinionated) -> (Option<Staged>, Diagnostics) {
-    let read = lab.read("plan.yaml", text);
+async fn stage_in(harness: &Harness, text: &str, world: &Opinionated) -> (Option<Staged>, Diagnostics) {
+    let read = harness.read("plan.yaml", text);
     let request = Request {
-        instance: lab.name.name().clone(),
+        instance: harness.name.name().clone(),
         document: Some((
             Arc::new(engine::Documents::single(read.checked.expect("it can be checked"), "/nowhere".into())),
             read.document,
         )),
         given: Given::default(),
         options: Options { refresh: false, ..Options::default() },
-        snapshot: lab.snapshot().await,
-        catalogs: lab.catalogs.clone(),
-        functions: lab.functions.clone(),
+        snapshot: harness.snapshot().await,
+        catalogs: harness.catalogs.clone(),
+        functions: harness.functions.clone(),
         answers: None,
         others: None,
         world,
@@ -411,7 +419,7 @@ fn data_sources_that_do_not_need_each_other_are_read_together() {
     );
     lately(async {
         let world = Opinionated::default();
-        let (staged, found) = stage_in(&lab(), &text, &world).await;
+        let (staged, found) = stage_in(&harness(), &text, &world).await;
         let said: Vec<_> = found.iter().map(|it| it.message.clone()).collect();
         let staged = staged.unwrap_or_else(|| panic!("no plan: {said:?}"));
         let steps: Vec<_> = staged.plan.steps.iter().map(line).collect();
@@ -437,7 +445,7 @@ resources:
   host: { type: made/host, spec: { note: '${datasources.a.name}' } }
 ";
     lately(async {
-        let (staged, found) = stage_in(&lab(), text, &Opinionated::default()).await;
+        let (staged, found) = stage_in(&harness(), text, &Opinionated::default()).await;
         let codes: Vec<_> = found.iter().filter(|it| it.is_error()).map(|it| it.code.name).collect();
         let staged = staged.unwrap_or_else(|| panic!("no plan: {codes:?}"));
         assert!(staged.plan.answers.data_sources.is_empty());
@@ -452,10 +460,10 @@ fn a_replacement_that_the_provider_wants_stays_one_when_values_are_drawn_anew() 
         document(&format!("  it: {{ type: made/judged, spec: {{ note: {note}, token: '${{uuid()}}' }} }}\n"))
     };
     lately(async {
-        let lab = lab();
-        apply(&lab, &text("a")).await;
+        let harness = harness();
+        apply(&harness, &text("a")).await;
         let world = Opinionated::default();
-        let (staged, _) = stage_in(&lab, &text("b"), &world).await;
+        let (staged, _) = stage_in(&harness, &text("b"), &world).await;
         let staged = staged.expect("a plan");
         let [step] = staged.plan.steps.as_slice() else { panic!("{:?}", staged.plan.steps) };
         let shown = line(step);
@@ -472,12 +480,12 @@ fn a_first_deploy_is_remembered_even_if_nothing_is_to_be_made() {
         "  net: { type: made/net, each: '${list(\"a\")}', condition: '${eq(elem, \"b\")}', spec: { name: a } }\n",
     );
     lately(async {
-        let lab = lab();
-        let first = stage(&lab, &text).await.staged.expect("a plan");
+        let harness = harness();
+        let first = stage(&harness, &text).await.staged.expect("a plan");
         assert!(first.plan.is_empty() && !first.plan.writes_nothing(&first.snapshot));
-        apply(&lab, &text).await;
-        assert_eq!(lab.snapshot().await.generation.0, 1);
-        let second = stage(&lab, &text).await.staged.expect("a plan");
+        apply(&harness, &text).await;
+        assert_eq!(harness.snapshot().await.generation.0, 1);
+        let second = stage(&harness, &text).await.staged.expect("a plan");
         assert!(second.plan.writes_nothing(&second.snapshot));
     });
 }
@@ -487,9 +495,9 @@ fn a_value_that_no_two_may_have_is_given_up_first() {
     let named = |name: &str, label: &str| format!("  {name}: {{ type: made/named, spec: {{ label: {label} }} }}\n");
     let order = |before: String, now: String| {
         lately(async move {
-            let lab = lab();
-            apply(&lab, &document(&before)).await;
-            let staged = stage(&lab, &document(&now)).await.staged.expect("a plan");
+            let harness = harness();
+            apply(&harness, &document(&before)).await;
+            let staged = stage(&harness, &document(&now)).await.staged.expect("a plan");
             let step = |step: &Step| format!("{} {} {:?}", step.action.word(), step.address, step.waits_on);
             staged.plan.steps.iter().map(step).collect::<Vec<_>>()
         })
@@ -514,9 +522,9 @@ fn a_circle_is_broken_at_what_goes_for_good_wherever_it_stands() {
         let before = text(vec![net("a"), gone.to_owned(), stays("gone")]);
         let now = text(vec![net("b"), stays("net")]);
         lately(async {
-            let lab = lab();
-            apply(&lab, &before).await;
-            let staged = stage(&lab, &now).await.staged.expect("a plan");
+            let harness = harness();
+            apply(&harness, &before).await;
+            let staged = stage(&harness, &now).await.staged.expect("a plan");
             let steps: Vec<String> =
                 staged.plan.steps.iter().map(|step| format!("{} {}", step.action.word(), step.address)).collect();
             assert_eq!(steps, ["delete gone", "replace net", "update stays"]);
@@ -530,7 +538,7 @@ fn what_nobody_sets_of_a_thing_that_is_to_be_made_is_none() {
         "  net: { type: made/net, spec: { name: a } }\n  host: { type: made/host, spec: { note: '${coalesce(net.spec.note, \"none\")}' } }\n",
     );
     lately(async {
-        let staged = stage(&lab(), &text).await.staged.expect("a plan");
+        let staged = stage(&harness(), &text).await.staged.expect("a plan");
         let note = staged.desired(&Address::root("host")).and_then(|spec| spec.get("note").cloned());
         assert_eq!(note, Some(Value::from("none")));
     });

@@ -7,7 +7,7 @@ use blueprint::{IndexMap, Name, Value};
 use engine::apply::Outcome;
 use engine::{Given, Options};
 use state::OperationOutcome;
-use testkit::lab::{Lab, settings};
+use testkit::harness::{Harness, settings};
 
 const TEMPLATE: &str = "\
 heat_template_version: 2018-08-31
@@ -46,17 +46,17 @@ fn deployed(files: &[(&str, &str)], root: &str) -> (IndexMap<Name, Value>, usize
 }
 
 async fn run(folder: &Path, files: &[(&str, &str)], root: &str) -> (IndexMap<Name, Value>, usize, Vec<String>) {
-    let lab = Lab::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
+    let harness = Harness::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
     let text = files.iter().find(|(name, _)| *name == root).expect("the root is among them").1;
-    let stage = lab.stage(root, text, Given::default(), Options::default()).await;
+    let stage = harness.stage(root, text, Given::default(), Options::default()).await;
     let said: Vec<String> = stage.diagnostics.iter().map(|one| format!("{}: {}", one.code.name, one.message)).collect();
     let staged = stage.staged.unwrap_or_else(|| panic!("{said:?}"));
-    let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
+    let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
     assert!(matches!(run.outcome(), Some(Outcome { outcome: Some(OperationOutcome::Ready), .. })));
-    let again = lab.stage(root, text, Given::default(), Options::default()).await;
+    let again = harness.stage(root, text, Given::default(), Options::default()).await;
     let steps = again.staged.expect("it can be staged again").plan.steps;
     let changes = steps.iter().filter(|step| step.action != engine::Action::None).count();
-    let snapshot = lab.snapshot().await;
+    let snapshot = harness.snapshot().await;
     (snapshot.exports, changes, snapshot.records.keys().map(ToString::to_string).collect())
 }
 

@@ -1,31 +1,32 @@
-//! The simulation over many numbers, and the proof that it finds engines that have a fault on purpose.
+//! The simulation over many seeds, and a check that it finds each planted bug.
 //!
-//! `CYAN_SEEDS=FROM..TO` tells which stories; `cargo xtask test` tells 10,000, a plain run of this test 1,000.
+//! `CYAN_SEEDS=FROM..TO` sets the seeds; `cargo xtask test` runs 10,000, a plain run of this test 1,000.
 
-#![expect(clippy::print_stderr, reason = "a long run says how far it is")]
+#![expect(clippy::print_stderr, reason = "a long run reports its progress")]
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use testkit::simulation::{Sabotage, play};
+use testkit::faults::PlantedBug;
+use testkit::simulation::check_seed;
 
-/// So many stories are told unless something else is asked for.
-const STORIES: u64 = 1_000;
+/// The number of traces unless `CYAN_SEEDS` is set.
+const TRACES: u64 = 1_000;
 
-/// A broken engine must be found within so many stories.
-const WITHIN: u64 = 1_000;
+/// The number of traces in which each planted bug must be found.
+const TRACES_PER_BUG: u64 = 1_000;
 
 fn seeds() -> std::ops::Range<u64> {
-    let Ok(given) = std::env::var("CYAN_SEEDS") else { return 0..STORIES };
+    let Ok(given) = std::env::var("CYAN_SEEDS") else { return 0..TRACES };
     let range = given.split_once("..").and_then(|(from, to)| Some(from.parse().ok()?..to.parse().ok()?));
-    range.unwrap_or_else(|| panic!("CYAN_SEEDS is to be FROM..TO, not `{given}`"))
+    range.unwrap_or_else(|| panic!("CYAN_SEEDS must be FROM..TO, not `{given}`"))
 }
 
-/// Tells the stories of these numbers on all processors, and gives the first few that are broken.
-fn broken(seeds: std::ops::Range<u64>, sabotage: Option<Sabotage>, most: usize) -> Vec<String> {
+/// Checks the traces of these seeds on all processors. Returns about `most` failures at most.
+fn failures(seeds: std::ops::Range<u64>, bug: Option<PlantedBug>, most: usize) -> Vec<String> {
     let next = AtomicU64::new(seeds.start);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
-        let tell = || {
+        let check = || {
             let mut found = Vec::new();
             while found.len() < most {
                 let seed = next.fetch_add(1, Ordering::Relaxed);
@@ -33,32 +34,32 @@ fn broken(seeds: std::ops::Range<u64>, sabotage: Option<Sabotage>, most: usize) 
                     break;
                 }
                 if (seed - seeds.start) % 10_000 == 9_999 {
-                    eprintln!("{} stories", seed - seeds.start + 1);
+                    eprintln!("{} traces", seed - seeds.start + 1);
                 }
-                found.extend(play(seed, sabotage).err().map(|broken| broken.to_string()));
+                found.extend(check_seed(seed, bug).err().map(|failure| failure.to_string()));
             }
-            // Nobody needs to go on once there is enough to look at.
+            // The other threads can stop.
             if found.len() >= most {
                 next.store(seeds.end, Ordering::Relaxed);
             }
             found
         };
-        let work: Vec<_> = (0..threads).map(|_| scope.spawn(tell)).collect();
-        work.into_iter().flat_map(|thread| thread.join().expect("a panic within a story is caught")).collect()
+        let work: Vec<_> = (0..threads).map(|_| scope.spawn(check)).collect();
+        work.into_iter().flat_map(|thread| thread.join().expect("a panic within a trace is caught")).collect()
     })
 }
 
 #[test]
-fn every_story_holds() {
+fn every_trace_keeps_the_invariants() {
     let seeds = seeds();
-    let told = seeds.end - seeds.start;
-    let broken = broken(seeds, None, 3);
-    assert!(broken.is_empty(), "of {told} stories these are broken:\n\n{}", broken.join("\n\n"));
+    let count = seeds.end - seeds.start;
+    let failures = failures(seeds, None, 3);
+    assert!(failures.is_empty(), "of {count} traces these fail:\n\n{}", failures.join("\n\n"));
 }
 
 #[test]
-fn every_fault_on_purpose_is_found() {
-    let found = |sabotage: &Sabotage| !broken(0..WITHIN, Some(*sabotage), 1).is_empty();
-    let missed: Vec<Sabotage> = Sabotage::ALL.into_iter().filter(|sabotage| !found(sabotage)).collect();
-    assert!(missed.is_empty(), "{WITHIN} stories do not show {missed:?}");
+fn every_planted_bug_is_found() {
+    let found = |bug: &PlantedBug| !failures(0..TRACES_PER_BUG, Some(*bug), 1).is_empty();
+    let missed: Vec<PlantedBug> = PlantedBug::ALL.into_iter().filter(|bug| !found(bug)).collect();
+    assert!(missed.is_empty(), "{TRACES_PER_BUG} traces do not show {missed:?}");
 }

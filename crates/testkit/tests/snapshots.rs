@@ -6,7 +6,7 @@ use blueprint::{IndexMap, Name};
 use diag::{Colors, draw};
 use engine::plan_file::{hidden_export, hidden_step};
 use engine::{Given, Options};
-use testkit::lab::{Lab, settings};
+use testkit::harness::{Harness, settings};
 
 /// Runs on one thread with a virtual clock: waiting costs no time.
 fn lately<T>(work: impl Future<Output = T>) -> T {
@@ -14,8 +14,8 @@ fn lately<T>(work: impl Future<Output = T>) -> T {
     runtime.expect("a runtime can be had").block_on(work)
 }
 
-fn lab() -> Lab {
-    Lab::new(std::path::PathBuf::from("/nowhere"), Vec::new())
+fn harness() -> Harness {
+    Harness::new(std::path::PathBuf::from("/nowhere"), Vec::new())
 }
 
 fn given(inputs: &[(&str, &str)]) -> Given {
@@ -27,7 +27,7 @@ fn given(inputs: &[(&str, &str)]) -> Given {
 fn drawn(text: &str, inputs: &[(&str, &str)]) -> String {
     lately(async {
         let name = if text.trim_start().starts_with('{') { "shop.jsonc" } else { "shop.yaml" };
-        let stage = lab().stage(name, text, given(inputs), Options::default()).await;
+        let stage = harness().stage(name, text, given(inputs), Options::default()).await;
         let mut all = String::new();
         for diagnostic in &stage.diagnostics {
             let _ = writeln!(all, "{}", draw(diagnostic, &stage.files, Colors::Off));
@@ -105,19 +105,19 @@ fn json_with_a_mistake() {
 /// The steps and exports of the plan from one document to another, as JSON; without another the destroy.
 fn plan(before: Option<&str>, after: Option<&str>, drift: &[(&str, &str)]) -> String {
     lately(async {
-        let lab = lab();
+        let harness = harness();
         if let Some(before) = before {
-            let stage = lab.stage("shop.yaml", &document(before), Given::default(), Options::default()).await;
-            let run = lab.run(stage.staged.expect("a plan"), false, Vec::new(), settings(None, false)).await;
+            let stage = harness.stage("shop.yaml", &document(before), Given::default(), Options::default()).await;
+            let run = harness.run(stage.staged.expect("a plan"), false, Vec::new(), settings(None, false)).await;
             assert!(run.outcome().is_some_and(|outcome| outcome.outcome == Some(state::OperationOutcome::Ready)));
         }
         for (address, field) in drift {
-            let mut world = lab.world.lock().expect("nobody panicked");
+            let mut world = harness.world.lock().expect("nobody panicked");
             world.set("case", address, field, "drifted".into()).expect("it is there");
         }
         let stage = match after {
-            Some(after) => lab.stage("shop.yaml", &document(after), Given::default(), Options::default()).await,
-            None => lab.stage_destroy(Options::default()).await,
+            Some(after) => harness.stage("shop.yaml", &document(after), Given::default(), Options::default()).await,
+            None => harness.stage_destroy(Options::default()).await,
         };
         let plan = stage.staged.expect("a plan").plan;
         let steps: Vec<_> = plan.steps.iter().map(hidden_step).collect();

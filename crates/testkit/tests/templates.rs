@@ -1,11 +1,12 @@
-//! What templates of Heat promise across several operations: what may not change, what exists elsewhere, what is refused.
+//! What templates of Heat promise across several operations: what may not change, what exists elsewhere, what is
+//! refused.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use blueprint::{IndexMap, Name, Value};
 use engine::{Given, Options};
-use testkit::lab::{Lab, settings, surroundings};
+use testkit::harness::{Harness, heat_environment, settings};
 
 /// What came of a stage: codes of errors, or the exports after the deploy that followed.
 type Came = Result<IndexMap<Name, Value>, Vec<String>>;
@@ -24,18 +25,18 @@ fn story(files: &[(&str, &str)], steps: &[Step<'_>]) -> Vec<Came> {
 }
 
 async fn told(folder: &Path, steps: &[Step<'_>]) -> Vec<Came> {
-    let mut lab = Lab::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
+    let mut harness = Harness::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
     let mut all = Vec::new();
     for (text, given, environment) in steps {
         let text = format!("heat_template_version: wallaby\n{text}");
-        lab.around = surroundings("main.yaml", &text, "env.yaml", environment);
+        harness.context = heat_environment("main.yaml", &text, "env.yaml", environment);
         let given = given.iter().map(|(name, value)| (Name::from(*name), Name::from(*value))).collect();
         let given = Given { text: given, ..Given::default() };
-        let stage = lab.stage("main.yaml", &text, given, Options::default()).await;
+        let stage = harness.stage("main.yaml", &text, given, Options::default()).await;
         all.push(match stage.staged {
             Some(staged) => {
-                lab.run(staged, false, Vec::new(), settings(None, false)).await;
-                Ok(lab.snapshot().await.exports)
+                harness.run(staged, false, Vec::new(), settings(None, false)).await;
+                Ok(harness.snapshot().await.exports)
             }
             None => {
                 let errors = stage.diagnostics.iter().filter(|one| one.is_error());

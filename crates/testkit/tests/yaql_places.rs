@@ -6,8 +6,8 @@ use std::sync::Arc;
 async fn marked(template: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let heat = Arc::new(providers::heat::provider());
-    let lab = testkit::lab::Lab::with(folder.path().to_owned(), Vec::new(), vec![heat]);
-    let stage = lab.stage("t.yaml", template, Default::default(), Default::default()).await;
+    let harness = testkit::harness::Harness::with(folder.path().to_owned(), Vec::new(), vec![heat]);
+    let stage = harness.stage("t.yaml", template, Default::default(), Default::default()).await;
     let one = stage.diagnostics.iter().find(|one| one.code.name.starts_with("yaql-")).expect("a mistake in yaql");
     let span = one.span();
     template[span.start as usize..span.end as usize].to_owned()

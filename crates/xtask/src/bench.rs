@@ -4,13 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::suite::{cargo, target};
+use crate::build_tool::{cargo, target};
 
-/// What is measured unless something else is asked for.
+/// The arguments of `bench.py` by default.
 const USUAL: [&str; 6] = ["--shape", "wide,layered,chain,each,modules,links", "--n", "1000,10000", "--reps", "3"];
 
-/// Builds the binary, measures it, and writes the tables with the machine's description to `bench/latest.md`; whether
-/// every phase gave its expected result.
+/// Builds the binary, measures it, and writes the tables with a description of the machine to `bench/latest.md`.
+/// Returns whether every phase had the expected result.
 ///
 /// # Errors
 /// If a program cannot be started or the report cannot be written.
@@ -57,13 +57,13 @@ pub(crate) fn performance(root: &Path, arguments: &[String]) -> Result<bool, std
     Ok(command.arg("--page").arg(root.join("bench/performance.md")).args(arguments).status()?.success())
 }
 
-/// Builds the binary for users; the folder it is built in, or nothing if it does not build.
+/// Builds the release binary. Returns the build folder, or `None` if it does not compile.
 fn build(root: &Path) -> Result<Option<PathBuf>, std::io::Error> {
     let built = Command::new(cargo()).current_dir(root).args(["build", "--release", "--package", "cli"]).status()?;
     Ok(built.success().then(|| target(root)))
 }
 
-/// Processor, cores, memory, kernel: what a figure means nothing without.
+/// Processor, cores, memory and kernel, without which figures cannot be compared.
 fn machine() -> String {
     let processor = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let models: Vec<&str> = processor

@@ -1,34 +1,35 @@
-//! `cargo xtask catalog aws`: the catalogue of AWS, made anew from the resource schemas that a package carries; `cargo xtask catalog
-//! openstack`: that of OpenStack, from the interfaces of Heat's types that lie in the project.
+//! `cargo xtask catalog aws` regenerates the catalogue of AWS from the resource schemas in a package.
+//! `cargo xtask catalog openstack` regenerates that of OpenStack from the interfaces of Heat's types in the project.
 //!
-//! Only the former needs the network, and only until the package lies in the target folder. `--check` never fetches anything: it says
-//! whether the catalogue in the project is what the package at hand gives.
+//! Only the former needs the network, and only to fetch the package once. `--check` fetches nothing: it compares the
+//! catalogue in the project with the one that the package gives.
 //!
-//! Not here: what becomes of a schema (the examples `aws_catalog` and `openstack_catalog` of `providers`).
+//! Not here: the conversion of a schema (the examples `aws_catalog` and `openstack_catalog` of `providers`).
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::suite::target;
+use crate::build_tool::target;
 
-/// The package on PyPI that carries the schemas, and its version. A newer version is a change of the catalogue: it is pinned here.
+/// The package on PyPI with the schemas, and its version, which is pinned because another version changes the
+/// catalogue.
 const PACKAGE: (&str, &str) = ("cfn-lint", "1.58.0");
 
-/// Where the catalogue is in the project.
+/// The folder of the catalogue of AWS.
 const FOLDER: &str = "crates/providers/src/aws";
 
-/// Below where the catalogue of OpenStack is in the project, and its files.
+/// The folder of the catalogue of OpenStack, and its files.
 const OPENSTACK: &str = "crates/providers/src";
 const OPENSTACK_FILES: [&str; 2] = ["openstack/catalog.bin", "heat/described.bin"];
 
-/// The interfaces of Heat's types, from which it is made.
+/// The interfaces of Heat's types, from which it is generated.
 const FACTS: &str = "conformance/hot/resource_types.json";
 
-/// The files that are made.
+/// The generated files.
 const FILES: [&str; 2] = ["catalog.bin", "options.txt"];
 
-/// Makes the catalogue of `aws`, or with `--check` compares it. False if it differs.
+/// Regenerates a catalogue, or compares it with `--check`. Returns `false` if it differs.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> io::Result<bool> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["aws"] => {
@@ -44,7 +45,7 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> io::Result<bool> {
 
 fn check(root: &Path) -> io::Result<bool> {
     let Some(folder) = package(root, false)? else {
-        println!("skipped: the package is not at hand; `cargo xtask catalog aws` fetches it");
+        println!("skipped: the package is not fetched; `cargo xtask catalog aws` fetches it");
         return Ok(true);
     };
     let made = unpacked(root).join("made");
@@ -64,12 +65,12 @@ fn check(root: &Path) -> io::Result<bool> {
     Ok(same)
 }
 
-/// Where packages are unpacked.
+/// The folder in which packages are unpacked.
 fn unpacked(root: &Path) -> PathBuf {
     target(root).join("catalog")
 }
 
-/// The folder with the package, unpacked; fetched if it is not there and that is allowed.
+/// The folder of the unpacked package. Fetches it if it is missing and `fetch` is set; otherwise `None`.
 fn package(root: &Path, fetch: bool) -> io::Result<Option<PathBuf>> {
     let (name, version) = PACKAGE;
     let folder = unpacked(root).join(format!("{name}-{version}"));
@@ -79,7 +80,7 @@ fn package(root: &Path, fetch: bool) -> io::Result<Option<PathBuf>> {
     if !fetch {
         return Ok(None);
     }
-    // Unpacked beside, so that a half-unpacked one is never taken for the whole.
+    // Unpacked in another folder first, so that an interrupted run leaves no partial package.
     let beside = unpacked(root).join(format!("{name}-{version}.part"));
     let fetched = Command::new("python3")
         .args(["-m", "pip", "install", "--quiet", "--no-deps", "--no-compile", "--upgrade", "--target"])
@@ -101,13 +102,16 @@ fn check_openstack(root: &Path) -> io::Result<bool> {
     let mut same = openstack(root, &made)?;
     for file in OPENSTACK_FILES {
         let is = same && std::fs::read(made.join(file))? == std::fs::read(root.join(OPENSTACK).join(file))?;
-        println!("{OPENSTACK}/{file} {}", if is { "is what the facts give" } else { "differs: make it anew" });
+        println!(
+            "{OPENSTACK}/{file} {}",
+            if is { "is what the facts give" } else { "differs: run `cargo xtask catalog openstack`" }
+        );
         same &= is;
     }
     Ok(same)
 }
 
-/// Makes the catalogue of OpenStack of the facts in the project.
+/// Generates the catalogue of OpenStack from the facts in the project.
 fn openstack(root: &Path, out: &Path) -> io::Result<bool> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);

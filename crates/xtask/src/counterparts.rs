@@ -1,24 +1,24 @@
-//! Programs of this machine that some tests talk to.
+//! Programs on this machine that some tests use.
 //!
-//! A test whose program is missing says so and passes. Where the package manager can be used, what is missing is
-//! installed first, so that nothing is skipped.
+//! A test whose program is missing reports that and passes. If the package manager can be used, missing programs are
+//! installed first, so that no test is skipped.
 
 use std::process::{Command, Stdio};
 
 struct Counterpart {
     program: &'static str,
     package: &'static str,
-    shows: &'static str,
+    tests: &'static str,
 }
 
 const COUNTERPARTS: [Counterpart; 4] = [
-    Counterpart { program: "sqlite3", package: "sqlite3", shows: "that a state file can be read with other tools" },
-    Counterpart { program: "openssl", package: "openssl", shows: "that keys and certificates are what others take" },
-    Counterpart { program: "strace", package: "strace", shows: "how often a run waits for the disk" },
-    Counterpart { program: "tmux", package: "tmux", shows: "how the binary behaves on a terminal" },
+    Counterpart { program: "sqlite3", package: "sqlite3", tests: "reading a state file with other tools" },
+    Counterpart { program: "openssl", package: "openssl", tests: "keys and certificates in the form of other tools" },
+    Counterpart { program: "strace", package: "strace", tests: "the number of disk syncs of a run" },
+    Counterpart { program: "tmux", package: "tmux", tests: "the binary on a terminal" },
 ];
 
-/// Installs what is missing where that is possible, and says aloud what is not there.
+/// Installs missing programs if possible, and reports programs that remain missing.
 pub(crate) fn prepare() {
     let missing: Vec<&Counterpart> = COUNTERPARTS.iter().filter(|one| !present(one.program)).collect();
     if missing.is_empty() {
@@ -27,12 +27,12 @@ pub(crate) fn prepare() {
     if is_root() && present("apt-get") {
         println!("installing {}", missing.iter().map(|one| one.package).collect::<Vec<_>>().join(", "));
         let packages = missing.iter().map(|one| one.package);
-        // A fresh machine has no list of packages yet; a list that cannot be renewed may still do.
+        // A new machine has no list of packages yet. An outdated list may still work.
         quiet(Command::new("apt-get").args(["update", "-qq"]));
         quiet(Command::new("apt-get").args(["install", "-y", "-qq", "--no-install-recommends"]).args(packages));
     }
     for one in missing.iter().filter(|one| !present(one.program)) {
-        println!("not here: {} (package {}); skipped: {}", one.program, one.package, one.shows);
+        println!("missing: {} (package {}); skipped: {}", one.program, one.package, one.tests);
     }
 }
 
@@ -46,7 +46,7 @@ fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
-/// Runs a program without its output; whether it did its work shows in what is there afterwards.
+/// Runs a program without its output. The caller checks the result.
 fn quiet(command: &mut Command) {
     let _ = command
         .env("DEBIAN_FRONTEND", "noninteractive")

@@ -1,27 +1,27 @@
-//! Looking longer for inputs that break a law: the runner of `testkit` on stable, and libFuzzer where there is one.
+//! Long fuzzing runs: the runner of `testkit`, and libFuzzer if there is one.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::suite::cargo;
+use crate::build_tool::cargo;
 
-/// Runs the target for as many cases as are asked for; then, with `--libfuzzer SECONDS`, libFuzzer on the same target.
-/// Whether nothing was found. Where there is no nightly compiler with `cargo fuzz`, that part says so and is skipped.
+/// Runs a target; then, with `--libfuzzer SECONDS`, libFuzzer on the same target. Returns whether both found nothing.
+/// Skips libFuzzer with a message if there is no nightly compiler with `cargo fuzz`.
 ///
 /// # Errors
 /// If `cargo` cannot be started.
 pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<bool, std::io::Error> {
     let at = arguments.iter().position(|argument| argument == "--libfuzzer");
     let own = &arguments[..at.unwrap_or(arguments.len())];
-    let held = Command::new(cargo())
+    let passed = Command::new(cargo())
         .current_dir(root)
         .args(["run", "--quiet", "--release", "--package", "testkit", "--example", "fuzz", "--"])
         .args(own)
         .status()?
         .success();
-    let (Some(at), Some(target)) = (at, own.first()) else { return Ok(held) };
+    let (Some(at), Some(target)) = (at, own.first()) else { return Ok(passed) };
     let seconds = arguments.get(at + 1).map_or("60", String::as_str);
-    Ok(held & libfuzzer(root, target, seconds)?)
+    Ok(passed & libfuzzer(root, target, seconds)?)
 }
 
 fn libfuzzer(root: &Path, target: &str, seconds: &str) -> Result<bool, std::io::Error> {
@@ -32,10 +32,10 @@ fn libfuzzer(root: &Path, target: &str, seconds: &str) -> Result<bool, std::io::
         .status()
         .is_ok_and(|status| status.success());
     if !there {
-        println!("skipped: libFuzzer needs a nightly compiler with `cargo fuzz`, and there is none here");
+        println!("skipped: libFuzzer needs a nightly compiler with `cargo fuzz`, and none was found");
         return Ok(true);
     }
-    // What it finds interesting goes below the build folder; the kept corpus is only read.
+    // libFuzzer writes new inputs below the build folder and only reads the corpus.
     let found = root.join("target/fuzz").join(target);
     std::fs::create_dir_all(&found)?;
     let status = Command::new("cargo")

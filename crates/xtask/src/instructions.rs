@@ -1,14 +1,15 @@
-//! Instructions that the heart needs, counted by callgrind: they are the same on a busy machine.
+//! The instructions of each phase of the engine, counted by callgrind, which does not depend on the load of the
+//! machine.
 //!
-//! Each phase is counted in process, on a document of layers, at two sizes. It must not need a tenth more than is written in
-//! `bench/instructions.json`, nor more for each resource of a large document than of a small one.
+//! Each phase runs in process on a layered document of two sizes. It fails at 10 % more than `bench/instructions.json`
+//! records, and if the instructions for each resource grow with the document.
 
 use std::collections::BTreeMap;
 use std::io::Error;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::suite::{cargo, target};
+use crate::build_tool::{cargo, target};
 
 /// The phases of `examples/phases.rs`, in their order.
 const PHASES: [&str; 6] = ["load", "check", "plan first", "apply first", "plan again", "destroy"];
@@ -16,17 +17,17 @@ const PHASES: [&str; 6] = ["load", "check", "plan first", "apply first", "plan a
 /// The sizes, in resources.
 const SIZES: [u64; 2] = [500, 4_000];
 
-/// So much more than was written is too much, in hundredths.
+/// The increase over the recorded count that fails, in percent.
 const MORE: u64 = 10;
 
-/// For each resource of a large document so much more than of a small one is too much, in hundredths. What has a logarithm in it
-/// needs some.
+/// The increase for each resource from the small to the large document that fails, in percent. Logarithmic steps need
+/// some.
 const GROWTH: u64 = 25;
 
 /// Instructions for each resource, by phase, at each size.
 type Counts = BTreeMap<String, Vec<u64>>;
 
-/// Counts, and holds what came against what is written; with `--write` it is written instead. Whether all is well.
+/// Counts and compares with the recorded counts; with `--write` records the new counts. Returns whether all pass.
 ///
 /// # Errors
 /// If valgrind or python3 is not there, or the program does not run.
@@ -57,21 +58,21 @@ pub(crate) fn run(root: &Path, arguments: &[String]) -> Result<bool, Error> {
             |phase: &str| until(&target.join("profiling/examples/phases"), &document.join("main.yaml"), &work, phase);
         let mut before = count("catalogs")?;
         for phase in PHASES {
-            // What comes between two phases is the second one's.
+            // Instructions between two phases belong to the second phase.
             let now = count(phase)?;
             counts.entry(phase.to_owned()).or_default().push(now.saturating_sub(before) / size);
             before = now;
         }
     }
-    let written = root.join("bench/instructions.json");
+    let recorded = root.join("bench/instructions.json");
     if arguments.iter().any(|argument| argument == "--write") {
-        std::fs::write(&written, format!("{}\n", shown(&counts)))?;
+        std::fs::write(&recorded, format!("{}\n", shown(&counts)))?;
     }
-    let known: BTreeMap<String, Vec<u64>> = read(&std::fs::read_to_string(&written).unwrap_or_default());
-    Ok(judged(&counts, &known))
+    let known: BTreeMap<String, Vec<u64>> = read(&std::fs::read_to_string(&recorded).unwrap_or_default());
+    Ok(compare(&counts, &known))
 }
 
-/// How many instructions the program needs until a phase is over.
+/// The instructions of the program up to the end of a phase.
 fn until(program: &Path, document: &Path, work: &Path, phase: &str) -> Result<u64, Error> {
     let out = work.join("callgrind.out");
     let status = Command::new("valgrind")
@@ -91,7 +92,7 @@ fn until(program: &Path, document: &Path, work: &Path, phase: &str) -> Result<u6
     }
 }
 
-/// The counts as JSON, a phase to a line.
+/// The counts as JSON, one phase a line.
 fn shown(counts: &Counts) -> String {
     let lines: Vec<String> = PHASES
         .iter()
@@ -104,7 +105,7 @@ fn shown(counts: &Counts) -> String {
     format!("{{\n{}\n}}", lines.join(",\n"))
 }
 
-/// What [`shown`] wrote; lines that are none of it say nothing.
+/// Reads the output of [`shown`]. Ignores other lines.
 fn read(text: &str) -> Counts {
     let line = |line: &str| {
         let (phase, at) = line.trim().trim_end_matches(',').split_once(": ")?;
@@ -114,10 +115,10 @@ fn read(text: &str) -> Counts {
     text.lines().filter_map(line).collect()
 }
 
-/// Prints the counts beside those that are written; whether none is too much.
-fn judged(counts: &Counts, known: &Counts) -> bool {
-    let mut well = true;
-    println!("instructions for each resource, of {} and {} in layers; written in brackets", SIZES[0], SIZES[1]);
+/// Prints the counts beside the recorded ones. Returns whether all pass.
+fn compare(counts: &Counts, known: &Counts) -> bool {
+    let mut passed = true;
+    println!("instructions for each resource, of {} and {} in layers; recorded counts in brackets", SIZES[0], SIZES[1]);
     for phase in PHASES {
         let (Some(now), before) = (counts.get(phase), known.get(phase)) else { continue };
         let mut wrong = Vec::new();
@@ -128,14 +129,14 @@ fn judged(counts: &Counts, known: &Counts) -> bool {
         }
         let more = |before: &Vec<u64>| now.iter().zip(before).any(|(now, before)| now * 100 > before * (100 + MORE));
         match before {
-            Some(before) if more(before) => wrong.push("more than is written"),
+            Some(before) if more(before) => wrong.push("more than recorded"),
             Some(_) => {}
-            None => wrong.push("not written yet: --write"),
+            None => wrong.push("not recorded yet: --write"),
         }
-        well &= wrong.is_empty();
+        passed &= wrong.is_empty();
         println!("  {phase:<12} {now:?} ({:?}) {}", before.map_or(&[][..], Vec::as_slice), wrong.join(", "));
     }
-    well
+    passed
 }
 
 #[cfg(test)]
@@ -150,17 +151,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn counts_are_written_and_read() {
         assert_eq!(read(&shown(&counts([10_000, 11_000]))), counts([10_000, 11_000]));
     }
 
     #[test]
-    fn a_tenth_more_is_too_much_and_so_is_growth() {
+    fn ten_percent_more_fails_and_growth_fails() {
         let known = counts([1_000, 1_000]);
-        assert!(judged(&known, &known));
-        assert!(judged(&counts([1_090, 1_090]), &known));
-        assert!(!judged(&counts([1_000, 1_110]), &known), "more than is written");
-        assert!(!judged(&counts([700, 900]), &known), "less, but growing");
-        assert!(!judged(&known, &Counts::new()), "nothing is written");
+        assert!(compare(&known, &known));
+        assert!(compare(&counts([1_090, 1_090]), &known));
+        assert!(!compare(&counts([1_000, 1_110]), &known), "more than recorded");
+        assert!(!compare(&counts([700, 900]), &known), "less, but growing");
+        assert!(!compare(&known, &Counts::new()), "nothing is recorded");
     }
 }

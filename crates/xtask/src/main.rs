@@ -1,12 +1,13 @@
-//! The workshop: `cargo xtask test`, `tidy`, `accept`, `catalog`, `fuzz`, `mutants`, `instructions`, `bench`.
+//! The tasks of this repository: `cargo xtask test`, `tidy`, `accept` and others; `cargo xtask help` lists them.
 //!
-//! Each command only starts other programs and reads what they say. The tidy checks themselves are ordinary tests
+//! Each task starts other programs and reads their output. The tidy checks themselves are ordinary tests
 //! (`tests/tidy`), so that plain `cargo test` runs them too.
 //!
-//! Not here: anything the product needs.
+//! Not here: anything that the product needs.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "talking to a terminal is what this program is for")]
 
 mod bench;
+mod build_tool;
 mod catalog;
 mod counterparts;
 mod fuzz;
@@ -19,21 +20,25 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-The workshop of this repository.
+The tasks of this repository.
 
-cargo xtask test [ARGUMENTS]    everything: tests, tidy checks, generated files, examples; ARGUMENTS go to `cargo test`
-cargo xtask simulate [N]        makes N stories up and judges them (a million; FROM..TO picks some), where the tests tell 10,000
-cargo xtask crashes [N]         kills the binary N times (2000), where a run of the tests does so 200 times; CYAN_CRASH_SEED draws other moments
-cargo xtask tidy                the tidy checks alone
-cargo xtask docs                writes the reference pages anew
-cargo xtask accept              writes anew what tests compare with: reference pages, README's output, records of scenarios
-cargo xtask catalog aws         the catalogue of AWS, made anew from CloudFormation's schemas; --check compares, if they are at hand
-cargo xtask catalog openstack   the catalogue of OpenStack, made anew from the interfaces of Heat's types; --check compares
-cargo xtask fuzz TARGET         looks for inputs that break a law: [--cases N] [--seed S] [--libfuzzer SECONDS]; without TARGET it lists them
-cargo xtask mutants try         makes small changes that a test should notice: [--shard I/N] [--in PATH]; `summary` counts
-cargo xtask performance         measures cyan against Terraform and writes the tables of bench/performance.md
-cargo xtask instructions        counts instructions of the heart with callgrind and holds them against bench/instructions.json; --write keeps them
-cargo xtask bench [ARGUMENTS]   whole processes against the clock; ARGUMENTS go to bench/bench.py in place of the usual ones
+cargo xtask test [ARGUMENTS]    run all tests, tidy checks, pages and examples; ARGUMENTS go to `cargo test`
+cargo xtask tidy                run the tidy checks alone
+cargo xtask accept              rewrite the records that tests compare with: reference pages, README output, scenarios
+cargo xtask docs                rewrite the reference pages
+cargo xtask simulate [N]        check N generated traces (a million; FROM..TO selects seeds); the tests check 10,000
+cargo xtask crashes [N]         kill the binary N times (2,000); the tests do it 200 times; CYAN_CRASH_SEED sets the seed
+cargo xtask fuzz TARGET         search for inputs that violate an invariant: [--cases N] [--seed S]
+                                [--libfuzzer SECONDS]; without TARGET list the targets
+cargo xtask mutants try         make small changes that a test should detect: [--shard I/N] [--in PATH];
+                                `summary` counts the results
+cargo xtask instructions        count instructions with callgrind and compare with bench/instructions.json; --write
+                                records them
+cargo xtask bench [ARGUMENTS]   measure whole processes; ARGUMENTS go to bench/bench.py in place of the defaults
+cargo xtask performance         measure `cyan` against Terraform and write bench/performance.md
+cargo xtask catalog aws         regenerate the catalogue of AWS from CloudFormation's schemas; --check compares
+cargo xtask catalog openstack   regenerate the catalogue of OpenStack from the interfaces of Heat's types; --check
+                                compares
 ";
 
 fn main() -> ExitCode {

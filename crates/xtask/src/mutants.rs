@@ -1,11 +1,11 @@
-//! Mutation testing: starts the program that does it.
+//! Mutation testing: starts the example that does it.
 
 use std::path::Path;
 use std::process::Command;
 
-use crate::suite::cargo;
+use crate::build_tool::cargo;
 
-/// Runs the example `mutants` of `testkit` with these arguments; whether it ended well.
+/// Runs the example `mutants` of `testkit` with these arguments. Returns whether it succeeded.
 ///
 /// # Errors
 /// If `cargo` cannot be started.

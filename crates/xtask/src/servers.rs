@@ -1,7 +1,7 @@
-//! Servers that stand in for services of clouds while the tests run.
+//! Servers that replace cloud services during the tests.
 //!
-//! Each is installed once, pinned, below the build folder, and listens on a free port of this machine for as long as the
-//! tests run. Where one cannot be had, its tests fail: here nothing is skipped.
+//! Each server is installed once, pinned, below the build folder, and listens on a free port of this machine while the
+//! tests run. If a server cannot be installed, its tests fail.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
@@ -10,27 +10,27 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::build_tool::target;
 use crate::counterparts::present;
-use crate::suite::target;
 
-/// How long a server may take until it answers.
-const PATIENCE: Duration = Duration::from_secs(90);
+/// The time within which a server must answer.
+const START_TIMEOUT: Duration = Duration::from_secs(90);
 
-/// Set for the tests: what they need has been started, so that a missing server is a failure.
+/// The variable that tells the tests that all servers were started, so that a missing one is a failure.
 const ALL: &str = "CYAN_TEST_ALL";
 
-/// What is installed: its folder names the version, so that another version is another folder.
+/// A package to install. The name of its folder has the version, so that another version has another folder.
 enum Package {
-    /// Packages for Python, with all that they need, pinned.
+    /// Packages of Python with all their dependencies, pinned.
     Python { folder: &'static str, requirements: &'static str },
-    /// A package for Node.
+    /// A package of Node.
     Node { folder: &'static str, package: &'static str },
 }
 
 struct Server {
-    /// For people.
+    /// The name in messages.
     what: &'static str,
-    /// Where tests find its address.
+    /// The variable in which tests find its address.
     variable: &'static str,
     package: Package,
     /// The program, in the folder of the package.
@@ -55,7 +55,7 @@ const SERVERS: [Server; 3] = [
         environment: &[],
     },
     Server {
-        what: "S3 that looks at credentials",
+        what: "S3 with credentials",
         variable: "CYAN_TEST_S3_STRICT",
         package: MOTO,
         program: "bin/moto_server",
@@ -74,13 +74,13 @@ const SERVERS: [Server; 3] = [
     },
 ];
 
-/// Servers that run until this is dropped.
+/// The running servers. Dropping this stops them.
 pub(crate) struct Running {
     children: Vec<Child>,
     variables: Vec<(&'static str, String)>,
 }
 
-/// Installs what is not there yet and starts all of them. What cannot be started is said, and left out.
+/// Installs missing packages and starts all servers. Reports and leaves out a server that cannot be started.
 pub(crate) fn start(root: &Path) -> Running {
     let mut running = Running { children: Vec::new(), variables: vec![(ALL, "1".to_owned())] };
     let folder = target(root);
@@ -91,7 +91,7 @@ pub(crate) fn start(root: &Path) -> Running {
                 running.children.push(child);
                 running.variables.push((server.variable, format!("http://127.0.0.1:{port}")));
             }
-            Err(error) => println!("not here: a server of {}: {error}", server.what),
+            Err(error) => println!("missing: a server of {}: {error}", server.what),
         }
     }
     running.wait();
@@ -99,7 +99,7 @@ pub(crate) fn start(root: &Path) -> Running {
 }
 
 impl Running {
-    /// What tests find them by.
+    /// The variables for the tests.
     pub(crate) fn variables(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.variables.iter().map(|(name, value)| (*name, value.as_str()))
     }
@@ -109,7 +109,7 @@ impl Running {
         let begin = Instant::now();
         for (name, address) in &self.variables[1..] {
             while !answers(address) {
-                if begin.elapsed() > PATIENCE {
+                if begin.elapsed() > START_TIMEOUT {
                     println!("the server of {name} does not answer");
                     return;
                 }
@@ -128,7 +128,7 @@ impl Drop for Running {
     }
 }
 
-/// Whether something that speaks HTTP is there.
+/// Whether an HTTP server answers.
 fn answers(address: &str) -> bool {
     let ask = || -> io::Result<bool> {
         let mut stream = TcpStream::connect(address.trim_start_matches("http://"))?;
@@ -141,13 +141,13 @@ fn answers(address: &str) -> bool {
     ask().unwrap_or(false)
 }
 
-/// The folder of an installed package.
+/// Installs a package unless it is installed. Returns its folder.
 fn install(all: &Path, package: &Package) -> io::Result<PathBuf> {
     let (Package::Python { folder, .. } | Package::Node { folder, .. }) = package;
     let home = all.join(folder);
     let done = home.join("installed");
     fs::create_dir_all(all)?;
-    // Two runs at once would spoil each other's folder.
+    // Two runs at the same time must not install into the same folder.
     let lock = File::create(all.join("lock"))?;
     lock.lock()?;
     if done.is_file() {
@@ -189,7 +189,7 @@ fn run(command: &mut Command) -> io::Result<()> {
 fn launch(server: &Server, home: &Path) -> io::Result<(Child, u16)> {
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     let program = home.join(server.program);
-    // It ends with this program, however that ends.
+    // The server must end with this program, even if this program is killed.
     let mut command = if present("setpriv") {
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL"]).arg(program);

@@ -1,12 +1,13 @@
 //! Running all tests, and counting them.
 
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::build_tool::cargo;
 use crate::{counterparts, servers};
 
-/// What the summaries of the test programs add up to.
+/// The sum of the summaries of the test programs.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Tally {
     passed: u64,
@@ -15,7 +16,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Adds a line such as `test result: ok. 12 passed; 0 failed; 1 ignored; ...`; other lines count nothing.
+    /// Adds a line such as `test result: ok. 12 passed; 0 failed; 1 ignored; ...`; ignores other lines.
     fn add(&mut self, line: &str) {
         let Some((_, counts)) = line.strip_prefix("test result: ").and_then(|rest| rest.split_once(". ")) else {
             return;
@@ -33,36 +34,36 @@ impl Tally {
     }
 }
 
-/// Which stories the simulation tells, and how many of them a run of all tests does.
-const STORIES: (&str, &str) = ("CYAN_SEEDS", "0..10000");
+/// The variable with the seeds of the simulation, and the seeds in a run of all tests.
+const TRACES: (&str, &str) = ("CYAN_SEEDS", "0..10000");
 
-/// Where the seed of random tests is taken from.
+/// The variable with the seed of random tests.
 const SEED: &str = "PROPTEST_RNG_SEED";
 
-/// Runs every test of the workspace, documentation examples included; whether all passed. The last line on stdout is
-/// `N passed, N failed`.
+/// Runs every test of the workspace with the documentation examples. Returns whether all passed. The last line on
+/// stdout is `N passed, N failed`.
 ///
 /// # Errors
 /// If `cargo` cannot be started.
 pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::Error> {
     counterparts::prepare();
     let servers = servers::start(root);
-    // The same draws everywhere: what fails on one machine fails on the next. Another seed looks at other cases.
+    // With a fixed seed a failure on one machine is a failure on each.
     let seed = std::env::var(SEED).unwrap_or_else(|_| "20230420".to_owned());
-    println!("random tests begin with {SEED}={seed}");
+    println!("random tests start with {SEED}={seed}");
     let mut child = Command::new(cargo())
         .current_dir(root)
         .args(["test", "--workspace", "--no-fail-fast"])
         .args(arguments)
         .env(SEED, seed)
-        .env(STORIES.0, std::env::var(STORIES.0).unwrap_or_else(|_| STORIES.1.to_owned()))
+        .env(TRACES.0, std::env::var(TRACES.0).unwrap_or_else(|_| TRACES.1.to_owned()))
         .envs(servers.variables())
         .stdout(Stdio::piped())
         .spawn()?;
     let mut tally = Tally::default();
     if let Some(stdout) = child.stdout.take() {
         let mut here = std::io::stdout().lock();
-        // Output of tests need not be text; it is shown as it came.
+        // The output of tests need not be UTF-8. It is passed on unchanged.
         let mut reader = BufReader::new(stdout);
         let mut line = Vec::new();
         while reader.read_until(b'\n', &mut line)? > 0 {
@@ -73,7 +74,7 @@ pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::E
         here.flush()?;
     }
     let status = child.wait()?;
-    // A test program that did not build, or that ended before its summary, has counted nothing.
+    // A test program that does not compile, or ends before its summary, adds nothing to the tally.
     if !status.success() && tally.failed == 0 {
         tally.failed = 1;
     }
@@ -84,8 +85,7 @@ pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::E
     Ok(tally.failed == 0)
 }
 
-/// Kills the real binary so many times at moments of its own drawing, or as often as a long look does; whether everything
-/// that is promised after a kill held.
+/// Kills the real binary N times (2,000 by default) at random moments. Returns whether all promises held.
 ///
 /// # Errors
 /// If `cargo` cannot be started.
@@ -96,7 +96,7 @@ pub(crate) fn crashes(root: &Path, arguments: &[String]) -> Result<bool, std::io
     Ok(command.env("CYAN_CRASH_KILLS", kills).status()?.success())
 }
 
-/// Tells a million stories, or as many as are said (`N`, or `FROM..TO`), in a build for speed; whether all hold.
+/// Checks the traces of a million seeds, or of `N` or `FROM..TO`, in a fast build. Returns whether all pass.
 ///
 /// # Errors
 /// If `cargo` cannot be started.
@@ -105,11 +105,11 @@ pub(crate) fn simulate(root: &Path, arguments: &[String]) -> Result<bool, std::i
     let seeds = if seeds.contains("..") { seeds.to_owned() } else { format!("0..{seeds}") };
     let mut command = Command::new(cargo());
     command.current_dir(root).args(["test", "--profile", "profiling", "--package", "testkit", "--test", "simulation"]);
-    command.args(["every_story", "--", "--nocapture"]);
-    Ok(command.env(STORIES.0, seeds).status()?.success())
+    command.args(["every_trace", "--", "--nocapture"]);
+    Ok(command.env(TRACES.0, seeds).status()?.success())
 }
 
-/// Runs the tidy checks alone; whether all hold.
+/// Runs the tidy checks alone. Returns whether all pass.
 ///
 /// # Errors
 /// If `cargo` cannot be started.
@@ -117,7 +117,7 @@ pub(crate) fn tidy(root: &Path) -> Result<bool, std::io::Error> {
     run(root, &["--package", "xtask", "--test", "tidy"], false)
 }
 
-/// Writes the reference pages anew.
+/// Rewrites the reference pages.
 ///
 /// # Errors
 /// If `cargo` cannot be started.
@@ -125,7 +125,7 @@ pub(crate) fn docs(root: &Path) -> Result<bool, std::io::Error> {
     run(root, &["--package", "xtask", "--test", "tidy", "generated"], true)
 }
 
-/// Writes anew what tests compare with: reference pages, the output that README shows, records of scenarios.
+/// Rewrites the records that tests compare with: reference pages, README output, scenario records.
 ///
 /// # Errors
 /// If `cargo` cannot be started.
@@ -133,7 +133,7 @@ pub(crate) fn accept(root: &Path) -> Result<bool, std::io::Error> {
     let mut written = run(root, &["--package", "xtask", "--test", "tidy", "generated"], true)?;
     written &= run(root, &["--package", "testkit", "--test", "scenarios"], true)?;
     written &= run(root, &["--package", "cli", "--test", "pages"], true)?;
-    println!("read what changed (`git diff`): to accept it is to say that it is right");
+    println!("read the changes (`git diff`) before you commit them");
     Ok(written)
 }
 
@@ -144,16 +144,6 @@ fn run(root: &Path, arguments: &[&str], accept: bool) -> Result<bool, std::io::E
         command.env("CYAN_ACCEPT", "1");
     }
     Ok(command.status()?.success())
-}
-
-/// The folder that things are built in.
-pub(crate) fn target(root: &Path) -> PathBuf {
-    root.join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
-}
-
-/// The cargo that runs this program.
-pub(crate) fn cargo() -> std::ffi::OsString {
-    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
 #[cfg(test)]

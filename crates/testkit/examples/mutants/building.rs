@@ -1,7 +1,7 @@
 //! The copy of the tree, and what is compiled there.
 //!
-//! What does not compile beside the others is taken out until the rest does; [`alone`] then tries it by itself, in a build
-//! of its own.
+//! What does not compile beside the others is taken out until the rest does; [`alone`] then tries it by itself, in a
+//! build of its own.
 
 use std::collections::BTreeSet;
 use std::io::Error;

@@ -1,10 +1,10 @@
 //! Mutation testing: a fixed sample of small changes to the code, each of which some test should notice.
 //!
 //! `cargo mutants` lists what could be changed ([`sample`]); which of it is tried is written down
-//! (`mutation/sample.json`), by names that survive edits, and so is what came of it (`mutation/results.jsonl`).
-//! All changes of the sample are built at once into a copy of the tree below the build folder, where an environment
-//! variable turns one of them on ([`schemata`], [`building`]). Then the tests that come by the changed function are run,
-//! the quickest first ([`trial`]).
+//! (`mutation/sample.json`), by names that survive edits, and so is what came of it (`mutation/results.jsonl`). All
+//! changes of the sample are built at once into a copy of the tree below the build folder, where an environment
+//! variable turns one of them on ([`schemata`], [`building`]). Then the tests that come by the changed function are
+//! run, the quickest first ([`trial`]).
 //!
 //! `cargo xtask mutants` runs this. Not here: judging what survives; that stands in `mutation/README.md`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "talking to a terminal is what this program is for")]

@@ -7,8 +7,8 @@
 //!                                    } }
 //! ```
 //!
-//! Text alone is looked at: a function that cannot be written so (a `const fn`, some that return `impl Trait`) shows when
-//! it is compiled ([`crate::building`]), and its changes are then taken out.
+//! Text alone is looked at: a function that cannot be written so (a `const fn`, some that return `impl Trait`) shows
+//! when it is compiled ([`crate::building`]), and its changes are then taken out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Error;

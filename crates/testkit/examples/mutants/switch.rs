@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::sync::{Mutex, OnceLock};
 
-/// The number of the change that `MUTANT` turns on, or 0. Notes in the file `MUTANTS_REACHED` that the function was come by.
+/// The number of the change that `MUTANT` turns on, or 0. Notes in the file `MUTANTS_REACHED` that the function was
+/// come by.
 pub(crate) fn on(function: usize) -> usize {
     static ON: OnceLock<usize> = OnceLock::new();
     static REACHED: OnceLock<Option<Mutex<BTreeSet<usize>>>> = OnceLock::new();

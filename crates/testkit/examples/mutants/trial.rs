@@ -20,7 +20,8 @@ const MEMORY: u32 = 8_000_000;
 const STACK: usize = 64 << 20;
 
 /// Parts of executables that take long: which tests of theirs are run, and with what.
-const PARTS: [(&str, &str, (&str, &str)); 1] = [("testkit::simulation", "every_story_holds", ("CYAN_SEEDS", "0..300"))];
+const PARTS: [(&str, &str, (&str, &str)); 1] =
+    [("testkit::simulation", "every_trace_keeps_the_invariants", ("CYAN_SEEDS", "0..300"))];
 
 /// What came of a change.
 pub(crate) enum Verdict {

@@ -11,10 +11,11 @@ use providers::fake::Fault;
 use serde_json::Value as Json;
 use state::{InstanceInfo, Lease, OperationOutcome, Store as _};
 
+use super::case::{Case, differences, folder, read};
 use super::staging::{change_world, codes_of, options};
-use super::values::{equal, given, to_json};
-use super::{Case, differences, folder, in_runtime, read};
-use crate::lab::{Lab, Run, settings};
+use crate::harness::{Harness, Run, settings};
+use crate::json_values::{equal, given, to_json};
+use crate::runtime::in_runtime;
 
 pub(super) fn cases(pack: &Path) -> Result<Vec<Case>, String> {
     let folder_of = pack.join("cases/deploy");
@@ -44,22 +45,22 @@ struct Kept {
 fn deploy(pack: &Path, expect: &Json) -> Result<(), String> {
     let folder = beside(pack, expect)?;
     in_runtime(async {
-        let mut lab = Lab::new(folder.path().to_path_buf(), Vec::new());
+        let mut harness = Harness::new(folder.path().to_path_buf(), Vec::new());
         let mut kept: HashMap<String, Kept> = HashMap::new();
         let mut held: Option<Lease> = None;
         for (number, step) in expect["steps"].as_array().into_iter().flatten().enumerate() {
             let mut wrong = Vec::new();
             match step["do"].as_str().unwrap_or_default() {
-                "hold" => held = lab.hold().await,
+                "hold" => held = harness.take_lease().await,
                 "release" => {
                     if let Some(lease) = held.take() {
-                        lab.store().release(&lease).await.map_err(|error| error.to_string())?;
+                        harness.store().release(&lease).await.map_err(|error| error.to_string())?;
                     }
                 }
-                "world" => change_world(&lab, &step["changes"], folder.path())?,
-                "stage" => stage(&lab, pack, step, &mut kept, &mut wrong).await?,
-                "deploy" | "destroy" => operate(&mut lab, pack, step, &mut wrong).await?,
-                "apply" => apply(&lab, step, &mut kept, &mut wrong).await?,
+                "world" => change_world(&harness, &step["changes"], folder.path())?,
+                "stage" => stage(&harness, pack, step, &mut kept, &mut wrong).await?,
+                "deploy" | "destroy" => operate(&mut harness, pack, step, &mut wrong).await?,
+                "apply" => apply(&harness, step, &mut kept, &mut wrong).await?,
                 other => return Err(format!("step {number}: nothing is known of `{other}`")),
             }
             differences(&wrong).map_err(|difference| format!("step {number}: {difference}"))?;
@@ -69,7 +70,7 @@ fn deploy(pack: &Path, expect: &Json) -> Result<(), String> {
 }
 
 async fn stage(
-    lab: &Lab,
+    harness: &Harness,
     pack: &Path,
     step: &Json,
     kept: &mut HashMap<String, Kept>,
@@ -78,7 +79,7 @@ async fn stage(
     let name = step["document"].as_str().unwrap_or_default();
     let text = read(&pack.join(name))?;
     let stage =
-        lab.stage(&document_name(name), &text, given(step.get("inputs"), None), options(&step["options"])?).await;
+        harness.stage(&document_name(name), &text, given(step.get("inputs"), None), options(&step["options"])?).await;
     let expect = &step["expect"];
     if let Some(wanted) = expect["codes"].as_array() {
         compare_codes(&codes_of(&stage.diagnostics), wanted, wrong);
@@ -119,29 +120,29 @@ fn compare_codes(got: &[&str], wanted: &[Json], wrong: &mut Vec<String>) {
     }
 }
 
-async fn operate(lab: &mut Lab, pack: &Path, step: &Json, wrong: &mut Vec<String>) -> Result<(), String> {
+async fn operate(harness: &mut Harness, pack: &Path, step: &Json, wrong: &mut Vec<String>) -> Result<(), String> {
     let options: Options = options(&step["options"])?;
-    lab.key = step["options"]["key"] != false;
+    harness.key = step["options"]["key"] != false;
     let mut faults: Vec<Fault> = match step.get("faults") {
         Some(faults) => serde_json::from_value(faults.clone()).map_err(|error| format!("faults: {error}"))?,
         None => Vec::new(),
     };
     if step["do"] == "destroy" {
-        let known = lab.store().info(&Lab::instance()).await.map_err(|error| error.to_string())?;
+        let known = harness.store().info(&Harness::instance()).await.map_err(|error| error.to_string())?;
         if known.is_none() {
-            return judge(lab, step, vec!["unknown-instance"], None, "refused", wrong).await;
+            return judge(harness, step, vec!["unknown-instance"], None, "refused", wrong).await;
         }
     }
     let stage = if step["do"] == "destroy" {
-        lab.stage_destroy(options).await
+        harness.stage_destroy(options).await
     } else {
         let name = step["document"].as_str().unwrap_or_default();
         let text = read(&pack.join(name))?;
-        lab.stage(&document_name(name), &text, given(step.get("inputs"), None), options).await
+        harness.stage(&document_name(name), &text, given(step.get("inputs"), None), options).await
     };
     let codes = codes_of(&stage.diagnostics);
     let Some(staged) = stage.staged else {
-        return judge(lab, step, codes, None, "refused", wrong).await;
+        return judge(harness, step, codes, None, "refused", wrong).await;
     };
     // A call of a link's phase is one on what it writes into; a case may name either.
     for fault in &mut faults {
@@ -154,24 +155,24 @@ async fn operate(lab: &mut Lab, pack: &Path, step: &Json, wrong: &mut Vec<String
     if step["options"]["onFailure"] == "rollback" {
         settings.on_failure = OnFailure::Rollback;
     }
-    let run = lab.run(staged, false, faults, settings).await;
-    finish(lab, step, codes, run, wrong).await
+    let run = harness.run(staged, false, faults, settings).await;
+    finish(harness, step, codes, run, wrong).await
 }
 
 async fn apply(
-    lab: &Lab,
+    harness: &Harness,
     step: &Json,
     kept: &mut HashMap<String, Kept>,
     wrong: &mut Vec<String>,
 ) -> Result<(), String> {
     let name = step["plan"].as_str().unwrap_or_default();
     let Some(Kept { staged }) = kept.remove(name) else { return Err(format!("no plan `{name}` is kept")) };
-    let run = lab.run(staged, true, Vec::new(), settings(None, false)).await;
-    finish(lab, step, Vec::new(), run, wrong).await
+    let run = harness.run(staged, true, Vec::new(), settings(None, false)).await;
+    finish(harness, step, Vec::new(), run, wrong).await
 }
 
 pub(super) async fn finish(
-    lab: &Lab,
+    harness: &Harness,
     step: &Json,
     mut codes: Vec<&'static str>,
     run: Run,
@@ -201,11 +202,11 @@ pub(super) async fn finish(
             wrong.push(format!("`{never}` shows in the events"));
         }
     }
-    judge(lab, step, codes, Some(&run), outcome, wrong).await
+    judge(harness, step, codes, Some(&run), outcome, wrong).await
 }
 
 async fn judge(
-    lab: &Lab,
+    harness: &Harness,
     step: &Json,
     codes: Vec<&'static str>,
     run: Option<&Run>,
@@ -226,7 +227,7 @@ async fn judge(
             wrong.push(format!("expected the code {code}, got {codes:?}"));
         }
     }
-    let snapshot = lab.snapshot().await;
+    let snapshot = harness.snapshot().await;
     if let Some(records) = expect["records"].as_object() {
         let got: BTreeMap<String, String> = snapshot
             .records
@@ -261,7 +262,7 @@ async fn judge(
         }
     }
     if let Some(cloud) = expect["cloud"].as_object() {
-        compare_cloud(lab, cloud, wrong);
+        compare_cloud(harness, cloud, wrong);
     }
     if let Some(run) = run {
         compare_journal(run, expect, wrong);
@@ -275,8 +276,8 @@ fn is_compared(address: &blueprint::Address, listed: impl Fn(&str) -> bool) -> b
     address.link.is_none() || listed(&address.to_string())
 }
 
-fn compare_cloud(lab: &Lab, cloud: &serde_json::Map<String, Json>, wrong: &mut Vec<String>) {
-    let world = lab.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+fn compare_cloud(harness: &Harness, cloud: &serde_json::Map<String, Json>, wrong: &mut Vec<String>) {
+    let world = harness.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut left: BTreeMap<String, _> = world.things().map(|thing| (thing.id.to_string(), thing)).collect();
     for (id, wanted) in cloud {
         let Some(thing) = left.remove(id) else {

@@ -26,7 +26,8 @@ pub(super) fn to_json(value: &Value) -> Json {
     }
 }
 
-/// An answer whose keys are texts: `__key_int__1` stands for the integer 1, which is the text `1` as soon as it is JSON.
+/// An answer whose keys are texts: `__key_int__1` stands for the integer 1, which is the text `1` as soon as it is
+/// JSON.
 pub(super) fn plain_keys(json: Json) -> Json {
     let plain = |key: String| match key.strip_prefix("__key_").and_then(|rest| rest.split_once("__")) {
         Some(("bool", text)) => text.to_lowercase(),

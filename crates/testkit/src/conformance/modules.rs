@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use engine::Options;
 use serde_json::{Value as Json, json};
 
+use super::case::{Case, differences, read, read_json};
 use super::deploying::finish;
 use super::staging::{compare, options};
-use super::values::given;
 use super::written::{letter, working_directory};
-use super::{Case, differences, in_runtime, read, read_json};
-use crate::lab::{Lab, settings};
+use crate::harness::{Harness, settings};
+use crate::json_values::given;
+use crate::runtime::in_runtime;
 
 /// The cases of `modules/`.
 pub(super) fn cases(pack: &Path) -> Result<Vec<Case>, String> {
@@ -33,15 +34,15 @@ fn module(folder: &Path) -> Result<(), String> {
     let expect = read_json(&folder.join("expect.json"))?;
     let text = read(&folder.join("main.yaml"))?;
     in_runtime(async {
-        let mut lab = Lab::new(folder.to_path_buf(), Vec::new());
-        working_directory(&mut lab, expect.get("cwd"), folder);
+        let mut harness = Harness::new(folder.to_path_buf(), Vec::new());
+        working_directory(&mut harness, expect.get("cwd"), folder);
         let inputs = || given(expect.get("inputs"), expect.get("vars"));
         if expect["run"] == "check" {
-            let read = lab.read_all("main.yaml", &text, &given(None, None), false).await;
+            let read = harness.read_all("main.yaml", &text, &given(None, None), false).await;
             return differences(&against(&read.diagnostics, &read.files, &expect));
         }
         let options = options(&expect["options"])?;
-        let stage = lab.stage("main.yaml", &text, inputs(), options).await;
+        let stage = harness.stage("main.yaml", &text, inputs(), options).await;
         let mut wrong = Vec::new();
         if expect.get("diagnostics").is_some() {
             wrong.extend(against(&stage.diagnostics, &stage.files, &expect));
@@ -52,13 +53,13 @@ fn module(folder: &Path) -> Result<(), String> {
             (None, _) => wrong.push("no plan was made".to_owned()),
             (Some(_), _) if expect["refused"] == true => wrong.push("a plan was made".to_owned()),
             (Some(staged), Some("deploy")) => {
-                let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
+                let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
                 let mut expect = expect.clone();
                 if expect.get("outcome").is_none() {
                     expect["outcome"] = json!("ready");
                 }
-                finish(&lab, &json!({"expect": expect}), Vec::new(), run, &mut wrong).await?;
-                let again = lab.stage("main.yaml", &text, inputs(), Options::default()).await;
+                finish(&harness, &json!({"expect": expect}), Vec::new(), run, &mut wrong).await?;
+                let again = harness.stage("main.yaml", &text, inputs(), Options::default()).await;
                 if !again.staged.is_some_and(|staged| staged.plan.is_empty()) {
                     wrong.push("stage is not empty afterwards".to_owned());
                 }

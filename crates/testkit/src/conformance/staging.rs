@@ -11,9 +11,10 @@ use providers::fake::World;
 use serde_json::{Value as Json, json};
 use state::OperationOutcome;
 
-use super::values::{equal, from_json, given, to_json};
-use super::{Case, differences, folder, in_runtime, read};
-use crate::lab::{Lab, settings};
+use super::case::{Case, differences, folder, read};
+use crate::harness::{Harness, settings};
+use crate::json_values::{equal, from_json, given, to_json};
+use crate::runtime::in_runtime;
 
 pub(super) fn cases(pack: &Path) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
@@ -47,14 +48,14 @@ fn addresses(value: &Json) -> Result<Vec<Address>, String> {
 }
 
 /// Changes outside.
-pub(super) fn change_world(lab: &Lab, changes: &Json, folder: &Path) -> Result<(), String> {
+pub(super) fn change_world(harness: &Harness, changes: &Json, folder: &Path) -> Result<(), String> {
     let catalog = providers::fake::catalog();
     for change in changes.as_array().into_iter().flatten() {
         if let (Some(file), Some(text)) = (change["file"].as_str(), change["text"].as_str()) {
             std::fs::write(folder.join(file), text).map_err(|error| error.to_string())?;
             continue;
         }
-        let mut world = lab.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut world = harness.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let world: &mut World = &mut world;
         let at = change["at"].as_str().unwrap_or_default();
         if change["vanish"] == true {
@@ -76,29 +77,29 @@ fn stage(document: &Path, expect: &Json) -> Result<(), String> {
     let name = document.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
     let text = read(document)?;
     in_runtime(async {
-        let mut lab = Lab::new(folder.clone(), Vec::new());
+        let mut harness = Harness::new(folder.clone(), Vec::new());
         if let Some(before) = expect.get("before") {
             let first = before["document"].as_str().unwrap_or_default();
-            let stage = lab
+            let stage = harness
                 .stage(first, &read(&folder.join(first))?, given(before.get("inputs"), None), Options::default())
                 .await;
             let Some(staged) = stage.staged else { return Err(format!("before: {:?}", codes_of(&stage.diagnostics))) };
-            let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
+            let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
             match &run.operated {
                 Some(Operated::Done(outcome)) if outcome.outcome == Some(OperationOutcome::Ready) => {}
                 other => return Err(format!("before: {other:?}")),
             }
         }
-        change_world(&lab, &expect["world"], &folder)?;
+        change_world(&harness, &expect["world"], &folder)?;
         if let Some(at) = expect["clock"].as_str() {
             let at: jiff::Timestamp = at.parse().map_err(|error| format!("{error}"))?;
-            lab.clock = Clock::at(at.as_second());
+            harness.clock = Clock::at(at.as_second());
         }
         let options = options(&expect["options"])?;
         let stage = if expect["purpose"] == "destroy" {
-            lab.stage_destroy(options).await
+            harness.stage_destroy(options).await
         } else {
-            lab.stage(&name, &text, given(expect.get("inputs"), None), options).await
+            harness.stage(&name, &text, given(expect.get("inputs"), None), options).await
         };
         let mut wrong = Vec::new();
         let mut codes = codes_of(&stage.diagnostics);

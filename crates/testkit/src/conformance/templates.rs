@@ -13,9 +13,11 @@ use engine::{Given, Options, Resolved, ResolvedElement};
 use serde_json::{Map, Value as Json, json};
 use state::{Snapshot, StatusOp, StatusWord};
 
+use super::case::{Case, read, read_json};
+use super::heat_validated;
 use super::heat_values::{Pairs, plain_keys, same, to_json};
-use super::{Case, heat_validated, in_runtime, read, read_json};
-use crate::lab::{Lab, Read, Stage, settings};
+use crate::harness::{CheckedDocument, Harness, Stage, settings};
+use crate::runtime::in_runtime;
 
 /// The cases of a pack, and what counts besides.
 pub(super) fn cases(pack: &Path, messages: &Messages) -> Result<Vec<Case>, String> {
@@ -129,11 +131,12 @@ impl Template {
     async fn compare(&self) -> Result<(), String> {
         let place = tempfile::tempdir().map_err(|error| error.to_string())?;
         self.lay_out(place.path())?;
-        let mut lab = Lab::with(place.path().to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
-        lab.around.dialect = Some("hot");
+        let mut harness =
+            Harness::with(place.path().to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
+        harness.context.dialect = Some("hot");
         for (name, content) in self.params["files"].as_object().into_iter().flatten() {
             if name.contains("://") {
-                lab.web.insert(name.clone(), content.as_str().unwrap_or_default().as_bytes().to_vec());
+                harness.web.insert(name.clone(), content.as_str().unwrap_or_default().as_bytes().to_vec());
             }
         }
         let name = self.params["stack_name"].as_str().unwrap_or("oracle");
@@ -141,7 +144,7 @@ impl Template {
             let refused = Answer { phase: "validate", diagnostics: vec![refused], ..Answer::default() };
             return self.judge("", &refused, &self.expected, &mut Pairs::default()).map(|_| ());
         }
-        lab.name = state::InstanceName::from_free_text(name);
+        harness.name = state::InstanceName::from_free_text(name);
         let template = format!("{}.yaml", self.name);
         let text = read(&self.folder.join(&template))?;
         // What a case with steps answers has an entry for each.
@@ -149,29 +152,30 @@ impl Template {
         let expected = if steps { &self.expected["create"] } else { &self.expected };
         let place = place.path();
         let mut pairs = Pairs::default();
-        let given = match self.given(&mut lab, &text, None, place) {
+        let given = match self.given(&mut harness, &text, None, place) {
             Ok(given) => given,
             Err(refused) => return self.judge("", &refused, expected, &mut pairs).map(|_| ()),
         };
         let mode = self.params["mode"].as_str().unwrap_or("create");
         let rollback = self.params["disable_rollback"] == json!(false);
         let created = match mode {
-            "create" => step(&lab, (&template, &text, given.clone()), None, rollback, "create").await,
-            "validate" => validated(&lab, &template, &text, &given).await,
-            _ => looked(&lab, &template, &text, given.clone()).await,
+            "create" => step(&harness, (&template, &text, given.clone()), None, rollback, "create").await,
+            "validate" => validated(&harness, &template, &text, &given).await,
+            _ => looked(&harness, &template, &text, given.clone()).await,
         };
         if self.judge("", &created, expected, &mut pairs)? == Verdict::Otherwise {
             return Ok(());
         }
         if let (Some(expected), Some(update)) = (self.expected.get("update"), self.params.get("update")) {
-            let before = lab.snapshot().await;
+            let before = harness.snapshot().await;
             let (first, first_text) = (template.clone(), text.clone());
             let template = update["template"].as_str().unwrap_or(&template).to_owned();
             let text = read(&self.folder.join(&template))?;
             let rollback = update.get("disable_rollback").map_or(rollback, |disabled| *disabled == json!(false));
-            let updated = match self.given(&mut lab, &text, Some(update), place) {
+            let updated = match self.given(&mut harness, &text, Some(update), place) {
                 Ok(again) => {
-                    step(&lab, (&template, &text, again), Some((&first, &first_text, given)), rollback, "update").await
+                    step(&harness, (&template, &text, again), Some((&first, &first_text, given)), rollback, "update")
+                        .await
                 }
                 Err(refused) => *refused,
             };
@@ -180,16 +184,16 @@ impl Template {
                 return Ok(());
             }
             if let Some(changes) = expected.get("changes") {
-                let ours = changes_between(&before, &lab.snapshot().await);
+                let ours = changes_between(&before, &harness.snapshot().await);
                 if ours != *changes {
                     return Err(format!("update.changes: {ours} where Heat has {changes}"));
                 }
             }
         }
         if let Some(expected) = self.expected.get("delete") {
-            let stage = lab.stage_destroy(Options::default()).await;
+            let stage = harness.stage_destroy(Options::default()).await;
             let Some(staged) = stage.staged else { return Err("delete: nothing was staged".into()) };
-            let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
+            let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
             let gone = run.outcome().is_some_and(|outcome| outcome.outcome == Some(state::OperationOutcome::Gone));
             if gone != (expected["ok"] != json!(false)) {
                 return Err("delete: ended otherwise".into());
@@ -233,7 +237,8 @@ impl Template {
                 own.retain(|name, _| !is_cleared(name));
             }
             let said = update.and_then(|update| update.get(key));
-            // Without `existing` an update keeps nothing of what it names. With it what is given is laid over what is kept.
+            // Without `existing` an update keeps nothing of what it names. With it what is given is laid over what is
+            // kept.
             let value = match (own, said) {
                 (Some(Json::Object(mut own)), Some(Json::Object(said))) if existing => {
                     own.extend(said.clone());
@@ -260,7 +265,13 @@ impl Template {
     }
 
     /// What is given for a step; the refusal where something is wrong with its environment.
-    fn given(&self, lab: &mut Lab, text: &str, update: Option<&Json>, place: &Path) -> Result<Given, Box<Answer>> {
+    fn given(
+        &self,
+        harness: &mut Harness,
+        text: &str,
+        update: Option<&Json>,
+        place: &Path,
+    ) -> Result<Given, Box<Answer>> {
         let mut files = Files::new();
         let root = files.add("template.yaml", text);
         let (tree, _) = syntax::parse(root, text, syntax::Format::Yaml);
@@ -291,7 +302,7 @@ impl Template {
             let phase = if is_unread { "environment" } else { "validate" };
             return Err(Box::new(Answer { phase, diagnostics: broken, ..Answer::default() }));
         }
-        lab.around = surrounded.surroundings;
+        harness.context = surrounded.surroundings;
         let mut typed = surrounded.given;
         if update.is_some_and(|update| update["existing"] == json!(true)) {
             // What is kept and not declared any more is dropped.
@@ -367,7 +378,8 @@ impl Template {
             let mine = ours.get(key).unwrap_or(&nothing);
             let typed = key == "resources";
             if self.params["mode"] == json!("resolve") {
-                // What Heat shows of things before they exist is null, or their name: ours are known, or known later (D1).
+                // What Heat shows of things before they exist is null, or their name: ours are known, or known later
+                // (D1).
                 pairs.before_creation = true;
             }
             if let Err(difference) = same(mine, wanted, key, typed, pairs) {
@@ -519,8 +531,8 @@ fn stays(answer: &Answer, element: &ResolvedElement) -> bool {
     stayed(answer, element).is_some()
 }
 
-/// Whether nothing but what is recorded of a thing has changed in an update: what it waits for, its type as it is written, its
-/// policy, or a property that is, or was, written out with the value it has anyway.
+/// Whether nothing but what is recorded of a thing has changed in an update: what it waits for, its type as it is
+/// written, its policy, or a property that is, or was, written out with the value it has anyway.
 fn is_updated(answer: &Answer, element: &ResolvedElement) -> bool {
     let written = |element: &ResolvedElement| -> Vec<Name> {
         let fields = element.written.as_ref().map(blueprint::Value::revealed).unwrap_or_default();
@@ -611,22 +623,22 @@ fn changes_between(before: &Snapshot, after: &Snapshot) -> Json {
 }
 
 /// Checks and evaluates what is known, without making anything.
-async fn looked(lab: &Lab, name: &str, text: &str, given: Given) -> Answer {
-    let Stage { files, diagnostics, staged } = lab.stage(name, text, given, Options::default()).await;
+async fn looked(harness: &Harness, name: &str, text: &str, given: Given) -> Answer {
+    let Stage { files, diagnostics, staged } = harness.stage(name, text, given, Options::default()).await;
     let changes = staged.iter().flat_map(|staged| &staged.plan.exports);
     let exports = changes.map(|one| (one.name.clone(), one.after.clone().unwrap_or_default())).collect();
     let resolved = staged.map(|mut staged| staged.resolved().unwrap_or_default());
     let ok = resolved.is_some();
     let phase = if ok { "" } else { phase_of(&diagnostics) };
     let diagnostics = diagnostics.iter().cloned().collect();
-    let snapshot = lab.snapshot().await;
+    let snapshot = harness.snapshot().await;
     let (action, status) = ("CREATE", "IN_PROGRESS");
     Answer { ok, phase, diagnostics, files, resolved, snapshot, exports, action, status, ..Answer::default() }
 }
 
 /// Checks a template without making a plan: parameters need no value.
-async fn validated(lab: &Lab, name: &str, text: &str, given: &Given) -> Answer {
-    let Read { files, diagnostics, checked, .. } = lab.validate(name, text, given).await;
+async fn validated(harness: &Harness, name: &str, text: &str, given: &Given) -> Answer {
+    let CheckedDocument { files, diagnostics, checked, .. } = harness.validate(name, text, given).await;
     let ok = !diagnostics.has_errors();
     let phase = if ok { "" } else { phase_of(&diagnostics) };
     let validated = checked.map(|checked| heat_validated::answer(&checked.blueprint, text, given));
@@ -659,27 +671,27 @@ fn phase_of(diagnostics: &Diagnostics) -> &'static str {
 
 /// One create or update, and what everything came to.
 async fn step(
-    lab: &Lab,
+    harness: &Harness,
     (name, text, given): (&str, &str, Given),
     before: Option<(&str, &str, Given)>,
     rollback: bool,
     word: &'static str,
 ) -> Answer {
-    let state_before = lab.snapshot().await;
-    let stage = lab.stage(name, text, given.clone(), Options::default()).await;
+    let state_before = harness.snapshot().await;
+    let stage = harness.stage(name, text, given.clone(), Options::default()).await;
     let Stage { files, diagnostics, mut staged } = stage;
     let declared = staged.as_mut().and_then(|staged| staged.resolved()).unwrap_or_default();
     let declared: Vec<ResolvedElement> = declared.elements.into_iter().filter(|one| one.there).collect();
     let mut all: Vec<Diagnostic> = diagnostics.iter().cloned().collect();
     let Some(staged) = staged else {
         let phase = phase_of(&diagnostics);
-        return Answer { phase, diagnostics: all, files, snapshot: lab.snapshot().await, ..Answer::default() };
+        return Answer { phase, diagnostics: all, files, snapshot: harness.snapshot().await, ..Answer::default() };
     };
     let mut settings = settings(None, false);
     if rollback {
         settings.on_failure = OnFailure::Rollback;
     }
-    let run = lab.run(staged, false, Vec::new(), settings).await;
+    let run = harness.run(staged, false, Vec::new(), settings).await;
     let (done, rolled_back) = match &run.operated {
         Some(Operated::Nothing) => (true, false),
         Some(Operated::Done(outcome)) => {
@@ -688,14 +700,14 @@ async fn step(
         }
         _ => return Answer { phase: word, diagnostics: all, files, ..Answer::default() },
     };
-    let snapshot = lab.snapshot().await;
+    let snapshot = harness.snapshot().await;
     if !(done || rolled_back && word == "update") {
         let before = state_before;
         return Answer { phase: word, diagnostics: all, files, snapshot, before, declared, ..Answer::default() };
     }
     // What everything came to is seen by looking once more, after a rollback with what was there before.
     let (name, text, given) = if done { (name, text, given) } else { before.unwrap_or((name, text, given)) };
-    let mut again = lab.stage(name, text, given, Options::default()).await;
+    let mut again = harness.stage(name, text, given, Options::default()).await;
     all.extend(again.diagnostics.iter().cloned());
     let resolved = again.staged.as_mut().and_then(|staged| staged.resolved());
     let action = match (done, word) {

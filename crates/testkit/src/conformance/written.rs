@@ -8,9 +8,10 @@ use diag::{Diagnostic, Files, Severity};
 use engine::Options;
 use serde_json::Value as Json;
 
-use super::values::{equal, given, to_json};
-use super::{Case, differences, folder, in_runtime, read, read_json};
-use crate::lab::Lab;
+use super::case::{Case, differences, folder, read, read_json};
+use crate::harness::Harness;
+use crate::json_values::{equal, given, to_json};
+use crate::runtime::in_runtime;
 
 fn codes(diagnostics: &diag::Diagnostics, severity: Severity) -> Vec<&'static str> {
     let mut codes: Vec<_> = diagnostics.iter().filter(|it| it.severity == severity).map(|it| it.code.name).collect();
@@ -74,12 +75,13 @@ fn function(case: &Json) -> Result<(), String> {
         "metadata: {{ e: {expression} }}\nresources:\n  r: {{ type: test/data, spec: {{ input: {{ k: v, list: [1, 2] }} }} }}\n"
     ));
     in_runtime(async {
-        let mut lab = Lab::new(folder.path().to_path_buf(), Vec::new());
-        working_directory(&mut lab, case.get("cwd"), folder.path());
-        let mut stage = lab.stage("case.yaml", &document, given(case.get("inputs"), None), Options::default()).await;
+        let mut harness = Harness::new(folder.path().to_path_buf(), Vec::new());
+        working_directory(&mut harness, case.get("cwd"), folder.path());
+        let mut stage =
+            harness.stage("case.yaml", &document, given(case.get("inputs"), None), Options::default()).await;
         let mut value = None;
         if let Some(staged) = &mut stage.staged {
-            let read = lab.read("case.yaml", &document);
+            let read = harness.read("case.yaml", &document);
             let expr =
                 read.checked.and_then(|checked| match checked.blueprint.metadata.as_ref().map(|it| it.kind.clone()) {
                     Some(ExprKind::Map(mut entries)) => entries.pop().map(|(_, expr)| expr),
@@ -88,7 +90,7 @@ fn function(case: &Json) -> Result<(), String> {
             // The metadata has been evaluated once already: what stands beside the value is reported there.
             let mut again = diag::Diagnostics::new();
             if let Some(expr) = expr {
-                value = lab.evaluate(staged, &expr, &mut again).await;
+                value = harness.evaluate(staged, &expr, &mut again).await;
             }
         }
         let errors = codes(&stage.diagnostics, Severity::Error);
@@ -116,14 +118,14 @@ fn function(case: &Json) -> Result<(), String> {
     })?
 }
 
-pub(super) fn working_directory(lab: &mut Lab, cwd: Option<&Json>, folder: &Path) {
+pub(super) fn working_directory(harness: &mut Harness, cwd: Option<&Json>, folder: &Path) {
     match cwd {
         None => {}
         Some(Json::String(here)) if here == "." => {
-            lab.working_directory = Some(folder.to_string_lossy().as_ref().into())
+            harness.working_directory = Some(folder.to_string_lossy().as_ref().into())
         }
-        Some(Json::String(path)) => lab.working_directory = Some(path.as_str().into()),
-        Some(_) => lab.working_directory = None,
+        Some(Json::String(path)) => harness.working_directory = Some(path.as_str().into()),
+        Some(_) => harness.working_directory = None,
     }
 }
 
@@ -161,8 +163,8 @@ fn scalar(case: &Json, context: &str) -> Result<(), String> {
     let end = start + quoted.len();
     let document = context.replacen("TEXT", &quoted, 1);
     in_runtime(async {
-        let lab = Lab::new(std::env::temp_dir(), Vec::new());
-        let stage = lab.stage("case.yaml", &document, given(None, None), Options::default()).await;
+        let harness = Harness::new(std::env::temp_dir(), Vec::new());
+        let stage = harness.stage("case.yaml", &document, given(None, None), Options::default()).await;
         let within = |it: &&Diagnostic| {
             let span = it.span();
             span.is_some() && (span.start as usize) >= start && (span.end as usize) <= end
@@ -249,15 +251,15 @@ fn validate(document: &Path, expect: &Json) -> Result<(), String> {
         }
     }
     in_runtime(async {
-        let mut lab = Lab::new(folder.clone(), more);
-        lab.contradictions.extend(broken);
-        working_directory(&mut lab, expect.get("cwd"), &folder);
+        let mut harness = Harness::new(folder.clone(), more);
+        harness.contradictions.extend(broken);
+        working_directory(&mut harness, expect.get("cwd"), &folder);
         let (files, diagnostics) = if expect["run"] == "stage" {
             let stage =
-                lab.stage(&name, &text, given(expect.get("inputs"), expect.get("vars")), Options::default()).await;
+                harness.stage(&name, &text, given(expect.get("inputs"), expect.get("vars")), Options::default()).await;
             (stage.files, stage.diagnostics)
         } else {
-            let read = lab.read_all(&name, &text, &given(None, None), false).await;
+            let read = harness.read_all(&name, &text, &given(None, None), false).await;
             (read.files, read.diagnostics)
         };
         compare(placed(&diagnostics, &files), expect)

@@ -12,8 +12,8 @@ use provider::{Catalogs, Operation};
 use providers::fake::{self, Fault, FaultKind, When};
 use state::OperationOutcome;
 
-use super::{TEXT, Target, number, roughly};
-use crate::lab::{Lab, settings};
+use super::target::{TEXT, Target, number, roughly};
+use crate::harness::{Harness, settings};
 
 const WORDS: &[&str] = &[
     "version: 2025-11-02\n",
@@ -67,7 +67,7 @@ const WORDS: &[&str] = &[
 
 pub(super) const DOCUMENT: Target = Target {
     name: "document",
-    law: "any document is read, checked and drawn; what is wrong has a place in it, and a broken one says so",
+    invariant: "any document is read, checked and drawn; what is wrong has a place in it, and a broken one says so",
     run: check,
     seeds: || texts().into_iter().chain(json_texts()).collect(),
     words: WORDS,
@@ -77,7 +77,7 @@ pub(super) const DOCUMENT: Target = Target {
 
 pub(super) const DEPLOY: Target = Target {
     name: "deploy",
-    law: "what can be deployed leaves nothing to do, also after a fault, and a destroy leaves nothing at all",
+    invariant: "what can be deployed leaves nothing to do, also after a fault, and a destroy leaves nothing at all",
     run: deploy,
     seeds: || texts().into_iter().filter(|text| text.len() < 2_000).collect(),
     words: WORDS,
@@ -158,27 +158,31 @@ fn lately<T>(work: impl Future<Output = T>) -> T {
     runtime.unwrap_or_else(|error| panic!("a runtime can be had: {error}")).block_on(work)
 }
 
-fn lab() -> Lab {
-    Lab::new(PathBuf::from("/nowhere"), Vec::new())
+fn harness() -> Harness {
+    Harness::new(PathBuf::from("/nowhere"), Vec::new())
 }
 
 /// Things in the cloud, by place.
-fn things(lab: &Lab) -> Vec<String> {
-    let world = lab.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+fn things(harness: &Harness) -> Vec<String> {
+    let world = harness.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut things: Vec<String> = world.things().map(|thing| format!("{} {}", thing.place, thing.type_name)).collect();
     things.sort();
     things
 }
 
 /// Stages and carries out; how it ended, with the addresses that had a step. `None` if there was no plan.
-async fn apply(lab: &Lab, text: Option<&str>, faults: Vec<Fault>) -> Option<(Option<OperationOutcome>, Vec<String>)> {
+async fn apply(
+    harness: &Harness,
+    text: Option<&str>,
+    faults: Vec<Fault>,
+) -> Option<(Option<OperationOutcome>, Vec<String>)> {
     let stage = match text {
-        Some(text) => lab.stage("fuzz.yaml", text, Given::default(), Options::default()).await,
-        None => lab.stage_destroy(Options::default()).await,
+        Some(text) => harness.stage("fuzz.yaml", text, Given::default(), Options::default()).await,
+        None => harness.stage_destroy(Options::default()).await,
     };
     let staged = stage.staged?;
     let steps = staged.plan.steps.iter().map(|step| step.address.to_string()).collect();
-    let run = lab.run(staged, false, faults, settings(Some(3), true)).await;
+    let run = harness.run(staged, false, faults, settings(Some(3), true)).await;
     let outcome = match run.operated {
         Some(Operated::Done(outcome)) => outcome.outcome,
         Some(Operated::Nothing) => Some(OperationOutcome::Ready),
@@ -192,7 +196,7 @@ fn deploy(input: &[u8]) -> u64 {
     // What is to stay in the world after its end does.
     let stays = ["retain", "protect", "ignoreChanges"].iter().any(|word| text.contains(word));
     let seen = lately(async {
-        let whole = lab();
+        let whole = harness();
         let Some((outcome, steps)) = apply(&whole, Some(text), Vec::new()).await else { return (0, 0, false) };
         if outcome != Some(OperationOutcome::Ready) {
             return (1, steps.len(), false);
@@ -201,25 +205,25 @@ fn deploy(input: &[u8]) -> u64 {
         let fault = fault(input, &steps);
         let Some(fault) = fault.filter(|_| !stays) else { return (2, steps.len(), false) };
         let told = format!("{fault:?}");
-        let cut = lab();
+        let cut = harness();
         apply(&cut, Some(text), vec![fault]).await;
         let went_on = apply(&cut, Some(text), Vec::new()).await;
         let ended = went_on.and_then(|(outcome, _)| outcome);
         assert_eq!(ended, Some(OperationOutcome::Ready), "it does not go on after {told}");
         nothing_left(&cut, text, &told).await;
         assert_eq!(things(&cut), things(&whole), "another end after {told}");
-        for lab in [&whole, &cut] {
-            apply(lab, None, Vec::new()).await;
-            assert!(things(lab).is_empty(), "{:?} is left after a destroy", things(lab));
-            assert!(lab.snapshot().await.records.is_empty(), "something is remembered after a destroy");
+        for harness in [&whole, &cut] {
+            apply(harness, None, Vec::new()).await;
+            assert!(things(harness).is_empty(), "{:?} is left after a destroy", things(harness));
+            assert!(harness.snapshot().await.records.is_empty(), "something is remembered after a destroy");
         }
         (3, steps.len(), true)
     });
     number((seen.0, roughly(seen.1), seen.2, check(input)))
 }
 
-async fn nothing_left(lab: &Lab, text: &str, after: &str) {
-    let again = lab.stage("fuzz.yaml", text, Given::default(), Options::default()).await;
+async fn nothing_left(harness: &Harness, text: &str, after: &str) {
+    let again = harness.stage("fuzz.yaml", text, Given::default(), Options::default()).await;
     let Some(staged) = again.staged else {
         let said: Vec<String> =
             again.diagnostics.iter().map(|it| format!("{}: {}", it.code.name, it.message)).collect();

@@ -1,6 +1,6 @@
 //! One input made of others: by bytes, by lines, by brackets, by numbers, by words of the target.
 
-use super::Random;
+use super::random::Random;
 
 /// Numbers on which things go wrong.
 const NUMBERS: [&str; 16] = [

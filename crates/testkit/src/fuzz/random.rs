@@ -1,11 +1,11 @@
-//! Numbers drawn from a seed: the same everywhere, for ever.
+//! Pseudo-random numbers that depend on the seed alone.
 
-/// A sequence of numbers (SplitMix64).
+/// A generator of numbers (SplitMix64).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The sequence of a seed.
+    /// The generator of a seed.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
@@ -24,7 +24,7 @@ impl Random {
         if bound == 0 { 0 } else { usize::try_from(self.number() % bound as u64).unwrap_or(0) }
     }
 
-    /// One of these, if there is any.
+    /// One of these; `None` if there is none.
     pub fn one_of<'a, T>(&mut self, of: &'a [T]) -> Option<&'a T> {
         of.get(self.below(of.len()))
     }

@@ -1,13 +1,13 @@
-//! The smallest input that still breaks a law, as far as taking things away shows it.
+//! Shrinking: removes parts of an input as long as it still violates the invariant.
 
-use super::{Failure, Target, tried};
+use super::target::{Failure, Target, run_input};
 
-/// So many tries are made.
+/// The largest number of tries.
 const TRIES: usize = 3_000;
 
-/// Takes away what can be taken away.
-pub(super) fn shrunk(target: &Target, input: Vec<u8>, said: String, case: u64) -> Failure {
-    let mut best = Failure { input, said, case };
+/// Removes parts of the input of a failure, in halves, quarters and so on.
+pub(super) fn shrunk(target: &Target, input: Vec<u8>, message: String, case: u64) -> Failure {
+    let mut best = Failure { input, message, case };
     let mut tries = 0;
     let mut length = best.input.len().div_ceil(2).max(1);
     loop {
@@ -17,9 +17,9 @@ pub(super) fn shrunk(target: &Target, input: Vec<u8>, said: String, case: u64) -
             tries += 1;
             let end = (at + length).min(best.input.len());
             let rest = [&best.input[..at], &best.input[end..]].concat();
-            match tried(target, &rest) {
-                Err(said) => {
-                    best = Failure { input: rest, said, case };
+            match run_input(target, &rest) {
+                Err(message) => {
+                    best = Failure { input: rest, message, case };
                     smaller = true;
                 }
                 Ok(_) => at += length,
@@ -34,7 +34,7 @@ pub(super) fn shrunk(target: &Target, input: Vec<u8>, said: String, case: u64) -
     best
 }
 
-/// Replaces what does not matter by a plain letter.
+/// Replaces bytes that do not matter by the letter `a`.
 fn plain(target: &Target, best: &mut Failure, tries: &mut usize) {
     for at in 0..best.input.len() {
         if best.input[at] == b'a' || best.input[at].is_ascii_whitespace() || *tries >= TRIES {
@@ -43,8 +43,8 @@ fn plain(target: &Target, best: &mut Failure, tries: &mut usize) {
         *tries += 1;
         let mut input = best.input.clone();
         input[at] = b'a';
-        if let Err(said) = tried(target, &input) {
-            *best = Failure { input, said, case: best.case };
+        if let Err(message) = run_input(target, &input) {
+            *best = Failure { input, message, case: best.case };
         }
     }
 }

@@ -16,8 +16,8 @@ use state::{
 use stores::memory::{MemoryState, MemoryStore};
 use stores::sqlite::{Failure, Mode, SqliteStore};
 
-use super::{FILE, TEXT, Target, number, roughly};
-use crate::lab::Lab;
+use super::target::{FILE, TEXT, Target, number, roughly};
+use crate::harness::Harness;
 
 const WORDS: &[&str] = &[
     "{",
@@ -61,7 +61,7 @@ const WORDS: &[&str] = &[
 
 pub(super) const PLAN_FILE: Target = Target {
     name: "plan-file",
-    law: "a damaged plan file is refused with a typed error, or says what it said, and what was sealed is what was sealed",
+    invariant: "a damaged plan file is refused with a typed error, or says what it said, and what was sealed is what was sealed",
     run: plan_file,
     seeds: || plans().clone(),
     words: WORDS,
@@ -71,7 +71,7 @@ pub(super) const PLAN_FILE: Target = Target {
 
 pub(super) const EXPORTED: Target = Target {
     name: "exported",
-    law: "a damaged exported state is refused with a typed error, or is a state that can be written and read again",
+    invariant: "a damaged exported state is refused with a typed error, or is a state that can be written and read again",
     run: exported,
     seeds: || exports().clone(),
     words: WORDS,
@@ -81,7 +81,7 @@ pub(super) const EXPORTED: Target = Target {
 
 pub(super) const JOURNAL: Target = Target {
     name: "journal",
-    law: "any entries are refused or lead to a state that can be loaded, with the same answer from the rules and the store",
+    invariant: "any entries are refused or lead to a state that can be loaded, with the same answer from the rules and the store",
     run: journal,
     seeds: journals,
     words: WORDS,
@@ -91,7 +91,7 @@ pub(super) const JOURNAL: Target = Target {
 
 pub(super) const DATABASE: Target = Target {
     name: "database",
-    law: "a damaged database is read or refused with a typed error",
+    invariant: "a damaged database is read or refused with a typed error",
     run: database,
     seeds: || vec![databases().whole.clone(), databases().base.clone()],
     words: &[
@@ -112,7 +112,7 @@ pub(super) const DATABASE: Target = Target {
 
 pub(super) const LOG: Target = Target {
     name: "log",
-    law: "a database with a damaged log opens at an earlier whole revision, or is refused with a typed error",
+    invariant: "a database with a damaged log opens at an earlier whole revision, or is refused with a typed error",
     run: log,
     seeds: || vec![databases().log.clone()],
     words: &["\0\0\0\0", "\u{7f}\u{6}\u{2}\0", "{\"", "shop"],
@@ -142,8 +142,8 @@ fn plans() -> &'static Vec<Vec<u8>> {
                 let mut given: IndexMap<Name, Name> = IndexMap::default();
                 given.insert("word".into(), "hush".into());
                 let given = Given { text: given, ..Given::default() };
-                let lab = Lab::new("/nowhere".into(), Vec::new());
-                let stage = lab.stage("fuzz.yaml", &text, given, Options::default()).await;
+                let harness = Harness::new("/nowhere".into(), Vec::new());
+                let stage = harness.stage("fuzz.yaml", &text, given, Options::default()).await;
                 let staged = stage.staged.unwrap_or_else(|| panic!("no plan: {:?}", stage.diagnostics));
                 let text = plan_file::write(&staged.plan, &sealer());
                 plans.push(text.unwrap_or_else(|error| panic!("there is a key: {error}")).into_bytes());

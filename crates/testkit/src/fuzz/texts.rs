@@ -5,11 +5,12 @@ use diag::{Diagnostics, FileId, Span, TextMap};
 use expr::{Ask, AskFailure, Read, Scope, Stop};
 use syntax::{Content, Format, Node, Tree, layout, parse};
 
-use super::{TEXT, Target, documents, number, roughly};
+use super::documents;
+use super::target::{TEXT, Target, number, roughly};
 
 pub(super) const YAML: Target = Target {
     name: "yaml",
-    law: "any text gives a tree whose places nest and cover, and says at least once what is broken",
+    invariant: "any text gives a tree whose places nest and cover, and says at least once what is broken",
     run: |input| read(input, Format::Yaml),
     seeds: documents::texts,
     words: &[
@@ -57,7 +58,7 @@ pub(super) const YAML: Target = Target {
 
 pub(super) const JSON: Target = Target {
     name: "json",
-    law: "any text gives a tree whose places nest and cover, strict and with comments",
+    invariant: "any text gives a tree whose places nest and cover, strict and with comments",
     run: |input| read(input, Format::Json) ^ read(input, Format::JsonWithComments).rotate_left(1),
     seeds: || {
         let texts = [
@@ -77,7 +78,7 @@ pub(super) const JSON: Target = Target {
 
 pub(super) const EXPRESSION: Target = Target {
     name: "expression",
-    law: "any text with `${..}` is read without a byte lost, and evaluated to an end within its limits",
+    invariant: "any text with `${..}` is read without a byte lost, and evaluated to an end within its limits",
     run: expression,
     seeds: || {
         let functions = expr::core_functions();
@@ -145,7 +146,7 @@ pub(super) const EXPRESSION: Target = Target {
 
 pub(super) const LAYOUT: Target = Target {
     name: "layout",
-    law: "house style keeps the tree, is its own house style, and grows no more than its nesting asks for",
+    invariant: "house style keeps the tree, is its own house style, and grows no more than its nesting asks for",
     run: |input| house_style(input, Format::Yaml) ^ house_style(input, Format::JsonWithComments).rotate_left(1),
     seeds: || documents::texts().into_iter().chain(documents::json_texts()).collect(),
     words: &[

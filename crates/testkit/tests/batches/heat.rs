@@ -1,14 +1,14 @@
-//! What Heat 27 did with groups made up at random, as `groups.txt` has it: one story on a line, what was asked for before
-//! the arrow, what was done with members behind it, steps behind semicolons, batches behind strokes.
+//! What Heat 27 did with groups made up at random, as `groups.txt` has it: one story on a line, what was asked for
+//! before the arrow, what was done with members behind it, steps behind semicolons, batches behind strokes.
 //!
 //! Members of groups whose names are drawn are called `n0`, `n1`, .. in the order in which they were made.
 
 use std::collections::HashMap;
 
 use blueprint::Name;
-use testkit::lab::settings;
+use testkit::harness::settings;
 
-use super::{batches, lab, lately, staged};
+use super::{batches, harness, lately, staged};
 
 /// One thing after the other: `key=value`.
 fn entries(step: &str) -> HashMap<&str, &str> {
@@ -75,20 +75,20 @@ fn shown(done: &[Vec<(char, Name)>], drawn: Option<&HashMap<Name, usize>>) -> St
 async fn story(line: &str) -> String {
     let (asked, _) = line.split_once(" => ").expect("a line has an arrow");
     let (kind, asked) = asked.split_once(": ").expect("a line says what kind of group");
-    let lab = lab();
+    let harness = harness();
     let mut all = Vec::new();
     let mut drawn: HashMap<Name, usize> = HashMap::new();
     for step in asked.split("; ") {
         let step = entries(step);
         let text = if kind == "aged" { aged(&step) } else { numbered(&step) };
-        let staged = staged(&lab, &text).await;
+        let staged = staged(&harness, &text).await;
         let done = batches(&staged);
         for (_, name) in done.iter().flatten().filter(|(what, _)| *what == '+') {
             let next = drawn.len();
             drawn.entry(name.clone()).or_insert(next);
         }
         all.push(shown(&done, (kind == "aged").then_some(&drawn)));
-        lab.run(staged, false, Vec::new(), settings(None, false)).await;
+        harness.run(staged, false, Vec::new(), settings(None, false)).await;
     }
     format!("{kind}: {asked} => {}", all.join("; "))
 }

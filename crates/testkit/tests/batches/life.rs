@@ -6,11 +6,11 @@ use engine::apply::Outcome;
 use engine::shell::{Operated, last_goal};
 use engine::{Given, Options};
 use state::{Generation, OperationOutcome};
-use testkit::lab::{Lab, settings, surroundings};
-use testkit::simulation::Weather;
+use testkit::faults::FaultPlan;
+use testkit::harness::{Harness, heat_environment, settings};
 use tokio::time::Instant;
 
-use super::{batches, lab, lately, members, stage, staged};
+use super::{batches, harness, lately, members, stage, staged};
 
 /// A group of this many members, whose value is this, with this policy.
 fn group(count: usize, value: &str, policy: &str) -> String {
@@ -21,9 +21,9 @@ fn group(count: usize, value: &str, policy: &str) -> String {
     )
 }
 
-async fn deploy(lab: &Lab, text: &str) -> Outcome {
-    let staged = staged(lab, text).await;
-    let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
+async fn deploy(harness: &Harness, text: &str) -> Outcome {
+    let staged = staged(harness, text).await;
+    let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
     match run.operated {
         Some(Operated::Done(outcome)) => outcome,
         other => panic!("it did not run to an end: {other:?}"),
@@ -31,8 +31,8 @@ async fn deploy(lab: &Lab, text: &str) -> Outcome {
 }
 
 /// What the members say, by number, and how many ids are shown.
-async fn said(lab: &Lab) -> (Vec<String>, usize) {
-    let exports = lab.snapshot().await.exports;
+async fn said(harness: &Harness) -> (Vec<String>, usize) {
+    let exports = harness.snapshot().await.exports;
     let all = exports["all"].as_list().into_iter().flatten().filter_map(|value| value.as_text().map(str::to_owned));
     (all.collect(), exports["ids"].as_map().map_or(0, |ids| ids.len()))
 }
@@ -40,16 +40,16 @@ async fn said(lab: &Lab) -> (Vec<String>, usize) {
 #[test]
 fn pauses_stand_between_batches_and_nowhere_else() {
     lately(async {
-        let lab = lab();
+        let harness = harness();
         let begun = Instant::now();
-        deploy(&lab, &group(4, "a", "batch_create: {max_batch_size: 2, pause_time: 60}")).await;
+        deploy(&harness, &group(4, "a", "batch_create: {max_batch_size: 2, pause_time: 60}")).await;
         assert_eq!(begun.elapsed().as_secs(), 60);
         let begun = Instant::now();
         let policy = "rolling_update: {max_batch_size: 1, pause_time: 2.5}";
-        deploy(&lab, &group(4, "b", policy)).await;
+        deploy(&harness, &group(4, "b", policy)).await;
         assert_eq!(begun.elapsed().as_millis(), 7500);
         let begun = Instant::now();
-        deploy(&lab, &group(6, "b", policy)).await;
+        deploy(&harness, &group(6, "b", policy)).await;
         assert_eq!(begun.elapsed().as_secs(), 0);
     });
 }
@@ -57,10 +57,10 @@ fn pauses_stand_between_batches_and_nowhere_else() {
 #[test]
 fn pauses_that_no_operation_lives_to_see_the_end_of_are_refused() {
     lately(async {
-        let lab = lab();
+        let harness = harness();
         let codes = async |pause: f64| {
             let policy = format!("batch_create: {{pause_time: {pause}}}");
-            let stage = stage(&lab, &group(3, "a", &policy)).await;
+            let stage = stage(&harness, &group(3, "a", &policy)).await;
             let words = stage.diagnostics.iter().filter_map(|one| Some(one.words.as_ref()?.to_string()));
             (stage.diagnostics.iter().map(|one| one.code.name).collect::<Vec<_>>(), words.collect::<Vec<_>>())
         };
@@ -73,18 +73,18 @@ fn pauses_that_no_operation_lives_to_see_the_end_of_are_refused() {
 #[test]
 fn a_pause_ends_at_once_where_a_person_wants_to_stop() {
     lately(async {
-        let mut lab = lab();
-        deploy(&lab, &group(3, "a", "")).await;
+        let mut harness = harness();
+        deploy(&harness, &group(3, "a", "")).await;
         let text = group(3, "b", "rolling_update: {pause_time: 600}");
-        lab.interrupted_after = Some(Duration::from_secs(700));
+        harness.interrupt_after = Some(Duration::from_secs(700));
         let begun = Instant::now();
-        let outcome = deploy(&lab, &text).await;
+        let outcome = deploy(&harness, &text).await;
         assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Interrupted), [0, 2, 0, 0]));
         assert_eq!(begun.elapsed().as_secs(), 700);
         // What is left is one batch, and no pause is made up for.
-        lab.interrupted_after = None;
+        harness.interrupt_after = None;
         let begun = Instant::now();
-        let outcome = deploy(&lab, &text).await;
+        let outcome = deploy(&harness, &text).await;
         assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Ready), [0, 1, 0, 0]));
         assert_eq!(begun.elapsed().as_secs(), 0);
     });
@@ -93,17 +93,17 @@ fn a_pause_ends_at_once_where_a_person_wants_to_stop() {
 #[test]
 fn who_stands_in_for_others_is_gone_in_the_end() {
     lately(async {
-        let lab = lab();
+        let harness = harness();
         let policy = "rolling_update: {min_in_service: 3, max_batch_size: 2}";
-        deploy(&lab, &group(3, "a", policy)).await;
-        let rolls = staged(&lab, &group(3, "b", policy)).await;
+        deploy(&harness, &group(3, "a", policy)).await;
+        let rolls = staged(&harness, &group(3, "b", policy)).await;
         assert_eq!(rolls.plan.counts(), [2, 3, 2, 0]);
-        let outcome = deploy(&lab, &group(3, "b", policy)).await;
+        let outcome = deploy(&harness, &group(3, "b", policy)).await;
         assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Ready), [2, 3, 2, 0]));
-        assert_eq!(members(&lab).await, ["0", "1", "2"]);
-        assert_eq!(said(&lab).await, (["b-0", "b-1", "b-2"].map(str::to_owned).to_vec(), 3));
-        let again = staged(&lab, &group(3, "b", policy)).await;
-        assert!(again.plan.is_empty() && again.plan.writes_nothing(&lab.snapshot().await));
+        assert_eq!(members(&harness).await, ["0", "1", "2"]);
+        assert_eq!(said(&harness).await, (["b-0", "b-1", "b-2"].map(str::to_owned).to_vec(), 3));
+        let again = staged(&harness, &group(3, "b", policy)).await;
+        assert!(again.plan.is_empty() && again.plan.writes_nothing(&harness.snapshot().await));
     });
 }
 
@@ -113,17 +113,17 @@ fn a_run_that_is_cut_off_anywhere_ends_where_it_would_have() {
     let mut ended = 0;
     for moment in 1.. {
         let done = lately(async {
-            let lab = lab();
-            deploy(&lab, &group(3, "a", policy)).await;
-            let before = staged(&lab, &group(3, "b", policy)).await;
-            let weather = Weather { ends_at: Some(moment), ..Weather::default() };
-            let run = lab.run_in(before, false, weather, settings(None, false)).await;
-            let rest = staged(&lab, &group(3, "b", policy)).await;
-            lab.run(rest, false, Vec::new(), settings(None, false)).await;
-            assert_eq!(members(&lab).await, ["0", "1", "2"], "cut off at {moment}");
+            let harness = harness();
+            deploy(&harness, &group(3, "a", policy)).await;
+            let before = staged(&harness, &group(3, "b", policy)).await;
+            let fault_plan = FaultPlan { ends_at: Some(moment), ..FaultPlan::default() };
+            let run = harness.run_under(before, false, fault_plan, settings(None, false)).await;
+            let rest = staged(&harness, &group(3, "b", policy)).await;
+            harness.run(rest, false, Vec::new(), settings(None, false)).await;
+            assert_eq!(members(&harness).await, ["0", "1", "2"], "cut off at {moment}");
             let all = (["b-0", "b-1", "b-2"].map(str::to_owned).to_vec(), 3);
-            assert_eq!(said(&lab).await, all, "cut off at {moment}");
-            assert!(staged(&lab, &group(3, "b", policy)).await.plan.is_empty(), "cut off at {moment}");
+            assert_eq!(said(&harness).await, all, "cut off at {moment}");
+            assert!(staged(&harness, &group(3, "b", policy)).await.plan.is_empty(), "cut off at {moment}");
             run.outcome().is_some()
         });
         if done {
@@ -146,8 +146,8 @@ fn a_member_that_fails_stops_those_behind_it_and_the_next_deploy_goes_on_with_th
     let folder = tempfile::tempdir().expect("a folder can be made");
     std::fs::write(folder.path().join("m.yaml"), MEMBER).expect("it can be written");
     lately(async {
-        let mut lab = lab();
-        lab.folder = folder.path().to_owned();
+        let mut harness = harness();
+        harness.folder = folder.path().to_owned();
         let text = |value: &str| {
             format!(
                 "resources:\n  g:\n    type: OS::Heat::ResourceGroup\n    \
@@ -156,16 +156,16 @@ fn a_member_that_fails_stops_those_behind_it_and_the_next_deploy_goes_on_with_th
                  outputs: {{all: {{value: {{get_attr: [g, said]}}}}, ids: {{value: {{get_attr: [g, refs_map]}}}}}}\n"
             )
         };
-        deploy(&lab, &text("a")).await;
-        let outcome = deploy(&lab, &text("bad")).await;
+        deploy(&harness, &text("a")).await;
+        let outcome = deploy(&harness, &text("bad")).await;
         assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Failed), [0, 1, 0, 0]));
         // The one that failed comes first, then those that were not reached; what was done before is done again.
-        let rest = staged(&lab, &text("b")).await;
+        let rest = staged(&harness, &text("b")).await;
         let of: Vec<u32> = rest.plan.steps.iter().filter_map(|step| Some(step.batch?.number)).collect();
         let at: Vec<String> = rest.plan.steps.iter().map(|step| step.address.to_string()).collect();
         assert_eq!((of, at), (vec![1, 2, 3], ["g/1/t", "g/2/t", "g/0/t"].map(str::to_owned).to_vec()));
-        assert_eq!(deploy(&lab, &text("b")).await.outcome, Some(OperationOutcome::Ready));
-        assert_eq!(said(&lab).await, (["b"; 3].map(str::to_owned).to_vec(), 3));
+        assert_eq!(deploy(&harness, &text("b")).await.outcome, Some(OperationOutcome::Ready));
+        assert_eq!(said(&harness).await, (["b"; 3].map(str::to_owned).to_vec(), 3));
     });
 }
 
@@ -174,32 +174,32 @@ fn a_run_that_failed_is_continued_with_what_is_left_of_it() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     std::fs::write(folder.path().join("m.yaml"), MEMBER).expect("it can be written");
     lately(async {
-        let mut lab = lab();
-        lab.folder = folder.path().to_owned();
+        let mut harness = harness();
+        harness.folder = folder.path().to_owned();
         let text = "resources:\n  g:\n    type: OS::Heat::ResourceGroup\n    \
                     update_policy: {batch_create: {max_batch_size: 1}}\n    properties:\n      count: 3\n      \
                     resource_def: {type: m.yaml, properties: {i: \"%index%\", v: bad}}\n";
-        let outcome = deploy(&lab, text).await;
+        let outcome = deploy(&harness, text).await;
         assert_eq!((outcome.outcome, outcome.counts[0]), (Some(OperationOutcome::Failed), 1));
         std::fs::write(folder.path().join("m.yaml"), MEMBER.replace("'1'", "none")).expect("it can be written");
-        assert_eq!(batches(&staged(&lab, text).await).iter().map(Vec::len).collect::<Vec<_>>(), [1, 1]);
-        assert_eq!(deploy(&lab, text).await.outcome, Some(OperationOutcome::Ready));
+        assert_eq!(batches(&staged(&harness, text).await).iter().map(Vec::len).collect::<Vec<_>>(), [1, 1]);
+        assert_eq!(deploy(&harness, text).await.outcome, Some(OperationOutcome::Ready));
     });
 }
 
 #[test]
 fn a_plan_that_is_kept_has_the_same_batches() {
     lately(async {
-        let lab = lab();
+        let harness = harness();
         let policy = "rolling_update: {min_in_service: 2}";
-        deploy(&lab, &group(2, "a", policy)).await;
-        let first = staged(&lab, &group(2, "b", policy)).await;
+        deploy(&harness, &group(2, "a", policy)).await;
+        let first = staged(&harness, &group(2, "b", policy)).await;
         let text = format!("heat_template_version: wallaby\n{}", group(2, "b", policy));
-        let read = lab.read_with(&text, &first.plan.answers.frozen()).await;
+        let read = harness.read_with(&text, &first.plan.answers.frozen()).await;
         let mut found = diag::Diagnostics::new();
         let answers = Some(first.plan.answers.clone());
         let wanted = read.documents.map(|documents| (documents, read.document));
-        let again = lab.plan(wanted, Given::default(), Options::default(), answers, &mut found).await;
+        let again = harness.plan(wanted, Given::default(), Options::default(), answers, &mut found).await;
         assert_eq!(first.plan.steps, again.expect("it can be planned").plan.steps);
     });
 }
@@ -207,17 +207,17 @@ fn a_plan_that_is_kept_has_the_same_batches() {
 #[test]
 fn nobody_outside_depends_on_who_stands_in_for_others() {
     lately(async {
-        let lab = lab();
+        let harness = harness();
         let policy = "rolling_update: {min_in_service: 2}";
         let text = |value: &str| {
             let after = "  after: {type: OS::Heat::Value, depends_on: g, properties: {value: 1}}\n";
             group(2, value, policy).replace("outputs:\n", &format!("{after}outputs:\n"))
         };
-        deploy(&lab, &text("a")).await;
-        let rolls = staged(&lab, &text("b")).await;
+        deploy(&harness, &text("a")).await;
+        let rolls = staged(&harness, &text("b")).await;
         assert!(rolls.plan.steps.iter().all(|step| step.address.name.as_ref() != "after"), "{:?}", rolls.plan.steps);
-        assert_eq!(deploy(&lab, &text("b")).await.counts, [1, 2, 1, 0]);
-        let snapshot = lab.snapshot().await;
+        assert_eq!(deploy(&harness, &text("b")).await.counts, [1, 2, 1, 0]);
+        let snapshot = harness.snapshot().await;
         let after = snapshot.records.iter().find(|(address, _)| address.name.as_ref() == "after");
         let uses: Vec<String> = after.expect("it is there").1.dependencies.iter().map(ToString::to_string).collect();
         assert_eq!(uses, ["g/0", "g/1"]);
@@ -249,27 +249,27 @@ fn members_that_are_templates_stand_in_for_others_as_a_whole() {
     let mut ended = 0;
     for moment in 1.. {
         let done = lately(async {
-            let mut lab = lab();
-            lab.folder = folder.path().to_owned();
-            deploy(&lab, &text("a")).await;
-            let rolls = staged(&lab, &text("b")).await;
+            let mut harness = harness();
+            harness.folder = folder.path().to_owned();
+            deploy(&harness, &text("a")).await;
+            let rolls = staged(&harness, &text("b")).await;
             let wanted = [("g/2/a", 1), ("g/2/b", 1), ("g/1/a", 2), ("g/1/b", 2), ("g/0/a", 3), ("g/0/b", 3)];
             assert_eq!(at(&rolls), wanted.map(|(address, batch)| (address.to_owned(), Some(batch))));
             assert_eq!(rolls.plan.counts(), [2, 4, 2, 0]);
-            let weather = Weather { ends_at: Some(moment), ..Weather::default() };
-            let run = lab.run_in(rolls, false, weather, settings(None, false)).await;
+            let fault_plan = FaultPlan { ends_at: Some(moment), ..FaultPlan::default() };
+            let run = harness.run_under(rolls, false, fault_plan, settings(None, false)).await;
             if let Some(outcome) = run.outcome() {
                 assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Ready), [2, 4, 2, 0]));
             }
-            let rest = staged(&lab, &text("b")).await;
-            lab.run(rest, false, Vec::new(), settings(None, false)).await;
-            let snapshot = lab.snapshot().await;
+            let rest = staged(&harness, &text("b")).await;
+            harness.run(rest, false, Vec::new(), settings(None, false)).await;
+            let snapshot = harness.snapshot().await;
             let mut there: Vec<String> = snapshot.records.keys().map(ToString::to_string).collect();
             there.sort();
             assert_eq!(there, ["g/0/a", "g/0/b", "g/1/a", "g/1/b"], "cut off at {moment}");
             let children: Vec<&str> = snapshot.declared.children.keys().map(AsRef::as_ref).collect();
             assert_eq!(children, ["g", "g/0", "g/1"]);
-            assert_eq!(said(&lab).await, (["b"; 2].map(str::to_owned).to_vec(), 2));
+            assert_eq!(said(&harness).await, (["b"; 2].map(str::to_owned).to_vec(), 2));
             run.outcome().is_some()
         });
         if done {
@@ -283,12 +283,12 @@ fn members_that_are_templates_stand_in_for_others_as_a_whole() {
 #[test]
 fn a_rollback_rolls_as_well() {
     lately(async {
-        let lab = lab();
+        let harness = harness();
         let policy = "rolling_update: {max_batch_size: 2}";
-        deploy(&lab, &group(3, "a", policy)).await;
-        deploy(&lab, &group(5, "b", policy)).await;
-        let goal = last_goal(&lab.store(), &lab.name, Some(Generation(1))).await.expect("there is a history");
-        let back = lab.stage_back(goal.expect("it is kept")).await.staged.expect("it can be planned");
+        deploy(&harness, &group(3, "a", policy)).await;
+        deploy(&harness, &group(5, "b", policy)).await;
+        let goal = last_goal(&harness.store(), &harness.name, Some(Generation(1))).await.expect("there is a history");
+        let back = harness.stage_rollback(goal.expect("it is kept")).await.staged.expect("it can be planned");
         let rank = |batches: Vec<Vec<(char, blueprint::Name)>>| -> Vec<String> {
             let shown = |batch: Vec<(char, blueprint::Name)>| {
                 let mut names: Vec<String> = batch.iter().map(|(what, name)| format!("{what}{name}")).collect();
@@ -304,7 +304,7 @@ fn a_rollback_rolls_as_well() {
 #[test]
 fn a_definition_that_is_known_only_on_deploy_rolls_if_anything_changes() {
     lately(async {
-        let lab = lab();
+        let harness = harness();
         let text = |value: &str| {
             format!(
                 "resources:\n  w: {{type: OS::Heat::TestResource, properties: {{value: {value}}}}}\n  g:\n    \
@@ -313,19 +313,19 @@ fn a_definition_that_is_known_only_on_deploy_rolls_if_anything_changes() {
                  properties: {{value: {{get_attr: [w, output]}}}}\n"
             )
         };
-        deploy(&lab, &text("a")).await;
-        assert!(staged(&lab, &text("a")).await.plan.is_empty());
-        let rolls = staged(&lab, &text("b")).await;
+        deploy(&harness, &text("a")).await;
+        assert!(staged(&harness, &text("a")).await.plan.is_empty());
+        let rolls = staged(&harness, &text("b")).await;
         assert_eq!(rolls.plan.steps.iter().filter_map(|step| step.batch).count(), 3);
-        assert_eq!(deploy(&lab, &text("b")).await.counts, [1, 3, 1, 0]);
-        assert_eq!(members(&lab).await, ["0", "1", "w"]);
+        assert_eq!(deploy(&harness, &text("b")).await.counts, [1, 3, 1, 0]);
+        assert_eq!(members(&harness).await, ["0", "1", "w"]);
     });
 }
 
 #[test]
 fn groups_in_groups_roll_each_for_itself() {
     lately(async {
-        let lab = lab();
+        let harness = harness();
         let text = |value: &str| {
             format!(
                 "resources:\n  g:\n    type: OS::Heat::ResourceGroup\n    update_policy: {{rolling_update: {{}}}}\n    \
@@ -335,44 +335,45 @@ fn groups_in_groups_roll_each_for_itself() {
                  resource: {{type: OS::Heat::Value, properties: {{value: {value}}}}}\n"
             )
         };
-        deploy(&lab, &text("a")).await;
-        let before = members(&lab).await;
-        let outcome = deploy(&lab, &text("b")).await;
+        deploy(&harness, &text("a")).await;
+        let before = members(&harness).await;
+        let outcome = deploy(&harness, &text("b")).await;
         assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Ready), [2, 4, 2, 0]));
-        assert_eq!(members(&lab).await, before);
+        assert_eq!(members(&harness).await, before);
     });
 }
 
 #[test]
 fn a_target_leaves_the_other_members_as_they_are() {
     lately(async {
-        let lab = lab();
+        let harness = harness();
         let policy = "rolling_update: {min_in_service: 3}";
-        deploy(&lab, &group(3, "a", policy)).await;
+        deploy(&harness, &group(3, "a", policy)).await;
         let text = format!("heat_template_version: wallaby\n{}", group(3, "b", policy));
         let options = Options { targets: vec!["g/1".parse().expect("an address")], ..Options::default() };
-        let stage = lab.stage("main.yaml", &text, Given::default(), options).await;
+        let stage = harness.stage("main.yaml", &text, Given::default(), options).await;
         let only = stage.staged.expect("it can be planned");
         let at: Vec<String> = only.plan.steps.iter().map(|step| step.address.to_string()).collect();
         assert_eq!(at, ["g/1"]);
-        lab.run(only, false, Vec::new(), settings(None, false)).await;
+        harness.run(only, false, Vec::new(), settings(None, false)).await;
         // One is done already.
-        assert_eq!(deploy(&lab, &group(3, "b", policy)).await.counts, [1, 2, 1, 0]);
+        assert_eq!(deploy(&harness, &group(3, "b", policy)).await.counts, [1, 2, 1, 0]);
     });
 }
 
 #[test]
 fn a_hook_behind_a_member_holds_the_next_batch_back() {
     lately(async {
-        let mut lab = lab();
+        let mut harness = harness();
         let policy = "rolling_update: {pause_time: 5}";
-        deploy(&lab, &group(3, "a", policy)).await;
+        deploy(&harness, &group(3, "a", policy)).await;
         let text = group(3, "b", policy);
         let hook = "resource_registry: {resources: {g: {\"2\": {hooks: post-update}}}}\n";
-        lab.around = surroundings("main.yaml", &format!("heat_template_version: wallaby\n{text}"), "env.yaml", hook);
-        let outcome = deploy(&lab, &text).await;
+        harness.context =
+            heat_environment("main.yaml", &format!("heat_template_version: wallaby\n{text}"), "env.yaml", hook);
+        let outcome = deploy(&harness, &text).await;
         assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Interrupted), [0, 1, 0, 0]));
-        let outcome = deploy(&lab, &text).await;
+        let outcome = deploy(&harness, &text).await;
         assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Ready), [0, 2, 0, 0]));
     });
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use blueprint::Name;
 use engine::{Action, Given, Options, Staged};
-use testkit::lab::{Lab, Stage};
+use testkit::harness::{Harness, Stage};
 
 /// Runs on one thread with a virtual clock: waiting costs no time.
 fn lately<T>(work: impl Future<Output = T>) -> T {
@@ -17,18 +17,18 @@ fn lately<T>(work: impl Future<Output = T>) -> T {
     runtime.expect("a runtime can be had").block_on(work)
 }
 
-fn lab() -> Lab {
-    Lab::with(PathBuf::from("/nowhere"), Vec::new(), vec![Arc::new(providers::heat::provider())])
+fn harness() -> Harness {
+    Harness::with(PathBuf::from("/nowhere"), Vec::new(), vec![Arc::new(providers::heat::provider())])
 }
 
 /// Stages a template, which stands here without its version.
-async fn stage(lab: &Lab, text: &str) -> Stage {
+async fn stage(harness: &Harness, text: &str) -> Stage {
     let text = format!("heat_template_version: wallaby\n{text}");
-    lab.stage("main.yaml", &text, Given::default(), Options::default()).await
+    harness.stage("main.yaml", &text, Given::default(), Options::default()).await
 }
 
-async fn staged(lab: &Lab, text: &str) -> Staged {
-    let stage = stage(lab, text).await;
+async fn staged(harness: &Harness, text: &str) -> Staged {
+    let stage = stage(harness, text).await;
     let said: Vec<String> = stage.diagnostics.iter().map(|one| format!("{}: {}", one.code.name, one.message)).collect();
     stage.staged.unwrap_or_else(|| panic!("{said:?}\n{text}"))
 }
@@ -56,8 +56,8 @@ fn batches(staged: &Staged) -> Vec<Vec<(char, Name)>> {
 }
 
 /// The names of the members that are there.
-async fn members(lab: &Lab) -> Vec<String> {
-    let snapshot = lab.snapshot().await;
+async fn members(harness: &Harness) -> Vec<String> {
+    let snapshot = harness.snapshot().await;
     let there = snapshot.records.iter().filter(|(_, record)| !record.id.is_empty());
     let mut names: Vec<String> = there.map(|(address, _)| address.name.to_string()).collect();
     names.sort();

@@ -1,8 +1,8 @@
-//! What Heat says of faulty templates: `recorded.json` holds templates of all kinds of mistakes with the words recorded from
-//! Heat 27, and ours must be the same, letter by letter.
+//! What Heat says of faulty templates: `recorded.json` holds templates of all kinds of mistakes with the words recorded
+//! from Heat 27, and ours must be the same, letter by letter.
 //!
-//! An entry has a name, a template, perhaps what is given with it, and either the `phase` and the `error` of the whole or the
-//! `output_errors` of single outputs. What is Python's own wording is not among them.
+//! An entry has a name, a template, perhaps what is given with it, and either the `phase` and the `error` of the whole
+//! or the `output_errors` of single outputs. What is Python's own wording is not among them.
 
 use std::path::Path;
 

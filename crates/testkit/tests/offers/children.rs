@@ -1,9 +1,9 @@
 //! What is handed to documents that are included: mistakes in it lie where it is written.
 
-use testkit::lab::settings;
-use testkit::shelf::Shelf;
+use testkit::document_sources::InMemorySource;
+use testkit::harness::settings;
 
-use super::{codes, given, lab, lately, stage};
+use super::{codes, given, harness, lately, stage};
 
 const CHILD: &str = "version: 2023-04-20
 variables:
@@ -27,9 +27,9 @@ fn a_mistake_is_said_to_lie_in_the_document_that_it_is_written_in() {
             ("3", vec!["absent-element 5", "child-failed 5"], vec![1, 0]),
             ("no JSON", vec!["json-invalid 5", "absent-element 5", "child-failed 5"], vec![0, 1, 0]),
         ] {
-            let mut lab = lab(&[]);
-            lab.shelf = Some(Shelf::new([(path.display().to_string(), CHILD.to_owned())]));
-            let staged = stage(&lab, DOCUMENT, given(&[("text", input)])).await;
+            let mut harness = harness(&[]);
+            harness.memory_source = Some(InMemorySource::new([(path.display().to_string(), CHILD.to_owned())]));
+            let staged = stage(&harness, DOCUMENT, given(&[("text", input)])).await;
             assert_eq!(codes(&staged), wrong);
             assert_eq!(staged.diagnostics.iter().map(|it| it.trail.len()).collect::<Vec<_>>(), trails);
         }
@@ -48,11 +48,13 @@ include: { core: { path: child.yaml, variables: { size: \"${jsondecode(a.spec.id
 resources: { a: { type: test/data, spec: { input: 1 } } }
 ";
     lately(async {
-        let mut lab = lab(&[]);
-        lab.shelf =
-            Some(Shelf::new([(std::env::temp_dir().join("child.yaml").display().to_string(), child.to_owned())]));
-        let staged = stage(&lab, text, Default::default()).await.staged.expect("a plan");
-        let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
+        let mut harness = harness(&[]);
+        harness.memory_source = Some(InMemorySource::new([(
+            std::env::temp_dir().join("child.yaml").display().to_string(),
+            child.to_owned(),
+        )]));
+        let staged = stage(&harness, text, Default::default()).await.staged.expect("a plan");
+        let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
         let outcome = run.outcome().expect("it was carried out");
         let said: Vec<&str> = outcome.diagnostics.iter().map(|it| it.code.name).collect();
         assert_eq!((outcome.outcome, said), (Some(state::OperationOutcome::Failed), vec!["json-invalid"]));

@@ -3,7 +3,7 @@
 use blueprint::Value;
 use engine::Given;
 
-use super::{codes, exports, given, lab, lately, stage};
+use super::{codes, exports, given, harness, lately, stage};
 
 const DOCUMENT: &str = "version: 2025-11-02
 variables:
@@ -26,8 +26,8 @@ exports:
 #[test]
 fn a_reference_gives_the_value_of_the_option() {
     lately(async {
-        let lab = lab(&[]);
-        let staged = stage(&lab, DOCUMENT, given(&[("size", "medium"), ("units", "one")])).await;
+        let harness = harness(&[]);
+        let staged = stage(&harness, DOCUMENT, given(&[("size", "medium"), ("units", "one")])).await;
         let exports = exports(&staged);
         assert_eq!(codes(&staged), Vec::<String>::new());
         assert_eq!(exports["size"], Value::from("s-2"));
@@ -41,11 +41,11 @@ fn a_reference_gives_the_value_of_the_option() {
 #[test]
 fn typed_inputs_are_labels_too() {
     lately(async {
-        let lab = lab(&[]);
+        let harness = harness(&[]);
         let mut inputs = Given::default();
         inputs.typed.insert("size".into(), Value::from("large"));
         inputs.typed.insert("units".into(), Value::Null);
-        let staged = stage(&lab, DOCUMENT, inputs).await;
+        let staged = stage(&harness, DOCUMENT, inputs).await;
         assert_eq!(exports(&staged)["size"], Value::from("s-4"));
         assert_eq!(exports(&staged)["units"], Value::Int(2));
     });
@@ -54,25 +54,25 @@ fn typed_inputs_are_labels_too() {
 #[test]
 fn what_is_no_label_is_refused_at_the_name_of_the_variable() {
     lately(async {
-        let lab = lab(&[]);
+        let harness = harness(&[]);
         // The value of an option is not its label; case counts.
         for wrong in ["s-2", "Medium", "", "huge"] {
-            assert_eq!(codes(&stage(&lab, DOCUMENT, given(&[("size", wrong)])).await), ["value-not-allowed 3"]);
+            assert_eq!(codes(&stage(&harness, DOCUMENT, given(&[("size", wrong)])).await), ["value-not-allowed 3"]);
         }
-        let staged = stage(&lab, DOCUMENT, given(&[("size", "small"), ("few", "large")])).await;
+        let staged = stage(&harness, DOCUMENT, given(&[("size", "small"), ("few", "large")])).await;
         assert_eq!(codes(&staged), ["value-not-allowed 6"]);
-        assert_eq!(codes(&stage(&lab, DOCUMENT, Given::default()).await), ["missing-variable 3"]);
+        assert_eq!(codes(&stage(&harness, DOCUMENT, Given::default()).await), ["missing-variable 3"]);
         let mut inputs = given(&[("size", "small")]);
         inputs.typed.insert("units".into(), Value::Int(1));
-        assert_eq!(codes(&stage(&lab, DOCUMENT, inputs).await), ["type-mismatch 4"]);
+        assert_eq!(codes(&stage(&harness, DOCUMENT, inputs).await), ["type-mismatch 4"]);
     });
 }
 
 #[test]
 fn a_near_label_is_offered_and_a_secret_one_not_said() {
     lately(async {
-        let lab = lab(&[]);
-        let staged = stage(&lab, DOCUMENT, given(&[("size", "smal"), ("hidden", "smoll")])).await;
+        let harness = harness(&[]);
+        let staged = stage(&harness, DOCUMENT, given(&[("size", "smal"), ("hidden", "smoll")])).await;
         let said = format!("{:?}", staged.diagnostics);
         assert!(said.contains("did you mean `small`?"), "{said}");
         assert!(!said.contains("smoll"), "{said}");
@@ -82,7 +82,7 @@ fn a_near_label_is_offered_and_a_secret_one_not_said() {
 #[test]
 fn the_value_fits_where_its_kind_does() {
     lately(async {
-        let lab = lab(&[]);
+        let harness = harness(&[]);
         let text = "version: 2025-11-02
 variables:
   units: { type: test/compute/units, default: two }
@@ -92,7 +92,7 @@ resources:
 exports:
   wrong: { type: string, field: variables.units }
 ";
-        let staged = stage(&lab, text, Given::default()).await;
+        let staged = stage(&harness, text, Given::default()).await;
         let wrong: Vec<_> = codes(&staged).into_iter().filter(|code| code.starts_with("type-mismatch")).collect();
         assert_eq!(wrong, ["type-mismatch 8"], "{:?}", staged.diagnostics);
     });

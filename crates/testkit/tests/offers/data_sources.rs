@@ -3,9 +3,9 @@
 use blueprint::{Address, Value};
 use engine::shell::Operated;
 use engine::{Event, Given};
-use testkit::lab::{Lab, Run, settings};
+use testkit::harness::{Harness, Run, settings};
 
-use super::{codes, exports, given, lab, lately, stage};
+use super::{codes, exports, given, harness, lately, stage};
 
 /// The names of the networks that a filter finds, or the codes of why it finds none.
 fn found(filter: &str) -> Vec<String> {
@@ -23,7 +23,7 @@ exports:
   name: {{ type: string, field: datasources.net.name }}
 "
         );
-        let staged = stage(&lab(&[]), &text, Given::default()).await;
+        let staged = stage(&harness(&[]), &text, Given::default()).await;
         let mut told: Vec<String> = staged
             .diagnostics
             .iter()
@@ -185,7 +185,7 @@ exports:
 #[test]
 fn exports_have_names_aliases_kinds_and_secrets() {
     lately(async {
-        let staged = stage(&lab(&[]), EXPORTS, Given::default()).await;
+        let staged = stage(&harness(&[]), EXPORTS, Given::default()).await;
         // A field that the candidate lacks is absent: its export is left out.
         assert_eq!(codes(&staged), ["several-matches 17", "absent-export 35"]);
         let exports = exports(&staged);
@@ -222,7 +222,7 @@ resources:
   r: { type: test/data, spec: { input: \"${values.read}\" } }
   gone: { type: test/data, condition: \"${eq(1, 2)}\", spec: { input: \"${datasources.dead.name}\" } }
 ";
-        let staged = stage(&lab(&[]), text, Given::default()).await;
+        let staged = stage(&harness(&[]), text, Given::default()).await;
         assert_eq!(codes(&staged), Vec::<String>::new());
         let plan = staged.staged.expect("a plan").plan;
         assert_eq!(plan.answers.data_sources.keys().map(|name| name.to_string()).collect::<Vec<_>>(), ["live"]);
@@ -261,11 +261,11 @@ const HOLDER: &str = r#"{"format": 1, "namespace": "later", "resourceTypes": {"l
     "output": {"kind": "object", "computed": true, "changesOnUpdate": true, "fields": {"name": {"kind": "string", "computed": true, "value": "side"}}},
     "id": {"kind": "string", "computed": true, "value": "holder-{hash}"}}}}}"#;
 
-async fn run(lab: &Lab, text: &str, inputs: Given) -> Run {
-    let staged = stage(lab, text, inputs).await;
+async fn run(harness: &Harness, text: &str, inputs: Given) -> Run {
+    let staged = stage(harness, text, inputs).await;
     let told = codes(&staged);
     let Some(staged) = staged.staged else { panic!("no plan: {told:?}") };
-    lab.run(staged, false, Vec::new(), settings(None, false)).await
+    harness.run(staged, false, Vec::new(), settings(None, false)).await
 }
 
 fn outcome_codes(run: &Run) -> Vec<&'static str> {
@@ -278,8 +278,8 @@ fn outcome_codes(run: &Run) -> Vec<&'static str> {
 #[test]
 fn what_depends_on_something_unknown_is_read_on_deploy() {
     lately(async {
-        let lab = lab(&[HOLDER]);
-        let staged = stage(&lab, LATER, Given::default()).await;
+        let harness = harness(&[HOLDER]);
+        let staged = stage(&harness, LATER, Given::default()).await;
         assert_eq!(codes(&staged), Vec::<String>::new());
         let planned = exports(&staged);
         assert!(planned["vpc"].is_unknown() && planned["doubled"].is_unknown());
@@ -295,9 +295,9 @@ fn what_depends_on_something_unknown_is_read_on_deploy() {
         assert_eq!(waits("zoned"), ["datasources.next"]);
         assert_eq!(waits("datasources.next"), ["datasources.net"]);
 
-        let run = run(&lab, LATER, Given::default()).await;
+        let run = run(&harness, LATER, Given::default()).await;
         assert_eq!(outcome_codes(&run), Vec::<&str>::new());
-        let snapshot = lab.snapshot().await;
+        let snapshot = harness.snapshot().await;
         assert_eq!(snapshot.exports["vpc"], Value::from("vpc-2"));
         assert_eq!(snapshot.exports["doubled"], Value::Int(48));
         assert_eq!(snapshot.exports["token"], Value::from("tok-two").secret());
@@ -306,7 +306,7 @@ fn what_depends_on_something_unknown_is_read_on_deploy() {
         assert_eq!(inputs("zoned"), Some(Value::from("in z2")));
         assert_eq!(inputs("there"), Some(Value::Int(1)));
         // Once it is there the same is read at stage, and nothing is left to do.
-        let again = stage(&lab, LATER, Given::default()).await;
+        let again = stage(&harness, LATER, Given::default()).await;
         let plan = again.staged.expect("a plan").plan;
         assert!(plan.is_empty(), "{:?}", plan.steps);
         assert_eq!(plan.answers.data_sources.len(), 2);
@@ -316,14 +316,14 @@ fn what_depends_on_something_unknown_is_read_on_deploy() {
 #[test]
 fn what_is_read_on_deploy_and_not_found_fails_its_readers_alone() {
     lately(async {
-        let lab = lab(&[&HOLDER.replace("\"value\": \"side\"", "\"value\": \"nowhere\"")]);
-        let run = run(&lab, LATER, Given::default()).await;
+        let harness = harness(&[&HOLDER.replace("\"value\": \"side\"", "\"value\": \"nowhere\"")]);
+        let run = run(&harness, LATER, Given::default()).await;
         let told = outcome_codes(&run);
         assert!(told.contains(&"data-source-empty"), "{told:?}");
         assert_eq!(told.iter().filter(|code| **code == "data-source-empty").count(), 1);
         let unread = run.events.iter().filter(|event| matches!(event, Event::Unread { .. })).count();
         assert_eq!(unread, 1);
-        let snapshot = lab.snapshot().await;
+        let snapshot = harness.snapshot().await;
         assert_eq!(snapshot.records.keys().map(ToString::to_string).collect::<Vec<_>>(), ["holder"]);
         assert!(snapshot.exports.is_empty());
     });
@@ -332,7 +332,7 @@ fn what_is_read_on_deploy_and_not_found_fails_its_readers_alone() {
 #[test]
 fn functions_are_called_on_deploy_with_what_is_made_then() {
     lately(async {
-        let lab = lab(&[]);
+        let harness = harness(&[]);
         let text = "version: 2025-11-02
 resources:
   r: { type: test/record, spec: { title: r } }
@@ -342,15 +342,15 @@ values:
 exports:
   tags: { type: array, field: values.tags }
 ";
-        let run = run(&lab, text, given(&[])).await;
+        let run = run(&harness, text, given(&[])).await;
         assert_eq!(outcome_codes(&run), Vec::<&str>::new());
-        let snapshot = lab.snapshot().await;
+        let snapshot = harness.snapshot().await;
         let id = snapshot.records[&Address::root("r")].id.to_string();
         let input = snapshot.records[&Address::root("s")].inputs.get("input").cloned();
         assert_eq!(input, Some(Value::text(format!("{id}#7"))));
         let tags = Value::list([Value::text(format!("{id}#0")), Value::text(format!("arn:test:{id}#1"))]);
         assert_eq!(snapshot.exports["tags"], tags);
-        let again = stage(&lab, text, given(&[])).await;
+        let again = stage(&harness, text, given(&[])).await;
         assert!(again.staged.expect("a plan").plan.is_empty());
     });
 }

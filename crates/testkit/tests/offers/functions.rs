@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
 use engine::{Options, PlanQuestion, ReadQuestion, Request, SourceError, World};
-use provider::{BoxFuture, Checked, ErrorKind, Fetched, Planned, ProviderError, Seen};
-use testkit::lab::Stage;
+use provider::{BoxFuture, Checked, ErrorKind, Fetched, Planned, ProviderError, ReadOutcome};
+use testkit::harness::Stage;
 
-use super::{codes, exports, given, lab, lately, stage};
+use super::{codes, exports, given, harness, lately, stage};
 
 /// A document with an export for each expression.
 fn document(expressions: &[(&str, &str)]) -> String {
@@ -36,7 +36,7 @@ values:
 /// The values of expressions, in order, as JSON.
 fn values(expressions: &[(&str, &str)]) -> Vec<String> {
     lately(async {
-        let staged = stage(&lab(&[]), &document(expressions), given(&[])).await;
+        let staged = stage(&harness(&[]), &document(expressions), given(&[])).await;
         let exports = exports(&staged);
         (0..expressions.len())
             .map(|at| exports.get(&format!("v{at}")).map_or("absent".into(), ToString::to_string))
@@ -47,7 +47,7 @@ fn values(expressions: &[(&str, &str)]) -> Vec<String> {
 /// The codes that an expression of that type is reported with, at check or stage.
 fn wrong(ty: &str, expression: &str) -> Vec<String> {
     lately(async {
-        let staged = stage(&lab(&[]), &document(&[(ty, expression)]), given(&[])).await;
+        let staged = stage(&harness(&[]), &document(&[(ty, expression)]), given(&[])).await;
         assert!(staged.staged.is_none(), "`{expression}` has a value");
         staged.diagnostics.iter().map(|it| it.code.name.to_owned()).collect()
     })
@@ -92,7 +92,7 @@ exports:
   list: { type: array, field: values.list }
 ",
         );
-        let staged = stage(&lab(&[]), &text, given(&[])).await;
+        let staged = stage(&harness(&[]), &text, given(&[])).await;
         let exports = exports(&staged);
         assert!(exports["revision"].is_unknown());
         let list = exports["list"].as_list().expect("a list");
@@ -105,7 +105,7 @@ fn secrets_stay_secret() {
     assert_eq!(values(&[("string", "test_tag(variables.secret, 1)")]), ["(secret)"]);
     lately(async {
         let text = document(&[("string", "test_settings(variables.secret)")]);
-        let staged = stage(&lab(&[]), &text, given(&[])).await;
+        let staged = stage(&harness(&[]), &text, given(&[])).await;
         let Some(staged) = staged.staged else { panic!("no plan: {:?}", staged.diagnostics) };
         assert!(staged.plan.secret, "what is kept of the call must be sealed");
         assert!(staged.plan.answers.calls.values().all(Value::has_secret));
@@ -115,11 +115,11 @@ fn secrets_stay_secret() {
 #[test]
 fn what_is_kept_of_a_secret_call_is_kept_under_a_key_of_the_plan() {
     lately(async {
-        let lab = lab(&[]);
+        let harness = harness(&[]);
         let text = document(&[("string", "test_tag(variables.secret, 1)")]);
         let mut kept = std::collections::BTreeSet::new();
         for _ in 0..2 {
-            let staged = stage(&lab, &text, given(&[])).await.staged.expect("a plan");
+            let staged = stage(&harness, &text, given(&[])).await.staged.expect("a plan");
             let answers = staged.plan.answers.clone();
             assert_eq!(answers.salt.len(), 32, "it was drawn");
             kept.insert(answers.calls.keys().next().cloned().expect("the call is kept"));
@@ -128,11 +128,11 @@ fn what_is_kept_of_a_secret_call_is_kept_under_a_key_of_the_plan() {
             let file = engine::plan_file::write(&staged.plan, &sealer).expect("there is a key");
             let (_, made_from) = engine::plan_file::read(&file, &sealer).expect("it was just written");
             assert_eq!(made_from.answers, answers);
-            let run = lab.run(staged, true, Vec::new(), testkit::lab::settings(None, false)).await;
+            let run = harness.run(staged, true, Vec::new(), testkit::harness::settings(None, false)).await;
             assert!(run.operated.is_some());
         }
         let open = document(&[("string", "test_tag(\"hush\", 1)")]);
-        let staged = stage(&lab, &open, given(&[])).await.staged.expect("a plan");
+        let staged = stage(&harness, &open, given(&[])).await.staged.expect("a plan");
         assert!(staged.plan.answers.salt.is_empty(), "nothing secret was asked about");
         let of_open = staged.plan.answers.calls.keys().next().expect("the call is kept");
         let digest = of_open.rsplit('/').next().expect("it ends in a digest");
@@ -158,7 +158,7 @@ fn mistakes_are_found_at_check_where_kinds_are_known() {
 fn a_refusal_stands_at_the_call_and_names_the_item() {
     lately(async {
         let text = document(&[("array", "map(list(1, 9223372036854775807), test_double)")]);
-        let staged = stage(&lab(&[]), &text, given(&[])).await;
+        let staged = stage(&harness(&[]), &text, given(&[])).await;
         assert_eq!(codes(&staged), ["provider-failed 8"]);
         let said = format!("{:?}", staged.diagnostics);
         assert!(said.contains("item 1") && said.contains("beyond 64 bits"), "{said}");
@@ -209,7 +209,7 @@ impl World for Calls {
         never()
     }
 
-    fn read<'a>(&'a self, _: ReadQuestion<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(&'a self, _: ReadQuestion<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         never()
     }
 
@@ -245,9 +245,9 @@ impl World for Calls {
 }
 
 async fn staged_with(text: &str, answer: fn(&[Value]) -> Result<Value, ProviderError>) -> (Calls, Stage) {
-    let lab = lab(&[]);
+    let harness = harness(&[]);
     let world = Calls { under_way: 0.into(), most: 0.into(), all: 0.into(), answer };
-    let read = lab.read("case.yaml", text);
+    let read = harness.read("case.yaml", text);
     let mut diagnostics: Diagnostics = read.diagnostics;
     let request = Request {
         instance: "case".into(),
@@ -255,8 +255,8 @@ async fn staged_with(text: &str, answer: fn(&[Value]) -> Result<Value, ProviderE
         given: given(&[]),
         options: Options::default(),
         snapshot: state::Snapshot::default(),
-        catalogs: lab.catalogs.clone(),
-        functions: lab.functions.clone(),
+        catalogs: harness.catalogs.clone(),
+        functions: harness.functions.clone(),
         answers: None,
         others: None,
         world: &world,

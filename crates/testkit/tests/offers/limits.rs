@@ -3,9 +3,9 @@
 use engine::{Event, Given};
 use providers::fake::{Fault, FaultKind, When};
 use state::OperationOutcome;
-use testkit::lab::{Lab, settings};
+use testkit::harness::{Harness, settings};
 
-use super::{codes, lab, lately, stage};
+use super::{codes, harness, lately, stage};
 
 const CATALOGUE: &str = r#"{ "format": 1, "namespace": "narrow", "maxParallel": 2,
   "resourceTypes": { "narrow/gate": { "idField": "id", "fields": {
@@ -29,11 +29,11 @@ resources:
   wide: { type: test/data, each: '${split(\"a,b,c,d,e,f,g,h,i,j,k,l\", \",\")}', spec: { input: '${elem}' } }
 ";
 
-async fn deploy(lab: &Lab, text: &str, parallel: usize) -> (Option<OperationOutcome>, [u64; 4], usize) {
-    let staged = stage(lab, text, Given::default()).await;
+async fn deploy(harness: &Harness, text: &str, parallel: usize) -> (Option<OperationOutcome>, [u64; 4], usize) {
+    let staged = stage(harness, text, Given::default()).await;
     let told = codes(&staged);
     let Some(staged) = staged.staged else { panic!("no plan: {told:?}") };
-    let run = lab.run(staged, false, Vec::new(), settings(Some(parallel), false)).await;
+    let run = harness.run(staged, false, Vec::new(), settings(Some(parallel), false)).await;
     let mut under_way = std::collections::BTreeSet::new();
     let mut most = 0;
     for event in &run.events {
@@ -56,8 +56,8 @@ async fn deploy(lab: &Lab, text: &str, parallel: usize) -> (Option<OperationOutc
 fn what_it_has_no_room_for_waits_and_holds_nobody_up() {
     for parallel in [1, 2, 3, 16] {
         lately(async {
-            let lab = lab(&[CATALOGUE]);
-            let (outcome, counts, most) = deploy(&lab, DOCUMENT, parallel).await;
+            let harness = harness(&[CATALOGUE]);
+            let (outcome, counts, most) = deploy(&harness, DOCUMENT, parallel).await;
             assert_eq!((outcome, counts), (Some(OperationOutcome::Ready), [21, 0, 0, 0]), "{parallel} at once");
             assert!(most <= 2, "{most} calls at once, with {parallel} allowed and 2 taken");
         });
@@ -65,15 +65,15 @@ fn what_it_has_no_room_for_waits_and_holds_nobody_up() {
 }
 
 /// How many calls are open after a run that ended while the create of this address was under way, four calls at once.
-async fn left_open(lab: &Lab, text: &str, at: &str) -> usize {
-    let staged = stage(lab, text, Given::default()).await;
+async fn left_open(harness: &Harness, text: &str, at: &str) -> usize {
+    let staged = stage(harness, text, Given::default()).await;
     let told = codes(&staged);
     let Some(staged) = staged.staged else { panic!("no plan: {told:?}") };
     let kind = FaultKind::Crash { when: When::Before, untraceable: false };
     let fault = Fault { on: Some(provider::Operation::Create), at: at.into(), skip: 0, times: 1, kind };
-    let run = lab.run(staged, false, vec![fault], settings(Some(4), false)).await;
+    let run = harness.run(staged, false, vec![fault], settings(Some(4), false)).await;
     assert!(run.operated.is_none(), "it did not crash");
-    lab.snapshot().await.open.len()
+    harness.snapshot().await.open.len()
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn no_more_intents_are_open_than_there_is_room_for_calls() {
             "version: 2023-04-20\nresources:\n  thing: {{ type: test/data, each: '{list}', spec: {{ {spec} }} }}\n"
         );
         lately(async {
-            let open = left_open(&lab(&[]), &text, "thing[16]").await;
+            let open = left_open(&harness(&[]), &text, "thing[16]").await;
             assert!((1..=4).contains(&open), "{open}");
         });
     }
@@ -97,7 +97,7 @@ fn a_great_many_at_once_are_no_more_trouble_than_a_few() {
         "version: 2023-04-20\nresources:\n  thing: {{ type: test/data, each: '${{split(\"{list}\", \",\")}}', spec: {{ input: '${{i}}' }} }}\n"
     );
     lately(async {
-        let (outcome, counts, _) = deploy(&lab(&[]), &text, 300).await;
+        let (outcome, counts, _) = deploy(&harness(&[]), &text, 300).await;
         assert_eq!((outcome, counts), (Some(OperationOutcome::Ready), [1_000, 0, 0, 0]));
     });
 }

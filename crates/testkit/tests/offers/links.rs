@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use blueprint::Address;
 use engine::{Event, Given, Options};
-use testkit::lab::{Lab, Run, settings};
+use testkit::harness::{Harness, Run, settings};
 
-use super::{codes, lab, lately, stage};
+use super::{codes, harness, lately, stage};
 
 /// A kind whose requirement reads what the provider draws, and which orders nothing by itself.
 fn catalogue(zone: &str) -> String {
@@ -40,11 +40,11 @@ resources:
   reader: { type: test/data, spec: { input: \"${link(app, store)}\" } }
 ";
 
-async fn deploy(lab: &Lab, text: &str) -> Run {
-    let staged = stage(lab, text, Given::default()).await;
+async fn deploy(harness: &Harness, text: &str) -> Run {
+    let staged = stage(harness, text, Given::default()).await;
     let told = codes(&staged);
     let Some(staged) = staged.staged else { panic!("no plan: {told:?}") };
-    lab.run(staged, false, Vec::new(), settings(None, false)).await
+    harness.run(staged, false, Vec::new(), settings(None, false)).await
 }
 
 /// What was done, in order.
@@ -61,21 +61,21 @@ fn done(run: &Run) -> String {
 #[test]
 fn a_requirement_that_only_a_deploy_can_tell_is_looked_at_before_anything_is_written() {
     lately(async {
-        let lab = lab(&[&catalogue("north")]);
-        let run = deploy(&lab, DOCUMENT).await;
+        let harness = harness(&[&catalogue("north")]);
+        let run = deploy(&harness, DOCUMENT).await;
         assert_eq!(done(&run), "create store; create app; update app::store/b; create reader; ");
-        let again = stage(&lab, DOCUMENT, Given::default()).await.staged.expect("a plan");
+        let again = stage(&harness, DOCUMENT, Given::default()).await.staged.expect("a plan");
         assert!(again.plan.is_empty() && again.plan.writes_nothing(&again.snapshot));
     });
     lately(async {
-        let lab = lab(&[&catalogue("south")]);
-        let run = deploy(&lab, DOCUMENT).await;
+        let harness = harness(&[&catalogue("south")]);
+        let run = deploy(&harness, DOCUMENT).await;
         assert_eq!(done(&run), "create store; ", "the app is never sent with what the link writes into it");
         let outcome = run.outcome().expect("it was carried out");
         let said: Vec<(&str, &str)> =
             outcome.diagnostics.iter().map(|it| (it.code.name, it.message.as_str())).collect();
         assert_eq!(said, [("link-requirement", "the link `app::store` cannot be made: `store` lies in `south`")]);
-        assert!(!lab.snapshot().await.records.contains_key(&Address::root("app")));
+        assert!(!harness.snapshot().await.records.contains_key(&Address::root("app")));
     });
 }
 
@@ -85,8 +85,8 @@ fn a_link_of_which_nothing_can_be_said_has_failed() {
         let said_of = |catalogue: String| {
             catalogue.replace("\"zone\": \"${b.spec.zone}\"", "\"zone\": \"${fromjson(b.spec.zone, '/at')}\"")
         };
-        let lab = lab(&[&said_of(catalogue("north"))]);
-        let run = deploy(&lab, DOCUMENT).await;
+        let harness = harness(&[&said_of(catalogue("north"))]);
+        let run = deploy(&harness, DOCUMENT).await;
         assert_eq!(done(&run), "create store; create app; update app::store/b; ", "who reads the link is not made");
         let outcome = run.outcome().expect("it was carried out");
         assert_eq!(outcome.outcome, Some(state::OperationOutcome::Failed));
@@ -97,7 +97,7 @@ fn a_link_of_which_nothing_can_be_said_has_failed() {
             run.events.iter().filter(|it| matches!(it, Event::Failed { address, .. } if address.link.is_some()));
         assert_eq!(failed.count(), 1);
         let link: Address = "app::store".parse().expect("an address");
-        assert_eq!(lab.snapshot().await.records[&link].status.to_string(), "create failed");
+        assert_eq!(harness.snapshot().await.records[&link].status.to_string(), "create failed");
     });
 }
 
@@ -112,10 +112,10 @@ fn a_part_whose_condition_turns_out_false_is_not_made_and_the_link_is() {
             let all = catalogue(zone).replace("\"effects\"", parts);
             // Nothing is required of the zone.
             let all = all.replace("${eq(b.spec.zone, \\\"north\\\")}\", \"say\"", "${true}\", \"say\"");
-            let lab = lab(&[&all]);
-            let run = deploy(&lab, DOCUMENT).await;
+            let harness = harness(&[&all]);
+            let run = deploy(&harness, DOCUMENT).await;
             assert_eq!(done(&run), made);
-            let again = stage(&lab, DOCUMENT, Given::default()).await.staged.expect("a plan");
+            let again = stage(&harness, DOCUMENT, Given::default()).await.staged.expect("a plan");
             assert!(again.plan.is_empty() && again.plan.writes_nothing(&again.snapshot));
         });
     }
@@ -129,13 +129,13 @@ resources:
   role: { type: test/role, linkSelector: { byLabel: { app: x } }, spec: { name: r } }
 ";
     lately(async {
-        let lab = lab(&[]);
-        assert_eq!(done(&deploy(&lab, text).await), "create role; create b; ");
-        let records = lab.snapshot().await.records;
+        let harness = harness(&[]);
+        assert_eq!(done(&deploy(&harness, text).await), "create role; create b; ");
+        let records = harness.snapshot().await.records;
         let used = |address: &str| records[&Address::root(address)].dependencies.clone();
         assert_eq!((used("b"), used("role")), (vec![Address::root("role")], Vec::new()));
-        let staged = lab.stage_destroy(Options::default()).await.staged.expect("a plan");
-        let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
+        let staged = harness.stage_destroy(Options::default()).await.staged.expect("a plan");
+        let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
         assert_eq!(done(&run), "delete b; delete role; ");
     });
     // Also where the link writes nothing.
@@ -145,9 +145,9 @@ resources:
   two: { type: test/function, metadata: { labels: { app: x } }, spec: { name: two } }
 ";
     lately(async {
-        let lab = lab(&[]);
-        assert_eq!(done(&deploy(&lab, text).await), "create two; create one; ");
-        let records = lab.snapshot().await.records;
+        let harness = harness(&[]);
+        assert_eq!(done(&deploy(&harness, text).await), "create two; create one; ");
+        let records = harness.snapshot().await.records;
         assert_eq!(records[&Address::root("one")].dependencies, [Address::root("two")]);
         assert_eq!(records[&Address::root("two")].dependencies, []);
     });
@@ -155,9 +155,9 @@ resources:
     let text = text.replace("spec: { name: one }", "each: \"${list('a', 'b')}\", spec: { name: \"${elem}\" }");
     let text = text.replace("spec: { name: two }", "each: \"${list('a', 'b')}\", spec: { name: \"${elem}\" }");
     lately(async {
-        let lab = lab(&[]);
-        deploy(&lab, &text).await;
-        let records = lab.snapshot().await.records;
+        let harness = harness(&[]);
+        deploy(&harness, &text).await;
+        let records = harness.snapshot().await.records;
         let member = |name: &str, at: u32| Address::root(name).with_key(blueprint::Key::Index(at));
         for at in [0, 1] {
             assert_eq!(records[&member("one", at)].dependencies, [member("two", at)]);
@@ -171,11 +171,11 @@ fn what_a_link_no_longer_writes_is_taken_out() {
     lately(async {
         let all = catalogue("north")
             .replace("\"value\": \"${a.spec.id}\"", "\"value\": \"${if(eq(a.spec.name, 'a'), a.spec.id, none)}\"");
-        let lab = lab(&[&all]);
-        deploy(&lab, DOCUMENT).await;
-        let clients = async || lab.snapshot().await.records[&Address::root("store")].inputs.get("clients").cloned();
+        let harness = harness(&[&all]);
+        deploy(&harness, DOCUMENT).await;
+        let clients = async || harness.snapshot().await.records[&Address::root("store")].inputs.get("clients").cloned();
         assert!(clients().await.is_some_and(|clients| clients.to_string() == r#"["app-a0dc9ca0"]"#));
-        let run = deploy(&lab, &DOCUMENT.replace("name: a }", "name: c }")).await;
+        let run = deploy(&harness, &DOCUMENT.replace("name: a }", "name: c }")).await;
         assert_eq!(done(&run), "update app; update app::store/b; ");
         assert!(clients().await.is_none_or(|clients| clients.to_string() == "[]"));
     });
@@ -185,10 +185,10 @@ fn what_a_link_no_longer_writes_is_taken_out() {
 fn a_requirement_of_what_the_document_sets_waits_for_nothing() {
     lately(async {
         let all = catalogue("north").replace("eq(b.spec.zone, \\\"north\\\")", "eq(b.spec.name, \\\"s\\\")");
-        let lab = lab(&[&all]);
-        let run = deploy(&lab, DOCUMENT).await;
+        let harness = harness(&[&all]);
+        let run = deploy(&harness, DOCUMENT).await;
         assert_eq!(done(&run), "create app; create store; update app::store/b; create reader; ");
-        assert_eq!(lab.snapshot().await.records[&Address::root("app")].dependencies, []);
+        assert_eq!(harness.snapshot().await.records[&Address::root("app")].dependencies, []);
     });
 }
 
@@ -196,13 +196,13 @@ fn a_requirement_of_what_the_document_sets_waits_for_nothing() {
 fn what_a_link_wrote_of_a_thing_that_was_made_anew_is_taken_out() {
     lately(async {
         let all = catalogue("north").replacen("\"required\": true", "\"required\": true, \"mustRecreate\": true", 1);
-        let lab = lab(&[&all]);
-        deploy(&lab, DOCUMENT).await;
-        let clients = async || lab.snapshot().await.records[&Address::root("store")].inputs.get("clients").cloned();
-        let app = async || blueprint::Value::Text(lab.snapshot().await.records[&Address::root("app")].id.clone());
+        let harness = harness(&[&all]);
+        deploy(&harness, DOCUMENT).await;
+        let clients = async || harness.snapshot().await.records[&Address::root("store")].inputs.get("clients").cloned();
+        let app = async || blueprint::Value::Text(harness.snapshot().await.records[&Address::root("app")].id.clone());
         let first = app().await;
         assert_eq!(clients().await, Some(blueprint::Value::list([first.clone()])));
-        deploy(&lab, &DOCUMENT.replace("name: a }", "name: c }")).await;
+        deploy(&harness, &DOCUMENT.replace("name: a }", "name: c }")).await;
         let second = app().await;
         assert_ne!(first, second);
         assert_eq!(clients().await, Some(blueprint::Value::list([second])));
@@ -219,14 +219,14 @@ fn what_the_document_holds_under_the_same_key_is_not_written_over() {
         .replace("\"clients\":", &format!("{rules}:"))
         .replace(r#""add": "clients", "when": "after", "value": "${a.spec.id}""#, effect);
     lately(async {
-        let lab = lab(&[&all]);
+        let harness = harness(&[&all]);
         // Under which key the link writes is known only when the app is there.
         let text = DOCUMENT.replace("name: s }", "name: s, rules: [{ sid: app-a0dc9ca0, allow: nobody }] }");
-        let run = deploy(&lab, &text).await;
+        let run = deploy(&harness, &text).await;
         let outcome = run.outcome().expect("it was carried out");
         let said: Vec<&str> = outcome.diagnostics.iter().map(|it| it.code.name).collect();
         assert_eq!(said, ["link-conflict"]);
-        let rules = lab.snapshot().await.records[&Address::root("store")].inputs.get("rules").cloned();
+        let rules = harness.snapshot().await.records[&Address::root("store")].inputs.get("rules").cloned();
         assert_eq!(rules.map(|it| it.to_string()).as_deref(), Some(r#"[{"sid": "app-a0dc9ca0", "allow": "nobody"}]"#));
     });
 }
@@ -244,9 +244,9 @@ resources:
   role: { type: test/role, linkSelector: { byLabel: { app: x } }, spec: { name: r } }
 ";
     lately(async {
-        let lab = lab(&[]);
-        deploy(&lab, text).await;
-        let staged = stage(&lab, &text.replace("one", "two"), Given::default()).await.staged.expect("a plan");
+        let harness = harness(&[]);
+        deploy(&harness, text).await;
+        let staged = stage(&harness, &text.replace("one", "two"), Given::default()).await.staged.expect("a plan");
         let changed: Vec<String> = staged.plan.links.iter().map(|link| link.address.to_string()).collect();
         assert_eq!(changed, Vec::<String>::new());
     });
@@ -279,14 +279,14 @@ resources:
   store: { type: shop/store, metadata: { labels: { app: x } }, spec: {} }
 ";
     lately(async {
-        let lab = lab(&[catalogue]);
-        assert_eq!(done(&deploy(&lab, text).await), "create store; create app[0]; create app[1]; ");
-        let modes = lab.snapshot().await.records[&Address::root("store")].inputs.get("modes").cloned();
+        let harness = harness(&[catalogue]);
+        assert_eq!(done(&deploy(&harness, text).await), "create store; create app[0]; create app[1]; ");
+        let modes = harness.snapshot().await.records[&Address::root("store")].inputs.get("modes").cloned();
         let modes = modes.map(|modes| modes.to_string());
         assert_eq!(modes.as_deref(), Some(r#"{"app[0]": "very fast", "app[1]": "very slow"}"#));
         // What is written for the one link goes before what is written for all.
-        deploy(&lab, &text.replace("{ shop.mode", "{ shop.store.mode: special, shop.mode")).await;
-        let modes = lab.snapshot().await.records[&Address::root("store")].inputs.get("modes").cloned();
+        deploy(&harness, &text.replace("{ shop.mode", "{ shop.store.mode: special, shop.mode")).await;
+        let modes = harness.snapshot().await.records[&Address::root("store")].inputs.get("modes").cloned();
         let modes = modes.map(|modes| modes.to_string());
         assert_eq!(modes.as_deref(), Some(r#"{"app[0]": "special", "app[1]": "special"}"#));
     });
@@ -298,12 +298,12 @@ fn a_kind_may_ask_what_a_document_may() {
         let data = |expression: &str| {
             catalogue("north").replace("\"data\": {", &format!("\"data\": {{ \"drawn\": \"{expression}\","))
         };
-        let lab = lab(&[&data("${uuid()}")]);
-        deploy(&lab, DOCUMENT).await;
-        let input = lab.snapshot().await.records[&Address::root("reader")].inputs.get("input").cloned();
+        let harness = harness(&[&data("${uuid()}")]);
+        deploy(&harness, DOCUMENT).await;
+        let input = harness.snapshot().await.records[&Address::root("reader")].inputs.get("input").cloned();
         let drawn = input.and_then(|input| input.get("drawn").and_then(|drawn| drawn.as_text().map(str::len)));
         assert_eq!(drawn, Some(36));
-        let again = stage(&lab, DOCUMENT, Given::default()).await.staged.expect("a plan");
+        let again = stage(&harness, DOCUMENT, Given::default()).await.staged.expect("a plan");
         assert!(again.plan.is_empty() && again.plan.writes_nothing(&again.snapshot));
     });
 }
@@ -311,9 +311,10 @@ fn a_kind_may_ask_what_a_document_may() {
 #[test]
 fn a_kind_may_read_all_metadata_of_an_end() {
     lately(async {
-        let lab = lab(&[&catalogue("north").replace("\"data\": {", "\"data\": { \"about\": \"${b.metadata}\",")]);
-        deploy(&lab, DOCUMENT).await;
-        let input = lab.snapshot().await.records[&Address::root("reader")].inputs.get("input").cloned();
+        let harness =
+            harness(&[&catalogue("north").replace("\"data\": {", "\"data\": { \"about\": \"${b.metadata}\",")]);
+        deploy(&harness, DOCUMENT).await;
+        let input = harness.snapshot().await.records[&Address::root("reader")].inputs.get("input").cloned();
         let about = input.and_then(|input| input.get("about").map(|about| about.to_string()));
         assert_eq!(about.as_deref(), Some(r#"{"labels": {"app": "x"}}"#));
     });
@@ -328,13 +329,13 @@ fn one_annotation_may_be_wrong_in_two_ways() {
         .replace("resources:", "variables: { mode: { type: string, default: neither } }\nresources:")
         .replace("linkSelector", "metadata: { annotations: { shop.mode: \"${variables.mode}\" } }, linkSelector");
     lately(async {
-        let lab = lab(&[&catalogue("north").replace("\"effects\"", two)]);
-        let staged = stage(&lab, &text, Given::default()).await;
+        let harness = harness(&[&catalogue("north").replace("\"effects\"", two)]);
+        let staged = stage(&harness, &text, Given::default()).await;
         let said: Vec<&str> = staged.diagnostics.iter().map(|it| it.message.as_str()).collect();
         assert_eq!(said, ["`shop.mode` must be an integer", "`shop.mode` must be a boolean"]);
         // The same where only a stage can tell what it is.
         let text = text.replace("${variables.mode}", "${jsondecode(variables.mode)}").replace("neither", "'2.5'");
-        let staged = stage(&lab, &text, Given::default()).await;
+        let staged = stage(&harness, &text, Given::default()).await;
         let said: Vec<&str> = staged.diagnostics.iter().map(|it| it.message.as_str()).collect();
         assert_eq!(said, ["`shop.mode` must be integer", "`shop.mode` must be boolean"]);
     });

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use blueprint::{IndexMap, Name, Value};
 use engine::{Given, Options};
 use provider::Catalog;
-use testkit::lab::{Lab, Stage};
+use testkit::harness::{Harness, Stage};
 
 /// Runs on one thread with a virtual clock: waiting costs no time.
 fn lately<T>(work: impl Future<Output = T>) -> T {
@@ -25,9 +25,9 @@ fn lately<T>(work: impl Future<Output = T>) -> T {
 }
 
 /// A laboratory with the simulated provider `test`, and others of these catalogues. Must be made inside a runtime.
-fn lab(catalogs: &[&str]) -> Lab {
+fn harness(catalogs: &[&str]) -> Harness {
     let catalog = |text: &&str| -> Arc<Catalog> { Arc::new(provider::read_catalog(text).expect("a catalogue")) };
-    Lab::new(std::env::temp_dir(), catalogs.iter().map(catalog).collect())
+    Harness::new(std::env::temp_dir(), catalogs.iter().map(catalog).collect())
 }
 
 /// Inputs as they are given on the command line.
@@ -56,6 +56,6 @@ fn exports(stage: &Stage) -> BTreeMap<String, Value> {
     exports.filter_map(|export| Some((export.name.to_string(), export.after.clone()?))).collect()
 }
 
-async fn stage(lab: &Lab, text: &str, given: Given) -> Stage {
-    lab.stage("case.yaml", text, given, Options::default()).await
+async fn stage(harness: &Harness, text: &str, given: Given) -> Stage {
+    harness.stage("case.yaml", text, given, Options::default()).await
 }

@@ -6,9 +6,9 @@ use engine::shell::Operated;
 use engine::{ExportAction, Given};
 use providers::fake::Fault;
 use state::Store as _;
-use testkit::lab::{Lab, Run, settings};
+use testkit::harness::{Harness, Run, settings};
 
-use super::{codes, exports, given, lab, lately, stage};
+use super::{codes, exports, given, harness, lately, stage};
 
 const DOCUMENT: &str = "version: 2025-11-02
 variables:
@@ -29,19 +29,19 @@ resources:
     spec: { title: r }
 ";
 
-async fn deploy(lab: &Lab, text: &str, inputs: Given, faults: Vec<Fault>) -> Run {
-    let staged = stage(lab, text, inputs).await;
+async fn deploy(harness: &Harness, text: &str, inputs: Given, faults: Vec<Fault>) -> Run {
+    let staged = stage(harness, text, inputs).await;
     let told = codes(&staged);
     let Some(staged) = staged.staged else { panic!("no plan: {told:?}") };
-    lab.run(staged, false, faults, settings(None, false)).await
+    harness.run(staged, false, faults, settings(None, false)).await
 }
 
 #[test]
 fn metadata_is_evaluated_compared_and_stored() {
     lately(async {
-        let lab = lab(&[]);
-        deploy(&lab, DOCUMENT, Given::default(), Vec::new()).await;
-        let snapshot = lab.snapshot().await;
+        let harness = harness(&[]);
+        deploy(&harness, DOCUMENT, Given::default(), Vec::new()).await;
+        let snapshot = harness.snapshot().await;
         let id = snapshot.records[&Address::root("r")].id.clone();
         let metadata = snapshot.metadata.clone();
         assert_eq!(metadata.get("owner"), Some(&Value::from("core")));
@@ -53,10 +53,10 @@ fn metadata_is_evaluated_compared_and_stored() {
         assert_eq!(about.get("displayName"), Some(&Value::from("the core")));
         assert_eq!(about.get("annotations").and_then(|all| all.get("acme.count").cloned()), Some(Value::Int(3)));
 
-        let again = stage(&lab, DOCUMENT, Given::default()).await.staged.expect("a plan");
+        let again = stage(&harness, DOCUMENT, Given::default()).await.staged.expect("a plan");
         assert!(again.plan.is_empty() && again.plan.writes_nothing(&again.snapshot));
 
-        let other = stage(&lab, DOCUMENT, given(&[("team", "edge")])).await.staged.expect("a plan");
+        let other = stage(&harness, DOCUMENT, given(&[("team", "edge")])).await.staged.expect("a plan");
         let changed: Vec<&str> = other
             .plan
             .metadata_changes
@@ -68,11 +68,12 @@ fn metadata_is_evaluated_compared_and_stored() {
     });
 }
 
-/// A data source has no record; what is written about it for people and tools is kept with the document of the operation.
+/// A data source has no record; what is written about it for people and tools is kept with the document of the
+/// operation.
 #[test]
 fn what_is_written_about_a_data_source_is_kept_with_its_document() {
     lately(async {
-        let lab = lab(&[]);
+        let harness = harness(&[]);
         let text = "version: 2023-04-20
 datasources:
   image:
@@ -86,9 +87,10 @@ datasources:
 resources:
   r: { type: test/data, spec: { input: \"${datasources.image.imageId}\" } }
 ";
-        deploy(&lab, text, Given::default(), Vec::new()).await;
-        let history = lab.store().history(&Lab::instance(), 1).await.expect("there is a history");
-        let operation = lab.store().operation(&Lab::instance(), &history[0].operation.id).await.expect("it is there");
+        deploy(&harness, text, Given::default(), Vec::new()).await;
+        let history = harness.store().history(&Harness::instance(), 1).await.expect("there is a history");
+        let operation =
+            harness.store().operation(&Harness::instance(), &history[0].operation.id).await.expect("it is there");
         let document = operation.and_then(|operation| operation.desired.bare().get("document").cloned());
         assert_eq!(document.as_ref().and_then(Value::as_text), Some(text));
     });
@@ -102,13 +104,13 @@ resources:
   s: { type: test/data, metadata: { custom: { of: \"${r.spec.id}\", next: 1 } }, spec: { input: 2 } }
 ";
     lately(async {
-        let lab = lab(&[]);
-        deploy(&lab, text, Given::default(), Vec::new()).await;
-        let snapshot = lab.snapshot().await;
+        let harness = harness(&[]);
+        deploy(&harness, text, Given::default(), Vec::new()).await;
+        let snapshot = harness.snapshot().await;
         let id = snapshot.records[&Address::root("r")].id.clone();
         let custom = snapshot.records[&Address::root("s")].metadata.get("custom").cloned().unwrap_or_default();
         assert_eq!(custom.get("of"), Some(&Value::Text(id)));
-        let again = stage(&lab, text, Given::default()).await.staged.expect("a plan");
+        let again = stage(&harness, text, Given::default()).await.staged.expect("a plan");
         assert!(again.plan.is_empty() && again.plan.writes_nothing(&again.snapshot));
     });
 }
@@ -128,10 +130,10 @@ resources:
   r: { type: test/data, spec: { input: \"${datasources.net.name}\" } }
 ";
     lately(async {
-        let lab = lab(&[]);
+        let harness = harness(&[]);
         for team in ["core", "edge"] {
-            deploy(&lab, text, given(&[("team", team)]), Vec::new()).await;
-            let snapshot = lab.snapshot().await;
+            deploy(&harness, text, given(&[("team", team)]), Vec::new()).await;
+            let snapshot = harness.snapshot().await;
             let custom = snapshot.declared.data_sources["net"].metadata.get("custom").cloned().unwrap_or_default();
             assert_eq!(custom.get("owner"), Some(&Value::from(team)));
         }
@@ -152,7 +154,7 @@ resources:
     };
     lately(async {
         for secret in [true, false] {
-            let staged = stage(&lab(&[]), &text(secret), Given::default()).await.staged.expect("a plan");
+            let staged = stage(&harness(&[]), &text(secret), Given::default()).await.staged.expect("a plan");
             assert_eq!(staged.plan.secret, secret);
         }
     });
@@ -161,18 +163,18 @@ resources:
 #[test]
 fn a_change_of_metadata_alone_is_stored() {
     lately(async {
-        let lab = lab(&[]);
+        let harness = harness(&[]);
         let document = |owner: &str| {
             format!(
                 "version: 2023-04-20\nmetadata: {{ owner: {owner} }}\nresources:\n  r: {{ type: test/data, spec: {{ input: 1 }} }}\n"
             )
         };
-        deploy(&lab, &document("a"), Given::default(), Vec::new()).await;
-        let staged = stage(&lab, &document("b"), Given::default()).await.staged.expect("a plan");
+        deploy(&harness, &document("a"), Given::default(), Vec::new()).await;
+        let staged = stage(&harness, &document("b"), Given::default()).await.staged.expect("a plan");
         assert!(staged.plan.is_empty(), "no thing and no export changes");
-        let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
+        let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
         assert!(matches!(run.operated, Some(Operated::Done(_))));
-        let snapshot = lab.snapshot().await;
+        let snapshot = harness.snapshot().await;
         assert_eq!(snapshot.metadata.get("owner"), Some(&Value::from("b")));
         assert_eq!(snapshot.generation.0, 2);
     });
@@ -202,10 +204,10 @@ exports:
 #[test]
 fn exports_of_every_type_are_stored_and_the_former_ones_kept_on_failure() {
     lately(async {
-        let lab = lab(&[]);
+        let harness = harness(&[]);
         let text = EXPORTS.replace("values:\n", "values:\n  yes: { type: boolean, value: 'true' }\n");
-        deploy(&lab, &text, Given::default(), Vec::new()).await;
-        let snapshot = lab.snapshot().await;
+        deploy(&harness, &text, Given::default(), Vec::new()).await;
+        let snapshot = harness.snapshot().await;
         let export = |name: &str| snapshot.exports.get(name).cloned().unwrap_or_default();
         assert_eq!(export("text"), Value::from("a"));
         assert_eq!(export("integer"), Value::Int(2));
@@ -220,13 +222,13 @@ fn exports_of_every_type_are_stored_and_the_former_ones_kept_on_failure() {
 
         let fault = r#"[{"on": "update", "at": "r", "kind": "permanent"}]"#;
         let faults: Vec<Fault> = serde_json::from_str(fault).expect("a fault");
-        deploy(&lab, &text, given(&[("text", "b")]), faults).await;
-        let after = lab.snapshot().await;
+        deploy(&harness, &text, given(&[("text", "b")]), faults).await;
+        let after = harness.snapshot().await;
         assert!(after.exports_old);
         assert_eq!(after.exports, snapshot.exports);
         // The next one that goes well puts new ones in their place.
-        deploy(&lab, &text, given(&[("text", "b")]), Vec::new()).await;
-        let after = lab.snapshot().await;
+        deploy(&harness, &text, given(&[("text", "b")]), Vec::new()).await;
+        let after = harness.snapshot().await;
         assert!(!after.exports_old);
         assert_eq!(after.exports.get("text"), Some(&Value::from("b")));
     });
@@ -241,10 +243,10 @@ resources:
 exports:
   wrong: { type: integer, field: r.spec.input.text }
 ";
-        let staged = stage(&lab(&[]), text, Given::default()).await;
+        let staged = stage(&harness(&[]), text, Given::default()).await;
         assert_eq!(codes(&staged), ["type-mismatch 5"]);
         assert!(staged.staged.is_none());
-        let fine = stage(&lab(&[]), &text.replace("integer", "string"), Given::default()).await;
+        let fine = stage(&harness(&[]), &text.replace("integer", "string"), Given::default()).await;
         assert_eq!(exports(&fine)["wrong"], Value::from("a"));
     });
 }

@@ -3,9 +3,9 @@
 use blueprint::Address;
 use engine::shell::Operated;
 use engine::{Given, Options};
-use testkit::lab::{Lab, Stage, settings};
+use testkit::harness::{Harness, Stage, settings};
 
-use super::{codes, exports, given, lab, lately, stage};
+use super::{codes, exports, given, harness, lately, stage};
 
 const DOCUMENT: &str = "version: 2023-04-20
 transform: [test-noop, test-2024-01-01]
@@ -29,11 +29,11 @@ fn steps(stage: &Stage) -> Vec<String> {
     staged.plan.steps.iter().map(show).collect()
 }
 
-async fn deploy(lab: &Lab, text: &str, inputs: Given) -> Vec<String> {
-    let stage = stage(lab, text, inputs).await;
+async fn deploy(harness: &Harness, text: &str, inputs: Given) -> Vec<String> {
+    let stage = stage(harness, text, inputs).await;
     let done = steps(&stage);
     let staged = stage.staged.expect("a plan");
-    let run = lab.run(staged, false, Vec::new(), settings(None, false)).await;
+    let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
     assert!(matches!(run.operated, Some(Operated::Done(_) | Operated::Nothing)), "{:?}", run.operated.is_some());
     done
 }
@@ -41,8 +41,8 @@ async fn deploy(lab: &Lab, text: &str, inputs: Given) -> Vec<String> {
 #[test]
 fn abstract_resources_become_real_ones_in_their_place() {
     lately(async {
-        let lab = lab(&[]);
-        let staged = stage(&lab, DOCUMENT, Given::default()).await;
+        let harness = harness(&[]);
+        let staged = stage(&harness, DOCUMENT, Given::default()).await;
         assert_eq!(codes(&staged), Vec::<String>::new());
         assert_eq!(steps(&staged), ["create first", "create s_fn of s", "create s_queue of s", "create reader"]);
         assert!(exports(&staged)["url"].is_unknown());
@@ -55,9 +55,9 @@ fn abstract_resources_become_real_ones_in_their_place() {
 #[test]
 fn a_record_names_its_abstract_source_and_planning_again_finds_nothing() {
     lately(async {
-        let lab = lab(&[]);
-        deploy(&lab, DOCUMENT, Given::default()).await;
-        let snapshot = lab.snapshot().await;
+        let harness = harness(&[]);
+        deploy(&harness, DOCUMENT, Given::default()).await;
+        let snapshot = harness.snapshot().await;
         let sources: Vec<(String, &str)> = snapshot
             .records
             .iter()
@@ -66,17 +66,17 @@ fn a_record_names_its_abstract_source_and_planning_again_finds_nothing() {
             .collect();
         assert_eq!(sources.len(), 2, "{sources:?}");
         assert!(sources.iter().all(|(_, source)| *source == "s"));
-        let again = stage(&lab, DOCUMENT, Given::default()).await;
+        let again = stage(&harness, DOCUMENT, Given::default()).await;
         assert!(again.staged.expect("a plan").plan.is_empty());
         // A condition of what was made is decided like any other.
         let without = stage(
-            &lab,
+            &harness,
             &DOCUMENT.replace("exports:\n  url: { type: string, field: s_queue.spec.url }\n", ""),
             given(&[("queue", "false")]),
         )
         .await;
         assert_eq!(steps(&without), ["delete s_queue of s"]);
-        let gone = lab.stage_destroy(Options::default()).await;
+        let gone = harness.stage_destroy(Options::default()).await;
         let mut gone = steps(&gone);
         gone.sort();
         assert_eq!(gone, ["delete first", "delete reader", "delete s_fn of s", "delete s_queue of s"]);
@@ -86,20 +86,20 @@ fn a_record_names_its_abstract_source_and_planning_again_finds_nothing() {
 #[test]
 fn what_is_written_out_in_place_of_its_abstract_source_stays_and_is_remembered_without_it() {
     lately(async {
-        let lab = lab(&[]);
+        let harness = harness(&[]);
         let text = "version: 2023-04-20
 transform: test-2024-01-01
 resources:
   s: { type: test/service, spec: { name: a } }
 ";
-        deploy(&lab, text, Given::default()).await;
-        let made = lab.snapshot().await.records[&Address::root("s_fn")].clone();
+        deploy(&harness, text, Given::default()).await;
+        let made = harness.snapshot().await.records[&Address::root("s_fn")].clone();
         let text = format!(
             "version: 2023-04-20\nresources:\n  s_fn: {{ type: {}, metadata: {}, spec: {} }}\n",
             made.type_name, made.metadata, made.inputs
         );
-        assert_eq!(deploy(&lab, &text, Given::default()).await, ["none s_fn"]);
-        let now = lab.snapshot().await.records[&Address::root("s_fn")].clone();
+        assert_eq!(deploy(&harness, &text, Given::default()).await, ["none s_fn"]);
+        let now = harness.snapshot().await.records[&Address::root("s_fn")].clone();
         assert_eq!(
             (now.id.clone(), now.metadata.clone(), now.origin.made_from.as_ref()),
             (made.id.clone(), made.metadata.clone(), "")
@@ -110,15 +110,15 @@ resources:
 #[test]
 fn a_kept_plan_holds_as_long_as_its_transforms_make_the_same() {
     lately(async {
-        let lab = lab(&[]);
-        let answers = stage(&lab, DOCUMENT, Given::default()).await.staged.expect("a plan").plan.answers;
+        let harness = harness(&[]);
+        let answers = stage(&harness, DOCUMENT, Given::default()).await.staged.expect("a plan").plan.answers;
         let mut others = answers.clone();
         others.transformed.values_mut().for_each(|digest| *digest = "another".into());
         for (answers, said) in [(answers, vec![]), (others, vec!["input-changed"])] {
-            let read = lab.read_all("case.yaml", DOCUMENT, &Given::default(), true).await;
+            let read = harness.read_all("case.yaml", DOCUMENT, &Given::default(), true).await;
             let document = Some((read.documents.expect("it is right"), read.document));
             let mut found = diag::Diagnostics::new();
-            let staged = lab.plan(document, Given::default(), Options::default(), Some(answers), &mut found).await;
+            let staged = harness.plan(document, Given::default(), Options::default(), Some(answers), &mut found).await;
             assert_eq!(found.iter().map(|it| it.code.name).collect::<Vec<_>>(), said);
             assert_eq!(staged.is_some(), said.is_empty());
         }
@@ -142,7 +142,7 @@ resources:
     metadata: { labels: { app: s }, annotations: { acme.k: v } }
     spec: { name: \"s-${elem}\" }
 ";
-        let staged = stage(&lab(&[]), text, Given::default()).await;
+        let staged = stage(&harness(&[]), text, Given::default()).await;
         assert_eq!(steps(&staged), ["create a", "create s_fn[0] of s"], "{:?}", codes(&staged));
         let staged = staged.staged.expect("a plan");
         assert_eq!(staged.plan.steps[1].waits_on, [0]);
@@ -152,7 +152,7 @@ resources:
 #[test]
 fn diagnostics_point_at_what_was_written() {
     lately(async {
-        let lab = lab(&[]);
+        let harness = harness(&[]);
         let wrong =
             |resources: &str| format!("version: 2023-04-20\ntransform: test-2024-01-01\nresources:\n{resources}");
         let cases = [
@@ -181,7 +181,7 @@ fn diagnostics_point_at_what_was_written() {
             ("  s: { type: test/service, spec: { name: broken } }", vec!["transform-failed 4"]),
         ];
         for (resources, expected) in cases {
-            let staged = stage(&lab, &wrong(resources), Given::default()).await;
+            let staged = stage(&harness, &wrong(resources), Given::default()).await;
             assert_eq!(codes(&staged), expected, "{resources}");
         }
     });
@@ -196,7 +196,7 @@ resources:
   s: { type: test/service, condition: true, spec: { name: a } }
   r: { type: test/data, spec: { input: 1 }, condition: true }
 ";
-        let staged = stage(&lab(&[]), text, Given::default()).await;
+        let staged = stage(&harness(&[]), text, Given::default()).await;
         assert_eq!(codes(&staged), ["condition-constant 4", "condition-constant 5"]);
     });
 }
@@ -210,7 +210,7 @@ transform: plain-1
 resources:
   s: { type: plain/thing, spec: {} }
 ";
-        let staged = stage(&lab(&[catalog]), text, Given::default()).await;
+        let staged = stage(&harness(&[catalog]), text, Given::default()).await;
         assert_eq!(codes(&staged), ["transform-failed 2"]);
     });
 }

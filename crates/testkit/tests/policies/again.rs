@@ -51,7 +51,8 @@ fn are_about(pauses: &[u64], wanted: &[u64]) -> bool {
         && pauses.iter().zip(wanted).all(|(pause, wanted)| pause.abs_diff(*wanted) * 10 <= *wanted + 5)
 }
 
-/// A document with two runs behind it, so that each kind of call has been made: what its accidents are, what comes of it.
+/// A document with two runs behind it, so that each kind of call has been made: what its accidents are, what comes of
+/// it.
 struct Kind {
     call: &'static str,
     document: &'static str,
@@ -464,8 +465,8 @@ fn a_person_is_told_why_a_plan_takes_so_long() {
         shell.waits = Some(std::sync::Arc::new(move |what: &str, pause: Duration, why: &str| {
             heard.lock().expect("nobody panics with it").push(format!("{what} {}s {why}", pause.as_secs_f64().round()));
         }));
-        let snapshot = bench.lab.snapshot().await;
-        let looked = engine::drift(&snapshot, &bench.lab.catalogs, &shell, &mut Diagnostics::new()).await;
+        let snapshot = bench.harness.snapshot().await;
+        let looked = engine::drift(&snapshot, &bench.harness.catalogs, &shell, &mut Diagnostics::new()).await;
         assert!(looked.unread.is_empty());
         let told = told.lock().expect("nobody panics with it").clone();
         assert_eq!(told, ["a 2s too much at the moment", "a 4s too much at the moment"]);
@@ -517,9 +518,9 @@ fn where_nothing_can_be_recorded_any_more_what_runs_is_told_to_end_and_waited_fo
             let (staged, _) = bench.stage(Some(LIMITED), Options::default()).await;
             let taking_over = async {
                 tokio::time::sleep(Duration::from_secs(5)).await;
-                let store = bench.lab.store();
-                store.unlock(&bench.lab.name).await.expect("it is there");
-                store.lease(&bench.lab.name, "bob@lab", LEASE).await.expect("nobody has it")
+                let store = bench.harness.store();
+                store.unlock(&bench.harness.name).await.expect("it is there");
+                store.lease(&bench.harness.name, "bob@lab", LEASE).await.expect("nobody has it")
             };
             let (ran, _) = tokio::join!(bench.run(staged.expect("a plan")), taking_over);
             assert_eq!(ran.took, Duration::from_secs(took), "{:?}", ran.operated);
@@ -538,7 +539,7 @@ fn of_a_link_that_has_failed_what_is_known_is_remembered() {
         let text = LINKED.replace("name: media", "name: \"${role.spec.id}\"");
         assert_eq!(bench.apply(Some(&text)).await.ended(), Some(Failed));
         let link: blueprint::Address = "fn::b".parse().expect("an address");
-        let snapshot = bench.lab.snapshot().await;
+        let snapshot = bench.harness.snapshot().await;
         assert_eq!(snapshot.records[&link].status.to_string(), "create failed");
         assert_eq!(snapshot.records[&link].inputs.to_string(), r#"{"notes": {"access": "read"}, "with": []}"#);
     });

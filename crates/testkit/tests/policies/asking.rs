@@ -45,7 +45,7 @@ fn what_the_exported_values_ask_for_is_asked_again_and_not_for_ever() {
                 let ran = bench.apply(Some(text)).await;
                 assert_eq!(ran.ended(), Some(ended), "{call}: {:?}", ran.said());
                 assert_eq!(bench.cloud.times_of(call).len(), made, "{call}");
-                let exports = bench.lab.snapshot().await.exports;
+                let exports = bench.harness.snapshot().await.exports;
                 assert_eq!(exports.contains_key("name"), ended == Ready, "{call}: {exports:?}");
             });
         }
@@ -57,7 +57,7 @@ fn a_value_that_only_exports_read_and_that_turns_out_to_be_wrong_fails_the_run()
     lately(async {
         let bench = Bench::new();
         assert_eq!(bench.apply(Some(CALLED)).await.ended(), Some(Ready));
-        let before = bench.lab.snapshot().await.exports;
+        let before = bench.harness.snapshot().await.exports;
         let wrong = CALLED.replace("jsonencode(test_settings(resources.a.spec.id))", "jsondecode(resources.a.spec.id)");
         let ran =
             bench.apply(Some(&wrong.replace("vpc-1", "vpc-2").replace("  a:", "  b:").replace(".a.", ".b."))).await;
@@ -65,7 +65,7 @@ fn a_value_that_only_exports_read_and_that_turns_out_to_be_wrong_fails_the_run()
             (ran.ended(), ran.said()),
             (Some(Failed), vec!["error json-invalid: the text is not JSON".to_owned()])
         );
-        assert_eq!(bench.lab.snapshot().await.exports, before, "the former ones are kept");
+        assert_eq!(bench.harness.snapshot().await.exports, before, "the former ones are kept");
     });
 }
 
@@ -108,7 +108,7 @@ fn a_search_that_only_a_run_can_put_fails_where_nobody_can_answer_it() {
             "filter": {"name": {"type": "string"}}, "fields": {"name": {"kind": "string"}}}}}"#;
         let other = std::sync::Arc::new(provider::read_catalog(other).expect("a catalogue"));
         let (catalogs, functions, _) = provider::combine([providers::fake::catalog(), other]);
-        (bench.lab.catalogs, bench.lab.functions) = (catalogs.into(), functions.into());
+        (bench.harness.catalogs, bench.harness.functions) = (catalogs.into(), functions.into());
         let ran = bench.apply(Some(&EXPORTED.replace("test/network", "far/net"))).await;
         assert_eq!(ran.ended(), Some(Failed));
         assert_eq!(ran.said()[0], "error no-provider: there is no provider for `far` here yet");

@@ -1,5 +1,5 @@
-//! What is decided while calls are made: when they are made again, how often, how long they may take, what becomes of the
-//! rest when one fails. All of it on a virtual clock; nothing is measured.
+//! What is decided while calls are made: when they are made again, how often, how long they may take, what becomes of
+//! the rest when one fails. All of it on a virtual clock; nothing is measured.
 
 mod again;
 mod asking;
@@ -19,7 +19,7 @@ use engine::shell::{Back, Chance, Interrupt, LEASE, Operated, Shell, operate};
 use engine::{Event, Given, Options, Request, Staged};
 use provider::{Catalog, Provider};
 use state::OperationOutcome;
-use testkit::lab::Lab;
+use testkit::harness::Harness;
 use tokio::sync::mpsc;
 
 use crate::cloud::{Accident, Cloud};
@@ -32,7 +32,7 @@ fn lately<T>(work: impl Future<Output = T>) -> T {
 
 /// A laboratory whose cloud has accidents, and remembers when it was asked for what.
 struct Bench {
-    lab: Lab,
+    harness: Harness,
     cloud: Arc<Cloud>,
     settings: Settings,
     begun: tokio::time::Instant,
@@ -81,16 +81,16 @@ impl Bench {
 
     /// With a changed one.
     fn with(change: impl FnOnce(&mut Catalog)) -> Bench {
-        let mut lab = Lab::new(std::path::PathBuf::from("/nowhere"), Vec::new());
+        let mut harness = Harness::new(std::path::PathBuf::from("/nowhere"), Vec::new());
         let mut catalog = Catalog::clone(&providers::fake::whole_catalog());
         change(&mut catalog);
         let catalog = Arc::new(catalog);
         let (catalogs, functions, _) = provider::combine([catalog.clone()]);
-        (lab.catalogs, lab.functions) = (Arc::new(catalogs), Arc::new(functions));
+        (harness.catalogs, harness.functions) = (Arc::new(catalogs), Arc::new(functions));
         let begun = tokio::time::Instant::now();
-        let cloud = Arc::new(Cloud::new(catalog, lab.world.clone(), begun));
+        let cloud = Arc::new(Cloud::new(catalog, harness.world.clone(), begun));
         Bench {
-            lab,
+            harness,
             cloud,
             settings: Settings::default(),
             begun,
@@ -110,12 +110,12 @@ impl Bench {
         providers.insert("test".into(), self.cloud.clone());
         Shell {
             providers,
-            catalogs: self.lab.catalogs.clone(),
+            catalogs: self.harness.catalogs.clone(),
             settings: IndexMap::default(),
-            instance: self.lab.name.name().clone(),
-            root: self.lab.folder.clone(),
+            instance: self.harness.name.name().clone(),
+            root: self.harness.folder.clone(),
             working_directory: None,
-            clock: self.lab.clock.clone(),
+            clock: self.harness.clock.clone(),
             chance: self.chance.clone(),
             sources: Default::default(),
             http: None,
@@ -131,20 +131,20 @@ impl Bench {
         let mut found = Diagnostics::new();
         let document = match text {
             Some(text) => {
-                let read = self.lab.read_all("policy.yaml", text, &Given::default(), true).await;
+                let read = self.harness.read_all("policy.yaml", text, &Given::default(), true).await;
                 found.append(read.diagnostics);
                 Some((read.documents.unwrap_or_else(|| panic!("{:?}", said(&found))), read.document))
             }
             None => None,
         };
         let request = Request {
-            instance: self.lab.name.name().clone(),
+            instance: self.harness.name.name().clone(),
             document,
             given: Given::default(),
             options,
-            snapshot: self.lab.snapshot().await,
-            catalogs: self.lab.catalogs.clone(),
-            functions: self.lab.functions.clone(),
+            snapshot: self.harness.snapshot().await,
+            catalogs: self.harness.catalogs.clone(),
+            functions: self.harness.functions.clone(),
             answers: None,
             others: None,
             world: &shell,
@@ -166,14 +166,14 @@ impl Bench {
             });
         }
         let mut events = Vec::new();
-        let (shell, store) = (self.shell(), self.lab.store());
+        let (shell, store) = (self.shell(), self.harness.store());
         let tell = |event| events.push(event);
         let running = operate(
             staged,
             false,
             &shell,
             &store,
-            &self.lab.name,
+            &self.harness.name,
             "tester@lab",
             self.settings,
             self.back,
@@ -197,7 +197,7 @@ impl Bench {
 
     /// What is remembered: each address with its status.
     async fn statuses(&self) -> Vec<String> {
-        let snapshot = self.lab.snapshot().await;
+        let snapshot = self.harness.snapshot().await;
         let mut lines: Vec<String> =
             snapshot.records.iter().map(|(address, record)| format!("{address}: {}", record.status)).collect();
         lines.extend(snapshot.open.keys().map(|address| format!("{address}: open")));

@@ -38,10 +38,10 @@ async fn a_thing_that_the_plan_changes_and_that_somebody_else_changed_is_told() 
     let shell = bench.shell();
     let mut found = Diagnostics::new();
     assert!(engine::unchanged(&staged, "/nowhere", &shell, &mut found).await, "{:?}", said(&found));
-    let instance = bench.lab.name.as_str();
-    bench.lab.world.lock().unwrap().set(instance, "a", "input", Value::Int(7)).unwrap();
+    let instance = bench.harness.name.as_str();
+    bench.harness.world.lock().unwrap().set(instance, "a", "input", Value::Int(7)).unwrap();
     assert!(!engine::unchanged(&staged, "/nowhere", &shell, &mut found).await);
-    bench.lab.world.lock().unwrap().vanish(instance, "a").unwrap();
+    bench.harness.world.lock().unwrap().vanish(instance, "a").unwrap();
     assert!(!engine::unchanged(&staged, "/nowhere", &shell, &mut found).await);
     assert_eq!(
         said(&found),

@@ -27,7 +27,7 @@ async fn with_accidents() -> Bench {
         bench.accidents(&format!("read r{number}"), times(1, ErrorKind::Permanent));
     }
     {
-        let mut world = bench.lab.world.lock().expect("nobody panics with it");
+        let mut world = bench.harness.world.lock().expect("nobody panics with it");
         for number in (0..COUNT).step_by(10) {
             assert_eq!(world.set("case", &format!("r{number}"), "input", 7_777.into()), Ok(()));
         }
@@ -145,9 +145,9 @@ fn a_look_at_drift_alone_says_what_it_could_not_see() {
     lately(async {
         let bench = with_accidents().await;
         let mut found = diag::Diagnostics::new();
-        let snapshot = bench.lab.snapshot().await;
+        let snapshot = bench.harness.snapshot().await;
         let shell = bench.shell();
-        let mut looked = engine::drift(&snapshot, &bench.lab.catalogs, &shell, &mut found).await;
+        let mut looked = engine::drift(&snapshot, &bench.harness.catalogs, &shell, &mut found).await;
         assert_eq!((looked.drifted.len(), looked.unread.len()), (180, 20));
         assert_eq!(said(&found), ["error provider-failed: `r0` and 19 other things cannot be read"]);
         let only = ["r100".parse().expect("an address"), "r110".parse().expect("an address")];
@@ -264,7 +264,8 @@ fn two_creates_that_are_refused_together_leave_nothing_to_look_for() {
     });
 }
 
-/// A create failed and may have been carried out all the same, and it cannot be looked for: each way out that is named works.
+/// A create failed and may have been carried out all the same, and it cannot be looked for: each way out that is named
+/// works.
 #[test]
 fn a_failed_create_that_cannot_be_looked_for_blocks_nothing() {
     let a = || -> blueprint::Address { "a".parse().expect("an address") };
@@ -297,7 +298,7 @@ fn a_failed_create_that_cannot_be_looked_for_blocks_nothing() {
             let (staged, found) = bench.stage(deploys.then_some(TWO), options).await;
             let ran = bench.run(staged.unwrap_or_else(|| panic!("{way}: {:?}", said(&found)))).await;
             assert!(matches!(ran.ended(), Some(Ready | Gone)), "{way}: {:?}", ran.operated);
-            let there = bench.lab.snapshot().await.records.contains_key(&a());
+            let there = bench.harness.snapshot().await.records.contains_key(&a());
             assert_eq!(there, deploys || !matches!(way, "destroy --no-refresh" | "reconcile --forget"), "{way}");
         });
     }

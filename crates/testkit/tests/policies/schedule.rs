@@ -52,7 +52,7 @@ fn the_longest_path_comes_first_once_it_is_known() {
         assert_eq!((first.ended(), first.took), (Some(Ready), Duration::from_secs(9 + 10)));
         let second = bench.apply(Some(&chain_behind_many(90, 2, "two"))).await;
         assert_eq!((second.ended(), second.took), (Some(Ready), Duration::from_secs(10)));
-        let snapshot = bench.lab.snapshot().await;
+        let snapshot = bench.harness.snapshot().await;
         let took = |address: &str| snapshot.records[&address.parse::<blueprint::Address>().expect("an address")].took;
         assert_eq!((took("r7"), took("c1")), (1_000, 5_000));
         // Deletes go the other way; what takes long to make is expected to take long to take away.
@@ -102,7 +102,7 @@ fn how_long_things_took_changes_no_plan() {
             let bench = Bench::new();
             all_take(&bench, &["create"], 20, 5, [takes, takes]);
             assert_eq!(bench.apply(Some(&chain_behind_many(20, 5, "one"))).await.ended(), Some(Ready));
-            let known = bench.lab.snapshot().await.records.values().filter(|record| record.took > 0).count();
+            let known = bench.harness.snapshot().await.records.values().filter(|record| record.took > 0).count();
             let mut plans = Vec::new();
             for text in
                 [chain_behind_many(20, 5, "one"), chain_behind_many(20, 5, "two"), chain_behind_many(3, 1, "one")]
@@ -110,7 +110,7 @@ fn how_long_things_took_changes_no_plan() {
                 let (staged, _) = bench.stage(Some(&text), Options::default()).await;
                 let mut plan = staged.expect("a plan").plan;
                 plan.answers.now = 0;
-                plans.push(plan_file::write(&plan, &bench.lab.sealer()).expect("it can be written"));
+                plans.push(plan_file::write(&plan, &bench.harness.sealer()).expect("it can be written"));
             }
             (known, plans)
         })

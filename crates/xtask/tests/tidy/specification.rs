@@ -1,7 +1,7 @@
 //! The table that maps the specification to code and tests names what is there, and every section.
 
-/// The headings of the Blueprint Specification v2023-04-20 that ask for something, in its order, then the two texts that
-/// belong to it.
+/// The headings of the Blueprint Specification v2023-04-20 that ask for something, in its order, then the two texts
+/// that belong to it.
 const SECTIONS: &[&str] = &[
     "Specification",
     "Spec",

@@ -1,0 +1,82 @@
+//! Sources of documents for tests: one in memory, and ones that never answer.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use source::{BoxFuture, DISK, Digest, Key, Kind, Limits, Location, Request, Source, SourceError};
+
+static KIND: Kind = Kind { name: DISK, about: "Documents in memory.", schemes: &[], keys: &[] };
+
+/// A source that reads from memory in place of the disk.
+#[derive(Clone, Debug, Default)]
+pub struct InMemorySource {
+    texts: Arc<BTreeMap<String, String>>,
+}
+
+impl InMemorySource {
+    /// A source of these texts. A path is absolute and has no `.` or `..`.
+    pub fn new(texts: impl IntoIterator<Item = (String, String)>) -> InMemorySource {
+        InMemorySource { texts: Arc::new(texts.into_iter().collect()) }
+    }
+}
+
+impl Source for InMemorySource {
+    fn kind(&self) -> &'static Kind {
+        &KIND
+    }
+
+    fn resolve<'a>(&'a self, request: &'a Request, _: &'a Limits) -> BoxFuture<'a, Result<Location, SourceError>> {
+        let folder = request.from.as_ref().and_then(Location::as_disk).and_then(|path| path.rsplit_once('/'));
+        let path = match folder {
+            Some((folder, _)) if !request.path.starts_with('/') => Location::disk(&*request.path).seen_from(folder),
+            _ => Location::disk(&*request.path).seen_from("/"),
+        };
+        Box::pin(async move { Ok(path) })
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        location: &'a Location,
+        _: Option<&'a Digest>,
+        _: &'a Limits,
+    ) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
+        let text = self.texts.get(&**location.identity());
+        let bytes = text.map(|text| text.as_bytes().into());
+        Box::pin(async move { bytes.ok_or(SourceError::NotThere { words: String::new() }) })
+    }
+}
+
+/// A source that accepts requests and fails every fetch, as without a network.
+#[derive(Clone, Copy, Debug)]
+pub struct UnreachableSource(pub &'static Kind);
+
+/// The kinds of remote sources that documents name.
+pub static UNREACHABLE_KINDS: [Kind; 4] = [
+    Kind { name: "https", about: "Servers.", schemes: &["https"], keys: &[required("host")] },
+    Kind { name: "aws/s3", about: "Buckets.", schemes: &[], keys: &[required("bucket"), required("region")] },
+    Kind { name: "googlecloud/storage", about: "Buckets.", schemes: &[], keys: &[required("bucket")] },
+    Kind { name: "azure/blob", about: "Containers.", schemes: &[], keys: &[required("container")] },
+];
+
+const fn required(name: &'static str) -> Key {
+    Key { name, required: true, about: "" }
+}
+
+impl Source for UnreachableSource {
+    fn kind(&self) -> &'static Kind {
+        self.0
+    }
+
+    fn resolve<'a>(&'a self, request: &'a Request, _: &'a Limits) -> BoxFuture<'a, Result<Location, SourceError>> {
+        Box::pin(async move { Ok(Location::new(self.0.name, &*request.path)) })
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        _: &'a Location,
+        _: Option<&'a Digest>,
+        _: &'a Limits,
+    ) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
+        Box::pin(async { Err(SourceError::broken("there is no network here")) })
+    }
+}

@@ -1,0 +1,216 @@
+//! A provider as a process reaches it: with durations, delayed reads and checks of each call.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use blueprint::{Address, Name, Value};
+use futures::FutureExt as _;
+use provider::{
+    Applied, ApplyRequest, Call, Catalog, CheckRequest, Checked, FetchRequest, Fetched, Operation, PlanRequest,
+    Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness, Transform,
+};
+use providers::fake::SharedWorld;
+use state::seal::Sealer;
+use state::{InstanceName, Store as _};
+use stores::memory::{MemoryState, MemoryStore};
+
+use super::process::{SimulatedProcess, lock};
+
+/// Resources that reads do not show as they are yet, by id: until when, and the fields that reads show meanwhile
+/// (`None` for a new resource).
+pub(crate) type DelayedReads = Arc<Mutex<HashMap<Name, (tokio::time::Instant, Option<Value>)>>>;
+
+/// A provider as a process reaches it.
+pub(crate) struct FaultyProvider {
+    pub(crate) inner: Arc<dyn Provider>,
+    pub(crate) process: Arc<SimulatedProcess>,
+    pub(crate) world: SharedWorld,
+    pub(crate) delayed_reads: DelayedReads,
+    /// The durable state, with its key, against which calls are checked; `None`: calls are not checked.
+    pub(crate) checked_against: Option<(MemoryState, [u8; 32])>,
+}
+
+impl FaultyProvider {
+    /// Checks the invariants of a call before it is made: its intent is durable, each resource that it reads is in the
+    /// state or has a durable intent, and no existing resource uses one that it deletes.
+    fn check_invariants(&self, call: &Call, request: &ApplyRequest<'_>) {
+        let Some((memory, key)) = &self.checked_against else { return };
+        let name = InstanceName::from_free_text(&call.instance);
+        let store = MemoryStore::open(memory, Sealer::with_key(*key));
+        let Some(Ok(snapshot)) = store.load(&name).now_or_never() else { return };
+        let stated = snapshot.open.get(&call.address).is_some_and(|open| open.intent.token == call.token);
+        if !stated && !self.process.loses_commits() {
+            self.process.violated(format!(
+                "{} of {} was called before its intent was durable",
+                request.operation.word(),
+                call.address
+            ));
+        }
+        let world = lock(&self.world);
+        if request.operation == Operation::Delete {
+            self.process.deletes(&call.address);
+            let Some(id) = request.id.filter(|id| world.thing(id).is_some()) else { return };
+            // Fields that links write into their ends, or into a role that the ends share, are no uses.
+            let linked = |type_name: &Name| {
+                self.catalog().link_kinds.iter().any(|kind| kind.a == *type_name || kind.b == *type_name)
+                    || type_name.as_ref() == "test/role"
+            };
+            let user = world
+                .things()
+                .find(|thing| thing.id.as_ref() != id && mentions(&thing.fields, id) && !linked(&thing.type_name));
+            if let Some(user) = user {
+                let what = format!("{} was deleted while {} still uses it", call.address, user.place);
+                self.process.violated_unless_recreated(what);
+            }
+            return;
+        }
+        if request.operation == Operation::Create {
+            self.process.creates(&call.address);
+        }
+        let prefix = format!("{}/", call.instance);
+        for thing in world.things().filter(|thing| thing.place.starts_with(&prefix)) {
+            if !mentions(request.desired, &thing.id) {
+                continue;
+            }
+            let address = &thing.place[prefix.len()..];
+            let known = address.parse::<Address>().ok().and_then(|address| snapshot.records.get(&address).cloned());
+            let known =
+                known.is_some_and(|record| record.id == thing.id || record.old_halves().any(|old| old.id == thing.id));
+            // The next process finds a resource that is not recorded yet by the token of its open intent.
+            let is_found = |address: &Address| {
+                snapshot.open.get(address).is_some_and(|open| open.intent.token.as_ref() == thing.token())
+            };
+            let known = known || address.parse::<Address>().ok().as_ref().is_some_and(is_found);
+            if !known && !self.process.loses_commits() {
+                self.process.violated(format!("{} reads {address} before that is in the state", call.address));
+            }
+        }
+    }
+
+    /// The fields that reads show of a resource while its reads are delayed.
+    fn delayed(&self, id: &str) -> Option<Option<Value>> {
+        let delayed = lock(&self.delayed_reads);
+        let (until, seen) = delayed.get(id)?;
+        (tokio::time::Instant::now() < *until).then(|| seen.clone())
+    }
+
+    fn fields(&self, id: Option<&str>) -> Option<Value> {
+        Some(lock(&self.world).thing(id?)?.fields.clone())
+    }
+}
+
+/// Whether a text anywhere in a value contains an id.
+fn mentions(value: &Value, id: &str) -> bool {
+    match value.bare() {
+        Value::Text(text) => text.contains(id),
+        Value::List(items) | Value::Set(items) => items.iter().any(|item| mentions(item, id)),
+        Value::Map(entries) => entries.iter().any(|(_, entry)| mentions(entry, id)),
+        _ => false,
+    }
+}
+
+impl Provider for FaultyProvider {
+    fn catalog(&self) -> &Arc<Catalog> {
+        self.inner.catalog()
+    }
+
+    fn check<'a>(
+        &'a self,
+        call: &'a Call,
+        request: CheckRequest<'a>,
+    ) -> provider::BoxFuture<'a, Result<Checked, ProviderError>> {
+        self.inner.check(call, request)
+    }
+
+    fn read<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> provider::BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
+        Box::pin(async move {
+            self.process.sleep(300).await;
+            match self.inner.read(call, request).await? {
+                ReadOutcome::Present { id, fields, private, expired } => Ok(match self.delayed(&id) {
+                    None => ReadOutcome::Present { id, fields, private, expired },
+                    Some(Some(fields)) => ReadOutcome::Present { id, fields, private, expired },
+                    Some(None) => ReadOutcome::Absent,
+                }),
+                seen => Ok(seen),
+            }
+        })
+    }
+
+    fn plan<'a>(
+        &'a self,
+        call: &'a Call,
+        request: PlanRequest<'a>,
+    ) -> provider::BoxFuture<'a, Result<Planned, ProviderError>> {
+        self.inner.plan(call, request)
+    }
+
+    fn apply<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ApplyRequest<'a>,
+    ) -> provider::BoxFuture<'a, Result<Applied, ProviderError>> {
+        Box::pin(async move {
+            let mut call = call.clone();
+            self.check_invariants(&call, &request);
+            if let Some(bug) = self.process.bug {
+                bug.change_call(&mut call, &mut lock(&self.process.tokens));
+            }
+            self.process.moment().await;
+            self.process.sleep(4_000).await;
+            let before = self.fields(request.id);
+            let answer = self.inner.apply(&call, request).await;
+            if let (Ok(applied), Some(seconds)) = (&answer, self.process.plan.read_delay)
+                && !applied.id.is_empty()
+            {
+                let until = tokio::time::Instant::now() + Duration::from_secs(u64::from(seconds));
+                lock(&self.delayed_reads).insert(applied.id.clone(), (until, before));
+            }
+            self.process.moment().await;
+            self.process.sleep(1_000).await;
+            answer.map(|applied| {
+                let stable = applied.stable && self.delayed(&applied.id).is_none();
+                Applied { stable, ..applied }
+            })
+        })
+    }
+
+    fn poll_ready<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> provider::BoxFuture<'a, Result<Readiness, ProviderError>> {
+        Box::pin(async move {
+            self.process.sleep(500).await;
+            if request.id.is_some_and(|id| self.delayed(id).is_some()) {
+                return Ok(Readiness::NotYet);
+            }
+            self.inner.poll_ready(call, request).await
+        })
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        call: &'a Call,
+        request: FetchRequest<'a>,
+    ) -> provider::BoxFuture<'a, Result<Fetched, ProviderError>> {
+        self.inner.fetch(call, request)
+    }
+
+    fn transform(&self, name: &str) -> Option<&dyn Transform> {
+        self.inner.transform(name)
+    }
+
+    fn call<'a>(
+        &'a self,
+        call: &'a Call,
+        function: &'a str,
+        arguments: &'a [Value],
+    ) -> provider::BoxFuture<'a, Result<Value, ProviderError>> {
+        self.inner.call(call, function, arguments)
+    }
+}

@@ -1,0 +1,134 @@
+//! A store as a process reaches it: with durations, commits that fail and commits that are lost.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use state::seal::Sealer;
+use state::{
+    BoxFuture, Entry, InstanceInfo, InstanceName, Lease, LeaseHolder, Revision, Since, Store, StoreError, Tail,
+};
+use stores::memory::MemoryStore;
+
+use super::process::{SimulatedProcess, lock};
+
+/// The store as a process reaches it.
+pub(crate) struct FaultyStore {
+    inner: MemoryStore,
+    process: Arc<SimulatedProcess>,
+    /// The number of lost commits. The writer counts them, so revisions are shifted by it.
+    missing: AtomicU64,
+    /// Entries that a planted bug holds back.
+    held: Mutex<Vec<Entry>>,
+}
+
+impl FaultyStore {
+    pub(crate) fn new(inner: MemoryStore, process: Arc<SimulatedProcess>) -> FaultyStore {
+        FaultyStore { inner, process, missing: AtomicU64::new(0), held: Mutex::default() }
+    }
+
+    async fn commit_under_faults(
+        &self,
+        lease: &Lease,
+        expected: Revision,
+        entries: Vec<Entry>,
+    ) -> Result<Revision, StoreError> {
+        let number = self.process.commits.fetch_add(1, Ordering::SeqCst) + 1;
+        self.process.moment().await;
+        let is_slow = self.process.plan.latency.is_some_and(|seed| seed % 3 == 0);
+        self.process.sleep(if is_slow { 8_000 } else { 40 }).await;
+        let entries = match self.process.bug {
+            Some(bug) => bug.change_commit(entries, &mut lock(&self.held), number),
+            None => entries,
+        };
+        let plan = &self.process.plan;
+        let fault = plan.commit_fails.filter(|fault| fault.number == number);
+        if fault.is_some_and(|fault| !fault.written) {
+            return Err(failed());
+        }
+        // The first commit of an instance is never lost, because the tokens of its calls are derived from it.
+        let lost = expected > Revision(0) && plan.loses_from.is_some_and(|from| number >= from);
+        let answer = if entries.is_empty() || lost {
+            self.missing.fetch_add(1, Ordering::SeqCst);
+            Ok(Revision(expected.0 + 1))
+        } else {
+            let missing = self.missing.load(Ordering::SeqCst);
+            let answer = self.inner.commit(lease, Revision(expected.0.saturating_sub(missing)), entries).await;
+            answer.map(|revision| Revision(revision.0 + missing))
+        };
+        self.process.moment().await;
+        match fault {
+            Some(_) => Err(failed()),
+            None => answer,
+        }
+    }
+}
+
+fn failed() -> StoreError {
+    StoreError::Unreachable { source: "the simulated disk failed".into() }
+}
+
+impl Store for FaultyStore {
+    fn instances<'a>(&'a self) -> BoxFuture<'a, Result<Vec<InstanceInfo>, StoreError>> {
+        self.inner.instances()
+    }
+
+    fn read<'a>(&'a self, instance: &'a InstanceName, since: Since) -> BoxFuture<'a, Result<Option<Tail>, StoreError>> {
+        self.inner.read(instance, since)
+    }
+
+    fn commit<'a>(
+        &'a self,
+        lease: &'a Lease,
+        expected: Revision,
+        entries: Vec<Entry>,
+    ) -> BoxFuture<'a, Result<Revision, StoreError>> {
+        Box::pin(self.commit_under_faults(lease, expected, entries))
+    }
+
+    fn lease<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        who: &'a str,
+        lasts: Duration,
+    ) -> BoxFuture<'a, Result<Lease, StoreError>> {
+        self.inner.lease(instance, who, lasts)
+    }
+
+    fn renew<'a>(&'a self, lease: &'a Lease, lasts: Duration) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.inner.renew(lease, lasts)
+    }
+
+    fn check_lease<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.inner.check_lease(lease)
+    }
+
+    fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.inner.release(lease)
+    }
+
+    fn holder<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
+        self.inner.holder(instance)
+    }
+
+    fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>> {
+        self.inner.unlock(instance)
+    }
+
+    fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>> {
+        self.inner.rekey(to)
+    }
+
+    fn restore<'a>(
+        &'a self,
+        instance: &'a InstanceName,
+        revision: Revision,
+        operations: Vec<Vec<Entry>>,
+    ) -> BoxFuture<'a, Result<(), StoreError>> {
+        self.inner.restore(instance, revision, operations)
+    }
+
+    fn can_seal(&self) -> bool {
+        self.inner.can_seal()
+    }
+}

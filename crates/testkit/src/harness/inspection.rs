@@ -1,0 +1,97 @@
+//! Comparing the cloud with the state.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use blueprint::Value;
+use state::Store as _;
+
+use super::Harness;
+
+impl Harness {
+    /// Resources of the instance in the cloud that neither an id nor a token of the state leads to, each in a sentence.
+    pub(super) async fn orphaned_resources(&self) -> Vec<String> {
+        let snapshot = self.store().load(&self.name).await.unwrap_or_default();
+        let tokens: BTreeSet<&str> = snapshot
+            .open
+            .values()
+            .map(|open| open.intent.token.as_ref())
+            .chain(snapshot.records.values().filter_map(|record| record.attempt.as_ref()?.token.as_deref()))
+            .chain(snapshot.records.values().filter_map(|record| record.token.as_deref()))
+            .collect();
+        let mut ids: BTreeSet<&str> = snapshot.open.values().map(|open| open.intent.id.as_ref()).collect();
+        for record in snapshot.records.values() {
+            ids.insert(&record.id);
+            ids.extend(record.old_halves().map(|old| old.id.as_ref()));
+        }
+        let world = self.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let own = format!("{}/", self.name.as_str());
+        let things = world.things().filter(|thing| thing.place.starts_with(&own));
+        let orphans = things.filter(|thing| !ids.contains(thing.id.as_ref()) && !tokens.contains(thing.token()));
+        orphans.map(|thing| format!("{} {} exists and the state does not know it", thing.place, thing.id)).collect()
+    }
+
+    /// The resources in the cloud by place. Ids and hashes are replaced by the places that they stand for, and lists of
+    /// maps are sorted, because their order depends on the order of calls.
+    pub fn cloud(&self) -> BTreeMap<String, String> {
+        let world = self.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut names: BTreeMap<String, String> = BTreeMap::new();
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        let mut things: Vec<_> = world.things().collect();
+        things.sort_by(|a, b| (&a.place, &a.id).cmp(&(&b.place, &b.id)));
+        for thing in &things {
+            let hash = thing.id.rsplit(['-', '/']).next().unwrap_or_default().to_owned();
+            names.insert(hash, format!("<{}>", thing.place));
+        }
+        let mut cloud = BTreeMap::new();
+        for thing in things {
+            let count = counts.entry(thing.place.to_string()).or_default();
+            *count += 1;
+            // The number of updates on the way does not count.
+            let fields = thing.fields.as_map().into_iter().flatten().filter(|(name, _)| name.as_ref() != "revision");
+            let fields: Vec<String> = fields.map(|(name, value)| format!("{name}: {}", plain(value, &names))).collect();
+            cloud.insert(format!("{} #{count}", thing.place), format!("{} {}", thing.type_name, fields.join(", ")));
+        }
+        cloud
+    }
+
+    /// The ids of the instance's resources in the cloud, and the ids in the state.
+    pub async fn ids(&self) -> (BTreeSet<String>, BTreeSet<String>) {
+        let (snapshot, own) = (self.snapshot().await, format!("{}/", self.name.as_str()));
+        let mut known = BTreeSet::new();
+        // A link is no resource of the cloud.
+        for (_, record) in snapshot.records.iter().filter(|(_, record)| !record.id.contains("::")) {
+            known.insert(record.id.to_string());
+            known.extend(record.old_halves().map(|old| old.id.to_string()));
+        }
+        known.remove("");
+        let world = self.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        (
+            world.things().filter(|thing| thing.place.starts_with(&own)).map(|thing| thing.id.to_string()).collect(),
+            known,
+        )
+    }
+}
+
+/// A value as text, with ids replaced by the places that they stand for.
+fn plain(value: &Value, names: &BTreeMap<String, String>) -> String {
+    match value.bare() {
+        Value::Map(entries) => {
+            let entries: Vec<String> =
+                entries.iter().map(|(name, entry)| format!("{name}: {}", plain(entry, names))).collect();
+            format!("{{{}}}", entries.join(", "))
+        }
+        Value::List(items) | Value::Set(items) => {
+            let mut texts: Vec<String> = items.iter().map(|item| plain(item, names)).collect();
+            if items.iter().all(|item| item.as_map().is_some()) {
+                texts.sort_unstable();
+            }
+            format!("[{}]", texts.join(", "))
+        }
+        other => {
+            let text = format!("{other:?}");
+            names.iter().fold(text, |text, (hash, place)| {
+                if text.contains(hash.as_str()) { text.replace(hash.as_str(), place) } else { text }
+            })
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Carrying plans out in processes that may fail.
+
+use engine::apply::{OnFailure, Outcome, Settings};
+use engine::shell::{Interrupt, Operated, operate};
+use engine::{Event, Staged};
+use providers::fake::{self, Fault};
+use state::{Lease, OperationOutcome, Store as _};
+use tokio::sync::mpsc;
+
+use super::Harness;
+use crate::faults::{FaultPlan, FaultyStore, SimulatedProcess};
+
+/// The result of carrying out a plan.
+pub struct Run {
+    /// The result; `None` if the process ended early.
+    pub operated: Option<Operated>,
+    /// The events in their order.
+    pub events: Vec<Event>,
+    /// The calls of the provider `test`.
+    pub journal: fake::Journal,
+    /// Violated invariants, each in a sentence; empty unless [`Harness::checks_invariants`] is set.
+    pub violations: Vec<String>,
+}
+
+impl Run {
+    /// The outcome; `None` if the run did not reach its end.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        match &self.operated {
+            Some(Operated::Done(outcome)) => Some(outcome),
+            _ => None,
+        }
+    }
+}
+
+impl Harness {
+    /// Carries out a plan in a new process under call faults. `saved`: the plan was read from a file.
+    pub async fn run(&self, staged: Staged, saved: bool, faults: Vec<Fault>, settings: Settings) -> Run {
+        self.run_under(staged, saved, FaultPlan::of(faults), settings).await
+    }
+
+    /// Carries out a plan in a new process under a fault plan.
+    pub async fn run_under(&self, staged: Staged, saved: bool, fault_plan: FaultPlan, settings: Settings) -> Run {
+        let process = SimulatedProcess::new(fault_plan, self.planted_bug);
+        let (shell, provider) = self.shell(&process);
+        let store = FaultyStore::new(self.store(), process.clone());
+        let instance = self.name.clone();
+        let mut events = Vec::new();
+        let (send, interrupts) = mpsc::unbounded_channel::<Interrupt>();
+        let interrupted = async {
+            if let Some(after) = self.interrupt_after {
+                tokio::time::sleep(after).await;
+                let _ = send.send(Interrupt::Gently);
+            }
+            std::future::pending::<()>().await;
+        };
+        let operated = {
+            let running = operate(
+                staged,
+                saved,
+                &shell,
+                &store,
+                &instance,
+                "tester@lab",
+                settings,
+                Some(self),
+                interrupts,
+                |event| events.push(event),
+            );
+            tokio::select! {
+                biased;
+                () = process.ended() => None,
+                () = interrupted => None,
+                operated = running => Some(operated).filter(|_| !process.has_ended() && !process.loses_commits()),
+            }
+        };
+        if matches!(operated, None | Some(Operated::Lost(_))) {
+            // The next run is a new process. It starts after the lease has expired and when reads are no longer
+            // delayed.
+            tokio::time::sleep(engine::shell::LEASE * 2).await;
+        }
+        let ended = match &operated {
+            Some(Operated::Done(outcome)) => outcome.outcome,
+            _ => None,
+        };
+        let done = matches!(ended, Some(OperationOutcome::Ready | OperationOutcome::Gone));
+        let mut violations = process.violations(done);
+        if self.checks_invariants && !process.loses_commits() {
+            violations.extend(self.orphaned_resources().await);
+        }
+        Run { operated, events, journal: provider.journal(), violations }
+    }
+
+    /// Takes the lease of the instance for another operation; `None` if it is taken.
+    pub async fn take_lease(&self) -> Option<Lease> {
+        let long = std::time::Duration::from_secs(86_400);
+        self.store().lease(&self.name, "other@lab", long).await.ok()
+    }
+}
+
+/// Settings for a run: calls at once (`None` for the default), and whether independent steps go on after a failure.
+pub fn settings(parallelism: Option<usize>, keep_going: bool) -> Settings {
+    let mut settings = Settings::default();
+    if let Some(parallelism) = parallelism {
+        settings.parallelism = parallelism;
+    }
+    if keep_going {
+        settings.on_failure = OnFailure::KeepGoing;
+    }
+    settings
+}

@@ -1,0 +1,289 @@
+//! The commands of a script.
+
+use std::fmt::Write as _;
+
+use blueprint::Breakpoints;
+use diag::Files;
+use engine::apply::OnFailure;
+use engine::shell::last_goal;
+use engine::{Action, Staged, Surgery};
+use provider::{Operation, TypeRef};
+use providers::fake::{Fault, FaultKind, Refusal};
+use state::{Exported, Generation, Store as _};
+
+use super::arguments::{Arguments, Tokens};
+use super::runner::Runner;
+use crate::faults::PlantedBug;
+use crate::harness::{Stage, settings};
+use crate::json_values;
+
+impl Runner {
+    /// Carries out one command. `block`: the indented lines below it. `Err` if the command does not exist or its words
+    /// are wrong.
+    pub(super) async fn command(&mut self, command: &str, block: String) -> Result<(), String> {
+        let _ = writeln!(self.output, "> {command}");
+        let mut words = Tokens::new(command);
+        let name = words.next("the command")?;
+        match name {
+            "document" => {
+                self.documents.insert(words.next("the name of the document")?.to_owned(), block);
+                words.end()
+            }
+            "write" | "input" => self.set(name, words.next("the name")?, value_of(command)),
+            "stage" | "apply" | "deploy" | "destroy" | "rollback" | "reconcile" => {
+                self.operation(name, &mut words).await
+            }
+            "import" | "move" | "remove" | "accept-drift" | "save" | "load" => self.edit_state(name, &mut words).await,
+            "make" | "drift-world" | "vanish" => self.change_world(name, &mut words),
+            "hold" | "release" => self.lease(name, &mut words).await,
+            "check-invariants" | "hook" | "planted-bug" => self.configure(name, &mut words),
+            "settle" => {
+                let document = words.next("the document, or `nothing`")?;
+                self.harness.name = words.instance()?;
+                words.end()?;
+                self.settle(Some(document).filter(|document| *document != "nothing")).await
+            }
+            "world" => {
+                words.end()?;
+                self.show_world();
+                Ok(())
+            }
+            "state" => {
+                self.harness.name = words.instance()?;
+                words.end()?;
+                self.show_state().await;
+                Ok(())
+            }
+            other => Err(format!("there is no command `{other}`")),
+        }
+    }
+
+    /// Sets a substitution or an input.
+    fn set(&mut self, command: &str, name: &str, value: &str) -> Result<(), String> {
+        if command == "input" {
+            self.inputs.insert(name.into(), value.into());
+        } else {
+            self.substitutions.retain(|(other, _)| other != name);
+            self.substitutions.push((name.to_owned(), value.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Changes how later commands run.
+    fn configure(&mut self, command: &str, words: &mut Tokens<'_>) -> Result<(), String> {
+        match command {
+            "check-invariants" => self.harness.checks_invariants = true,
+            "hook" => {
+                let name = words.next("the name of a resource or of a child")?.into();
+                let breakpoint = |word: &str| word.parse().map_err(|()| format!("there is no breakpoint `{word}`"));
+                let breakpoints = words.0.by_ref().map(breakpoint).collect::<Result<Breakpoints, String>>()?;
+                self.harness.breakpoints.insert(name, breakpoints);
+            }
+            _ => {
+                let name = words.next("the bug")?;
+                let bug = PlantedBug::from_word(name).ok_or_else(|| format!("there is no bug `{name}`"))?;
+                self.harness.planted_bug = Some(bug);
+            }
+        }
+        words.end()
+    }
+
+    /// Plans, and unless the command is `stage` carries the plan out.
+    async fn operation(&mut self, command: &str, words: &mut Tokens<'_>) -> Result<(), String> {
+        match command {
+            "stage" | "deploy" => {
+                let document = words.next("the document")?;
+                self.harness.name = words.instance()?;
+                let arguments = words.arguments()?;
+                let stage = self.stage(document, arguments.plan.clone()).await?;
+                let Some(staged) = self.show_stage(stage) else { return Ok(()) };
+                if command == "deploy" {
+                    self.operate(staged, false, arguments).await;
+                    return Ok(());
+                }
+                self.show_plan(&staged);
+                if let Some(name) = arguments.keep {
+                    self.saved_plans.insert(name, (staged, self.harness.name.clone()));
+                }
+            }
+            "apply" => {
+                let plan = words.next("the plan")?;
+                let arguments = words.arguments()?;
+                let (staged, name) =
+                    self.saved_plans.remove(plan).ok_or_else(|| format!("no plan `{plan}` is saved"))?;
+                self.harness.name = name;
+                self.operate(staged, true, arguments).await;
+            }
+            "rollback" => {
+                let number = words.0.next_if(|word| *word != "as");
+                let number =
+                    number.map(|word| word.parse().map(Generation).map_err(|_| format!("`{word}` is no number")));
+                let generation = number.transpose()?;
+                self.harness.name = words.instance()?;
+                let arguments = words.arguments()?;
+                self.rollback(generation, arguments).await;
+            }
+            _ => {
+                self.harness.name = words.instance()?;
+                let mut arguments = words.arguments()?;
+                arguments.plan.reconcile = command == "reconcile";
+                let stage = self.harness.stage_destroy(arguments.plan.clone()).await;
+                if let Some(staged) = self.show_stage(stage) {
+                    self.operate(staged, false, arguments).await;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Rolls back to a generation, or to the last one that ended well.
+    async fn rollback(&mut self, generation: Option<Generation>, arguments: Arguments) {
+        let goal = match last_goal(&self.harness.store(), &self.harness.name, generation).await {
+            Ok(goal) => goal,
+            Err(error) => return self.line(error.to_string()),
+        };
+        let stage = match goal {
+            Ok(goal) => self.harness.stage_rollback(goal).await,
+            Err(diagnostic) => {
+                let diagnostics = std::iter::once(*diagnostic).collect();
+                Stage { files: Files::new(), diagnostics, staged: None }
+            }
+        };
+        if let Some(staged) = self.show_stage(stage) {
+            self.show_plan(&staged);
+            self.operate(staged, false, arguments).await;
+        }
+    }
+
+    /// Edits the state without a call, or writes it as text.
+    async fn edit_state(&mut self, command: &str, words: &mut Tokens<'_>) -> Result<(), String> {
+        let edit = match command {
+            "import" => {
+                let (type_name, id) = (words.next("the type")?.into(), words.next("the id")?.into());
+                Surgery::Import { type_name, id, address: words.address()? }
+            }
+            "move" => Surgery::Move(vec![(words.address()?, words.address()?)]),
+            "remove" => Surgery::Remove(vec![words.address()?]),
+            "accept-drift" => Surgery::AcceptDrift,
+            "save" => {
+                self.harness.name = words.instance()?;
+                words.end()?;
+                let exported = Exported::of(&self.harness.name, &self.harness.snapshot().await);
+                self.exported_state = exported.write(&self.harness.sealer()).map_err(|error| error.to_string())?;
+                return Ok(());
+            }
+            _ => match Exported::read(&self.exported_state, &self.harness.sealer()) {
+                Ok(exported) => Surgery::Load(exported.into()),
+                Err(error) => {
+                    self.line(error.to_string());
+                    return Ok(());
+                }
+            },
+        };
+        self.harness.name = words.instance()?;
+        let mut arguments = words.arguments()?;
+        arguments.plan.refresh = edit == Surgery::AcceptDrift;
+        arguments.plan.surgery = Some(edit);
+        let stage = self.harness.stage_destroy(arguments.plan.clone()).await;
+        if let Some(staged) = self.show_stage(stage) {
+            self.show_plan(&staged);
+            self.operate(staged, false, arguments).await;
+        }
+        Ok(())
+    }
+
+    /// Changes the cloud, as another person would.
+    fn change_world(&mut self, command: &str, words: &mut Tokens<'_>) -> Result<(), String> {
+        if command == "make" {
+            let (type_name, id) = (words.next("the type")?, words.next("the id")?);
+            let spec: Vec<&str> = words.0.by_ref().collect();
+            let spec = serde_json::from_str(&spec.join(" ")).map_err(|error| format!("the spec: {error}"))?;
+            let made = self.world().make(&providers::fake::catalog(), type_name, id, &json_values::from_json(&spec));
+            return made.map_err(|refusal| format!("{refusal:?}"));
+        }
+        let at = words.next("the address")?;
+        if command == "vanish" {
+            let instance = words.instance()?;
+            words.end()?;
+            let done = self.world().vanish(instance.as_str(), at);
+            self.show_refusal(done);
+            return Ok(());
+        }
+        let field = words.next("the field")?;
+        let mut value = Vec::new();
+        while let Some(word) = words.0.next_if(|word| *word != "as") {
+            value.push(word);
+        }
+        let value = value.join(" ");
+        let value = serde_json::from_str(&value).unwrap_or(serde_json::Value::String(value));
+        let instance = words.instance()?;
+        words.end()?;
+        let type_name = self.world().thing_at(instance.as_str(), at).map(|thing| thing.type_name.clone());
+        let top = field.split('.').next().unwrap_or_default();
+        let has_field = type_name.is_none_or(|ty| match self.harness.catalogs.resource_type(&ty) {
+            TypeRef::Known(ty) => ty.schema.fields.contains_key(top),
+            _ => false,
+        });
+        if !has_field {
+            self.line("its type has no such field");
+            return Ok(());
+        }
+        let done = self.world().set(instance.as_str(), at, field, json_values::from_json(&value));
+        self.show_refusal(done);
+        Ok(())
+    }
+
+    fn show_refusal(&mut self, done: Result<(), Refusal>) {
+        match done {
+            Ok(()) => {}
+            Err(Refusal::NotThere) => self.line("it does not exist"),
+            Err(refusal) => self.line(format!("refused: {refusal:?}")),
+        }
+    }
+
+    /// Takes the lease for another operation, or gives all such leases back.
+    async fn lease(&mut self, command: &str, words: &mut Tokens<'_>) -> Result<(), String> {
+        if command == "hold" {
+            self.harness.name = words.instance()?;
+            match self.harness.take_lease().await {
+                Some(lease) => self.leases.push(lease),
+                None => self.line("the lease is taken"),
+            }
+        } else {
+            for lease in std::mem::take(&mut self.leases) {
+                self.harness.store().release(&lease).await.map_err(|error| error.to_string())?;
+            }
+        }
+        words.end()
+    }
+
+    /// Carries out a plan and shows the result.
+    async fn operate(&mut self, staged: Staged, saved: bool, mut arguments: Arguments) {
+        if let Some((number, when)) = arguments.crash_at {
+            let mut calls =
+                staged.plan.steps.iter().filter(|step| !matches!(step.action, Action::None | Action::Detach));
+            if let Some(step) = calls.nth(number.wrapping_sub(1)) {
+                let on = match step.action {
+                    Action::Update => Operation::Update,
+                    Action::Delete => Operation::Delete,
+                    _ => Operation::Create,
+                };
+                let kind = FaultKind::Crash { when, untraceable: false };
+                let at = step.address.to_string().into();
+                arguments.faults.faults.push(Fault { on: Some(on), at, skip: 0, times: 1, kind });
+                arguments.parallel = Some(1);
+            }
+        }
+        let mut settings = settings(arguments.parallel, arguments.keep_going);
+        if arguments.roll_back {
+            settings.on_failure = OnFailure::Rollback;
+        }
+        let run = self.run(staged, saved, arguments.faults, settings).await;
+        self.show_run(&run);
+    }
+}
+
+/// The value in `write NAME VALUE` and `input NAME VALUE`.
+fn value_of(command: &str) -> &str {
+    command.splitn(3, char::is_whitespace).nth(2).unwrap_or_default().trim()
+}

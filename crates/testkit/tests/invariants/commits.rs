@@ -1,0 +1,338 @@
+//! A process that ends at any moment, before or after any write of its journal and any call, leaves a state from which
+//! the next one reaches the same end.
+
+use std::sync::Arc;
+
+use blueprint::{Address, Name, Value};
+use engine::Options;
+use engine::shell::Operated;
+use proptest::prelude::*;
+use provider::{ApplyRequest, Call};
+use state::{Entry, EntryKind, Intent, Operation, OperationKind, StatusOp, Store as _};
+use testkit::faults::{CommitFault, FaultPlan};
+use testkit::harness::{Harness, settings};
+use testkit::simulation::edit;
+
+use crate::{apply_well, cases, cloud, harness, ids, lately, shell, stage};
+
+/// Applies a goal in a process that ends at this moment, from 1; whether it came so far.
+async fn cut_at(harness: &Harness, goal: Option<&str>, parallel: usize, moment: u32) -> bool {
+    cut_in(harness, goal, parallel, FaultPlan { ends_at: Some(moment), ..FaultPlan::default() }).await
+}
+
+/// The same, while commits take longer than calls, by times drawn from a seed: what has been answered is not durable
+/// for long.
+async fn cut_on_a_slow_disk(harness: &Harness, goal: Option<&str>, parallel: usize, moment: u32, seed: u64) -> bool {
+    let fault_plan = FaultPlan { ends_at: Some(moment), latency: Some(3 * seed), ..FaultPlan::default() };
+    cut_in(harness, goal, parallel, fault_plan).await
+}
+
+async fn cut_in(harness: &Harness, goal: Option<&str>, parallel: usize, fault_plan: FaultPlan) -> bool {
+    let staged = match goal {
+        Some(goal) => stage(harness, goal).await.staged,
+        None => harness.stage_destroy(Options::default()).await.staged,
+    };
+    let run = harness.run_under(staged.expect("a plan"), false, fault_plan, settings(Some(parallel), false)).await;
+    run.operated.is_none()
+}
+
+proptest! {
+    #![proptest_config(cases(64))]
+
+    #[test]
+    fn a_run_cut_at_any_commit_and_continued_ends_the_same(
+        (before, after) in edit(),
+        parallel in 1..4_usize,
+        destroy in prop::bool::weighted(0.2),
+    ) {
+        let (before, after) = (before.text(), after.text());
+        let goal = (!destroy).then_some(after.as_str());
+        lately(async {
+            let twin = harness();
+            apply_well(&twin, Some(&before), parallel).await;
+            let undisturbed = apply_well(&twin, goal, parallel).await;
+            for moment in 1.. {
+                let told = format!("moment {moment}\n{before}\n->\n{goal:?}");
+                let harness = harness();
+                apply_well(&harness, Some(&before), parallel).await;
+                if !cut_at(&harness, goal, parallel, moment).await {
+                    let nothing = matches!(undisturbed.operated, Some(Operated::Nothing));
+                    assert!(moment > 1 || nothing, "it was never cut");
+                    break;
+                }
+                apply_well(&harness, goal, parallel).await;
+                assert_eq!(cloud(&harness), cloud(&twin), "another end when cut at {told}");
+                let (there, known) = ids(&harness).await;
+                assert_eq!(there, known, "the cloud and the state differ when cut at {told}");
+                if let Some(goal) = goal {
+                    let staged = stage(&harness, goal).await.staged.expect("a plan");
+                    assert!(staged.plan.is_empty(), "something is left to do when cut at {told}");
+                }
+                assert!(harness.snapshot().await.open.is_empty(), "a call is still open when cut at {told}");
+            }
+        });
+    }
+}
+
+/// What a cut-off run has made, another has deleted and a third makes again is another thing, although no run has
+/// ended.
+#[test]
+fn a_thing_that_was_deleted_in_between_is_made_under_another_token() {
+    let text = "version: 2023-04-20\nresources:\n  a: { type: test/data, spec: { input: 1 } }\n  \
+                b: { type: test/data, spec: { input: 2 } }\n  c: { type: test/data, spec: { input: 3 } }\n  \
+                d: { type: test/data, dependsOn: [a, b, c], spec: { input: 4 } }\n";
+    let token = |harness: &Harness, name: &str| {
+        let world = harness.world.lock().expect("nobody panics with it");
+        world.things().find(|thing| thing.place.ends_with(name)).map(|thing| thing.token().to_owned())
+    };
+    let is_there = |harness: &Harness| ["/a", "/b", "/c", "/d"].map(|name| token(harness, name).is_some());
+    lately(async {
+        let mut seen = 0_u32;
+        for (made, deleted) in (1..16).flat_map(|made| (1..16).map(move |deleted| (made, deleted))) {
+            let harness = harness();
+            let cut = cut_at(&harness, Some(text), 1, made).await;
+            let Some(first) = token(&harness, "/a").filter(|_| cut && is_there(&harness) == [true, true, true, false])
+            else {
+                continue;
+            };
+            // Cut before `c` goes too: no run has ended.
+            if !cut_at(&harness, None, 1, deleted).await || !matches!(is_there(&harness), [false, _, true, false]) {
+                continue;
+            }
+            let snapshot = harness.snapshot().await;
+            assert_eq!(snapshot.generation.0, 0, "no run has ended");
+            seen += u32::from(!snapshot.records.keys().any(|address| address.to_string() == "a"));
+            apply_well(&harness, Some(text), 1).await;
+            assert_ne!(token(&harness, "/a"), Some(first));
+        }
+        assert!(seen > 0, "the outcome of the delete was never durable before the run ended");
+    });
+}
+
+/// Things that read each other in a long line, where the world can be asked for each of them later.
+fn chain(things: usize) -> String {
+    let thing = |at: usize| match at {
+        0 => "  r0: { type: test/data, spec: { input: 0 } }\n".to_owned(),
+        at => format!(
+            "  r{at}: {{ type: test/data, spec: {{ input: [{at}, \"${{resources.r{}.spec.id}}\"] }} }}\n",
+            at - 1
+        ),
+    };
+    format!("version: 2023-04-20\nresources:\n{}", (0..things).map(thing).collect::<String>())
+}
+
+/// Nothing of a chain is lost or created twice, wherever the run is cut off.
+#[test]
+fn a_chain_that_was_cut_off_anywhere_is_completed() {
+    let text = chain(24);
+    lately(async {
+        let mut cuts = 0;
+        for goal in [Some(text.as_str()), None] {
+            for moment in 1.. {
+                let harness = harness();
+                if goal.is_none() {
+                    apply_well(&harness, Some(&text), 2).await;
+                }
+                if !cut_on_a_slow_disk(&harness, goal, 2, moment, u64::from(moment)).await {
+                    break;
+                }
+                cuts += 1;
+                let made: Vec<_> = {
+                    let world = harness.world.lock().expect("nobody panics with it");
+                    world.things().map(|thing| thing.id.clone()).collect()
+                };
+                let run = apply_well(&harness, goal, 2).await;
+                let (there, known) = ids(&harness).await;
+                assert_eq!(there, known, "the cloud and the state differ when cut at {moment}");
+                if let Some(goal) = goal {
+                    assert_eq!(there.len(), 24);
+                    let updated = match run.operated {
+                        Some(Operated::Done(outcome)) => outcome.counts[1],
+                        _ => 0,
+                    };
+                    assert_eq!(updated, 0, "what was sent has not been read back as it was, at {moment}");
+                    assert!(made.iter().all(|id| there.iter().any(|it| it.contains(&**id))), "made anew at {moment}");
+                    let staged = stage(&harness, goal).await.staged.expect("a plan");
+                    assert!(staged.plan.is_empty(), "something is left to do when cut at {moment}");
+                }
+            }
+        }
+        assert!(cuts > 60, "{cuts}");
+    });
+}
+
+/// An outcome is durable before anything that depends on it is called.
+#[test]
+fn outcomes_are_durable_before_dependants_are_called() {
+    let text = "version: 2023-04-20\nresources:\n  a: { type: test/data, spec: { input: 1 } }\n  \
+                b: { type: test/record, spec: { title: \"${resources.a.spec.id}\" } }\n  \
+                c: { type: test/record, spec: { title: \"${resources.b.spec.id}\" } }\n";
+    lately(async {
+        let mut called = 0;
+        for (seed, moment) in (1..9).flat_map(|seed| (1..12).map(move |moment| (seed, moment))) {
+            let harness = harness();
+            if !cut_on_a_slow_disk(&harness, Some(text), 1, moment, seed).await {
+                continue;
+            }
+            let records = harness.snapshot().await.records;
+            let exists = |name: &str| harness.cloud().keys().any(|place| place.contains(&format!("/{name} ")));
+            let recorded = |name: &str| records.keys().any(|address| address.to_string() == name);
+            for (name, needed) in [("b", "a"), ("c", "b")] {
+                called += u32::from(exists(name));
+                assert!(!exists(name) || recorded(needed), "{name} was created before {needed} was recorded");
+            }
+        }
+        assert!(called > 0, "no run came so far");
+    });
+}
+
+/// Versions before 0.2 committed intents of creates before all of their spec was known. Such an intent is settled as
+/// any other: the resource is taken over if it was created, and created if it was not.
+#[test]
+fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
+    let (before, after) = (chain(1), chain(2));
+    lately(async {
+        for created in [true, false] {
+            let harness = harness();
+            apply_well(&harness, Some(&before), 1).await;
+            let store = harness.store();
+            let unknown = Value::map([("input", Value::list([Value::Int(1), Value::unknown(None, None)]))]);
+            let first = harness.snapshot().await.records.values().next().expect("it was created").id.clone();
+            let known = Value::map([("input", Value::list([Value::Int(1), Value::Text(first.clone())]))]);
+            let address = Address::root("r1");
+            let token = "an-older-token";
+            let intent = Intent {
+                address: address.clone(),
+                op: StatusOp::Create,
+                deposed: false,
+                id: "".into(),
+                retain: false,
+                protect: false,
+                token: token.into(),
+                type_name: "test/data".into(),
+                inputs: unknown,
+                dependencies: vec![Address::root("r0")],
+                private: Value::Null,
+                hides_id: false,
+                folder: Name::default(),
+            };
+            let began = Operation {
+                id: "older".into(),
+                kind: OperationKind::Deploy,
+                who: "ann@lab".into(),
+                began: harness.clock.now(),
+                document: "law.yaml".into(),
+                remembered: Default::default(),
+                stops: None,
+                desired: Value::Null,
+            };
+            let lease = harness.take_lease().await.expect("nobody else holds it");
+            let entries = vec![
+                Entry { step: 0, kind: EntryKind::Began(Arc::new(began)) },
+                Entry { step: 1, kind: EntryKind::Intent(Arc::new(intent)) },
+            ];
+            store.commit(&lease, lease.revision, entries).await.expect("it is accepted");
+            store.release(&lease).await.expect("it is given back");
+            if created {
+                let shell = shell(&harness);
+                let call = Call {
+                    instance: harness.name.name().clone(),
+                    address: address.clone(),
+                    token: token.into(),
+                    deadline: None,
+                    cancel: Default::default(),
+                    root: "/nowhere".into(),
+                    folder: "/nowhere".into(),
+                    settings: Value::Null,
+                    now: harness.clock.now(),
+                    progress: Arc::new(|_| {}),
+                };
+                let request = ApplyRequest {
+                    operation: provider::Operation::Create,
+                    type_name: "test/data",
+                    id: None,
+                    prior_inputs: &Value::Null,
+                    prior: &Value::Null,
+                    desired: &known,
+                    private: &Value::Null,
+                    sources: &[],
+                };
+                shell.providers["test"].apply(&call, request).await.expect("it is created");
+            }
+            let run = apply_well(&harness, Some(&after), 1).await;
+            if let Some(Operated::Done(outcome)) = &run.operated {
+                assert_eq!(outcome.counts, [u64::from(!created), 0, 0, 0], "created before: {created}");
+            }
+            let (there, recorded) = ids(&harness).await;
+            assert_eq!((there.len(), &there), (2, &recorded));
+            let snapshot = harness.snapshot().await;
+            assert!(snapshot.open.is_empty());
+            assert_eq!(snapshot.records[&address].inputs, known);
+            assert!(stage(&harness, &after).await.staged.expect("a plan").plan.is_empty());
+        }
+    });
+}
+
+/// The end of an operation is recorded after all outcomes, in a commit of its own. Only what is durable is counted.
+#[test]
+fn only_what_was_recorded_is_counted() {
+    let text = "version: 2023-04-20\nresources:\n  a: { type: test/data, spec: { input: 1 } }\n  \
+                b: { type: test/data, dependsOn: a, spec: { input: 2 } }\n";
+    lately(async {
+        for number in 1..=5 {
+            let harness = harness();
+            let staged = stage(&harness, text).await.staged.expect("a plan");
+            let fault_plan =
+                FaultPlan { commit_fails: Some(CommitFault { number, written: false }), ..FaultPlan::default() };
+            let run = harness.run_under(staged, false, fault_plan, settings(Some(1), false)).await;
+            let snapshot = harness.snapshot().await;
+            let recorded = snapshot.records.len() as u64;
+            match run.operated.expect("it was not cut off") {
+                Operated::Lost(lost) => {
+                    assert_eq!((lost.counts, snapshot.generation.0), ([recorded, 0, 0, 0], 0), "commit {number}");
+                    assert_eq!(recorded, u64::from(number).saturating_sub(2), "commit {number}");
+                }
+                Operated::Done(outcome) => {
+                    assert_eq!((number, outcome.counts), (5, [2, 0, 0, 0]));
+                    assert_eq!((recorded, snapshot.generation.0), (2, 1));
+                }
+                other => panic!("commit {number}: {other:?}"),
+            }
+        }
+    });
+}
+
+/// A value that is secret because another resource's answer repeats a secret stays secret when a cut-off run is
+/// continued.
+#[test]
+fn a_secret_that_only_the_run_revealed_is_one_wherever_the_run_is_cut() {
+    // What an answer repeats of a secret is one, which nobody can know before.
+    let text = "version: 2023-04-20\nresources:\n  a: { type: test/record, spec: { title: one, password: \"arn:test:record\" } }\n  \
+                b: { type: test/data, spec: { input: [\"plain\", \"${resources.a.spec.arn}\"] } }\n";
+    lately(async {
+        let mut found = 0;
+        for (seed, moment) in (1..9).flat_map(|seed| (1..12).map(move |moment| (seed, moment))) {
+            let harness = harness();
+            if !cut_on_a_slow_disk(&harness, Some(text), 1, moment, seed).await {
+                continue;
+            }
+            let was_there = harness.cloud().keys().any(|place| place.contains("/b "));
+            let was_known = harness.snapshot().await.records.keys().any(|address| address.to_string() == "b");
+            found += u32::from(was_there && !was_known);
+            apply_well(&harness, Some(text), 1).await;
+            let snapshot = harness.snapshot().await;
+            let log = harness.store().log(&harness.name, None, 999).await.expect("a journal");
+            for line in log {
+                let EntryKind::Outcome(outcome) = &line.entry.kind else { continue };
+                let Some(record) = outcome.record.as_ref().filter(|_| outcome.address.to_string() == "b") else {
+                    continue;
+                };
+                assert!(record.inputs.has_secret(), "cut at {moment} of {seed}: {:?}", record.inputs);
+            }
+            let sent =
+                snapshot.open.is_empty() && stage(&harness, text).await.staged.is_some_and(|it| it.plan.is_empty());
+            assert!(sent, "something is left to do when cut at {moment} of {seed}");
+        }
+        assert!(found > 0, "what was cut off had never been made");
+    });
+}

@@ -1,0 +1,70 @@
+//! A run that is cut off anywhere and continued ends as an undisturbed one does.
+
+use proptest::prelude::*;
+use provider::Operation;
+use providers::fake::{Fault, FaultKind, Happened, Journal, When};
+
+use crate::{apply, apply_well, cases, cloud, harness, ids, lately, stage};
+use testkit::simulation::edit;
+
+/// All calls of a run, in the order in which they began.
+fn calls(journal: &Journal) -> Vec<(Operation, String)> {
+    let began = |event: &Happened| match event {
+        Happened::Began(operation, address) => Some((*operation, address.to_string())),
+        _ => None,
+    };
+    journal.events.iter().filter_map(began).collect()
+}
+
+/// The process ends before or after the call of this number does its work.
+fn crash(calls: &[(Operation, String)], number: usize, when: When) -> Fault {
+    let (operation, address) = &calls[number];
+    let skip = calls[..number].iter().filter(|call| *call == &calls[number]).count() as u32;
+    let kind = FaultKind::Crash { when, untraceable: false };
+    Fault { on: Some(*operation), at: address.as_str().into(), skip, times: 1, kind }
+}
+
+proptest! {
+    #![proptest_config(cases(96))]
+
+    #[test]
+    fn a_run_cut_at_any_call_and_continued_ends_the_same(
+        (before, after) in edit(),
+        parallel in 1..4_usize,
+        destroy in prop::bool::weighted(0.2),
+        second in prop::option::weighted(0.5, 0..64_usize),
+    ) {
+        let (before, after) = (before.text(), after.text());
+        let goal = (!destroy).then_some(after.as_str());
+        lately(async {
+            let twin = harness();
+            apply_well(&twin, Some(&before), parallel).await;
+            let undisturbed = apply_well(&twin, goal, parallel).await;
+            let calls_of_twin = calls(&undisturbed.journal);
+            for number in 0..calls_of_twin.len() {
+                for when in [When::Before, When::After] {
+                    let told = format!("{when:?} {:?}\n{before}\n->\n{goal:?}", calls_of_twin[number]);
+                    let harness = harness();
+                    apply_well(&harness, Some(&before), parallel).await;
+                    let cut = apply(&harness, goal, parallel, vec![crash(&calls_of_twin, number, when)]).await;
+                    assert!(cut.operated.is_none(), "it was not cut {told}");
+                    if let Some(second) = second {
+                        // Cut once more, at some call of those that are left.
+                        let fault = crash(&calls_of_twin, second % calls_of_twin.len(), when);
+                        apply(&harness, goal, parallel, vec![fault]).await;
+                    }
+                    apply_well(&harness, goal, parallel).await;
+                    assert_eq!(cloud(&harness), cloud(&twin), "another end when cut {told}");
+                    let (there, known) = ids(&harness).await;
+                    assert_eq!(there, known, "the cloud and the state differ when cut {told}");
+                    if let Some(goal) = goal {
+                        let staged = stage(&harness, goal).await.staged.expect("a plan");
+                        let steps: Vec<_> = staged.plan.steps.iter().map(|step| (step.action, &step.address, &step.reasons)).collect();
+                        assert!(staged.plan.is_empty(), "left to do {steps:?} when cut {told}");
+                    }
+                    assert!(harness.snapshot().await.open.is_empty(), "a call is still open when cut {told}");
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,89 @@
+//! Whoever is at work gives signs of life, however long a call takes; whoever gives none is taken over, and stops.
+
+use std::time::Duration;
+
+use engine::shell::{Interrupt, LEASE, Operated, operate};
+use state::{Store, StoreError};
+use testkit::harness::{Harness, settings};
+use tokio::sync::mpsc;
+
+use crate::{harness, ids, lately, shell, stage};
+
+const SLOW: &str = "version: 2023-04-20\nresources:\n  slow: {type: test/data, spec: {input: 1, delayMs: 600000}}\n  after: {type: test/data, spec: {input: '${slow.spec.id}'}}\n";
+
+/// Runs the document, and at the same time something else; the run's end with how that ended.
+async fn beside<T>(harness: &Harness, other: impl Future<Output = T>) -> (Operated, T) {
+    let staged = stage(harness, SLOW).await.staged.unwrap_or_else(|| panic!("no plan"));
+    let store = harness.store();
+    let shell = shell(harness);
+    let (_keep, interrupts) = mpsc::unbounded_channel::<Interrupt>();
+    let settings = settings(Some(4), false);
+    let running = operate(staged, false, &shell, &store, &harness.name, "ann@lab", settings, None, interrupts, |_| {});
+    tokio::join!(running, other)
+}
+
+/// A call of ten minutes is ten times as long as a lease: nobody else gets one meanwhile.
+#[test]
+fn who_is_at_work_keeps_the_lease_however_long_it_takes() {
+    lately(async {
+        let harness = harness();
+        let asking = async {
+            let mut refused = 0;
+            for _ in 0..58 {
+                tokio::time::sleep(Duration::from_secs(10)).await;
+                let now = harness.clock.now();
+                match harness.store().lease(&harness.name, "bob@lab", LEASE).await {
+                    Err(StoreError::Busy { holder: Some(holder), .. }) if &*holder.who == "ann@lab" => {
+                        let left = holder.until - now;
+                        assert!(
+                            left >= LEASE.as_secs() as i64 / 2,
+                            "the last sign of life was long ago: {left} s left"
+                        );
+                        refused += 1;
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+            refused
+        };
+        let (operated, refused) = beside(&harness, asking).await;
+        assert!(matches!(operated, Operated::Done(_)), "{operated:?}");
+        assert_eq!(refused, 58);
+        assert!(harness.store().holder(&harness.name).await.is_ok_and(|holder| holder.is_none()), "it was given back");
+    });
+}
+
+/// The hold is ended in the middle of a call: the next sign of life tells, nothing more is begun or recorded, and what
+/// the call made is found and taken over by the next plan.
+#[test]
+fn who_was_taken_over_stops_at_the_next_sign_of_life_and_nothing_is_lost() {
+    lately(async {
+        let harness = harness();
+        let begun = harness.clock.now();
+        let taking_over = async {
+            tokio::time::sleep(Duration::from_secs(100)).await;
+            let store = harness.store();
+            store.unlock(&harness.name).await.unwrap_or_else(|error| panic!("{error}"));
+            let lease = store.lease(&harness.name, "bob@lab", LEASE * 60).await;
+            (lease, store.head(&harness.name).await)
+        };
+        let (operated, (lease, head)) = beside(&harness, taking_over).await;
+        let Operated::Lost(lost) = operated else { panic!("{operated:?}") };
+        match &lost.store {
+            Some(StoreError::Busy { holder: Some(holder), .. }) => assert_eq!(&*holder.who, "bob@lab"),
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(lost.counts, [0; 4]);
+        let after = harness.clock.now() - begun;
+        assert!(after < 100 + 60, "it went on for {after} s");
+        let lease = lease.unwrap_or_else(|error| panic!("{error}"));
+        let now = harness.store().head(&harness.name).await;
+        assert_eq!(now.ok(), head.ok(), "something was recorded after the lease was lost");
+        assert_eq!(harness.snapshot().await.open.len(), 1, "the call is open");
+        harness.store().release(&lease).await.unwrap_or_else(|error| panic!("{error}"));
+        // Whatever became of the call in the world: afterwards the cloud and the state tell the same.
+        crate::apply_well(&harness, Some(SLOW), 4).await;
+        let (there, known) = ids(&harness).await;
+        assert_eq!((there.len(), there), (2, known));
+    });
+}

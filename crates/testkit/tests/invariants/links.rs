@@ -1,0 +1,136 @@
+//! Links keep the laws of plans: whatever is linked, unlinked, renamed or cut off, the next plan leads to the same end.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use proptest::prelude::*;
+use provider::Operation;
+use providers::fake::{Fault, FaultKind, When};
+use testkit::simulation::linked_document;
+
+use crate::{apply, apply_well, cases, cloud, harness, lately, stage};
+
+/// Linked things that no sketch can be without: what is in the cloud when the document is deployed at once.
+async fn at_once(text: &str) -> BTreeSet<String> {
+    let harness = harness();
+    apply_well(&harness, Some(text), 1).await;
+    cloud(&harness).into_values().collect()
+}
+
+proptest! {
+    #![proptest_config(cases(48))]
+
+    #[test]
+    fn after_a_full_apply_with_links_there_is_nothing_to_do(documents in prop::collection::vec(linked_document(), 1..4), parallel in 1..4_usize) {
+        lately(async {
+            let harness = harness();
+            let mut before = String::new();
+            for document in documents {
+                let text = document.text();
+                apply_well(&harness, Some(&text), parallel).await;
+                let again = stage(&harness, &text).await;
+                let staged = again.staged.expect("what has been applied can be planned");
+                let steps: Vec<_> = staged.plan.steps.iter().map(|step| format!("{} {} {:?} {:?}", step.action.word(), step.address, step.reasons, step.changes)).collect();
+                assert!(staged.plan.is_empty(), "{steps:?} after\n{text}\nafter\n{before}");
+                before = text;
+            }
+            apply_well(&harness, None, parallel).await;
+            assert!(cloud(&harness).is_empty(), "{:?} is left after a destroy of\n{before}", cloud(&harness));
+            assert!(harness.snapshot().await.records.is_empty());
+        });
+    }
+
+    #[test]
+    fn a_run_with_links_that_was_cut_off_ends_where_it_would_have(first in linked_document(), second in linked_document(), role in any::<bool>(), skip in 0..3_u32, after in any::<bool>()) {
+        lately(async {
+            let harness = harness();
+            apply_well(&harness, Some(&first.text()), 2).await;
+            let text = second.text();
+            let at = if role { "role" } else { "b0" };
+            let kind = FaultKind::Crash { when: if after { When::After } else { When::Before }, untraceable: false };
+            let fault = Fault { on: Some(Operation::Update), at: at.into(), skip, times: 1, kind };
+            apply(&harness, Some(&text), 2, vec![fault]).await;
+            apply_well(&harness, Some(&text), 2).await;
+            let staged = stage(&harness, &text).await.staged.expect("a plan");
+            let steps: Vec<_> = staged.plan.steps.iter().map(|step| format!("{} {} {:?} {:?}", step.action.word(), step.address, step.reasons, step.changes)).collect();
+            assert!(staged.plan.is_empty(), "{steps:?} after\n{text}");
+            let there: BTreeSet<String> = cloud(&harness).into_values().collect();
+            assert_eq!(there.len(), at_once(&text).await.len(), "{there:?} after\n{text}");
+        });
+    }
+}
+
+/// One bucket that twenty queues stand in line for.
+fn crowd(selects: bool) -> String {
+    let selector = if selects { "linkSelector: { byLabel: { kind: queue } }, " } else { "" };
+    let mut text =
+        format!("version: 2023-04-20\nresources:\n  hub: {{ type: test/bucket, {selector}spec: {{ name: hub }} }}\n");
+    for at in 0..20 {
+        let _ = writeln!(
+            text,
+            "  q{at}: {{ type: test/queue, metadata: {{ labels: {{ kind: queue }} }}, spec: {{ name: q{at} }} }}"
+        );
+    }
+    text
+}
+
+/// How many calls updated the bucket.
+fn updates_of_hub(run: &testkit::harness::Run) -> u32 {
+    run.journal.calls().get("update hub").copied().unwrap_or_default()
+}
+
+#[test]
+fn very_many_links_into_one_thing_share_its_calls() {
+    lately(async {
+        let harness = harness();
+        let run = apply_well(&harness, Some(&crowd(true)), 4).await;
+        // The first eight one by one, then eight, then the last four.
+        assert_eq!(updates_of_hub(&run), 10);
+        let done = run.events.iter().filter(|event| {
+            matches!(event, engine::Event::Done { address, .. } if address.to_string().starts_with("hub::") && address.to_string().ends_with("/a"))
+        });
+        assert_eq!(done.count(), 20, "each step is told all the same");
+        assert!(stage(&harness, &crowd(true)).await.staged.expect("a plan").plan.is_empty());
+        let run = apply_well(&harness, Some(&crowd(false)), 4).await;
+        assert_eq!(updates_of_hub(&run), 10);
+        assert!(stage(&harness, &crowd(false)).await.staged.expect("a plan").plan.is_empty());
+    });
+}
+
+#[test]
+fn of_many_links_that_shared_a_refused_call_only_one_has_failed() {
+    let refuse =
+        |times| Fault { on: Some(Operation::Update), at: "hub".into(), skip: 8, times, kind: FaultKind::Permanent };
+    lately(async {
+        // What was refused for all of them is not refused for each.
+        let harness = harness();
+        let run = apply(&harness, Some(&crowd(true)), 4, vec![refuse(1)]).await;
+        assert_eq!(run.outcome().and_then(|outcome| outcome.outcome), Some(state::OperationOutcome::Ready));
+        assert_eq!(updates_of_hub(&run), 21);
+        assert!(stage(&harness, &crowd(true)).await.staged.expect("a plan").plan.is_empty());
+    });
+    lately(async {
+        // The one it was refused for fails by itself, and the next run goes on there.
+        let harness = harness();
+        let run = apply(&harness, Some(&crowd(true)), 4, vec![refuse(2)]).await;
+        let outcome = run.outcome().expect("it was carried out");
+        assert_eq!(outcome.outcome, Some(state::OperationOutcome::Failed));
+        assert_eq!(outcome.diagnostics.iter().map(|it| it.code.name).collect::<Vec<_>>(), ["provider-failed"]);
+        apply_well(&harness, Some(&crowd(true)), 4).await;
+        assert!(stage(&harness, &crowd(true)).await.staged.expect("a plan").plan.is_empty());
+    });
+}
+
+#[test]
+fn a_call_for_many_links_that_was_cut_off_is_gone_on_with() {
+    for when in [When::Before, When::After] {
+        lately(async {
+            let harness = harness();
+            let kind = FaultKind::Crash { when, untraceable: false };
+            let fault = Fault { on: Some(Operation::Update), at: "hub".into(), skip: 8, times: 1, kind };
+            apply(&harness, Some(&crowd(true)), 4, vec![fault]).await;
+            apply_well(&harness, Some(&crowd(true)), 4).await;
+            assert!(stage(&harness, &crowd(true)).await.staged.expect("a plan").plan.is_empty());
+        });
+    }
+}

@@ -1,0 +1,105 @@
+//! The laws of ARCHITECTURE.md, each over many documents and accidents drawn at random (the seed of a failing one is
+//! printed and kept).
+
+mod catalogues;
+mod commits;
+mod crashes;
+mod leases;
+mod linear;
+mod links;
+mod order;
+mod plans;
+mod secrets;
+mod texts;
+mod words;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use blueprint::{IndexMap, Name};
+use engine::shell::{Chance, Operated, Shell};
+use engine::{Given, Options};
+use provider::Provider;
+use providers::fake::{self, FakeOptions, Fault};
+use state::OperationOutcome;
+use testkit::harness::{Harness, Run, Stage, settings};
+
+/// So many cases of a law, drawn from a fixed seed, so that a run can be repeated.
+fn cases(count: u32) -> proptest::test_runner::Config {
+    proptest::test_runner::Config {
+        cases: count,
+        failure_persistence: None,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(20_230_420),
+        ..proptest::test_runner::Config::default()
+    }
+}
+
+/// Runs on one thread with a virtual clock: waiting costs no time.
+fn lately<T>(work: impl Future<Output = T>) -> T {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+    runtime.expect("a runtime can be had").block_on(work)
+}
+
+fn harness() -> Harness {
+    Harness::new(std::path::PathBuf::from("/nowhere"), Vec::new())
+}
+
+/// What a process has that works on the world of a laboratory.
+fn shell(harness: &Harness) -> Shell {
+    let provider = fake::provider(FakeOptions { world: Some(harness.world.clone()), ..FakeOptions::default() });
+    let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
+    providers.insert("test".into(), Arc::new(provider));
+    Shell {
+        providers,
+        catalogs: harness.catalogs.clone(),
+        settings: IndexMap::default(),
+        instance: harness.name.name().clone(),
+        root: harness.folder.clone(),
+        working_directory: harness.working_directory.clone(),
+        clock: harness.clock.clone(),
+        chance: Chance::seeded(u64::from(u32::MAX)),
+        sources: Default::default(),
+        http: None,
+        waits: None,
+        known: Default::default(),
+        cancel: tokio_util::sync::CancellationToken::new(),
+    }
+}
+
+async fn stage(harness: &Harness, text: &str) -> Stage {
+    harness.stage("law.yaml", text, Given::default(), Options::default()).await
+}
+
+/// Stages and applies a document, or a destroy without one, under faults.
+async fn apply(harness: &Harness, text: Option<&str>, parallel: usize, faults: Vec<Fault>) -> Run {
+    let stage = match text {
+        Some(text) => stage(harness, text).await,
+        None => harness.stage_destroy(Options::default()).await,
+    };
+    let said: Vec<_> = stage.diagnostics.iter().map(|it| format!("{}: {}", it.code.name, it.message)).collect();
+    let Some(staged) = stage.staged else { panic!("no plan: {said:?}\n{}", text.unwrap_or_default()) };
+    harness.run(staged, false, faults, settings(Some(parallel), false)).await
+}
+
+/// Stages and applies what must go well.
+async fn apply_well(harness: &Harness, text: Option<&str>, parallel: usize) -> Run {
+    let run = apply(harness, text, parallel, Vec::new()).await;
+    let well = match &run.operated {
+        Some(Operated::Done(outcome)) => {
+            matches!(outcome.outcome, Some(OperationOutcome::Ready | OperationOutcome::Gone))
+        }
+        other => matches!(other, Some(Operated::Nothing)),
+    };
+    assert!(well, "{:?}\n{}", run.operated, text.unwrap_or("(destroy)"));
+    run
+}
+
+/// What is in the cloud by place, with ids and hashes replaced by the places that they stand for.
+fn cloud(harness: &Harness) -> BTreeMap<String, String> {
+    harness.cloud()
+}
+
+/// The ids of all things in the cloud, and those that the state knows.
+async fn ids(harness: &Harness) -> (BTreeSet<String>, BTreeSet<String>) {
+    harness.ids().await
+}

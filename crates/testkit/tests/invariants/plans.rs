@@ -1,0 +1,75 @@
+//! A plan after a full apply is empty, and equal questions and answers give equal plans.
+
+use diag::Diagnostics;
+use engine::{Given, Options, Plan, plan_file};
+use proptest::prelude::*;
+use state::seal::Sealer;
+
+use crate::{apply_well, cases, cloud, harness, ids, lately, stage};
+use testkit::simulation::{edit, random_document};
+
+/// A plan as its file has it; what is sealed in it is opened, because no two seals are equal.
+fn opened(plan: &Plan) -> (String, String) {
+    let sealer = Sealer::with_key([7; 32]);
+    let text = plan_file::write(plan, &sealer).expect("there is a key");
+    let (mut file, made_from) = plan_file::read(&text, &sealer).expect("it was just written");
+    if plan.secret {
+        file.made_from = blueprint::Value::Null;
+    }
+    let json = |result: serde_json::Result<String>| result.expect("a plan file is JSON");
+    (json(serde_json::to_string(&file)), json(serde_json::to_string(&made_from)))
+}
+
+proptest! {
+    #![proptest_config(cases(128))]
+
+    #[test]
+    fn after_a_full_apply_there_is_nothing_to_do((before, after) in edit(), parallel in 1..4_usize) {
+        lately(async {
+            let harness = harness();
+            for document in [before, after] {
+                let text = document.text();
+                apply_well(&harness, Some(&text), parallel).await;
+                let again = stage(&harness, &text).await;
+                let staged = again.staged.expect("what has been applied can be planned");
+                let steps: Vec<_> = staged.plan.steps.iter().map(|step| format!("{} {} {:?} {:?}", step.action.word(), step.address, step.reasons, step.changes)).collect();
+                assert!(staged.plan.is_empty(), "{steps:?} after\n{text}");
+                let (there, known) = ids(&harness).await;
+                assert_eq!(there, known, "the cloud and the state differ after\n{text}");
+            }
+            apply_well(&harness, None, parallel).await;
+            assert!(cloud(&harness).is_empty(), "{:?} is left after a destroy", cloud(&harness));
+            assert!(harness.snapshot().await.records.is_empty());
+        });
+    }
+
+    #[test]
+    fn the_same_questions_and_answers_give_the_same_plan((before, after) in edit()) {
+        lately(async {
+            let harness = harness();
+            apply_well(&harness, Some(&before.text()), 2).await;
+            // A value that is drawn anew at every stage unless it is remembered.
+            let text = format!("{}  drawn: {{ type: test/data, spec: {{ input: '${{uuid()}}' }} }}\n", after.text());
+            let first = stage(&harness, &text).await.staged.expect("a plan");
+            let answers = first.plan.answers.clone();
+            let mut found = Diagnostics::new();
+            let read = harness.read("law.yaml", &text);
+            let checked = read.checked.expect("it can be checked");
+            let document = (engine::Documents::single(checked, "/nowhere".into()).into(), read.document);
+            let second = harness.plan(Some(document), Given::default(), Options::default(), Some(answers), &mut found).await;
+            let second = second.expect("the same plan");
+            assert_eq!(opened(&first.plan), opened(&second.plan));
+        });
+    }
+
+    #[test]
+    fn a_plan_asks_the_same_of_the_world_each_time(document in random_document()) {
+        lately(async {
+            let harness = harness();
+            let text = document.text();
+            let first = stage(&harness, &text).await.staged.expect("a plan");
+            let second = stage(&harness, &text).await.staged.expect("a plan");
+            assert_eq!(opened(&first.plan), opened(&second.plan));
+        });
+    }
+}
