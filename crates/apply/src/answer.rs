@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use blueprint::{Name, Value};
 use diag::Diagnostic;
-use provider::{Applied, ErrorKind, Operation as Verb, ProviderError, Stability};
+use provider::{Applied, ErrorKind, Operation as Verb, ProviderError, Readiness};
 use state::{Record, Status, StatusOp, StatusWord};
 
 use super::ask::AT_THE_END;
@@ -365,7 +365,7 @@ impl Apply {
         effects.push(Effect::Look(task, *request));
     }
 
-    pub(crate) fn looked(&mut self, task: u32, answer: Result<Stability, ProviderError>, effects: &mut Vec<Effect>) {
+    pub(crate) fn looked(&mut self, task: u32, answer: Result<Readiness, ProviderError>, effects: &mut Vec<Effect>) {
         let Some(decided) = self.decided(task) else { return };
         let running = &mut self.running[task as usize];
         if running.progress != Progress::Configured {
@@ -377,7 +377,7 @@ impl Apply {
         let record = now.filter(|now| now.id == record.id).cloned().unwrap_or(record);
         let running = &mut self.running[task as usize];
         match answer {
-            Ok(Stability::Stable(fields)) => {
+            Ok(Readiness::Ready(fields)) => {
                 let mut record = Record::clone(&record);
                 record.status.word = StatusWord::Ready;
                 record.unhealthy.clear();
@@ -390,7 +390,7 @@ impl Apply {
                 }
                 self.record(task, &decided, Some(Arc::new(record)), None, Durable::Done(task));
             }
-            Ok(Stability::NotYet) => {
+            Ok(Readiness::NotYet) => {
                 let after = growing(running.looks);
                 if running.waited + after > running.limit.unwrap_or(self.settings.stable_within) {
                     self.unstable(task, &decided, &record, "it is still not ready".to_owned(), effects);

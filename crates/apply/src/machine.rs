@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use blueprint::{Address, Breakpoint, Name, Value};
 use diag::Diagnostics;
-use provider::{Applied, Catalogs, Operation as Verb, ProviderError, Stability};
+use provider::{Applied, Catalogs, Operation as Verb, ProviderError, Readiness};
 use state::{Entry, EntryKind, Operation, OperationKind, OperationOutcome, Record, Snapshot};
 
 use crate::ask::Asking;
@@ -137,7 +137,7 @@ pub enum Happened {
     /// A call was answered.
     Applied(u32, Result<Applied, ProviderError>),
     /// A thing was looked at.
-    Looked(u32, Result<Stability, ProviderError>),
+    Looked(u32, Result<Readiness, ProviderError>),
     /// Questions of a task, or of the exported values, were answered, each with what the world said.
     Answered(Option<u32>, Vec<(Question, Reply)>),
     /// A wake-up came.

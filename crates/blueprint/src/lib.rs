@@ -36,7 +36,7 @@ pub use home::home_mistake;
 pub use map::{Entries, IndexMap, MapIter, MapIterMut};
 pub use names::Names;
 pub use number::{format_float, parse_float, parse_integer};
-pub use schema::{Constraint, Field, Kind, Schema, Standing, StandsFor};
+pub use schema::{Constraint, Field, Kind, Schema, StandsFor, SupportStatus};
 pub use type_id::{Package, PackageFamily, Packages, TypeId};
 pub use types::{ObjectType, Type};
 pub use value::{Asset, Function, Map, Unknown, Value};

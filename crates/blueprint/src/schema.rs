@@ -39,7 +39,7 @@ pub struct Field {
     /// A change of it is refused: neither can the thing be changed nor may it be replaced for it.
     pub immutable: bool,
     /// How far it is meant to be used.
-    pub standing: Standing,
+    pub support_status: SupportStatus,
     /// What is written here is meant for another field beside it: an old name, or a short form.
     pub stands_for: Option<Arc<StandsFor>>,
     /// A computed field that an update may change.
@@ -116,7 +116,7 @@ pub struct Constraint {
 
 /// How far something is meant to be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Standing {
+pub enum SupportStatus {
     /// As it is.
     #[default]
     Supported,
@@ -130,24 +130,24 @@ pub enum Standing {
     NotImplemented,
 }
 
-impl Standing {
+impl SupportStatus {
     /// Every standing with its word in catalogues.
-    pub const ALL: [(Standing, &str); 5] = [
-        (Standing::Supported, "supported"),
-        (Standing::Deprecated, "deprecated"),
-        (Standing::Hidden, "hidden"),
-        (Standing::Unsupported, "unsupported"),
-        (Standing::NotImplemented, "not-implemented"),
+    pub const ALL: [(SupportStatus, &str); 5] = [
+        (SupportStatus::Supported, "supported"),
+        (SupportStatus::Deprecated, "deprecated"),
+        (SupportStatus::Hidden, "hidden"),
+        (SupportStatus::Unsupported, "unsupported"),
+        (SupportStatus::NotImplemented, "not-implemented"),
     ];
 
     /// Its word in catalogues.
     pub fn word(self) -> &'static str {
-        Standing::ALL.iter().find(|(standing, _)| *standing == self).map_or("", |(_, word)| word)
+        SupportStatus::ALL.iter().find(|(status, _)| *status == self).map_or("", |(_, word)| word)
     }
 
     /// The standing of that word.
-    pub fn of_word(word: &str) -> Option<Standing> {
-        Standing::ALL.iter().find(|(_, known)| *known == word).map(|(standing, _)| *standing)
+    pub fn of_word(word: &str) -> Option<SupportStatus> {
+        SupportStatus::ALL.iter().find(|(_, known)| *known == word).map(|(status, _)| *status)
     }
 }
 
@@ -189,7 +189,7 @@ impl Field {
             unique: false,
             must_recreate: false,
             immutable: false,
-            standing: Standing::Supported,
+            support_status: SupportStatus::Supported,
             stands_for: None,
             changes_on_update: false,
             ignore_drift: false,

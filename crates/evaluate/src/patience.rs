@@ -13,7 +13,8 @@ use blueprint::{Address, IndexMap, Name, Value};
 use futures::channel::mpsc;
 use futures::{StreamExt as _, lock};
 use provider::{
-    BoxFuture, Catalogs, Checked, Fetched, Planned, Preflight, ProviderError, Rate, RetryPolicy, Seen, TransformError,
+    BoxFuture, Catalogs, Checked, Fetched, Planned, Preflight, ProviderError, Rate, ReadOutcome, RetryPolicy,
+    TransformError,
 };
 
 use state::Snapshot;
@@ -212,7 +213,7 @@ impl World for Patient<'_> {
         Box::pin(self.put(type_name, false, address, move || self.world.check(address, type_name, spec, folder)))
     }
 
-    fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         let (type_name, address) = (question.type_name, question.address);
         Box::pin(self.put(type_name, true, address, move || self.world.read(question.clone())))
     }

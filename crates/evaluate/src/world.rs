@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use blueprint::wire::Document;
 use blueprint::{Address, Name, Value};
-use provider::{BoxFuture, Checked, Fetched, Operation, Planned, Preflight, ProviderError, Seen, TransformError};
+use provider::{
+    BoxFuture, Checked, Fetched, Operation, Planned, Preflight, ProviderError, ReadOutcome, TransformError,
+};
 use state::Snapshot;
 
 /// The world could not give a text or bytes.
@@ -146,7 +148,7 @@ pub trait World: Send + Sync {
     ) -> BoxFuture<'a, Result<Checked, ProviderError>>;
 
     /// What is there.
-    fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>>;
+    fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>>;
 
     /// What the provider would do.
     fn plan<'a>(&'a self, question: PlanQuestion<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>>;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Kind, Map, Name, Value};
 use diag::{Diagnostic, Diagnostics, Span};
-use provider::{ResourceType, Seen};
+use provider::{ReadOutcome, ResourceType};
 use state::{Record, Snapshot, Status, StatusOp, StatusWord};
 
 use super::draft::{AddressSet, Decision};
@@ -207,7 +207,7 @@ pub(crate) async fn read(
         folder: "",
     };
     match world.read(question).await {
-        Ok(seen @ Seen::There { .. }) => {
+        Ok(seen @ ReadOutcome::Present { .. }) => {
             let first = frozen(seen);
             // What a provider sees may depend on what was sent, as it will be from now on.
             let Some(record) = first.as_ref().and_then(|first| record_of(ty, first, &Value::Null, id)) else {
@@ -228,18 +228,18 @@ pub(crate) async fn read(
                 Err(error) => Err(error.message),
             }
         }
-        Ok(Seen::Gone) => Err(format!("there is no `{}` with the id `{id}`", ty.name)),
-        Ok(Seen::CannotTell) => Err(format!("the provider cannot tell whether there is a `{}` `{id}`", ty.name)),
+        Ok(ReadOutcome::Absent) => Err(format!("there is no `{}` with the id `{id}`", ty.name)),
+        Ok(ReadOutcome::Unknown) => Err(format!("the provider cannot tell whether there is a `{}` `{id}`", ty.name)),
         Err(error) => Err(error.message),
     }
 }
 
-fn frozen(seen: Seen) -> Option<FrozenSeen> {
+fn frozen(seen: ReadOutcome) -> Option<FrozenSeen> {
     match seen {
-        Seen::There { id, fields, private, expired } => {
+        ReadOutcome::Present { id, fields, private, expired } => {
             Some(FrozenSeen::There { id, fields, private, expired: expired.map(Into::into) })
         }
-        Seen::Gone | Seen::CannotTell => None,
+        ReadOutcome::Absent | ReadOutcome::Unknown => None,
     }
 }
 

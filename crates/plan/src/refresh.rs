@@ -7,7 +7,7 @@ use blueprint::{Address, Field, IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use provider::{Catalogs, ProviderError, Seen, TypeRef};
+use provider::{Catalogs, ProviderError, ReadOutcome, TypeRef};
 use state::{Intent, Open, Record, RecordOrigin, Snapshot, Status, StatusOp, StatusWord};
 
 use crate::codes;
@@ -153,24 +153,26 @@ async fn ask<'a>(
 ) -> Told<'a> {
     let mut told = Told::default();
     let mut take =
-        |(number, address, by_token, result): (usize, &'a Address, bool, Result<Seen, ProviderError>)| match result {
-            Ok(there) => {
-                let is_open = snapshot.open.contains_key(address);
-                let differs = frozen(there, snapshot.records.get(address), is_open);
-                told.seen.extend(differs.map(|differs| (number, address, differs)));
-            }
-            Err(error) => {
-                let code = code_of(&error);
-                let message = error.message.into();
-                let why = match (by_token, snapshot.open.contains_key(address)) {
-                    (false, _) => Why::Recorded,
-                    (true, true) => Why::CutOff,
-                    (true, false) => Why::Unsure,
-                };
-                if why != Why::Recorded {
-                    told.seen.push((number, address, FrozenSeen::CannotTell));
+        |(number, address, by_token, result): (usize, &'a Address, bool, Result<ReadOutcome, ProviderError>)| {
+            match result {
+                Ok(there) => {
+                    let is_open = snapshot.open.contains_key(address);
+                    let differs = frozen(there, snapshot.records.get(address), is_open);
+                    told.seen.extend(differs.map(|differs| (number, address, differs)));
                 }
-                told.unread.push((number, Unread { address: address.clone(), code, message, why }));
+                Err(error) => {
+                    let code = code_of(&error);
+                    let message = error.message.into();
+                    let why = match (by_token, snapshot.open.contains_key(address)) {
+                        (false, _) => Why::Recorded,
+                        (true, true) => Why::CutOff,
+                        (true, false) => Why::Unsure,
+                    };
+                    if why != Why::Recorded {
+                        told.seen.push((number, address, FrozenSeen::CannotTell));
+                    }
+                    told.unread.push((number, Unread { address: address.clone(), code, message, why }));
+                }
             }
         };
     let mut under_way = FuturesUnordered::new();
@@ -182,7 +184,9 @@ async fn ask<'a>(
             // What was to be made in place of it was not: what is recorded may still be there, or be gone as well.
             let beside = || recorded_beside(snapshot, address).filter(|record| reads(catalogs, record));
             let seen = match &seen {
-                Ok(Seen::Gone) if made_anew && let Some(record) = beside() => world.read(asked(address, record)).await,
+                Ok(ReadOutcome::Absent) if made_anew && let Some(record) = beside() => {
+                    world.read(asked(address, record)).await
+                }
                 _ => seen,
             };
             (number, address, by_token, seen)
@@ -287,11 +291,11 @@ fn reads(catalogs: &Catalogs, record: &Record) -> bool {
 }
 
 /// What was seen, unless it is just what is recorded.
-fn frozen(seen: Seen, record: Option<&Arc<Record>>, keep: bool) -> Option<FrozenSeen> {
+fn frozen(seen: ReadOutcome, record: Option<&Arc<Record>>, keep: bool) -> Option<FrozenSeen> {
     match seen {
-        Seen::Gone => Some(FrozenSeen::Gone),
-        Seen::CannotTell => Some(FrozenSeen::CannotTell),
-        Seen::There { id, fields, private, expired } => {
+        ReadOutcome::Absent => Some(FrozenSeen::Gone),
+        ReadOutcome::Unknown => Some(FrozenSeen::CannotTell),
+        ReadOutcome::Present { id, fields, private, expired } => {
             let as_recorded = record.is_some_and(|record| {
                 record.id == id && same(&record.outputs, &fields) && same(&record.private, &private)
             });

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
 use foldhash::fast::FixedState;
-use provider::{Catalogs, ProviderError, ResourceType, Seen, SourceContent, TypeRef};
+use provider::{Catalogs, ProviderError, ReadOutcome, ResourceType, SourceContent, TypeRef};
 use state::{Record, Snapshot};
 
 use super::draft::{AddressSet, operation_of};
@@ -175,8 +175,8 @@ async fn preflights(staged: &Staged, told: &AddressSet, world: &dyn World, found
             Action::None => false,
             _ => refreshed && !told.contains(address),
         };
-        if looked_at && !same(then, &answer.standing) {
-            let what = match (then.is_null(), answer.standing.is_null()) {
+        if looked_at && !same(then, &answer.existing) {
+            let what = match (then.is_null(), answer.existing.is_null()) {
                 (true, _) => "something stands where it is to be made",
                 (_, true) => "what stood at its place is gone",
                 _ => "something else stands at its place",
@@ -289,7 +289,7 @@ pub(super) fn is_unobserved(
 }
 
 /// In what a thing differs from what the plan saw, in the fields that plans use.
-fn differs(ty: &ResourceType, record: &Record, then: Option<&FrozenSeen>, now: &Seen) -> Option<String> {
+fn differs(ty: &ResourceType, record: &Record, then: Option<&FrozenSeen>, now: &ReadOutcome) -> Option<String> {
     let then = match then {
         None => Some(&record.outputs),
         Some(FrozenSeen::There { fields, .. }) => Some(fields),
@@ -297,11 +297,11 @@ fn differs(ty: &ResourceType, record: &Record, then: Option<&FrozenSeen>, now: &
         Some(FrozenSeen::CannotTell) => return None,
     };
     let (then, now) = match (then, now) {
-        (None, Seen::Gone) => return None,
-        (Some(_), Seen::Gone) => return Some("it is not there any more".to_owned()),
-        (None, Seen::There { .. }) => return Some("it is there again".to_owned()),
-        (_, Seen::CannotTell) => return Some("nobody can tell whether it is there".to_owned()),
-        (Some(then), Seen::There { fields, .. }) => (then, fields),
+        (None, ReadOutcome::Absent) => return None,
+        (Some(_), ReadOutcome::Absent) => return Some("it is not there any more".to_owned()),
+        (None, ReadOutcome::Present { .. }) => return Some("it is there again".to_owned()),
+        (_, ReadOutcome::Unknown) => return Some("nobody can tell whether it is there".to_owned()),
+        (Some(then), ReadOutcome::Present { fields, .. }) => (then, fields),
     };
     let used = ty
         .schema

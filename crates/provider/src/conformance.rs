@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Applied, ApplyRequest, Call, Catalog, Catalogs, CheckRequest, Checked, Direction, ErrorKind, Fit, Operation,
-    PlanRequest, Provider, ProviderError, ReadRequest, ResourceType, Seen, Stability,
+    PlanRequest, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness, ResourceType,
 };
 
 pub use transforms::transforms;
@@ -237,7 +237,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         if !self.case.stateless
             && self.resource_type.capabilities.reads
             && let Some(seen) = self.read(Some(&latest.0.id), &latest.1, &latest.0, None).await
-            && !matches!(seen, Seen::Gone)
+            && !matches!(seen, ReadOutcome::Absent)
         {
             self.fail("a deleted resource is still read");
         }
@@ -326,7 +326,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         let nothing =
             Applied { id: "".into(), fields: Value::Null, private: Value::Null, stable: true, warnings: Vec::new() };
         if let Some(seen) = self.read(Some(&id), &Value::Null, &nothing, None).await
-            && !matches!(seen, Seen::Gone)
+            && !matches!(seen, ReadOutcome::Absent)
         {
             self.fail(format!("`{id}` never existed, and a read finds it"));
         }
@@ -345,7 +345,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             Err(error) => self.fail(format!("a create cancelled before its start failed with another error: {error}")),
             Ok(_) => self.fail("a create cancelled before its start was made"),
         }
-        if let Some(Seen::There { .. }) = self.read_token("cancelled").await {
+        if let Some(ReadOutcome::Present { .. }) = self.read_token("cancelled").await {
             self.fail("a create cancelled before its start made a resource");
         }
     }
@@ -489,16 +489,22 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             token: None,
         };
         for _ in 0..100 {
-            match self.with_error_recorded(provider.stable(&call, request()).await) {
-                Ok(Stability::Stable(_)) => return,
-                Ok(Stability::NotYet) => {}
+            match self.with_error_recorded(provider.poll_ready(&call, request()).await) {
+                Ok(Readiness::Ready(_)) => return,
+                Ok(Readiness::NotYet) => {}
                 Err(error) => return self.fail(format!("the question whether it is stable failed: {error}")),
             }
         }
         self.fail("is not stable after 100 questions");
     }
 
-    async fn read(&mut self, id: Option<&str>, inputs: &Value, known: &Applied, token: Option<&str>) -> Option<Seen> {
+    async fn read(
+        &mut self,
+        id: Option<&str>,
+        inputs: &Value,
+        known: &Applied,
+        token: Option<&str>,
+    ) -> Option<ReadOutcome> {
         let provider = (self.make)();
         let call = self.call("read");
         let request = ReadRequest {
@@ -518,7 +524,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         }
     }
 
-    async fn read_token(&mut self, token: &str) -> Option<Seen> {
+    async fn read_token(&mut self, token: &str) -> Option<ReadOutcome> {
         if !self.resource_type.capabilities.reads {
             return None;
         }
@@ -530,10 +536,10 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
 
     async fn found_by_token(&mut self, made: &Applied) {
         match self.read_token("create").await {
-            Some(Seen::There { id, .. }) if id != made.id => {
+            Some(ReadOutcome::Present { id, .. }) if id != made.id => {
                 self.fail("the token of the create finds another resource")
             }
-            Some(Seen::Gone) => self.fail("the token of the create finds nothing"),
+            Some(ReadOutcome::Absent) => self.fail("the token of the create finds nothing"),
             _ => {}
         }
     }
@@ -543,7 +549,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             return;
         }
         match self.read(Some(&applied.id), sent, applied, None).await {
-            Some(Seen::There { id, fields, .. }) => {
+            Some(ReadOutcome::Present { id, fields, .. }) => {
                 if id != applied.id {
                     self.fail(format!("the id after {after} is read differently"));
                 }
@@ -562,8 +568,8 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
                     }
                 }
             }
-            Some(Seen::Gone) => self.fail(format!("is gone right after {after}")),
-            Some(Seen::CannotTell) => self.fail(format!("cannot be read by its id after {after}")),
+            Some(ReadOutcome::Absent) => self.fail(format!("is gone right after {after}")),
+            Some(ReadOutcome::Unknown) => self.fail(format!("cannot be read by its id after {after}")),
             None => {}
         }
     }

@@ -98,9 +98,9 @@ pub struct ReadRequest<'a> {
 
 /// What a read found.
 #[derive(Clone, Debug)]
-pub enum Seen {
+pub enum ReadOutcome {
     /// The resource exists.
-    There {
+    Present {
         /// The provider's own id.
         id: Name,
         /// All current fields, user-set and computed ones: a map.
@@ -112,9 +112,9 @@ pub enum Seen {
         expired: Option<String>,
     },
     /// The resource does not exist.
-    Gone,
+    Absent,
     /// The provider cannot tell whether the call of that token created a resource.
-    CannotTell,
+    Unknown,
 }
 
 /// Asks what an update would do, if the type's [`Capabilities`](crate::Capabilities) set `plans`; or what exists at the
@@ -178,9 +178,9 @@ pub struct ApplyRequest<'a> {
 
 /// The answer to the question whether a resource is ready.
 #[derive(Clone, Debug)]
-pub enum Stability {
+pub enum Readiness {
     /// It is. Holds the fields that changed meanwhile, or null.
-    Stable(Value),
+    Ready(Value),
     /// Not yet.
     NotYet,
 }
@@ -237,8 +237,12 @@ pub trait Provider: Send + Sync {
         Box::pin(async { Ok(Checked::default()) })
     }
 
-    /// Reads one resource. A resource that does not exist is [`Seen::Gone`], not an error.
-    fn read<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>>;
+    /// Reads one resource. A resource that does not exist is [`ReadOutcome::Absent`], not an error.
+    fn read<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>>;
 
     /// Returns what a create or update would do. [`PlanRequest`] says when it is called.
     fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
@@ -261,13 +265,13 @@ pub trait Provider: Send + Sync {
     fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>>;
 
     /// Returns whether a resource is ready. Only called after an `apply` whose answer was not stable.
-    fn stable<'a>(
+    fn poll_ready<'a>(
         &'a self,
         call: &'a Call,
         request: ReadRequest<'a>,
-    ) -> BoxFuture<'a, Result<Stability, ProviderError>> {
+    ) -> BoxFuture<'a, Result<Readiness, ProviderError>> {
         let _ = (call, request);
-        Box::pin(async { Ok(Stability::Stable(Value::Null)) })
+        Box::pin(async { Ok(Readiness::Ready(Value::Null)) })
     }
 
     /// Fetches the candidates of a data source.

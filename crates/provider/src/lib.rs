@@ -29,7 +29,7 @@ pub use catalog_file::{CatalogError, read_catalog, read_catalog_over, read_limit
 pub use catalogs::{Catalogs, TypeRef, combine};
 pub use contract::{
     ApplyRequest, BoxFuture, Call, Candidate, CheckRequest, Checked, FetchRequest, Fetched, PlanRequest, Planned,
-    Progress, Provider, ReadRequest, Recalled, Seen, Stability,
+    Progress, Provider, ReadOutcome, ReadRequest, Readiness, Recalled,
 };
 pub use fit::{Direction, Fit, Misfit};
 pub use link_kind::{LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Opinion, Side};

@@ -36,7 +36,7 @@ pub struct Preflight {
     pub sources: Vec<SourceRead>,
     /// What exists at the place of the resource, in the provider's own form; null for nothing. It is compared as a
     /// whole before a saved plan is applied.
-    pub standing: Value,
+    pub existing: Value,
     /// Why the operation would fail.
     pub refused: Option<String>,
 }

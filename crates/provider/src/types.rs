@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use blueprint::{Field, IndexMap, Kind, Name, Package, PackageFamily, ReplaceOrder, Schema, Standing, Type, Value};
+use blueprint::{
+    Field, IndexMap, Kind, Name, Package, PackageFamily, ReplaceOrder, Schema, SupportStatus, Type, Value,
+};
 
 /// A type of resource.
 #[derive(Clone, Debug)]
@@ -38,7 +40,7 @@ pub struct ResourceType {
     /// The service that it talks to, if one is known.
     pub service: Option<Name>,
     /// Its support status.
-    pub standing: Standing,
+    pub support_status: SupportStatus,
     /// Dependencies beyond the references and those that the document declares.
     pub waits: Vec<Wait>,
     /// Fields whose change replaces the resource depending on another field.
@@ -408,7 +410,7 @@ mod tests {
             "capabilities": {"snapshots": true, "describedOnly": true}"#,
         )
         .unwrap();
-        assert_eq!((ty.standing, ty.service.as_deref()), (Standing::Deprecated, Some("shop")));
+        assert_eq!((ty.support_status, ty.service.as_deref()), (SupportStatus::Deprecated, Some("shop")));
         assert!(ty.update_policy.as_ref().is_some_and(|policy| policy.fields.contains_key("batch")));
         assert!(ty.capabilities.snapshots && ty.capabilities.described_only);
         let waits = resource_type(r#""waits": [{"for": "OS::Shop::Till", "own": ["width"], "its": ["a.b"]}]"#).unwrap();

@@ -43,7 +43,7 @@ fn refused(more: &str, fields: &str) -> String {
 }
 
 #[test]
-fn contradictions_are_refused_at_their_place() {
+fn contradictions_are_refused_at_their_path() {
     let field = |field: &str| refused("", &format!(r#""f": {field}"#));
     let at = |rest: &str| format!(r#"$.resourceTypes["x/a"].fields.f{rest})"#);
     for (text, place) in [
@@ -94,7 +94,7 @@ fn contradictions_are_refused_at_their_place() {
 }
 
 #[test]
-fn link_kinds_are_held_against_their_types() {
+fn link_kinds_are_checked_against_their_types() {
     let kind = |rest: &str| {
         refused(
             &format!(r#""linkKinds": [{{"a": "x/a", "b": "x/b", {rest}}}],"#),
@@ -148,7 +148,7 @@ fn link_kinds_are_held_against_their_types() {
 }
 
 #[test]
-fn types_lie_in_the_namespace_and_name_what_is_there() {
+fn types_lie_in_the_namespace_and_name_existing_types() {
     for (text, part) in [
         (r#"{"format": 2, "namespace": "x"}"#, "$.format"),
         (r#"{"format": 1}"#, "`namespace` is missing"),
@@ -186,7 +186,7 @@ fn paced(more: &str) -> Result<provider::Catalog, String> {
 }
 
 #[test]
-fn a_catalogue_says_how_often_it_is_called_and_how_calls_are_made_again() {
+fn rate_limits_and_retry_policies_are_read() {
     use std::time::Duration;
     let plain = paced("").unwrap();
     assert_eq!((plain.rate, plain.retries), (None, provider::RetryPolicy::default()));

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use blueprint::wire::Document;
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, ErrorKind, Provider, ProviderError, ReadRequest, Seen, Transform,
-    TransformError,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, ErrorKind, Provider, ProviderError, ReadOutcome, ReadRequest,
+    Transform, TransformError,
 };
 
 const CATALOG: &str = r#"{"format": 1, "namespace": "made", "transforms": {"made-1": {"abstractTypes": {
@@ -28,8 +28,8 @@ impl Provider for Offers {
         &self.0
     }
 
-    fn read<'a>(&'a self, _: &'a Call, _: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
-        Box::pin(async { Ok(Seen::Gone) })
+    fn read<'a>(&'a self, _: &'a Call, _: ReadRequest<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
+        Box::pin(async { Ok(ReadOutcome::Absent) })
     }
 
     fn apply<'a>(&'a self, _: &'a Call, _: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
@@ -60,13 +60,13 @@ fn with(
 }
 
 #[test]
-fn a_sound_transform_passes() {
+fn a_correct_transform_passes() {
     let sound = |document| with(document, |it| provider::transform::made_of(it, "made/real", Vec::new()));
     assert_eq!(failures(Some(sound)), Vec::<String>::new());
 }
 
 #[test]
-fn what_breaks_the_contract_is_named() {
+fn each_violation_of_the_contract_is_named() {
     let said = |does: fn(Document) -> Result<Document, TransformError>, words: &str| {
         let failures = failures(Some(does));
         assert!(failures.iter().any(|failure| failure.contains(words)), "{failures:?}");

@@ -1,7 +1,6 @@
-//! One folder per provider. Each has its catalogue beside its code and stands under the conformance suite of
-//! `provider`.
+//! The built-in providers, one folder each with its catalogue. Each passes the conformance suite of `provider`.
 //!
-//! Not here: choosing providers (`cli` and `testkit` name them).
+//! Not here: the choice of providers (`cli` and `testkit` name them).
 
 pub mod aws;
 mod chance;

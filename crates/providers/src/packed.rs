@@ -1,7 +1,7 @@
-//! Types in a compact form: an index of names, and blocks of text that are unpacked when a type in them is asked for.
+//! Types in a compact form: an index of names, and compressed blocks of text that are unpacked on first use.
 //! `openstack/CATALOG.md` describes the form.
 //!
-//! Not here: what the text says (`provider::read_catalog`).
+//! Not here: the format of the text (`provider::read_catalog`).
 
 use std::io::Read as _;
 use std::sync::{Arc, OnceLock};
@@ -10,17 +10,17 @@ use blueprint::{IndexMap, Name};
 use flate2::read::DeflateDecoder;
 use provider::{Attributes, Catalogs, ResourceType, TypeSource, read_catalog};
 
-/// The types of a catalogue in compact form, each made when it is first asked for and kept.
+/// The types of a compact catalogue, each parsed on first use and cached.
 #[derive(Debug)]
 pub struct PackedTypes {
     bytes: &'static [u8],
     index: IndexMap<Name, Entry>,
     blocks: Vec<Block>,
-    /// Types of which attributes may have any name.
+    /// Types with attributes of any name.
     answering: &'static [&'static str],
 }
 
-/// Where a type is.
+/// The position of a type.
 #[derive(Debug)]
 struct Entry {
     block: usize,
@@ -29,7 +29,7 @@ struct Entry {
     made: OnceLock<Option<Arc<ResourceType>>>,
 }
 
-/// Where a block is, and its text once somebody has asked for it.
+/// The position of a block, and its text once it is unpacked.
 #[derive(Debug)]
 struct Block {
     start: usize,
@@ -39,7 +39,7 @@ struct Block {
 }
 
 impl PackedTypes {
-    /// The types of a file; none if it is not of the form. Nothing is unpacked.
+    /// Opens a file without unpacking anything. `None` if it has another form.
     pub fn open(bytes: &'static [u8]) -> Option<PackedTypes> {
         let mut at = b"cyanost1".len();
         let number = |at: &mut usize| {
@@ -70,7 +70,7 @@ impl PackedTypes {
         (at == bytes.len()).then_some(PackedTypes { bytes, index: index?, blocks, answering: &[] })
     }
 
-    /// The same, where these types answer attributes of any name.
+    /// Marks types that have attributes of any name.
     pub fn answering(mut self, types: &'static [&'static str]) -> PackedTypes {
         self.answering = types;
         self
@@ -81,7 +81,7 @@ impl PackedTypes {
         self.index.keys().map(|name| name.as_ref())
     }
 
-    /// The type of that name; none if there is none, or the file is damaged.
+    /// The type of that name. `None` if there is none, or if the file is damaged.
     pub fn get(&self, name: &str) -> Option<Arc<ResourceType>> {
         let entry = self.index.get(name)?;
         entry.made.get_or_init(|| self.made(name, entry)).clone()

@@ -1,9 +1,9 @@
-//! The types of a catalogue in JSON, each read when it is asked for: most documents need one or two of them.
+//! The types of a JSON catalogue, each read on first use, because most documents need one or two of them.
 //!
-//! For texts that are part of the program, whose tests have read them whole: a mistake in a type shows when that is
-//! read.
+//! Only for texts that are part of the program. Tests read them as a whole, because an invalid type is found only when
+//! it is read.
 //!
-//! Not here: what the text says (`provider::read_catalog`).
+//! Not here: the format of the text (`provider::read_catalog`).
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,16 +11,17 @@ use blueprint::{IndexMap, Name};
 use provider::{Catalog, CatalogError, DataSourceType, ResourceType, TypeSource};
 use serde_json::value::RawValue;
 
-/// Maps of a JSON text, whose values are left as they are.
+/// Entries of a JSON map, with unparsed values.
 type Texts<'t> = IndexMap<&'t str, &'t RawValue>;
 
-/// The catalogue that a JSON text describes, without its resource types and data source types: those are its source.
-/// `finish` has the last word on a resource type.
+/// Reads a catalogue without its resource types and data source types, which become its type source. `finish` is
+/// applied to each resource type that is read.
 ///
-/// An error if the text is no catalogue. What is wrong with a type is not found.
+/// # Errors
+/// If the text is no catalogue. Errors in types are not found here.
 pub(crate) fn read_in_parts(text: &'static str, finish: fn(&mut ResourceType)) -> Result<Catalog, CatalogError> {
     let Some(parts) = apart(text) else {
-        // Who reads it whole says why not.
+        // Reading it as a whole gives the error.
         return provider::read_catalog(text);
     };
     let (rest, namespace, resource_types, data_source_types) = parts;
@@ -36,7 +37,7 @@ pub(crate) fn read_in_parts(text: &'static str, finish: fn(&mut ResourceType)) -
     Ok(Catalog { source: Some(Arc::new(types)), ..rest })
 }
 
-/// The text without the types, its namespaces, and the types.
+/// The text without the types, the text of its namespaces, the resource types, and the data source types.
 fn apart(text: &'static str) -> Option<(String, &'static str, Texts<'static>, Texts<'static>)> {
     let mut all: Texts<'static> = serde_json::from_str(text).ok()?;
     let mut types =
@@ -53,7 +54,7 @@ fn unread<T>(types: Texts<'static>) -> IndexMap<Name, Part<T>> {
 /// Types that are read one by one.
 #[derive(Debug)]
 struct Parts {
-    /// As it is written.
+    /// The JSON text of `namespace`.
     namespace: &'static str,
     names: Arc<Names>,
     finish: fn(&mut ResourceType),
@@ -68,7 +69,7 @@ struct Part<T> {
 }
 
 impl Parts {
-    /// The catalogue that has this type alone.
+    /// A catalogue with this type only.
     fn alone(&self, key: &str, name: &str, text: &str) -> Option<Catalog> {
         let namespace = self.namespace;
         let whole = format!(r#"{{"format":1,"namespace":{namespace},"{key}":{{"{name}":{text}}}}}"#);
@@ -117,7 +118,7 @@ impl TypeSource for Parts {
     }
 }
 
-/// Which resource types there are: all that their parts need to know of each other.
+/// The names of the resource types, which is all that a type needs to know of the others.
 #[derive(Debug)]
 struct Names(Vec<Name>);
 
@@ -142,7 +143,7 @@ mod tests {
     const TEXT: &str = include_str!("fake/catalog.json");
 
     #[test]
-    fn in_parts_it_says_what_it_says_as_a_whole() {
+    fn a_catalogue_in_parts_equals_the_whole_one() {
         let parts = read_in_parts(TEXT, |_| {}).unwrap();
         let whole = provider::read_catalog(TEXT).unwrap();
         assert!(parts.resource_types.is_empty() && parts.data_source_types.is_empty());
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn each_is_read_once_and_the_last_word_on_it_counts() {
+    fn each_type_is_read_and_finished_once() {
         let parts = read_in_parts(TEXT, |found| found.schema_version += 7).unwrap();
         let (first, again) = (parts.resource_type("test/data").unwrap(), parts.resource_type("test/data").unwrap());
         assert!(Arc::ptr_eq(&first, &again));
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_catalogue_is_refused_with_its_reason() {
+    fn an_invalid_catalogue_gives_the_same_error_as_a_whole() {
         for text in ["", "[]", r#"{"format": 2, "namespace": "a"}"#, r#"{"format": 1}"#] {
             let (parts, whole) = (read_in_parts(text, |_| {}).unwrap_err(), provider::read_catalog(text).unwrap_err());
             assert_eq!(parts.to_string(), whole.to_string());

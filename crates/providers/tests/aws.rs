@@ -23,7 +23,7 @@ fn name_of(name: &str) -> String {
 }
 
 #[test]
-fn every_type_is_there_and_whole() {
+fn every_type_is_complete() {
     let types = aws::types();
     let names: Vec<&str> = types.resource_type_names().collect();
     assert!(names.len() > 1_500, "{}", names.len());
@@ -93,7 +93,7 @@ fn every_pattern_compiles() {
 }
 
 #[test]
-fn names_as_people_write_them() {
+fn aliases_and_loose_spellings_are_resolved() {
     for (written, name) in [
         ("aws/lambda/function", "aws/lambda/function"),
         ("aws/ec2/autoScalingGroup", "aws/auto-scaling/auto-scaling-group"),
@@ -136,7 +136,7 @@ fn names_as_people_write_them() {
 }
 
 #[test]
-fn another_name_of_a_service_leads_somewhere() {
+fn every_alias_of_a_service_names_a_type() {
     let services: HashSet<String> =
         aws::types().resource_type_names().filter_map(|name| Some(plain_name(name.split('/').nth(1)?))).collect();
     for (other, names) in aws::services::names() {
@@ -151,7 +151,7 @@ fn another_name_of_a_service_leads_somewhere() {
 }
 
 #[test]
-fn what_can_be_listed_can_be_looked_for() {
+fn listable_types_are_data_sources() {
     let TypeRef::Known(vpc) = catalogs().data_source_type("aws/vpc") else { panic!("it is there") };
     assert_eq!(vpc.name.as_ref(), "aws/ec2/vpc");
     assert_eq!(vpc.filters["tags"].ty, FilterType::Map(Type::Text));
@@ -168,7 +168,7 @@ fn what_can_be_listed_can_be_looked_for() {
 }
 
 #[test]
-fn regions_and_sizes_are_types_of_variables() {
+fn regions_and_sizes_are_variable_types() {
     let TypeRef::Known(region) = catalogs().variable_type("aws/region") else { panic!("it is there") };
     assert!(region.options.iter().any(|option| option.label.as_ref() == "eu-west-1"));
     assert!(region.options.iter().all(|option| option.label.matches('-').count() >= 2));
@@ -184,7 +184,7 @@ fn regions_and_sizes_are_types_of_variables() {
 }
 
 #[test]
-fn facts_of_types_that_everybody_knows() {
+fn facts_of_well_known_types() {
     let function = find("aws/lambda/function").expect("it is there");
     let fields = &function.schema.fields;
     assert_eq!(function.id_field.as_deref(), Some("functionName"));

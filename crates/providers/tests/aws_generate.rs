@@ -73,7 +73,7 @@ fn scalars_with_their_limits() {
 }
 
 #[test]
-fn the_only_values_allowed() {
+fn allowed_values() {
     let texts = |field: Field| field.allowed;
     assert_eq!(texts(field(json!({"type": "string", "enum": ["a", "b"]}))), [Value::from("a"), Value::from("b")]);
     assert_eq!(texts(field(json!({"enum": ["a"]}))), [Value::from("a")]);
@@ -83,7 +83,7 @@ fn the_only_values_allowed() {
 }
 
 #[test]
-fn patterns_that_cannot_be_tried_are_left_out() {
+fn unsupported_patterns_are_left_out() {
     assert_eq!(field(json!({"type": "string", "pattern": "^(?!aws).*$"})).constraint.pattern, None);
 }
 
@@ -110,7 +110,7 @@ fn lists_sets_and_maps() {
 }
 
 #[test]
-fn tags_are_known_by_their_key() {
+fn tags_are_identified_by_their_key() {
     let tags = json!({"type": "array", "insertionOrder": false, "items": {"$ref": "#/definitions/Tag"}});
     let tag = json!({"type": "object", "required": ["Key"], "properties": {"Key": {"type": "string"}, "Value": {"type": "string"}}});
     let ty = made(json!({
@@ -121,7 +121,7 @@ fn tags_are_known_by_their_key() {
 }
 
 #[test]
-fn a_reference_is_what_it_leads_to() {
+fn references_are_resolved() {
     let definitions = json!({"Outer": {"$ref": "#/definitions/Inner"}, "Inner": {"type": "string", "maxLength": 5}});
     let found = field_with(json!({"$ref": "#/definitions/Outer", "maxLength": 3}), definitions);
     // What stands beside a reference goes first.
@@ -130,7 +130,7 @@ fn a_reference_is_what_it_leads_to() {
 }
 
 #[test]
-fn what_needs_itself_is_anything_where_it_comes_again() {
+fn recursive_shapes_accept_anything_at_the_inner_occurrence() {
     let statement = json!({"type": "object", "properties": {
         "Not": {"$ref": "#/definitions/Statement"},
         "And": {"type": "array", "items": {"$ref": "#/definitions/Statement"}},
@@ -158,7 +158,7 @@ fn alternatives_of_objects_are_one_object() {
 }
 
 #[test]
-fn alternatives_of_several_kinds_are_a_union() {
+fn alternatives_of_several_types_are_a_union() {
     let found = field(json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}));
     let Kind::Union(branches) = &found.kind else { panic!("{found:?}") };
     assert_eq!(branches.len(), 2);
@@ -174,7 +174,7 @@ fn alternatives_of_several_kinds_are_a_union() {
 }
 
 #[test]
-fn what_only_holds_sometimes_refuses_nothing() {
+fn conditional_rules_refuse_nothing() {
     let found = field(json!({"type": "object", "oneOf": [{"required": ["A"]}, {"required": ["B"]}],
         "if": {"required": ["A"]}, "then": {"required": ["B"]}, "dependentRequired": {"A": ["B"]},
         "properties": {"A": {"type": "string"}, "B": {"type": "string"}}}));
@@ -185,7 +185,7 @@ fn what_only_holds_sometimes_refuses_nothing() {
 }
 
 #[test]
-fn what_the_provider_fills_in() {
+fn computed_fields() {
     let ty = made(json!({
         "properties": {
             "Arn": {"type": "string"},
@@ -209,7 +209,7 @@ fn what_the_provider_fills_in() {
 }
 
 #[test]
-fn what_makes_a_thing_anew_and_what_cannot_be_read() {
+fn replacing_and_write_only_fields() {
     let ty = made(json!({
         "properties": {
             "Zone": {"type": "string"},
@@ -229,14 +229,14 @@ fn what_makes_a_thing_anew_and_what_cannot_be_read() {
 }
 
 #[test]
-fn what_cannot_be_changed_is_made_anew() {
+fn types_without_update_replace_on_any_change() {
     let ty = made(json!({"properties": {"A": {"type": "string"}}, "handlers": {"create": {}, "delete": {}}}));
     assert_eq!(words(&ty.schema.fields["a"]), ["mustRecreate"]);
     assert!(!ty.capabilities.reads && !ty.capabilities.imports);
 }
 
 #[test]
-fn what_stands_for_a_thing() {
+fn identifying_fields() {
     let two = |identifier: Json, read_only: Json, required: Json| {
         made(json!({
             "properties": {"Name": {"type": "string"}, "Id": {"type": "string"}},
@@ -250,7 +250,7 @@ fn what_stands_for_a_thing() {
     let named = two(json!(["/properties/Name"]), json!([]), json!(["Name"]));
     assert_eq!((id(&named).as_deref(), named.replace_order), (Some("name"), ReplaceOrder::DeleteFirst));
     assert_eq!(words(&named.schema.fields["name"]), ["required", "unique"]);
-    // A name that nobody writes is given.
+    // An unused name is given.
     let named = two(json!(["/properties/Name"]), json!([]), json!([]));
     assert_eq!(words(&named.schema.fields["name"]), ["computed", "optional", "unique"]);
     let both = two(json!(["/properties/Name", "/properties/Id"]), json!(["/properties/Id"]), json!(["Name"]));
@@ -299,7 +299,7 @@ fn both_spellings_are_kept() {
 }
 
 #[test]
-fn the_order_of_schemas_changes_nothing() {
+fn the_order_of_schemas_does_not_matter() {
     let schema = |name: &str| json!({"typeName": format!("AWS::{name}"), "properties": {"A": {"type": "string"}}});
     let bytes = |names: &[&str]| {
         let (types, _) = generate::types(names.iter().map(|name| schema(name)));
@@ -309,7 +309,7 @@ fn the_order_of_schemas_changes_nothing() {
 }
 
 #[test]
-fn names_that_would_be_one_are_refused() {
+fn colliding_names_are_refused() {
     let fields = json!({"typeName": "AWS::A::B", "properties": {"ARN": {"type": "string"}, "Arn": {"type": "string"}}});
     let (_, wrong) = generate::types([fields]);
     assert_eq!(wrong, ["AWS::A::B: `ARN` and `Arn` are both `arn`"]);
@@ -319,7 +319,7 @@ fn names_that_would_be_one_are_refused() {
 }
 
 #[test]
-fn types_that_no_resource_stands_behind_are_left_out() {
+fn types_without_a_resource_are_left_out() {
     let (types, _) = generate::types([json!({"typeName": "AWS::Serverless::Function", "properties": {}})]);
     assert!(types.is_empty());
 }
@@ -334,7 +334,7 @@ fn sizes_of_all_regions_smaller_ones_first() {
 }
 
 #[test]
-fn a_damaged_file_is_no_panic() {
+fn a_damaged_file_does_not_panic() {
     let (types, _) = generate::types([
         json!({"typeName": "AWS::S3::Bucket", "properties": {"A": {"type": "array", "items": {"type": "string"}}}}),
     ]);

@@ -9,8 +9,8 @@ use std::time::Duration;
 use blueprint::{Address, Name, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, ErrorKind, FetchRequest, Operation, Provider, ProviderError, ReadRequest, Seen,
-    Stability,
+    Applied, ApplyRequest, Call, ErrorKind, FetchRequest, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
+    Readiness,
 };
 use providers::fake::{FakeOptions, FakeProvider, Fault, SharedWorld, World, catalog, provider};
 
@@ -65,7 +65,13 @@ async fn create(
     apply(fake, &call(address, token), Operation::Create, type_name, None, spec).await
 }
 
-async fn read(fake: &FakeProvider, address: &str, type_name: &str, id: Option<&str>, token: Option<&str>) -> Seen {
+async fn read(
+    fake: &FakeProvider,
+    address: &str,
+    type_name: &str,
+    id: Option<&str>,
+    token: Option<&str>,
+) -> ReadOutcome {
     let null = Value::Null;
     let request = ReadRequest { type_name, id, inputs: &null, outputs: &null, private: &null, token };
     fake.read(&call(address, "read"), request).await.unwrap()
@@ -81,7 +87,7 @@ fn fresh(world: &SharedWorld) -> FakeProvider {
 }
 
 #[tokio::test]
-async fn it_passes_the_conformance_suite() {
+async fn the_simulation_passes_the_conformance_suite() {
     let world = SharedWorld::default();
     let setup = Setup { documented: false, ..Setup::in_folder("/w") };
     let case = |name: &str, spec: &str, changed: &str| Case::new(name, json(spec)).changed(json(changed));
@@ -113,7 +119,7 @@ async fn it_passes_the_conformance_suite() {
 }
 
 #[test]
-fn its_catalogue_is_that_of_the_conformance_pack() {
+fn the_catalogue_is_that_of_the_conformance_pack() {
     let pack = include_str!("../../../conformance/blueprint/catalog.json");
     assert!(
         include_str!("../src/fake/catalog.json") == pack,
@@ -154,7 +160,7 @@ fn world_thing_at(fake: &FakeProvider, address: &str) -> Name {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_to_the_letter_is_refused() {
+async fn inexact_values_are_refused() {
     let fake = provider(FakeOptions::default());
     for (spec, field) in [
         (r#"{"title": "t", "nonsense": 1}"#, "nonsense"),
@@ -182,7 +188,7 @@ async fn what_does_not_fit_to_the_letter_is_refused() {
 }
 
 #[tokio::test]
-async fn unique_values_and_fields_that_make_anew_are_enforced() {
+async fn unique_values_and_replacing_fields_are_enforced() {
     let fake = provider(FakeOptions::default());
     let one = create(&fake, "a", "1", "test/bucket", r#"{"name": "n"}"#).await.unwrap();
     let error = create(&fake, "b", "2", "test/bucket", r#"{"name": "n"}"#).await.unwrap_err();
@@ -201,7 +207,7 @@ async fn unique_values_and_fields_that_make_anew_are_enforced() {
 }
 
 #[tokio::test]
-async fn faults_strike_the_calls_they_name() {
+async fn faults_affect_the_calls_they_name() {
     let world = SharedWorld::default();
     let fake = with_faults(
         &world,
@@ -224,7 +230,7 @@ async fn faults_strike_the_calls_they_name() {
 }
 
 #[tokio::test]
-async fn a_crash_ends_the_process_and_the_world_goes_on() {
+async fn a_crash_ends_the_process_and_the_world_stays() {
     for (when, untraceable, things) in
         [("before", false, 0), ("after", false, 1), ("before", true, 0), ("after", true, 1)]
     {
@@ -250,15 +256,15 @@ async fn a_crash_ends_the_process_and_the_world_goes_on() {
         let next = fresh(&world);
         let found = read(&next, "r", "test/data", None, Some("1")).await;
         match (untraceable, things) {
-            (true, _) => assert!(matches!(found, Seen::CannotTell)),
-            (false, 0) => assert!(matches!(found, Seen::Gone)),
-            (false, _) => assert!(matches!(found, Seen::There { .. })),
+            (true, _) => assert!(matches!(found, ReadOutcome::Unknown)),
+            (false, 0) => assert!(matches!(found, ReadOutcome::Absent)),
+            (false, _) => assert!(matches!(found, ReadOutcome::Present { .. })),
         }
     }
 }
 
 #[tokio::test]
-async fn slow_things_settle_after_so_many_checks() {
+async fn slow_resources_are_ready_after_a_number_of_polls() {
     let world = SharedWorld::default();
     let fake = with_faults(
         &world,
@@ -280,7 +286,7 @@ async fn slow_things_settle_after_so_many_checks() {
                 private: &null,
                 token: None,
             };
-            answers.push(matches!(fake.stable(&call(address, "s"), request).await.unwrap(), Stability::Stable(_)));
+            answers.push(matches!(fake.poll_ready(&call(address, "s"), request).await.unwrap(), Readiness::Ready(_)));
         }
         let last = answers.pop().unwrap();
         assert!(answers.iter().all(|stable| !stable), "{address}");
@@ -294,7 +300,7 @@ async fn slow_things_settle_after_so_many_checks() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn delays_run_at_the_same_time_and_end_with_cancellation() {
+async fn delays_are_concurrent_and_end_on_cancellation() {
     let fake = provider(FakeOptions::default());
     let began = tokio::time::Instant::now();
     let slow = r#"{"delayMs": 1000}"#;
@@ -318,7 +324,7 @@ async fn delays_run_at_the_same_time_and_end_with_cancellation() {
 }
 
 #[tokio::test]
-async fn the_world_changes_behind_ones_back() {
+async fn the_world_can_be_changed_from_outside() {
     let fake = provider(FakeOptions::default());
     let id = create(&fake, "r", "1", "test/record", r#"{"title": "t", "settings": {"mode": "m"}}"#).await.unwrap().id;
     {
@@ -327,23 +333,23 @@ async fn the_world_changes_behind_ones_back() {
         world.set("case", "r", "settings.mode", Value::from("n")).unwrap();
         world.make(&catalog(), "test/data", "data-00000001", &json(r#"{"input": 1}"#)).unwrap();
     }
-    let Seen::There { fields, .. } = read(&fake, "r", "test/record", Some(&id), None).await else {
+    let ReadOutcome::Present { fields, .. } = read(&fake, "r", "test/record", Some(&id), None).await else {
         panic!("not there")
     };
     assert_eq!(fields.get("count"), Some(&Value::Int(5)));
     assert_eq!(fields.get("settings"), Some(&json(r#"{"mode": "n"}"#)));
-    let Seen::There { fields, .. } = read(&fake, "i", "test/data", Some("data-00000001"), None).await else {
+    let ReadOutcome::Present { fields, .. } = read(&fake, "i", "test/data", Some("data-00000001"), None).await else {
         panic!("not there")
     };
     assert_eq!(fields, json(r#"{"input": 1, "id": "data-00000001"}"#));
     fake.world().lock().unwrap().vanish("case", "r").unwrap();
-    assert!(matches!(read(&fake, "r", "test/record", Some(&id), None).await, Seen::Gone));
-    assert!(matches!(read(&fake, "r", "test/record", None, Some("1")).await, Seen::Gone));
+    assert!(matches!(read(&fake, "r", "test/record", Some(&id), None).await, ReadOutcome::Absent));
+    assert!(matches!(read(&fake, "r", "test/record", None, Some("1")).await, ReadOutcome::Absent));
     assert!(apply(&fake, &call("r", "2"), Operation::Delete, "test/record", Some(&id), "null").await.is_ok());
 }
 
 #[tokio::test]
-async fn data_sources_give_their_rows_in_order() {
+async fn data_sources_return_their_rows_in_order() {
     let fake = provider(FakeOptions::default());
     let filter = |field: &str, operator: &str, search: Value| (field.into(), operator.into(), search);
     let fetch = async |type_name: &str, filters: &[(Name, Name, Value)]| {
@@ -407,7 +413,7 @@ async fn a_world_in_a_file_outlives_the_process() {
 
     let fake = fresh(&open());
     assert_eq!(fake.world().lock().unwrap().things().count(), 1);
-    let Seen::There { fields, .. } = read(&fake, "a", "test/bucket", None, Some("1")).await else {
+    let ReadOutcome::Present { fields, .. } = read(&fake, "a", "test/bucket", None, Some("1")).await else {
         panic!("not there")
     };
     assert_eq!(fields.get("locked"), Some(&Value::Bool(true)));
@@ -430,7 +436,7 @@ async fn a_world_in_a_file_outlives_the_process() {
 }
 
 #[tokio::test]
-async fn a_file_full_of_history_is_written_anew() {
+async fn a_file_with_much_history_is_rewritten() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.world");
     let open = || World::open(&path).unwrap().shared();
@@ -477,7 +483,7 @@ async fn another_catalogue_is_simulated_plausibly() {
 }
 
 #[tokio::test]
-async fn the_suite_notices_what_is_wrong() {
+async fn the_suite_reports_each_planted_bug() {
     for (fault, complaint) in [
         (
             r#"{"on": "create", "at": "thing0", "kind": "answer", "set": {"id": 5}}"#,
@@ -510,7 +516,7 @@ async fn the_suite_notices_what_is_wrong() {
 }
 
 #[tokio::test]
-async fn every_transform_keeps_the_contract() {
+async fn every_transform_passes_the_conformance_suite() {
     let failures = provider::conformance::transforms(&provider(FakeOptions::default())).await;
     assert!(failures.is_empty(), "{failures:#?}");
 }

@@ -55,7 +55,7 @@ async fn create(type_name: &str, call: &Call, spec: &str) -> Result<Applied, Pro
 }
 
 #[tokio::test]
-async fn every_type_keeps_the_contract() {
+async fn every_type_passes_the_conformance_suite() {
     let cases = [
         Case::new("OS::Heat::None", json(r#"{"any": 1}"#)).changed(json(r#"{"other": [2]}"#)).stateless(),
         Case::new("OS::Heat::Value", json(r#"{"value": {"a": [1, null]}}"#))
@@ -76,7 +76,7 @@ async fn every_type_keeps_the_contract() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_repeated_makes_the_same_thing() {
+async fn a_repeated_call_gives_the_same_resource() {
     let here = || Address::root("a");
     let made = create("OS::Heat::Value", &call(here(), "t1"), r#"{"value": 1}"#).await.unwrap();
     let name = made.id.strip_prefix("shop-a-").unwrap();
@@ -91,7 +91,7 @@ async fn a_call_that_is_repeated_makes_the_same_thing() {
 }
 
 #[tokio::test]
-async fn the_name_of_a_thing_in_a_child_names_the_child_too() {
+async fn the_name_of_a_resource_in_a_child_includes_the_child() {
     let address = |path: &[&str]| {
         let path: Vec<blueprint::Name> = path.iter().map(|name| (*name).into()).collect();
         Address::inside(&path, "a")
@@ -118,7 +118,7 @@ async fn a_random_text_is_drawn_once() {
 }
 
 #[tokio::test]
-async fn a_test_resource_does_as_it_is_told() {
+async fn a_test_resource_follows_its_properties() {
     let test = "OS::Heat::TestResource";
     let here = call(Address::root("t"), "t1");
     let (first, empty) = (json(r#"{"value": "a"}"#), json(r#"{"value": ""}"#));
@@ -137,7 +137,7 @@ async fn a_test_resource_does_as_it_is_told() {
 }
 
 #[tokio::test]
-async fn a_test_resource_is_made_anew_where_it_says_so() {
+async fn a_test_resource_is_replaced_on_request() {
     let provider = providers::heat::provider();
     let here = call(Address::root("t"), "t1");
     let prior = json(r#"{"value": "a", "update_replace": false}"#);
@@ -158,7 +158,7 @@ async fn a_test_resource_is_made_anew_where_it_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waits_take_the_time_of_the_clock_and_can_be_cancelled() {
+async fn waits_take_real_time_and_can_be_cancelled() {
     let test = "OS::Heat::TestResource";
     let mut here = call(Address::root("t"), "t1");
     let took = async |type_name: &str, spec: &str, here: &Call| {
@@ -218,7 +218,7 @@ async fn a_part_of_a_message_may_be_another_config() {
 }
 
 #[tokio::test]
-async fn what_is_made_of_secrets_is_secret() {
+async fn results_of_secrets_are_secret() {
     let spec = Value::map([("cloud_config", Value::map([("password", Value::from("hidden").secret())]))]);
     let here = call(Address::root("c"), "t1");
     let made = act(Operation::Create, "OS::Heat::CloudConfig", &here, None, (&Value::Null, &spec)).await.unwrap();

@@ -11,7 +11,7 @@ use blueprint::{Address, Name, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
     Applied, ApplyRequest, Call, CheckRequest, ErrorKind, FetchRequest, Fetched, Operation, PlanRequest, Provider,
-    ProviderError, ReadRequest, Seen,
+    ProviderError, ReadOutcome, ReadRequest,
 };
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -226,7 +226,7 @@ async fn change(
     providers::http::provider().apply(&call(), request).await
 }
 
-async fn read(inputs: &Value, outputs: &Value) -> Result<Seen, ProviderError> {
+async fn read(inputs: &Value, outputs: &Value) -> Result<ReadOutcome, ProviderError> {
     let request =
         ReadRequest { type_name: "http/request", id: Some("id"), inputs, outputs, private: &Value::Null, token: None };
     providers::http::provider().read(&call(), request).await
@@ -260,7 +260,7 @@ fn item(server: &Server, name: &str) -> Value {
 }
 
 #[tokio::test]
-async fn every_type_keeps_the_contract() {
+async fn every_type_passes_the_conformance_suite() {
     let server = items().await;
     let cases = [Case::new("http/request", item(&server, "a")).changed(item(&server, "b")).forgets_tokens()];
     let make = || Arc::new(providers::http::provider()) as Arc<dyn Provider>;
@@ -280,7 +280,7 @@ async fn every_field_has_docs() {
 }
 
 #[tokio::test]
-async fn a_thing_lives_through_its_four_requests() {
+async fn the_four_requests_manage_a_resource() {
     let server = items().await;
     let (first, second) = (item(&server, "a"), item(&server, "b"));
     let made = create(&first).await.unwrap();
@@ -292,12 +292,12 @@ async fn a_thing_lives_through_its_four_requests() {
     assert_eq!((got.body.as_str(), got.headers["content-type"].as_str()), ("{\"name\":\"a\"}", "application/json"));
     assert_eq!((got.headers["x-team"].as_str(), got.headers["idempotency-key"].as_str()), ("core", "token-1"));
 
-    assert!(matches!(read(&first, &made.fields).await.unwrap(), Seen::There { .. }));
+    assert!(matches!(read(&first, &made.fields).await.unwrap(), ReadOutcome::Present { .. }));
     let changed = change(Operation::Update, &first, &made, &second).await.unwrap();
     assert_eq!(server.got()[2].body, "{\"name\":\"b\"}");
     assert_eq!(server.got()[2].headers["x-team"], "core");
     change(Operation::Delete, &second, &changed, &Value::Null).await.unwrap();
-    assert!(matches!(read(&second, &changed.fields).await.unwrap(), Seen::Gone));
+    assert!(matches!(read(&second, &changed.fields).await.unwrap(), ReadOutcome::Absent));
     // What is gone already is taken away all the same.
     change(Operation::Delete, &second, &changed, &Value::Null).await.unwrap();
     assert_eq!(
@@ -309,7 +309,7 @@ async fn a_thing_lives_through_its_four_requests() {
 }
 
 #[tokio::test]
-async fn what_is_not_written_is_not_sent() {
+async fn unset_fields_are_not_sent() {
     let server = items().await;
     let (first, second) = (
         map(&[("url", server.url("/items").into()), ("body", "a".into())]),
@@ -317,18 +317,18 @@ async fn what_is_not_written_is_not_sent() {
     );
     let made = create(&first).await.unwrap();
     assert_eq!(server.got()[0].headers["content-type"], "text/plain; charset=utf-8");
-    let Seen::There { fields, .. } = read(&first, &made.fields).await.unwrap() else { panic!("not there") };
+    let ReadOutcome::Present { fields, .. } = read(&first, &made.fields).await.unwrap() else { panic!("not there") };
     assert_eq!(fields, made.fields);
     change(Operation::Delete, &first, &made, &Value::Null).await.unwrap();
     assert_eq!(server.lines(), ["POST /items"]);
     // Without `update` it is made again.
     change(Operation::Update, &first, &made, &second).await.unwrap();
     assert_eq!(server.lines(), ["POST /items", "POST /items"]);
-    assert!(matches!(read(&Value::Null, &Value::Null).await.unwrap(), Seen::CannotTell));
+    assert!(matches!(read(&Value::Null, &Value::Null).await.unwrap(), ReadOutcome::Unknown));
 }
 
 #[tokio::test]
-async fn changes_that_matter_later_are_only_recorded() {
+async fn changes_of_later_requests_are_only_recorded() {
     let server = items().await;
     let first = map(&[("url", server.url("/items").into()), ("timeout", "5s".into())]);
     let second = map(&[("url", server.url("/items").into()), ("delete", map(&[("url", "/items/1".into())]))]);
@@ -345,7 +345,7 @@ async fn changes_that_matter_later_are_only_recorded() {
 }
 
 #[tokio::test]
-async fn statuses_say_whose_fault_it_is() {
+async fn statuses_give_the_class_of_the_error() {
     let server = Server::start(|got| reply(got.path[1..].parse().unwrap(), "because")).await;
     for (status, kind) in [
         (400, ErrorKind::Permanent),
@@ -373,7 +373,7 @@ async fn statuses_say_whose_fault_it_is() {
 }
 
 #[tokio::test]
-async fn nobody_there_may_be_tried_again() {
+async fn a_refused_connection_is_retryable() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     drop(listener);
@@ -382,7 +382,7 @@ async fn nobody_there_may_be_tried_again() {
 }
 
 #[tokio::test]
-async fn secrets_are_sent_and_never_said() {
+async fn secrets_are_sent_and_never_shown() {
     let server =
         Server::start(|got| reply(422, &format!("refused {} for {}", got.body, got.headers["authorization"]))).await;
     let spec = map(&[
@@ -475,7 +475,7 @@ async fn another_host_gets_no_secret() {
 }
 
 #[tokio::test]
-async fn a_call_ends_in_time_and_on_request() {
+async fn a_call_ends_at_its_deadline_and_on_cancellation() {
     let server = Server::start(|_| None).await;
     let begun = Instant::now();
     let slow = map(&[("url", server.url("/").into()), ("timeout", "50ms".into())]);
@@ -496,7 +496,7 @@ async fn a_call_ends_in_time_and_on_request() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_too_long_leaves_a_trace() {
+async fn a_too_long_answer_is_recorded() {
     let server = Server::start(|_| Some((200, Vec::new(), vec![b'x'; 16 * 1024 * 1024 + 1]))).await;
     let error = create(&map(&[("url", server.url("/").into())])).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Permanent);
@@ -506,7 +506,7 @@ async fn an_answer_that_is_too_long_leaves_a_trace() {
 }
 
 #[tokio::test]
-async fn what_is_no_text_is_told() {
+async fn a_binary_answer_is_reported() {
     let server = Server::start(|_| Some((200, Vec::new(), vec![0xff, b'a']))).await;
     let made = create(&map(&[("url", server.url("/").into())])).await.unwrap();
     assert_eq!(made.warnings.len(), 1);
@@ -515,7 +515,7 @@ async fn what_is_no_text_is_told() {
 }
 
 #[tokio::test]
-async fn refusals_name_the_field() {
+async fn errors_name_the_field() {
     let url = ("url", Value::from("http://localhost/"));
     let header = |name: &str, value: &str| ("headers", map(&[(name, value.into())]));
     assert!(rejected(&[url.clone(), header("X-A", "b")]).await.is_empty());
@@ -567,7 +567,7 @@ async fn a_document_is_fetched() {
 }
 
 #[tokio::test]
-async fn only_a_trusted_peer_is_spoken_to() {
+async fn only_trusted_servers_are_contacted() {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned(), "127.0.0.1".to_owned()]).unwrap();
     let key = rustls::pki_types::PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
     // With a provider named here: nothing may hang on what the process installed.

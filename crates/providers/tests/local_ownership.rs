@@ -10,7 +10,7 @@ use std::sync::Arc;
 use blueprint::{Address, Value};
 use provider::{
     Applied, ApplyRequest, Call, CheckRequest, FetchRequest, Operation, PlanRequest, Planned, PreflightRequest,
-    Provider, ProviderError, ReadRequest, Seen, SourceContent, SourceRead,
+    Provider, ProviderError, ReadOutcome, ReadRequest, SourceContent, SourceRead,
 };
 use providers::local::{LocalProvider, provider};
 use tempfile::TempDir;
@@ -103,7 +103,7 @@ impl World {
         let nothing = &Value::Null;
         let request = ReadRequest { type_name, id: None, inputs, outputs: nothing, private, token: Some("token") };
         match self.provider.read(&self.call(), request).await.unwrap() {
-            Seen::There { id, fields, private, .. } => Some((id.to_string(), fields, private)),
+            ReadOutcome::Present { id, fields, private, .. } => Some((id.to_string(), fields, private)),
             _ => None,
         }
     }
@@ -141,7 +141,7 @@ fn is_there(path: &Path) -> bool {
 }
 
 #[tokio::test]
-async fn what_a_killed_create_has_made_is_ours_and_goes() {
+async fn what_a_killed_create_made_is_owned_and_deleted() {
     for (type_name, inputs) in of_each_type() {
         let mut world = World::new();
         let planned = world.plan(type_name, &inputs).await;
@@ -156,7 +156,7 @@ async fn what_a_killed_create_has_made_is_ours_and_goes() {
 }
 
 #[tokio::test]
-async fn what_was_there_is_adopted_and_stays() {
+async fn existing_files_are_adopted_and_kept() {
     for (type_name, inputs) in of_each_type() {
         let mut world = World::new();
         world.create(type_name, &inputs, &Value::Null).await.unwrap();
@@ -174,7 +174,7 @@ async fn what_was_there_is_adopted_and_stays() {
 }
 
 #[tokio::test]
-async fn a_file_that_a_killed_run_has_overwritten_is_ours() {
+async fn a_file_overwritten_by_a_killed_run_is_owned() {
     let mut world = World::new();
     fs::write(world.path("f"), "theirs").unwrap();
     let inputs = spec([("path", "f".into()), ("content", "ours".into()), ("overwrite", true.into())]);
@@ -188,7 +188,7 @@ async fn a_file_that_a_killed_run_has_overwritten_is_ours() {
 }
 
 #[tokio::test]
-async fn what_replaces_a_thing_at_its_path_adopts_nothing() {
+async fn a_replacement_at_the_same_path_adopts_nothing() {
     let world = World::new();
     let inputs = spec([("path", "f".into()), ("content", "x".into())]);
     world.create("local/file", &inputs, &Value::Null).await.unwrap();
@@ -198,7 +198,7 @@ async fn what_replaces_a_thing_at_its_path_adopts_nothing() {
 }
 
 #[tokio::test]
-async fn a_folder_that_was_made_for_a_file_belongs_to_who_declares_it() {
+async fn a_folder_created_for_a_file_belongs_to_the_resource_that_declares_it() {
     let mut world = World::new();
     let folder = spec([("path", "a/b".into()), ("mode", "0750".into())]);
     let file = spec([("path", "a/b/c/f".into()), ("content", "x".into())]);
@@ -217,7 +217,7 @@ async fn a_folder_that_was_made_for_a_file_belongs_to_who_declares_it() {
 }
 
 #[tokio::test]
-async fn a_folder_and_files_below_it_may_be_made_and_deleted_in_any_order() {
+async fn a_folder_and_its_files_may_be_created_and_deleted_in_any_order() {
     let world = Arc::new(World::new());
     let folder = |at: usize| spec([("path", format!("top/d{at}").into())]);
     let file = |at: usize, nr: usize| spec([("path", format!("top/d{at}/f{nr}").into()), ("content", "x".into())]);
@@ -253,7 +253,7 @@ async fn a_folder_and_files_below_it_may_be_made_and_deleted_in_any_order() {
 }
 
 #[tokio::test]
-async fn the_next_run_removes_what_a_killed_one_left() {
+async fn the_next_run_removes_temporary_files_of_a_killed_run() {
     let mut world = World::new();
     let inputs = spec([("path", "d/f".into()), ("content", "x".into())]);
     let folder = spec([("path", "d".into())]);
@@ -281,7 +281,7 @@ async fn the_next_run_removes_what_a_killed_one_left() {
 }
 
 #[tokio::test]
-async fn a_secret_is_handed_over_by_standard_input() {
+async fn a_secret_can_be_passed_by_standard_input() {
     let world = World::new();
     let secret = Value::from("hunter2\n").secret();
     let inputs = spec([("create", "cat > got".into()), ("stdin", secret.clone())]);
@@ -301,7 +301,7 @@ async fn a_secret_is_handed_over_by_standard_input() {
 }
 
 #[tokio::test]
-async fn command_of_a_data_source_warns_of_a_secret_as_the_resource_does() {
+async fn a_data_source_warns_about_secrets_in_commands() {
     let world = World::new();
     let fetch = async |filters: &[(&str, Value)]| {
         let filters: Vec<_> =
@@ -362,7 +362,7 @@ async fn source_with_another_digest_than_the_plan_saw_is_not_copied() {
 }
 
 #[tokio::test]
-async fn a_path_does_not_begin_in_the_home_folder() {
+async fn a_path_must_not_begin_with_a_tilde() {
     let world = World::new();
     for (type_name, inputs) in [
         ("local/file", spec([("path", "~/f".into()), ("content", "x".into())])),

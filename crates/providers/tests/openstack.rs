@@ -7,7 +7,7 @@ mod generate;
 
 use std::sync::Arc;
 
-use blueprint::{Field, Kind, Schema, Standing, Value};
+use blueprint::{Field, Kind, Schema, SupportStatus, Value};
 use provider::{Attribute, Catalogs, ResourceType, TypeRef, read_catalog};
 use providers::openstack;
 
@@ -36,7 +36,7 @@ fn field<'f>(schema: &'f Schema, path: &[&str]) -> &'f Field {
 }
 
 #[test]
-fn the_catalogue_is_what_the_facts_give() {
+fn the_catalogue_matches_the_facts() {
     for (name, types) in generate::files(facts()) {
         let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(name);
         assert!(generate::pack(&types) == std::fs::read(file).unwrap(), "{name}: run `cargo xtask catalog openstack`");
@@ -83,7 +83,7 @@ fn each_namespace_has_an_owner_and_heat_has_its_own() {
 }
 
 #[test]
-fn a_change_replaces_unless_it_may_be_made_or_is_refused() {
+fn a_change_replaces_unless_it_is_updatable_or_refused() {
     let server = ty("OS::Nova::Server");
     assert!(!field(&server.schema, &["name"]).must_recreate);
     assert!(field(&server.schema, &["availability_zone"]).must_recreate);
@@ -101,7 +101,7 @@ fn a_change_replaces_unless_it_may_be_made_or_is_refused() {
 }
 
 #[test]
-fn attributes_that_are_unlike_their_property_have_a_field_of_their_own() {
+fn attributes_that_differ_from_their_property_have_an_own_field() {
     let server = ty("OS::Nova::Server");
     assert_eq!(server.attribute("networks"), Some(Attribute::Field("attribute_networks")));
     assert!(matches!(field(&server.schema, &["networks"]).kind, Kind::Array(_)));
@@ -117,7 +117,7 @@ fn attributes_that_are_unlike_their_property_have_a_field_of_their_own() {
 }
 
 #[test]
-fn limits_and_standings_are_kept() {
+fn limits_and_support_status_are_read() {
     let string = ty("OS::Heat::SwiftSignal");
     assert!(field(&string.schema, &["timeout"]).constraint.max.is_some());
     let trove = ty("OS::Trove::Instance");
@@ -128,7 +128,7 @@ fn limits_and_standings_are_kept() {
     assert_eq!(field(&group.schema, &["policies", "*"]).allowed.len(), 4);
     let port = ty("OS::Neutron::Port");
     assert_eq!(field(&port.schema, &["network"]).constraint.custom, ["neutron.network".into()]);
-    assert_eq!(field(&port.schema, &["network_id"]).standing, Standing::Hidden);
+    assert_eq!(field(&port.schema, &["network_id"]).support_status, SupportStatus::Hidden);
     let old = field(&port.schema, &["fixed_ips", "*", "subnet_id"]).stands_for.clone().unwrap();
     assert_eq!((old.field.as_ref(), old.value(&Value::from("a"))), ("subnet", Value::from("a")));
     let short = field(&ty("OS::Neutron::Router").schema, &["l3_agent_id"]).stands_for.clone().unwrap();
@@ -152,7 +152,7 @@ fn leads<'f>(schema: &'f Schema, path: &str) -> &'f Field {
 }
 
 #[test]
-fn waits_name_types_and_fields_that_are_there() {
+fn waits_name_existing_types_and_fields() {
     let mut count = 0;
     for name in openstack::catalog().resource_type_names() {
         for wait in &ty(name).waits {
@@ -183,12 +183,12 @@ fn comparable(field: &Field) -> Field {
     let plain = Field::of(kind);
     let (required, default, must_recreate) = (field.required, field.default.clone(), field.must_recreate);
     let stands_for = field.stands_for.clone();
-    let (standing, allowed, constraint) = (field.standing, field.allowed.clone(), field.constraint.clone());
-    Field { required, default, must_recreate, standing, stands_for, allowed, constraint, ..plain }
+    let (support_status, allowed, constraint) = (field.support_status, field.allowed.clone(), field.constraint.clone());
+    Field { required, default, must_recreate, support_status, stands_for, allowed, constraint, ..plain }
 }
 
 #[test]
-fn what_is_carried_out_is_as_heat_describes_it() {
+fn implemented_types_match_the_description_of_heat() {
     use provider::Provider as _;
     let heat = providers::heat::provider().catalog().clone();
     for (name, own) in &heat.resource_types {

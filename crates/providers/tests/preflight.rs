@@ -51,7 +51,7 @@ async fn create(folder: &Path, type_name: &str, desired: &Value) -> Preflight {
 }
 
 #[tokio::test]
-async fn an_id_is_the_same_however_the_path_is_written() {
+async fn an_id_does_not_depend_on_the_spelling_of_the_path() {
     let place = TempDir::new().unwrap();
     fs::create_dir(place.path().join("real")).unwrap();
     std::os::unix::fs::symlink("real", place.path().join("linked")).unwrap();
@@ -61,7 +61,7 @@ async fn an_id_is_the_same_however_the_path_is_written() {
         let looked = create(place.path(), "local/file", &desired).await;
         let real = place.path().canonicalize().unwrap().join("real/f");
         assert_eq!(looked.id.as_deref(), Some(real.to_str().unwrap()), "{path}");
-        assert_eq!((looked.standing, looked.refused), (Value::Null, None));
+        assert_eq!((looked.existing, looked.refused), (Value::Null, None));
     }
     // The thing itself may be a link: it is that, and not what it leads to.
     std::os::unix::fs::symlink("real/f", place.path().join("link")).unwrap();
@@ -70,7 +70,7 @@ async fn an_id_is_the_same_however_the_path_is_written() {
 }
 
 #[tokio::test]
-async fn a_source_is_read_open_or_unreadable() {
+async fn a_source_is_readable_open_or_unreadable() {
     let place = TempDir::new().unwrap();
     let (local, std) = (providers::local::provider(), providers::std::provider());
     let cases: [(&dyn Provider, &str, Value, &str); 2] = [
@@ -96,7 +96,7 @@ async fn a_source_is_read_open_or_unreadable() {
 }
 
 #[tokio::test]
-async fn an_archive_is_open_where_something_that_it_packs_changes() {
+async fn an_archive_is_open_if_a_packed_file_changes() {
     let place = TempDir::new().unwrap();
     fs::create_dir_all(place.path().join("in/sub")).unwrap();
     fs::write(place.path().join("in/a.txt"), "1").unwrap();
@@ -135,7 +135,7 @@ async fn a_digest_of_secret_parts_is_secret() {
 }
 
 #[tokio::test]
-async fn a_folder_to_be_deleted_shows_what_it_holds() {
+async fn a_folder_to_be_deleted_lists_its_content() {
     let place = TempDir::new().unwrap();
     fs::create_dir(place.path().join("d")).unwrap();
     let inputs = spec([("path", "d".into())]);
@@ -143,5 +143,5 @@ async fn a_folder_to_be_deleted_shows_what_it_holds() {
     let empty = look(place.path(), &local, Operation::Delete, "local/directory", &inputs, &[]).await;
     fs::write(place.path().join("d/foreign"), "").unwrap();
     let full = look(place.path(), &local, Operation::Delete, "local/directory", &inputs, &[]).await;
-    assert!(empty.standing != full.standing && full.refused.is_none());
+    assert!(empty.existing != full.existing && full.refused.is_none());
 }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use blueprint::{Address, Value};
 use provider::conformance::{Case, Setup};
-use provider::{Applied, ApplyRequest, Call, CheckRequest, Operation, Provider, ProviderError, ReadRequest, Seen};
+use provider::{
+    Applied, ApplyRequest, Call, CheckRequest, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
+};
 use tokio_util::sync::CancellationToken;
 
 fn call(address: &str, token: &str) -> Call {
@@ -43,14 +45,14 @@ async fn create(provider: &dyn Provider, type_name: &str, spec: &Value, token: &
     provider.apply(&call("thing", token), request).await
 }
 
-async fn read(provider: &dyn Provider, type_name: &str, id: Option<&str>, outputs: &Value) -> Seen {
+async fn read(provider: &dyn Provider, type_name: &str, id: Option<&str>, outputs: &Value) -> ReadOutcome {
     let request =
         ReadRequest { type_name, id, inputs: &Value::Null, outputs, private: &Value::Null, token: Some("lost") };
     provider.read(&call("thing", "read"), request).await.unwrap()
 }
 
 #[tokio::test]
-async fn every_type_keeps_the_contract() {
+async fn every_type_passes_the_conformance_suite() {
     let letters = Value::list(["a", "b", "c"].map(Value::from));
     let cases = [
         Case::new("random/id", map(&[])).stateless(),
@@ -75,7 +77,7 @@ async fn every_type_keeps_the_contract() {
 }
 
 #[tokio::test]
-async fn a_seed_draws_the_same_again_and_the_system_does_not() {
+async fn a_seed_gives_equal_draws_and_the_system_does_not() {
     let spec = map(&[("bytes", 16.into())]);
     let hex = async |provider: &dyn Provider, token: &str| {
         create(provider, "random/id", &spec, token).await.unwrap().fields.get("hex").unwrap().to_string()
@@ -89,10 +91,10 @@ async fn a_seed_draws_the_same_again_and_the_system_does_not() {
 }
 
 #[tokio::test]
-async fn what_was_drawn_is_read_as_it_was_recorded() {
+async fn a_drawn_value_is_read_as_recorded() {
     let provider = providers::random::provider_with(3);
     let made = create(&provider, "random/password", &map(&[("length", 20.into())]), "a").await.unwrap();
-    let Seen::There { id, fields, expired, .. } =
+    let ReadOutcome::Present { id, fields, expired, .. } =
         read(&provider, "random/password", Some(&made.id), &made.fields).await
     else {
         panic!("not there")
@@ -106,22 +108,22 @@ async fn what_was_drawn_is_read_as_it_was_recorded() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_means_drawing_again() {
+async fn a_lost_answer_draws_again() {
     let provider = providers::random::provider();
-    assert!(matches!(read(&provider, "random/uuid", None, &Value::Null).await, Seen::Gone));
+    assert!(matches!(read(&provider, "random/uuid", None, &Value::Null).await, ReadOutcome::Absent));
 }
 
 #[tokio::test]
-async fn ids_and_uuids_can_be_adopted() {
+async fn ids_and_uuids_can_be_imported() {
     let provider = providers::random::provider();
-    let Seen::There { fields, .. } = read(&provider, "random/id", Some("00ff"), &Value::Null).await else {
+    let ReadOutcome::Present { fields, .. } = read(&provider, "random/id", Some("00ff"), &Value::Null).await else {
         panic!("not there")
     };
     assert_eq!(fields.get("decimal"), Some(&"255".into()));
     assert_eq!(fields.get("bytes"), Some(&Value::Int(2)));
     let uuid = "2f1c5b0e-6d0f-4a5e-9f33-0c8de0a3c1b7";
-    assert!(matches!(read(&provider, "random/uuid", Some(uuid), &Value::Null).await, Seen::There { .. }));
-    assert!(matches!(read(&provider, "random/uuid", Some("no uuid"), &Value::Null).await, Seen::Gone));
+    assert!(matches!(read(&provider, "random/uuid", Some(uuid), &Value::Null).await, ReadOutcome::Present { .. }));
+    assert!(matches!(read(&provider, "random/uuid", Some("no uuid"), &Value::Null).await, ReadOutcome::Absent));
 }
 
 #[tokio::test]
@@ -136,7 +138,7 @@ async fn every_input_replaces() {
 }
 
 #[tokio::test]
-async fn refusals_name_the_field() {
+async fn errors_name_the_field() {
     let provider = providers::random::provider();
     let cases: [(&str, Value, &str); 4] = [
         ("random/integer", map(&[("min", 6.into()), ("max", 1.into())]), "max"),

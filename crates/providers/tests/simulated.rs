@@ -79,7 +79,7 @@ async fn keeps_the_contract(catalog: Arc<Catalog>, documented: bool) {
 }
 
 #[tokio::test]
-async fn the_simulation_of_every_house_provider_keeps_the_contract() {
+async fn the_simulation_of_every_built_in_provider_passes_the_suite() {
     let house: [Arc<dyn Provider>; 6] = [
         Arc::new(providers::local::provider()),
         Arc::new(providers::random::provider()),
@@ -94,7 +94,7 @@ async fn the_simulation_of_every_house_provider_keeps_the_contract() {
 }
 
 #[tokio::test]
-async fn so_does_the_simulation_of_a_catalogue_of_a_persons_own() {
+async fn the_simulation_of_an_own_catalogue_passes_the_suite() {
     let examples = include_str!("../../../conformance/blueprint/spec-examples/catalog.json");
     for text in [examples, SHOP] {
         keeps_the_contract(Arc::new(provider::read_catalog(text).unwrap()), false).await;
@@ -106,7 +106,7 @@ const SHOP: &str = r#"{
   "namespace": "shop",
   "functions": {"shop_price": {"parameters": [{"name": "goods", "type": "string"}], "returns": "integer"}},
   "resourceTypes": {
-    "shop/shelf": {
+    "shop/rack": {
       "idField": "name",
       "fields": {
         "name": {"kind": "string", "computed": true, "optional": true, "mustRecreate": true},
@@ -117,7 +117,7 @@ const SHOP: &str = r#"{
             "boardId": {"kind": "string", "computed": true}
           }}
         },
-        "shelfArn": {"kind": "string", "computed": true, "pattern": "^arn:[a-z]+:.*:shelf/", "maxLength": 80},
+        "rackArn": {"kind": "string", "computed": true, "pattern": "^arn:[a-z]+:.*:rack/", "maxLength": 80},
         "code": {"kind": "string", "computed": true, "pattern": "^[A-Z]{3}-\\d{4}$"},
         "label": {"kind": "string", "computed": true, "value": "{spec.name} {braces} {hash"},
         "copy": {"kind": "any", "computed": true, "nullable": true, "value": "{spec.boards}"},
@@ -182,7 +182,7 @@ async fn apply(
     let (null, desired) = (Value::Null, json(spec));
     let request = ApplyRequest {
         operation,
-        type_name: "shop/shelf",
+        type_name: "shop/rack",
         id,
         prior_inputs: &null,
         prior: &null,
@@ -194,17 +194,17 @@ async fn apply(
 }
 
 #[tokio::test]
-async fn what_is_filled_in_is_of_its_kind_and_the_same_every_time() {
+async fn computed_values_have_their_type_and_are_deterministic() {
     let spec = r#"{"name": "books", "boards": [{"wood": "oak"}, {}]}"#;
     let made = apply(&shop(), Operation::Create, "s", "1", None, spec).await.unwrap();
     let again = apply(&shop(), Operation::Create, "s", "1", None, spec).await.unwrap();
     assert_eq!(made.fields, again.fields);
     assert_eq!(made.id.as_ref(), "books", "what a document calls it stands for it");
     let catalog = provider::read_catalog(SHOP).unwrap();
-    let schema = &catalog.resource_types["shop/shelf"].schema;
+    let schema = &catalog.resource_types["shop/rack"].schema;
     assert_eq!(Fit::new().fields(&made.fields, schema, Direction::Answered), None);
     let field = |path: &str| path.split('.').try_fold(&made.fields, |value, name| value.get(name)).cloned().unwrap();
-    assert_eq!(field("shelfArn"), "arn:shop:shelf:eu-west-1:123456789012:shelf/books".into());
+    assert_eq!(field("rackArn"), "arn:shop:rack:eu-west-1:123456789012:rack/books".into());
     assert_eq!(field("label"), "books {braces} {hash".into(), "a brace that begins no mark is itself");
     assert_eq!(field("copy"), json(r#"[{"wood": "oak"}, {}]"#));
     assert_eq!(field("state"), "READY".into());
@@ -217,26 +217,26 @@ async fn what_is_filled_in_is_of_its_kind_and_the_same_every_time() {
     let other = apply(&shop(), Operation::Create, "t", "1", None, spec).await.unwrap();
     assert_ne!(made.fields.get("code"), other.fields.get("code"), "another address, another thing");
     let bare = apply(&shop(), Operation::Create, "u", "1", None, "{}").await.unwrap();
-    assert!(bare.id.starts_with("shelf-") && bare.fields.get("name") == Some(&Value::Text(bare.id.clone())));
+    assert!(bare.id.starts_with("rack-") && bare.fields.get("name") == Some(&Value::Text(bare.id.clone())));
     assert_eq!(bare.fields.get("label"), Some(&" {braces} {hash".into()), "a field that was not sent leaves nothing");
 }
 
 #[tokio::test]
-async fn a_name_can_be_taken_by_several_things_and_each_is_itself() {
+async fn resources_with_the_same_name_are_distinct() {
     let shop = shop();
     let one = apply(&shop, Operation::Create, "a", "1", None, r#"{"name": "books"}"#).await.unwrap();
     let two = apply(&shop, Operation::Create, "b", "2", None, r#"{"name": "books"}"#).await.unwrap();
     assert_ne!(one.id, two.id);
     apply(&shop, Operation::Update, "b", "3", Some(&two.id), r#"{"name": "books", "boards": [{}]}"#).await.unwrap();
     let moved = apply(&shop, Operation::Update, "b", "4", Some(&two.id), r#"{"name": "pots"}"#).await.unwrap_err();
-    assert_eq!(moved.field.as_deref(), Some("name"), "what must be made anew cannot be changed");
+    assert_eq!(moved.field.as_deref(), Some("name"), "a replacing field cannot be updated");
     let gone = apply(&shop, Operation::Update, "c", "5", Some("nowhere"), "{}").await.unwrap_err();
     assert_eq!(gone.kind, ErrorKind::NotFound);
     apply(&shop, Operation::Delete, "c", "6", Some("nowhere"), "null").await.unwrap();
 }
 
 #[tokio::test]
-async fn a_candidate_that_nobody_listed_meets_the_filters() {
+async fn a_generated_candidate_matches_the_filters() {
     let shop = shop();
     let fetch = async |filters: &[(&str, &str, Value)]| {
         let filters: Vec<(Name, Name, Value)> = filters
@@ -275,7 +275,7 @@ async fn a_candidate_that_nobody_listed_meets_the_filters() {
 }
 
 #[tokio::test]
-async fn a_function_without_a_provider_gives_a_value_of_its_type() {
+async fn a_function_without_a_provider_returns_a_value_of_its_type() {
     let shop = shop();
     let price = async |goods: &str| shop.call(&call("f", ""), "shop_price", &[goods.into()]).await.unwrap();
     assert!(price("tea").await.as_int().is_some());

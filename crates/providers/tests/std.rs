@@ -8,7 +8,7 @@ use std::sync::Arc;
 use blueprint::{Address, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, Checked, Operation, Provider, ProviderError, ReadRequest, Seen,
+    Applied, ApplyRequest, Call, CheckRequest, Checked, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -62,7 +62,7 @@ async fn check(spec: &Value) -> Checked {
 }
 
 #[tokio::test]
-async fn every_type_keeps_the_contract() {
+async fn every_type_passes_the_conformance_suite() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("page.txt"), "{{ x }}").unwrap();
     let setup = Setup::in_folder(folder.path());
@@ -82,13 +82,13 @@ async fn every_type_keeps_the_contract() {
 }
 
 #[tokio::test]
-async fn every_transform_keeps_the_contract() {
+async fn every_transform_passes_the_conformance_suite() {
     let failures = provider::conformance::transforms(&providers::std::provider()).await;
     assert!(failures.is_empty(), "{failures:#?}");
 }
 
 #[tokio::test]
-async fn a_value_comes_out_as_it_went_in() {
+async fn a_value_is_returned_unchanged() {
     let input = Value::map([("open", Value::Int(1)), ("hidden", Value::from("s").secret())]);
     let made = create(Path::new("/"), "std/value", &spec([("input", input.clone())])).await.unwrap();
     assert_eq!(made.fields.get("output"), Some(&input));
@@ -96,7 +96,7 @@ async fn a_value_comes_out_as_it_went_in() {
 }
 
 #[tokio::test]
-async fn values_of_every_kind_are_rendered() {
+async fn values_of_every_type_are_rendered() {
     let variables = Value::map([
         ("b", Value::from("one")),
         ("a", Value::list([Value::Int(1), Value::Float(2.5), Value::Bool(true)])),
@@ -109,7 +109,7 @@ async fn values_of_every_kind_are_rendered() {
 }
 
 #[tokio::test]
-async fn strict_names_what_is_not_defined_and_where() {
+async fn strict_mode_names_undefined_variables_and_their_place() {
     let error =
         refused(spec([("template", "a\nb {{ nmae }}".into()), ("variables", spec([("name", "x".into())]))])).await;
     assert_eq!(
@@ -134,13 +134,13 @@ async fn a_secret_taints_the_text_and_stays_out_of_errors() {
 }
 
 #[tokio::test]
-async fn a_template_without_an_end_is_an_error() {
+async fn an_endless_template_is_an_error() {
     let template = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}";
     assert_eq!(refused(spec([("template", template.into())])).await.lines().count(), 1);
 }
 
 #[tokio::test]
-async fn faulty_specs_are_refused_at_their_fields() {
+async fn invalid_specs_are_rejected_at_their_fields() {
     let at = |checked: Checked| checked.rejected.into_iter().map(|(path, _)| path).collect::<Vec<_>>();
     assert_eq!(at(check(&spec([])).await), [""]);
     assert_eq!(at(check(&spec([("template", "x".into()), ("source", "y".into())])).await), ["source"]);
@@ -151,7 +151,7 @@ async fn faulty_specs_are_refused_at_their_fields() {
 }
 
 #[tokio::test]
-async fn a_changed_source_is_no_drift() {
+async fn a_changed_source_is_not_drift() {
     let folder = tempfile::tempdir().unwrap();
     let page = folder.path().join("page.txt");
     std::fs::write(&page, "v1").unwrap();
@@ -168,7 +168,7 @@ async fn a_changed_source_is_no_drift() {
             token: None,
         };
         match providers::std::provider().read(&call(folder.path()), request).await.unwrap() {
-            Seen::There { fields, .. } => fields.get("sourceSha256").cloned().unwrap(),
+            ReadOutcome::Present { fields, .. } => fields.get("sourceSha256").cloned().unwrap(),
             _ => panic!("gone"),
         }
     };

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use blueprint::{Address, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, ErrorKind, Operation, Provider, ProviderError, ReadRequest, Seen,
+    Applied, ApplyRequest, Call, CheckRequest, ErrorKind, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -54,7 +54,7 @@ async fn apply(
     providers::time::provider().apply(call, request).await
 }
 
-async fn read(now: i64, type_name: &str, made: &Applied, inputs: &Value) -> Seen {
+async fn read(now: i64, type_name: &str, made: &Applied, inputs: &Value) -> ReadOutcome {
     let request = ReadRequest {
         type_name,
         id: Some(&made.id),
@@ -67,7 +67,7 @@ async fn read(now: i64, type_name: &str, made: &Applied, inputs: &Value) -> Seen
 }
 
 #[tokio::test]
-async fn every_type_keeps_the_contract() {
+async fn every_type_passes_the_conformance_suite() {
     let folder = tempfile::tempdir().unwrap();
     let setup = Setup::in_folder(folder.path());
     let cases = [
@@ -82,13 +82,14 @@ async fn every_type_keeps_the_contract() {
 }
 
 #[tokio::test]
-async fn a_moment_is_kept() {
+async fn a_time_is_kept() {
     let inputs = spec([]);
     let made = apply(&call(NOW), Operation::Create, "time/static", &inputs, &Value::Null).await.unwrap();
     assert_eq!(made.fields.get("rfc3339").and_then(Value::as_text), Some("2023-01-02T15:04:05Z"));
     assert_eq!(made.fields.get("unix").and_then(Value::as_int), Some(NOW));
     assert_eq!(made.id.as_ref(), "2023-01-02T15:04:05Z");
-    let Seen::There { fields, expired, .. } = read(NOW + 1_000_000, "time/static", &made, &inputs).await else {
+    let ReadOutcome::Present { fields, expired, .. } = read(NOW + 1_000_000, "time/static", &made, &inputs).await
+    else {
         panic!("gone")
     };
     assert_eq!(fields, made.fields);
@@ -101,7 +102,7 @@ async fn a_rotation_ends() {
     let made = apply(&call(NOW), Operation::Create, "time/rotating", &inputs, &Value::Null).await.unwrap();
     assert_eq!(made.fields.get("expires").and_then(Value::as_text), Some("2023-01-02T16:04:05Z"));
     let expired = async |now| match read(now, "time/rotating", &made, &inputs).await {
-        Seen::There { expired, .. } => expired,
+        ReadOutcome::Present { expired, .. } => expired,
         _ => panic!("gone"),
     };
     assert_eq!(expired(NOW + 3599).await, None);
@@ -109,14 +110,14 @@ async fn a_rotation_ends() {
 }
 
 #[tokio::test]
-async fn a_rotation_beyond_all_time_is_refused() {
+async fn a_rotation_beyond_the_year_9999_is_refused() {
     let inputs = spec([("every", "90000000000h".into())]);
     let error = apply(&call(NOW), Operation::Create, "time/rotating", &inputs, &Value::Null).await.unwrap_err();
     assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Document, Some("every")));
 }
 
 #[tokio::test]
-async fn lengths_are_checked() {
+async fn durations_are_checked() {
     for (type_name, field, text, refused) in [
         ("time/sleep", "create", "soon", true),
         ("time/sleep", "delete", "1h", false),
@@ -141,7 +142,7 @@ async fn sleep_waits_on_create_and_delete_only() {
 }
 
 #[tokio::test]
-async fn an_update_keeps_the_moment_and_nothing_else() {
+async fn an_update_keeps_only_the_time() {
     let prior = spec([("id", "id".into()), ("create", "1ms".into()), ("delete", "1s".into())]);
     let updated =
         apply(&call(NOW), Operation::Update, "time/sleep", &spec([("create", "2ms".into())]), &prior).await.unwrap();

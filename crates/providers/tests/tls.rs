@@ -10,7 +10,7 @@ use std::time::Duration;
 use blueprint::{Address, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, ErrorKind, Operation, Provider, ProviderError, ReadRequest, Seen,
+    Applied, ApplyRequest, Call, CheckRequest, ErrorKind, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
 };
 use tokio_util::sync::CancellationToken;
 use x509_parser::prelude::*;
@@ -118,7 +118,7 @@ fn program(name: &str, arguments: &[&str]) -> Option<std::process::Output> {
 }
 
 #[tokio::test]
-async fn every_type_keeps_the_contract() {
+async fn every_type_passes_the_conformance_suite() {
     let (ca_key, ca) = authority("ecdsa-p256").await;
     let key = key("ecdsa-p256").await;
     let request = request(key.clone()).await;
@@ -148,7 +148,7 @@ async fn every_field_has_docs() {
 }
 
 #[tokio::test]
-async fn keys_of_every_kind_are_read_by_others() {
+async fn keys_of_every_algorithm_are_read_by_other_programs() {
     let folder = tempfile::tempdir().unwrap();
     for algorithm in ["ed25519", "ecdsa-p256", "ecdsa-p384", "rsa-2048"] {
         let fields = made("tls/private-key", &[("algorithm", algorithm.into())]).await;
@@ -182,7 +182,7 @@ async fn keys_of_every_kind_are_read_by_others() {
 }
 
 #[tokio::test]
-async fn the_longest_keys_are_made_too() {
+async fn the_longest_keys_are_generated() {
     for (algorithm, bits) in [("rsa-3072", 3072), ("rsa-4096", 4096)] {
         let fields = made("tls/private-key", &[("algorithm", algorithm.into())]).await;
         let (_, public) = x509_parser::pem::parse_x509_pem(text(&fields, "publicKeyPem").as_bytes()).unwrap();
@@ -192,7 +192,7 @@ async fn the_longest_keys_are_made_too() {
 }
 
 #[tokio::test]
-async fn a_self_signed_certificate_says_what_was_asked() {
+async fn a_self_signed_certificate_holds_what_was_requested() {
     let fields = made(
         "tls/self-signed-certificate",
         &[
@@ -235,7 +235,7 @@ async fn serial_numbers_differ() {
 }
 
 #[tokio::test]
-async fn a_chain_verifies_whatever_the_keys_are() {
+async fn a_chain_verifies_for_every_key_algorithm() {
     let folder = tempfile::tempdir().unwrap();
     for (ca_algorithm, algorithm) in
         [("ecdsa-p256", "rsa-2048"), ("rsa-2048", "ed25519"), ("ed25519", "ecdsa-p384"), ("ecdsa-p384", "ecdsa-p256")]
@@ -339,7 +339,7 @@ async fn requests_of_openssl_are_signed() {
 }
 
 #[tokio::test]
-async fn a_certificate_near_its_end_is_expired_and_nothing_else_is() {
+async fn only_a_certificate_close_to_its_end_is_expired() {
     let spec =
         map(&[("privateKeyPem", key("ecdsa-p256").await), ("commonName", "a".into()), ("renewBefore", "720h".into())]);
     let provider = providers::tls::provider();
@@ -354,7 +354,7 @@ async fn a_certificate_near_its_end_is_expired_and_nothing_else_is() {
             private: &Value::Null,
             token: None,
         };
-        let Seen::There { expired, fields, .. } = provider.read(&call, request).await.unwrap() else {
+        let ReadOutcome::Present { expired, fields, .. } = provider.read(&call, request).await.unwrap() else {
             panic!("not there")
         };
         assert_eq!(expired.is_some(), expected, "{after}: {expired:?}");
@@ -366,7 +366,7 @@ async fn a_certificate_near_its_end_is_expired_and_nothing_else_is() {
 type Refusal<'a> = (&'a str, Vec<(&'a str, Value)>, &'a str);
 
 #[tokio::test]
-async fn what_is_no_key_or_certificate_is_refused_at_its_field_and_not_repeated() {
+async fn invalid_keys_and_certificates_are_refused_at_their_field_and_not_repeated() {
     let hidden = "-----BEGIN PRIVATE KEY-----\nTk9UQUtFWQ==\n-----END PRIVATE KEY-----";
     let bad = Value::from(hidden).secret();
     let (ca_key, ca) = authority("ecdsa-p256").await;
@@ -411,7 +411,7 @@ async fn what_is_no_key_or_certificate_is_refused_at_its_field_and_not_repeated(
 }
 
 #[tokio::test]
-async fn an_authority_must_be_one_and_must_own_its_key() {
+async fn an_authority_needs_a_ca_certificate_with_its_own_key() {
     let (ca_key, ca) = authority("ecdsa-p256").await;
     let leaf_key = key("ecdsa-p256").await;
     let fields =
@@ -438,7 +438,7 @@ async fn an_authority_must_be_one_and_must_own_its_key() {
 }
 
 #[tokio::test]
-async fn lengths_of_time_are_checked() {
+async fn durations_are_checked() {
     let key = key("ecdsa-p256").await;
     let of = |validity: &str, renew: &str| {
         vec![
@@ -455,7 +455,7 @@ async fn lengths_of_time_are_checked() {
 }
 
 #[tokio::test]
-async fn making_a_key_ends_with_its_call() {
+async fn key_generation_ends_with_its_call() {
     let spec = map(&[("algorithm", "rsa-2048".into())]);
     let provider = providers::tls::provider();
     let call_in_time = Call { deadline: Some(Duration::ZERO), ..call() };

@@ -1,14 +1,14 @@
-//! When two values are equal, and what counts as true.
+//! Equality and truth of values.
 //!
-//! Numbers and booleans are one kind: `1 == 1.0 == true`. Lists are equal in order, maps without order. Texts are equal to
-//! texts only.
+//! Numbers and booleans are one kind: `1 == 1.0 == true`. The order of lists counts, the order of maps does not. A text
+//! equals texts only.
 
 use blueprint::Value;
 use num_bigint::BigInt;
 
 use crate::number::{exact, exact_of_float};
 
-/// Whether `left == right`. NaN is equal to nothing.
+/// Whether `left == right`. NaN equals nothing.
 pub fn equal(left: &Value, right: &Value) -> bool {
     match (left.bare(), right.bare()) {
         (Value::Null, Value::Null) => true,
@@ -32,12 +32,12 @@ pub fn equal(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// Whether a list of values has one that is equal to `value`.
+/// Whether a list contains a value that equals `value`.
 pub fn contains<'a>(items: impl IntoIterator<Item = &'a Value>, value: &Value) -> bool {
     items.into_iter().any(|item| equal(item, value))
 }
 
-/// What `bool(value)` gives: null, false, zero, and what is empty are false.
+/// Python's `bool(value)`: null, false, zero and empty values are false.
 pub fn truth(value: &Value) -> bool {
     match value.bare() {
         Value::Null => false,
@@ -53,7 +53,7 @@ pub fn truth(value: &Value) -> bool {
     }
 }
 
-/// A number in the one form that equal numbers share.
+/// A number in a form that equal numbers share.
 #[derive(PartialEq)]
 enum Number {
     Small(i64),
@@ -78,9 +78,9 @@ impl Number {
     }
 }
 
-/// What equal values have in common: it can be hashed and ordered, so that finding equal ones among many is linear work.
+/// A key that equal values share. It can be hashed and ordered, so that finding equal values takes linear time.
 ///
-/// Two values have one key exactly where [`equal`] holds, except that NaN has the key of NaN.
+/// Two values have the same key exactly if they are [`equal`]; in addition all NaN share a key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key(Box<[u8]>);
 
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn maps_have_no_order_and_lists_have() {
+    fn order_counts_in_lists_and_not_in_maps() {
         let one = Value::map([("a", Value::from(1)), ("b", Value::list([Value::from(true)]))]);
         let other = Value::map([("b", Value::list([Value::from(1.0)])), ("a", Value::from(1.0))]);
         assert!(equal(&one, &other));
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_empty_is_false() {
+    fn empty_values_are_false() {
         for value in [Value::Null, false.into(), 0.into(), 0.0.into(), "".into(), Value::list([]), big("-0")] {
             assert!(!truth(&value), "{value}");
         }

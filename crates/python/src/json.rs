@@ -1,6 +1,7 @@
 //! JSON as Python writes and reads it.
 //!
-//! Written with `", "` and `": "`, non-ASCII escaped, `NaN` and `Infinity` as such; read with the same freedoms.
+//! Output has the separators `", "` and `": "`, escapes non-ASCII characters, and contains `NaN` and `Infinity`; input
+//! may contain these too.
 
 use blueprint::{Map, Value};
 
@@ -14,7 +15,7 @@ pub fn json(value: &Value) -> String {
     out
 }
 
-/// JSON with the keys of maps in the order in which they stand.
+/// JSON with the keys of maps in their order.
 pub fn json_in_order(value: &Value) -> String {
     let mut out = String::new();
     write(value, false, &mut out);
@@ -86,12 +87,12 @@ fn write_text(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// Why a text is no JSON, in Python's words, and where.
+/// A syntax error of JSON with Python's message and the position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonError {
-    /// What is wrong: `Expecting value`.
+    /// Python's message, such as `Expecting value`.
     pub message: &'static str,
-    /// The byte of the text at which it is wrong.
+    /// The index of the byte in the text.
     pub at: usize,
     place: (usize, usize, usize),
 }
@@ -106,11 +107,11 @@ impl std::fmt::Display for JsonError {
 
 impl std::error::Error for JsonError {}
 
-/// How deep values may lie in each other: Python gives up at about a thousand.
+/// The deepest nesting of values; Python fails at about a thousand.
 const DEEPEST: usize = 500;
 
-/// What `json.loads(text)` gives: `NaN`, `Infinity` and integers of any size are fine, of equal keys the last one wins. Half
-/// of a surrogate pair becomes the replacement character, as no text here can hold it.
+/// Python's `json.loads(text)`: it accepts `NaN`, `Infinity` and integers of any size; of equal keys the last one
+/// counts. Half of a surrogate pair becomes the replacement character, because text is UTF-8.
 pub fn parse_json(text: &str) -> Result<Value, JsonError> {
     let mut reader = Reader { text, at: 0 };
     let read = reader.whole();
@@ -288,7 +289,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What `\u` stands for, which is read already; two of them where they are a surrogate pair.
+    /// The character of an escape, after its `\u`; reads a second escape of a surrogate pair.
     fn escaped_unit(&mut self) -> Read<char> {
         let high = self.unit()?;
         if (0xd800..0xdc00).contains(&high) && self.rest().starts_with("\\u") {
@@ -318,7 +319,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_is_written_as_python_writes_it() {
+    fn json_is_written_as_in_python() {
         let value = Value::map([
             ("b", Value::list([Value::from(1), Value::from(2.0), Value::Null, Value::from(f64::NAN)])),
             ("a", Value::from("é\u{1f600}\"\\\n\u{7f}")),
@@ -328,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_read_as_python_reads_it() {
+    fn json_is_read_as_in_python() {
         for (text, expected) in [
             (r#" {"a": [1, 2.0, -0, 1e3, true, null]} "#, r#"{"a": [1, 2.0, 0, 1000.0, true, null]}"#),
             (r#"{"a": 1, "b": 2, "a": 3}"#, r#"{"a": 3, "b": 2}"#),
@@ -342,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_told_in_pythons_words() {
+    fn invalid_json_fails_with_pythons_message() {
         for (text, expected) in [
             ("", "Expecting value: line 1 column 1 (char 0)"),
             ("{a: 1}", "Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"),

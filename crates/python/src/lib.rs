@@ -1,14 +1,14 @@
-//! What Python means by a value: its text, its JSON, when two are equal, what is true, how a text becomes a number.
+//! Python's semantics of values: text, JSON, equality, truth, numbers and regular expressions.
 //!
-//! Heat is written in Python, and what its users see depends on it: `str(true)` is `True`, `1 == 1.0 == true`, `-1 % 3` is 2.
-//! This crate is those facts over [`blueprint::Value`], each once, for whoever lowers or evaluates such a language.
+//! Heat is written in Python, and users can see that: `str(true)` is `True`, `1 == 1.0 == true`, `-1 % 3` is 2. This
+//! crate implements these rules for [`blueprint::Value`], for dialects that follow Python.
 //!
-//! Values are taken as they are: an integer is [`Value::Int`](blueprint::Value::Int) where it fits and else
-//! [`Value::Decimal`](blueprint::Value::Decimal) holding its digits; NaN and the infinities are
-//! [`Value::Float`](blueprint::Value::Float). Keys of maps are texts. A secret mark is looked through, so a caller that must
-//! keep secrets does so itself; an unknown value has a text only for messages.
+//! An integer is [`Value::Int`](blueprint::Value::Int) if it fits 64 bits, else
+//! [`Value::Decimal`](blueprint::Value::Decimal) with its digits; NaN and the infinities are
+//! [`Value::Float`](blueprint::Value::Float). Keys of maps are text. Functions ignore secret marks, so the caller must
+//! restore them; an unknown value has a text for messages only.
 //!
-//! Not here: any function of Heat or yaql, and Python's words for errors where Heat has words of its own.
+//! Not here: functions of Heat or yaql, and messages of Python for which Heat has its own.
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod equality;

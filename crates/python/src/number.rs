@@ -1,4 +1,4 @@
-//! Numbers: exact integers of any size, and texts as numbers.
+//! Numbers: exact integers of any size, and conversion of text to numbers.
 
 use std::cmp::Ordering;
 
@@ -7,10 +7,10 @@ use num_bigint::BigInt;
 
 use crate::text::{repr_text, trim, type_name};
 
-/// Longer runs of digits are no integer for Python, which so bounds the work of reading them.
+/// The largest number of digits of an integer in Python, which bounds the work of parsing.
 const LONGEST_INTEGER: usize = 4300;
 
-/// The integer as a value: [`Value::Int`] where it fits, else [`Value::Decimal`].
+/// An integer as a value: [`Value::Int`] if it fits, else [`Value::Decimal`].
 pub fn from_exact(value: BigInt) -> Value {
     match i64::try_from(&value) {
         Ok(value) => Value::Int(value),
@@ -18,7 +18,7 @@ pub fn from_exact(value: BigInt) -> Value {
     }
 }
 
-/// The exact integer that a value is; a boolean is 0 or 1. `None` for everything else, floats too.
+/// The exact integer of a value; a boolean is 0 or 1. `None` for other values, also floats.
 pub fn exact(value: &Value) -> Option<BigInt> {
     match value.bare() {
         Value::Bool(value) => Some(BigInt::from(u8::from(*value))),
@@ -46,17 +46,17 @@ pub fn exact_of_float(value: f64) -> Option<BigInt> {
     Some(if value < 0.0 { -abs } else { abs })
 }
 
-/// Whether a value is an integer; a boolean is none.
+/// Whether a value is an integer; a boolean is not.
 pub fn is_integer(value: &Value) -> bool {
     matches!(value.bare(), Value::Int(_) | Value::Decimal(_))
 }
 
-/// Whether a value is an integer or a float; a boolean is none.
+/// Whether a value is an integer or a float; a boolean is not.
 pub fn is_number(value: &Value) -> bool {
     is_integer(value) || matches!(value.bare(), Value::Float(_))
 }
 
-/// What `int(value)` gives, as a value. Else Python's words for why not.
+/// Python's `int(value)`, as a value. Fails with Python's message.
 pub fn integer(value: &Value) -> Result<Value, String> {
     match value.bare() {
         Value::Text(text) => {
@@ -76,7 +76,7 @@ pub fn integer(value: &Value) -> Result<Value, String> {
     }
 }
 
-/// What `float(value)` gives. Else Python's words for why not.
+/// Python's `float(value)`. Fails with Python's message.
 pub fn float(value: &Value) -> Result<f64, String> {
     match value.bare() {
         Value::Text(text) => {
@@ -93,8 +93,8 @@ pub fn float(value: &Value) -> Result<f64, String> {
     }
 }
 
-/// What `int(text)` gives: decimal digits of any script, a sign, single underscores between digits, white space around.
-/// `None` for everything else.
+/// Python's `int(text)`: decimal digits of any script, a sign, single underscores between digits, surrounding white
+/// space. `None` for other texts.
 pub fn integer_of_text(text: &str) -> Option<Value> {
     let text = plain(text)?;
     let digits = text.strip_prefix(['-', '+']).unwrap_or(&text);
@@ -108,7 +108,7 @@ pub fn integer_of_text(text: &str) -> Option<Value> {
     }
 }
 
-/// What `float(text)` gives: decimal text, `inf`, `infinity`, `nan` in any case, underscores and white space as in
+/// Python's `float(text)`: decimal text, `inf`, `infinity`, `nan` in any letter case, underscores and white space as in
 /// [`integer_of_text`]. `None` for everything else.
 pub fn float_of_text(text: &str) -> Option<f64> {
     let text = plain(text)?;
@@ -119,13 +119,13 @@ pub fn float_of_text(text: &str) -> Option<f64> {
     if number || word { text.parse().ok() } else { None }
 }
 
-/// The integer or else the float that a text is; `None` if it is neither.
+/// The integer or the float of a text; `None` if it is neither.
 pub fn number_of_text(text: &str) -> Option<Value> {
     integer_of_text(text).or_else(|| float_of_text(text).map(Value::Float))
 }
 
-/// A numeric text with ASCII digits, without white space around it and underscores between digits.
-/// `None` where an underscore stands elsewhere.
+/// A numeric text with ASCII digits, without surrounding white space and underscores between digits.
+/// `None` if an underscore is in another place.
 fn plain(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut characters = trim(text).chars().peekable();
@@ -144,7 +144,7 @@ fn plain(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// Where the ten digits of a script begin (general category Nd).
+/// The code points of the digit zero of each script (general category Nd).
 const ZEROS: [u32; 66] = [
     0x30, 0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xde6, 0xe50, 0xed0,
     0xf20, 0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90, 0x1b50, 0x1bb0, 0x1c40, 0x1c50, 0xa620,
@@ -163,7 +163,7 @@ pub fn digit(character: char) -> Option<char> {
     char::from_digit(code - zero, 10)
 }
 
-/// How two numbers compare, exactly, booleans as 0 and 1. `None` where one is no number, or NaN.
+/// Compares two numbers exactly; booleans are 0 and 1. `None` if one is not a number or is NaN.
 pub fn compare(left: &Value, right: &Value) -> Option<Ordering> {
     match (left.bare(), right.bare()) {
         (Value::Int(left), Value::Int(right)) => Some(left.cmp(right)),
@@ -182,7 +182,7 @@ fn compare_float(float: f64, other: &BigInt) -> Option<Ordering> {
     Some(exact.cmp(other).then(fraction))
 }
 
-/// What `left % right` gives: it has the sign of the divisor. `None` where one is no number or the divisor is zero.
+/// Python's `left % right`, with the sign of the divisor. `None` if one is not a number or the divisor is zero.
 pub fn modulo(left: &Value, right: &Value) -> Option<Value> {
     if let (Value::Int(left), Value::Int(right)) = (left.bare(), right.bare())
         && let Some(rest) = left.checked_rem(*right)
@@ -208,7 +208,7 @@ pub fn modulo(left: &Value, right: &Value) -> Option<Value> {
     }))
 }
 
-/// What `left // right` gives: rounded down. `None` where one is no number or the divisor is zero.
+/// Python's `left // right`, rounded down. `None` if one is not a number or the divisor is zero.
 pub fn floor_divide(left: &Value, right: &Value) -> Option<Value> {
     if let (Some(left), Some(right)) = (exact(left), exact(right)) {
         let zero = BigInt::from(0);
@@ -222,7 +222,7 @@ pub fn floor_divide(left: &Value, right: &Value) -> Option<Value> {
     Some(Value::Float((left / right).floor()))
 }
 
-/// Both as floats, where both are numbers and the second is not zero.
+/// Both as floats, if both are numbers and the second is not zero.
 fn floats(left: &Value, right: &Value) -> Option<(f64, f64)> {
     let numeric = |value: &Value| matches!(value.bare(), Value::Bool(_)) || is_number(value);
     if !numeric(left) || !numeric(right) {
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_float_loses_its_fraction_exactly() {
+    fn float_converts_to_an_exact_integer() {
         for (value, expected) in [(1.9, "1"), (-1.9, "-1"), (0.5, "0"), (1e20, "100000000000000000000"), (-0.0, "0")] {
             assert_eq!(integer(&Value::Float(value)).map(|value| value.to_string()), Ok(expected.into()));
         }
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_has_the_sign_of_the_divisor() {
+    fn remainder_has_the_sign_of_the_divisor() {
         for (left, right, rest, whole) in
             [(7, 3, 1, 2), (-7, 3, 2, -3), (7, -3, -2, -3), (-7, -3, -1, 2), (i64::MIN, -1, 0, 0)]
         {

@@ -1,9 +1,9 @@
-//! Values as text: `str`, `repr`, and splitting a text apart.
+//! Values as text: `str` and `repr`, and splitting of text.
 
 use blueprint::Value;
 use unicode_general_category::{GeneralCategory, get_general_category};
 
-/// What `str(value)` gives: a text as it is, everything else as [`repr`] writes it.
+/// Python's `str(value)`: a text is itself, other values are as in [`repr`].
 pub fn text(value: &Value) -> String {
     match value.bare() {
         Value::Text(text) => text.to_string(),
@@ -11,14 +11,14 @@ pub fn text(value: &Value) -> String {
     }
 }
 
-/// What `repr(value)` gives: `None`, `True`, `2.0`, `'a'`, `['a', 1]`, `{'a': 1}`.
+/// Python's `repr(value)`: `None`, `True`, `2.0`, `'a'`, `['a', 1]`, `{'a': 1}`.
 pub fn repr(value: &Value) -> String {
     let mut out = String::new();
     write_repr(value, &mut out);
     out
 }
 
-/// What `repr(text)` gives: in single quotes, or in double ones where only single quotes are inside.
+/// Python's `repr(text)`: in single quotes, or in double quotes if the text contains single quotes only.
 pub fn repr_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     write_text(text, &mut out);
@@ -111,7 +111,7 @@ fn write_bytes(bytes: &[u8], out: &mut String) {
     out.push(quote);
 }
 
-/// Whether `repr` writes a character as it is.
+/// Whether `repr` writes a character without an escape.
 fn is_printable(character: char) -> bool {
     use GeneralCategory::{
         Control, Format, LineSeparator, ParagraphSeparator, PrivateUse, SpaceSeparator, Surrogate, Unassigned,
@@ -122,7 +122,8 @@ fn is_printable(character: char) -> bool {
     )
 }
 
-/// What `str(float)` gives: the fewest digits that read back, `.0` if integral, an exponent from `1e+16` on and below `1e-04`.
+/// Python's `str(float)`: the fewest digits that read back, `.0` if integral, an exponent from `1e+16` on and below
+/// `1e-04`.
 pub fn float_text(value: f64) -> String {
     if value.is_nan() {
         return "nan".into();
@@ -144,7 +145,7 @@ pub fn float_text(value: f64) -> String {
     format!("{digits}e{sign}{exponent:0>2}")
 }
 
-/// The name of Python's type for a value: `str`, `int`, `NoneType`, `dict`, ...
+/// The name of the Python type of a value: `str`, `int`, `NoneType`, `dict`, ...
 pub fn type_name(value: &Value) -> &'static str {
     match value.bare() {
         Value::Null => "NoneType",
@@ -161,22 +162,22 @@ pub fn type_name(value: &Value) -> &'static str {
     }
 }
 
-/// Whether Python takes a character for white space.
+/// Whether a character is white space in Python.
 pub fn is_space(character: char) -> bool {
     character.is_whitespace() || ('\x1c'..='\x1f').contains(&character)
 }
 
-/// What `text.strip()` gives.
+/// Python's `text.strip()`.
 pub fn trim(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 
-/// What `text.split()` gives: the parts between runs of white space, none of them empty.
+/// Python's `text.split()`: the non-empty parts between runs of white space.
 pub fn split_at_spaces(text: &str) -> impl Iterator<Item = &str> {
     text.split(is_space).filter(|part| !part.is_empty())
 }
 
-/// What `text.split(delimiter)` gives; `None` where the delimiter is empty, which Python refuses.
+/// Python's `text.split(delimiter)`; `None` if the delimiter is empty, which Python refuses.
 pub fn split<'a>(text: &'a str, delimiter: &'a str) -> Option<impl Iterator<Item = &'a str>> {
     (!delimiter.is_empty()).then(|| text.split(delimiter))
 }
@@ -186,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn floats_print_as_python_prints_them() {
+    fn floats_print_as_in_python() {
         for (value, expected) in [
             (2.0, "2.0"),
             (-0.0, "-0.0"),
@@ -205,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_quoted_as_python_quotes_them() {
+    fn texts_are_quoted_as_in_python() {
         for (text, expected) in [
             ("a", "'a'"),
             ("it's", "\"it's\""),
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn white_space_is_pythons() {
+    fn white_space_is_that_of_python() {
         assert_eq!(split_at_spaces(" a\t b\x1cc\u{2003}d ").collect::<Vec<_>>(), ["a", "b", "c", "d"]);
         assert_eq!(split("a,,b", ",").map(Iterator::collect::<Vec<_>>), Some(vec!["a", "", "b"]));
         assert!(split("a", "").is_none());

@@ -7,7 +7,7 @@ use std::time::Duration;
 use blueprint::Address;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
-use provider::{Applied, ApplyRequest, BoxFuture, ErrorKind, ProviderError, ReadRequest, Stability};
+use provider::{Applied, ApplyRequest, BoxFuture, ErrorKind, ProviderError, ReadRequest, Readiness};
 use state::{Lease, Revision, Store, StoreError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -58,7 +58,7 @@ enum Answer {
     Applied(u32, Result<Applied, ProviderError>),
     /// It was not called, because the lease was lost, or it could not be told whether it was.
     NotCalled(u32, StoreError),
-    Looked(u32, Result<Stability, ProviderError>),
+    Looked(u32, Result<Readiness, ProviderError>),
     Answered(Option<u32>, Vec<(Question, Reply)>),
     Woke(u64),
 }
@@ -281,7 +281,7 @@ async fn ask(shell: &Shell, asking: Asking) -> Answer {
     Answer::Answered(task, questions.into_iter().zip(replies).collect())
 }
 
-async fn look(shell: &Shell, request: CallRequest) -> Result<Stability, ProviderError> {
+async fn look(shell: &Shell, request: CallRequest) -> Result<Readiness, ProviderError> {
     let quiet = Arc::new(|_: &str| {});
     let mut call = shell.call_of(&request.address, &request.type_name, request.token.clone(), quiet, &request.folder);
     call.deadline = request.limit;
@@ -295,9 +295,9 @@ async fn look(shell: &Shell, request: CallRequest) -> Result<Stability, Provider
         token: None,
     };
     let secrets = Secrets::of(&shell.known, [&request.prior_inputs, &request.prior, &request.private, &call.settings]);
-    match provider.stable(&call, asked).await {
-        Ok(Stability::Stable(fields)) => Ok(Stability::Stable(secrets.marked(fields))),
-        Ok(Stability::NotYet) => Ok(Stability::NotYet),
+    match provider.poll_ready(&call, asked).await {
+        Ok(Readiness::Ready(fields)) => Ok(Readiness::Ready(secrets.marked(fields))),
+        Ok(Readiness::NotYet) => Ok(Readiness::NotYet),
         Err(error) => Err(secrets.refused(error)),
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use blueprint::Value;
 use provider::{
-    Applied, Catalogs, Checked, Fetched, Preflight, ProviderError, RunScrub, Scrub, Seen, SourceContent, TypeRef,
+    Applied, Catalogs, Checked, Fetched, Preflight, ProviderError, ReadOutcome, RunScrub, Scrub, SourceContent, TypeRef,
 };
 
 use understand::compare::{has_sensitive, mark_fields};
@@ -125,7 +125,7 @@ impl Secrets {
             }
         }
         answer.refused = answer.refused.map(|words| self.clean(&words));
-        answer.standing = self.marked(answer.standing);
+        answer.existing = self.marked(answer.existing);
         answer
     }
 
@@ -143,13 +143,13 @@ impl Secrets {
     pub(crate) fn read<'a>(
         known: &Known,
         values: impl IntoIterator<Item = &'a Value> + Clone,
-        read: Result<Seen, ProviderError>,
-    ) -> Result<Seen, ProviderError> {
-        let says_nothing = !matches!(&read, Err(_) | Ok(Seen::There { expired: Some(_), .. }));
+        read: Result<ReadOutcome, ProviderError>,
+    ) -> Result<ReadOutcome, ProviderError> {
+        let says_nothing = !matches!(&read, Err(_) | Ok(ReadOutcome::Present { expired: Some(_), .. }));
         if says_nothing && !values.clone().into_iter().any(Value::has_secret) {
             return read.map(|seen| match seen {
-                Seen::There { id, fields, private, expired } => {
-                    Seen::There { id, fields: known.marked(fields), private, expired }
+                ReadOutcome::Present { id, fields, private, expired } => {
+                    ReadOutcome::Present { id, fields: known.marked(fields), private, expired }
                 }
                 seen => seen,
             });
@@ -158,11 +158,11 @@ impl Secrets {
         read.map(|seen| secrets.seen(seen)).map_err(|error| secrets.refused(error))
     }
 
-    fn seen(&self, seen: Seen) -> Seen {
+    fn seen(&self, seen: ReadOutcome) -> ReadOutcome {
         match seen {
-            Seen::There { id, fields, private, expired } => {
+            ReadOutcome::Present { id, fields, private, expired } => {
                 let expired = expired.map(|why| self.clean(&why));
-                Seen::There { id, fields: self.marked(fields), private, expired }
+                ReadOutcome::Present { id, fields: self.marked(fields), private, expired }
             }
             seen => seen,
         }

@@ -11,7 +11,7 @@ use blueprint::wire::Document;
 use blueprint::{Address, IndexMap, Name, Value};
 use provider::{
     BoxFuture, Call, Catalogs, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched, PlanRequest, Planned,
-    Preflight, PreflightRequest, Progress, Provider, ProviderError, ReadRequest, Recalled, Seen, TransformError,
+    Preflight, PreflightRequest, Progress, Provider, ProviderError, ReadOutcome, ReadRequest, Recalled, TransformError,
 };
 use state::{Record, Snapshot, StatusOp};
 use tokio_util::sync::CancellationToken;
@@ -311,7 +311,7 @@ impl World for Shell {
         })
     }
 
-    fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
             let call = self.quiet(question.address, question.type_name, question.folder);
             let request = ReadRequest {

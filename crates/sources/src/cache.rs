@@ -28,7 +28,7 @@ pub struct Cache {
 
 /// What a location held when it was last fetched.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Seen {
+pub(crate) struct CacheEntry {
     /// The location.
     pub(crate) location: Location,
     /// The entity tag that the server gave the content.
@@ -73,12 +73,12 @@ impl Cache {
     }
 
     /// What that location last held.
-    pub(crate) async fn last_seen(&self, location: &Location) -> Option<Seen> {
+    pub(crate) async fn last_seen(&self, location: &Location) -> Option<CacheEntry> {
         let path = self.seen_file(location);
         let location = location.clone();
         let read = move || {
             let bytes = bounded(&path, 64 * 1024).map_err(|_| SourceError::Cancelled)?;
-            let seen: Seen = serde_json::from_slice(&bytes).map_err(|_| SourceError::Cancelled)?;
+            let seen: CacheEntry = serde_json::from_slice(&bytes).map_err(|_| SourceError::Cancelled)?;
             if seen.location != location {
                 return Err(SourceError::Cancelled);
             }
@@ -92,7 +92,7 @@ impl Cache {
     pub(crate) async fn put(&self, location: &Location, tag: Option<String>, bytes: Arc<[u8]>) {
         let digest = Digest::of(&bytes);
         let content = self.content(&digest);
-        let seen = tag.map(|tag| (self.seen_file(location), Seen { location: location.clone(), tag, digest }));
+        let seen = tag.map(|tag| (self.seen_file(location), CacheEntry { location: location.clone(), tag, digest }));
         let folder = (!self.pruned.swap(true, Ordering::Relaxed)).then(|| self.folder.clone());
         let write = move || {
             let kept = if content.exists() { Ok(()) } else { cache_files::write(&content, &bytes) };

@@ -107,14 +107,14 @@ fn files(folder: &Path, levels: u32) -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    struct Kept {
+    struct Folder {
         folder: tempfile::TempDir,
         now: SystemTime,
     }
 
-    impl Kept {
-        fn new() -> Kept {
-            Kept { folder: tempfile::tempdir().unwrap(), now: SystemTime::now() }
+    impl Folder {
+        fn new() -> Folder {
+            Folder { folder: tempfile::tempdir().unwrap(), now: SystemTime::now() }
         }
 
         /// Creates a file of that size, last used that many days ago.
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn files_unused_for_long_are_removed() {
-        let kept = Kept::new();
+        let kept = Folder::new();
         let old = [kept.put("sha256/aa/1", 10, 91), kept.put("seen/1", 10, 400)];
         let new = [kept.put("sha256/aa/2", 10, 89), kept.put("seen/2", 10, 0)];
         let others = kept.put("sha256/notes", 10, 400);
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn the_least_recently_used_files_are_removed_above_the_size_limit() {
-        let kept = Kept::new();
+        let kept = Folder::new();
         let paths: Vec<PathBuf> = (0..5).map(|at| kept.put(&format!("sha256/aa/{at}"), 10, at)).collect();
         kept.prune(30);
         let there: Vec<bool> = paths.iter().map(|path| path.exists()).collect();
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn the_folder_is_pruned_once_a_day() {
-        let kept = Kept::new();
+        let kept = Folder::new();
         kept.prune(0);
         let new = kept.put("sha256/aa/1", 10, 0);
         kept.prune(0);
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_used_file_is_marked() {
-        let kept = Kept::new();
+        let kept = Folder::new();
         let path = kept.put("sha256/aa/1", 10, 80);
         mark_used(&path, kept.now);
         assert_eq!(age(&path, kept.now), Some(Duration::ZERO));

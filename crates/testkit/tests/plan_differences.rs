@@ -8,7 +8,7 @@ use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
 use engine::shell::Operated;
 use engine::{Given, Options, PlanQuestion, ReadQuestion, Request, SourceError, Staged, Step, World};
-use provider::{BoxFuture, Checked, ErrorKind, Fetched, Planned, ProviderError, Seen};
+use provider::{BoxFuture, Checked, ErrorKind, Fetched, Planned, ProviderError, ReadOutcome};
 use state::OperationOutcome;
 use testkit::harness::{Harness, Stage, settings};
 
@@ -343,7 +343,7 @@ impl World for Opinionated {
         Box::pin(async { Ok(Checked::default()) })
     }
 
-    fn read<'a>(&'a self, _: ReadQuestion<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(&'a self, _: ReadQuestion<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         refused()
     }
 

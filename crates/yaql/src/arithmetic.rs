@@ -1,13 +1,13 @@
-//! Numbers as Python counts with them: integers of any size, floats, and the two together.
+//! Python's arithmetic on integers of any size and floats.
 
 use std::cmp::Ordering;
 
 use python::BigInt;
 
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 use crate::model::Datum;
 
-/// How two numbers compare, exactly, booleans as 0 and 1. `None` where one is no number, or NaN.
+/// Compares two numbers exactly; booleans are 0 and 1. `None` if one is not a number or is NaN.
 pub(crate) fn compare(left: &Datum, right: &Datum) -> Option<Ordering> {
     match (left, right) {
         (Datum::Int(left), Datum::Int(right)) => Some(left.cmp(right)),
@@ -27,7 +27,7 @@ fn compare_float(float: f64, other: &BigInt) -> Option<Ordering> {
 }
 
 /// A number as a float.
-pub(crate) fn float(value: &Datum) -> Step<f64> {
+pub(crate) fn float(value: &Datum) -> Evaluated<f64> {
     match value {
         Datum::Float(value) => Ok(*value),
         Datum::Int(value) => Ok(*value as f64),
@@ -40,14 +40,14 @@ pub(crate) fn float(value: &Datum) -> Step<f64> {
     }
 }
 
-/// A pair of numbers in the one form in which they are counted together.
+/// Two numbers in a common representation.
 enum Pair {
     Small(i64, i64),
     Large(BigInt, BigInt),
     Floats(f64, f64),
 }
 
-fn pair(left: &Datum, right: &Datum) -> Step<Pair> {
+fn pair(left: &Datum, right: &Datum) -> Evaluated<Pair> {
     Ok(match (left, right) {
         (Datum::Int(left), Datum::Int(right)) => Pair::Small(*left, *right),
         (left, right) => match (left.exact(), right.exact()) {
@@ -58,7 +58,7 @@ fn pair(left: &Datum, right: &Datum) -> Step<Pair> {
 }
 
 /// `left + right`.
-pub(crate) fn add(left: &Datum, right: &Datum) -> Step<Datum> {
+pub(crate) fn add(left: &Datum, right: &Datum) -> Evaluated<Datum> {
     Ok(match pair(left, right)? {
         Pair::Small(left, right) => match left.checked_add(right) {
             Some(sum) => Datum::Int(sum),
@@ -70,7 +70,7 @@ pub(crate) fn add(left: &Datum, right: &Datum) -> Step<Datum> {
 }
 
 /// `left - right`.
-pub(crate) fn subtract(left: &Datum, right: &Datum) -> Step<Datum> {
+pub(crate) fn subtract(left: &Datum, right: &Datum) -> Evaluated<Datum> {
     Ok(match pair(left, right)? {
         Pair::Small(left, right) => match left.checked_sub(right) {
             Some(difference) => Datum::Int(difference),
@@ -82,7 +82,7 @@ pub(crate) fn subtract(left: &Datum, right: &Datum) -> Step<Datum> {
 }
 
 /// `left * right`.
-pub(crate) fn multiply(left: &Datum, right: &Datum) -> Step<Datum> {
+pub(crate) fn multiply(left: &Datum, right: &Datum) -> Evaluated<Datum> {
     Ok(match pair(left, right)? {
         Pair::Small(left, right) => match left.checked_mul(right) {
             Some(product) => Datum::Int(product),
@@ -93,12 +93,12 @@ pub(crate) fn multiply(left: &Datum, right: &Datum) -> Step<Datum> {
     })
 }
 
-/// `left / right`: of integers rounded down, else a real division.
-pub(crate) fn divide(left: &Datum, right: &Datum) -> Step<Datum> {
+/// `left / right`: integers are rounded down.
+pub(crate) fn divide(left: &Datum, right: &Datum) -> Evaluated<Datum> {
     Ok(match pair(left, right)? {
         Pair::Small(_, 0) => return Err(Halt::failed("integer division or modulo by zero")),
         Pair::Small(left, right) => match left.checked_div_euclid(right) {
-            // Rounded towards where the rest is positive, which is down only for a positive divisor.
+            // `div_euclid` gives a non-negative remainder, which is rounding down for positive divisors only.
             Some(whole) if right < 0 && left.rem_euclid(right) != 0 => Datum::Int(whole - 1),
             Some(whole) => Datum::Int(whole),
             None => Datum::integer(-BigInt::from(left)),
@@ -109,8 +109,8 @@ pub(crate) fn divide(left: &Datum, right: &Datum) -> Step<Datum> {
     })
 }
 
-/// `left mod right`: it has the sign of the divisor.
-pub(crate) fn modulo(left: &Datum, right: &Datum) -> Step<Datum> {
+/// `left mod right`: the result has the sign of the divisor.
+pub(crate) fn modulo(left: &Datum, right: &Datum) -> Evaluated<Datum> {
     Ok(match pair(left, right)? {
         Pair::Small(_, 0) => return Err(Halt::failed("integer modulo by zero")),
         Pair::Small(left, right) => {
@@ -135,8 +135,8 @@ pub(crate) fn modulo(left: &Datum, right: &Datum) -> Step<Datum> {
     })
 }
 
-/// The quotient rounded down, and the rest.
-pub(crate) fn floor_divide(left: &BigInt, right: &BigInt) -> Step<(BigInt, BigInt)> {
+/// The quotient rounded down, and the remainder. Fails if the divisor is zero.
+pub(crate) fn floor_divide(left: &BigInt, right: &BigInt) -> Evaluated<(BigInt, BigInt)> {
     let zero = BigInt::from(0);
     if *right == zero {
         return Err(Halt::failed("integer division or modulo by zero"));
@@ -146,15 +146,15 @@ pub(crate) fn floor_divide(left: &BigInt, right: &BigInt) -> Step<(BigInt, BigIn
 }
 
 /// `-value`.
-pub(crate) fn negate(value: &Datum) -> Step<Datum> {
+pub(crate) fn negate(value: &Datum) -> Evaluated<Datum> {
     Ok(match value {
         Datum::Float(value) => Datum::Float(-value),
         other => Datum::integer(-other.exact().unwrap_or_default()),
     })
 }
 
-/// `pow(base, exponent, modulus)`. An integer that would take more than `bytes` is not computed.
-pub(crate) fn power(base: &Datum, exponent: &Datum, modulus: &Datum, bytes: usize) -> Step<Datum> {
+/// `pow(base, exponent, modulus)`. Fails before it computes an integer of more than `bytes` bytes.
+pub(crate) fn power(base: &Datum, exponent: &Datum, modulus: &Datum, bytes: usize) -> Evaluated<Datum> {
     let zero = BigInt::from(0);
     let whole = (base.exact(), exponent.exact());
     if !matches!(modulus, Datum::Null) {
@@ -201,8 +201,8 @@ pub(crate) fn power(base: &Datum, exponent: &Datum, modulus: &Datum, bytes: usiz
     Ok(Datum::Float(result))
 }
 
-/// `round(value, digits)`: half to even; a float stays a float.
-pub(crate) fn round(value: &Datum, digits: i64) -> Step<Datum> {
+/// `round(value, digits)`: halves are rounded to even; a float stays a float.
+pub(crate) fn round(value: &Datum, digits: i64) -> Evaluated<Datum> {
     match value {
         Datum::Float(value) => round_float(*value, digits).map(Datum::Float),
         other => {
@@ -212,7 +212,7 @@ pub(crate) fn round(value: &Datum, digits: i64) -> Step<Datum> {
     }
 }
 
-fn round_float(value: f64, digits: i64) -> Step<f64> {
+fn round_float(value: f64, digits: i64) -> Evaluated<f64> {
     if !value.is_finite() || digits > 323 {
         return Ok(value);
     }
@@ -230,10 +230,10 @@ fn round_float(value: f64, digits: i64) -> Step<f64> {
     }
 }
 
-/// An integer rounded to tens, hundreds, ...; `more` says that there is a fraction behind it.
+/// Rounds an integer to tens, hundreds, ...; `more` is true if the number has a fraction.
 fn round_integer(value: &BigInt, digits: i64, more: bool) -> BigInt {
     let zero = BigInt::from(0);
-    // Beyond its own digits nothing is left of it.
+    // A number with fewer digits than that rounds to zero.
     let places = digits.unsigned_abs();
     if places > value.bits() / 3 + 2 {
         return zero;
@@ -257,15 +257,15 @@ mod tests {
         Datum::Int(value)
     }
 
-    fn shown(value: Step<Datum>) -> String {
+    fn shown(value: Evaluated<Datum>) -> String {
         match value {
-            Ok(value) => crate::words::repr(&value),
+            Ok(value) => crate::text::repr(&value),
             Err(halt) => format!("{halt:?}"),
         }
     }
 
     #[test]
-    fn division_rounds_down_and_the_rest_has_the_sign_of_the_divisor() {
+    fn division_rounds_down_and_the_remainder_has_the_sign_of_the_divisor() {
         for (left, right, whole, rest) in
             [(7, 2, "3", "1"), (-7, 2, "-4", "1"), (7, -2, "-4", "-1"), (-7, -2, "3", "-1")]
         {

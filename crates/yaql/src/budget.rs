@@ -1,6 +1,6 @@
 //! The limits of an evaluation, and how much of them is used.
 
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 use crate::limits::Limits;
 
 /// The limits of an evaluation with its counters.
@@ -18,7 +18,7 @@ impl<'a> Budget<'a> {
     }
 
     /// Counts steps. Fails if they exceed the limit.
-    pub(crate) fn step(&mut self, count: u64) -> Step<()> {
+    pub(crate) fn step(&mut self, count: u64) -> Evaluated<()> {
         self.steps += count;
         if self.steps > self.limits.steps {
             return Err(Halt::limit(format!("Expression takes more than {} steps", self.limits.steps)));
@@ -26,7 +26,7 @@ impl<'a> Budget<'a> {
         Ok(())
     }
 
-    fn enter(&mut self, levels: u32) -> Step<()> {
+    fn enter(&mut self, levels: u32) -> Evaluated<()> {
         self.depth += levels;
         if self.depth > self.limits.depth.saturating_mul(2) {
             return Err(Halt::limit(format!("Expression is nested more than {} levels deep", self.limits.depth)));
@@ -35,7 +35,7 @@ impl<'a> Budget<'a> {
     }
 
     /// Enters a call. Fails if the nesting exceeds the limit.
-    pub(crate) fn enter_call(&mut self) -> Step<()> {
+    pub(crate) fn enter_call(&mut self) -> Evaluated<()> {
         self.enter(2)
     }
 
@@ -45,7 +45,7 @@ impl<'a> Budget<'a> {
     }
 
     /// Enters the making of an item of a sequence. Fails if the nesting exceeds the limit.
-    pub(crate) fn enter_item(&mut self) -> Step<()> {
+    pub(crate) fn enter_item(&mut self) -> Evaluated<()> {
         self.enter(1)
     }
 
@@ -55,7 +55,7 @@ impl<'a> Budget<'a> {
     }
 
     /// Fails if a size in bytes exceeds the limit.
-    pub(crate) fn weigh(&self, bytes: usize) -> Step<()> {
+    pub(crate) fn weigh(&self, bytes: usize) -> Evaluated<()> {
         if bytes > self.limits.bytes { Err(Halt::memory()) } else { Ok(()) }
     }
 }

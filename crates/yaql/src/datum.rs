@@ -1,7 +1,7 @@
 //! Constructors and properties of values.
 //!
-//! Users can see that Python has lists and tuples, dictionaries and frozen ones: a list equals no tuple, has another text, and
-//! cannot be a key of a map. So values have both kinds.
+//! Users can see that Python has lists and tuples, dictionaries and frozen ones: a list equals no tuple, has another
+//! text, and cannot be a key of a map. So values have both kinds.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::model::{Datum, Entries, Extent, Keys, List, Map, Set, View};
 use crate::tree::Constant;
 
 impl Extent {
-    /// Of something around these values.
+    /// The extent of a container with these values.
     pub(crate) fn around<'a>(items: impl IntoIterator<Item = &'a Datum>) -> Extent {
         let mut all = Extent { depth: 0, weight: 1 };
         for item in items {
@@ -31,25 +31,25 @@ impl Datum {
         Datum::Text(text.into())
     }
 
-    /// Items that can be a key.
+    /// A tuple: it can be a key.
     pub(crate) fn tuple(items: Vec<Datum>) -> Datum {
         let extent = Extent::around(&items);
         Datum::List(Rc::new(List { items, tuple: true, extent }))
     }
 
-    /// Items that can be no key.
+    /// A list: it cannot be a key.
     pub(crate) fn list(items: Vec<Datum>) -> Datum {
         let extent = Extent::around(&items);
         Datum::List(Rc::new(List { items, tuple: false, extent }))
     }
 
-    /// A map that can be a key.
+    /// A frozen map: it can be a key.
     pub(crate) fn map(entries: Entries) -> Datum {
         let extent = Extent::around(entries.values());
         Datum::Map(Rc::new(Map { entries, frozen: true, extent }))
     }
 
-    /// A map that can be no key.
+    /// A mutable map: it cannot be a key.
     pub(crate) fn open_map(entries: Entries) -> Datum {
         let extent = Extent::around(entries.values());
         Datum::Map(Rc::new(Map { entries, frozen: false, extent }))
@@ -69,12 +69,12 @@ impl Datum {
         }
     }
 
-    /// A count of things in memory.
+    /// A count as a value.
     pub(crate) fn count(value: usize) -> Datum {
         Datum::Int(i64::try_from(value).unwrap_or(i64::MAX))
     }
 
-    /// How large it is all the way down, as far as that is known without looking.
+    /// The nested size, as far as it is known without iterating.
     pub(crate) fn extent(&self) -> Extent {
         let depth = match self {
             Datum::List(list) => return list.extent,
@@ -91,12 +91,12 @@ impl Datum {
         Extent { depth, weight: 1 }
     }
 
-    /// How deeply it is nested; taking it down may recurse so often.
+    /// The levels of nesting, which bound the recursion of a drop.
     pub(crate) fn depth(&self) -> u32 {
         self.extent().depth
     }
 
-    /// How many bytes it counts for, without what is in it.
+    /// The size in bytes that counts against the limit, without the items (decision D17).
     pub(crate) fn size(&self) -> usize {
         match self {
             Datum::Text(text) => 49 + text.len(),
@@ -109,7 +109,7 @@ impl Datum {
         }
     }
 
-    /// Whether Python takes it for true.
+    /// Whether Python treats the value as true.
     pub(crate) fn truth(&self) -> bool {
         match self {
             Datum::Null => false,
@@ -145,17 +145,17 @@ impl Datum {
         }
     }
 
-    /// Whether it is Python's `int`; booleans are.
+    /// Whether it is Python's `int`, which includes booleans.
     pub(crate) fn is_int(&self) -> bool {
         matches!(self, Datum::Bool(_) | Datum::Int(_) | Datum::Big(_))
     }
 
-    /// Whether it is a number; booleans are none.
+    /// Whether it is a number; booleans are not.
     pub(crate) fn is_number(&self) -> bool {
         matches!(self, Datum::Int(_) | Datum::Big(_) | Datum::Float(_))
     }
 
-    /// Whether it is a collection of items: no text and no map.
+    /// Whether it is a collection of items, which text and maps are not.
     pub(crate) fn is_iterable(&self) -> bool {
         matches!(
             self,
@@ -163,12 +163,12 @@ impl Datum {
         )
     }
 
-    /// Whether it is a set, or acts as one.
+    /// Whether it is a set, or a view that acts as one.
     pub(crate) fn is_set(&self) -> bool {
         matches!(self, Datum::Set(_) | Datum::View(View::Keys | View::Entries, _))
     }
 
-    /// Whether it is taken apart while it is iterated.
+    /// Whether it is a lazy sequence.
     pub(crate) fn is_iterator(&self) -> bool {
         matches!(self, Datum::Stream(_) | Datum::Memory(_))
     }

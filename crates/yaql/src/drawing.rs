@@ -1,42 +1,42 @@
-//! What an expression cannot know by itself: the time, and chance.
+//! Values that an expression needs from its caller: the time and random numbers.
 
 use blueprint::Value;
 
-/// What is to be drawn.
+/// The kind of value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Draw {
-    /// The time, as [`Value::Int`]: microseconds since the beginning of 1970, UTC.
+    /// The current time, as [`Value::Int`]: microseconds since 1970 UTC.
     Now,
-    /// A number from 0, included, to 1, excluded, as [`Value::Float`].
+    /// A random number from 0 (inclusive) to 1 (exclusive), as [`Value::Float`].
     Random,
 }
 
-/// Where in an expression something is drawn.
+/// A place of an expression that needs such a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Site {
-    /// The how-manieth call of the expression it is, in the order in which they are written, from 0.
+    /// The index of the call in the expression, in the order of the text, from 0.
     pub call: u32,
-    /// The how-manieth number that this call draws, from 0: a call for each item of a list draws several. Time is
-    /// drawn once for each call.
+    /// The index of the value among those of this call, from 0: a call that runs for each item of a list needs several.
+    /// The time is the same for all of them.
     pub turn: u32,
 }
 
-/// Something that must be drawn before there can be a value.
+/// A value that the evaluation needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Question {
-    /// Where.
+pub struct DrawRequest {
+    /// The place that needs it.
     pub site: Site,
-    /// What.
+    /// The kind of value.
     pub what: Draw,
 }
 
-/// Who draws for an expression, and remembers what was drawn: the same site must be given the same value each time (D15).
+/// Supplies such values and stores them: the same site must get the same value each time (decision D15).
 pub trait Drawing {
-    /// What was drawn at a site; `None` if it has not been, which stops the evaluation with [`crate::Stop::Ask`].
+    /// The stored value of a site; `None` stops the evaluation with [`crate::Stop::Ask`].
     fn drawn(&mut self, site: Site, what: Draw) -> Option<Value>;
 }
 
-/// Draws nothing: an expression that uses `now` or `random` stops with [`crate::Stop::Ask`].
+/// Supplies nothing: an expression that uses `now` or `random` stops with [`crate::Stop::Ask`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NothingDrawn;
 

@@ -1,17 +1,17 @@
-//! The escapes of text in quotes.
+//! Escape sequences in quoted text.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A text without its escapes; those that are none stay as they are. Fails with Python's words and the place of an escape
-/// that names no character.
+/// Replaces the escape sequences of a text; unknown ones stay as they are. Fails with Python's message and the position
+/// of an escape that names no character.
 pub(crate) fn decode(text: &str) -> Result<Cow<'_, str>, (String, Range<usize>)> {
     if !text.contains('\\') {
         return Ok(Cow::Borrowed(text));
     }
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    // The first half of a surrogate pair, until its second half comes.
+    // The first half of a surrogate pair, until the second half follows.
     let mut half = None;
     while let Some(next) = rest.chars().next() {
         let at = text.len() - rest.len();
@@ -54,7 +54,7 @@ fn push(code: u32, half: &mut Option<u32>, out: &mut String) {
 
 type Escape = Result<(u32, usize), (&'static str, usize)>;
 
-/// The character that an escape at the beginning of a text stands for, and the bytes of the escape. `None` if it is none.
+/// The character of an escape sequence at the beginning of a text, and its length in bytes. `None` if there is none.
 fn escape(text: &str) -> Option<Escape> {
     let kind = text[1..].chars().next()?;
     let simple = match kind {
@@ -98,7 +98,7 @@ fn hexadecimal(text: &str, count: usize, why: &'static str) -> Option<Escape> {
     })
 }
 
-/// Characters by their names: a code and a name in each line. The scripts, signs and pictures that are written most are there,
+/// Characters by name: a code and a name in each line. The table has the most common scripts, signs and pictographs,
 /// not all of Unicode.
 const NAMES: &str = include_str!("names.txt");
 
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_become_characters_and_others_stay() {
+    fn known_escapes_are_replaced_and_unknown_ones_stay() {
         for (text, expected) in [
             (r"a\nb\t\\\'\q", "a\nb\t\\'\\q"),
             (r"\x41\u00e9\U0001f600\101\0", "Aé\u{1f600}A\0"),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn an_escape_that_names_no_character_is_refused() {
+    fn invalid_escape_is_refused() {
         let words = |text: &str| decode(text).err().map(|(words, _)| words).unwrap_or_default();
         assert!(words(r"\xzz").ends_with("truncated \\xXX escape"));
         assert!(words(r"\UFFFFFFFF").ends_with("illegal Unicode character"));

@@ -1,21 +1,21 @@
-//! Evaluating: what each node of a tree gives.
+//! Evaluation of the nodes of a tree.
 //!
-//! Not here: which function a call means (`resolve`), and what the functions do (`functions`).
+//! Not here: the choice of a function for a call (`resolve`), and the functions themselves (`functions`).
 
 use std::rc::Rc;
 
 use blueprint::{Name, Value};
 
-use crate::drawing::{Draw, Question, Site};
-use crate::failure::{Halt, Step};
+use crate::drawing::{Draw, DrawRequest, Site};
+use crate::failure::{Evaluated, Halt};
 use crate::functions::{self, Arguments};
 use crate::key::TextKey;
 use crate::model::{Cursor, Datum, Lambda, Machine, Scope, Stream};
 use crate::tree::{NodeId, NodeKind, Variable};
 
 impl Machine<'_> {
-    /// What a node gives.
-    pub(crate) fn evaluate(&mut self, id: NodeId, scope: &Rc<Scope>) -> Step<Datum> {
+    /// The value of a node.
+    pub(crate) fn evaluate(&mut self, id: NodeId, scope: &Rc<Scope>) -> Evaluated<Datum> {
         let tree = self.tree;
         let node = tree.node(id);
         let value = match &node.kind {
@@ -34,20 +34,20 @@ impl Machine<'_> {
         value.map_err(|halt| halt.at(&node.span))
     }
 
-    fn variable(&mut self, variable: &Variable, scope: &Scope) -> Step<Datum> {
+    fn variable(&mut self, variable: &Variable, scope: &Scope) -> Evaluated<Datum> {
         self.step(1)?;
         let value = scope.get(variable);
         self.weigh(value.size())?;
         Ok(value)
     }
 
-    fn rule(&mut self, source: NodeId, destination: NodeId, scope: &Rc<Scope>) -> Step<Datum> {
+    fn rule(&mut self, source: NodeId, destination: NodeId, scope: &Rc<Scope>) -> Evaluated<Datum> {
         let source = self.evaluate(source, scope)?;
         let destination = self.evaluate(destination, scope)?;
         Ok(Datum::Rule(Rc::new((source, destination))))
     }
 
-    fn dot(&mut self, left: NodeId, right: NodeId, safe: bool, scope: &Rc<Scope>) -> Step<Datum> {
+    fn dot(&mut self, left: NodeId, right: NodeId, safe: bool, scope: &Rc<Scope>) -> Evaluated<Datum> {
         self.step(1)?;
         self.budget.enter_call()?;
         let tree = self.tree;
@@ -79,8 +79,8 @@ impl Machine<'_> {
         Ok(value)
     }
 
-    /// `value.name`: the entry of a map, of each item of a collection, or a property.
-    pub(crate) fn property(&mut self, value: Datum, name: &Name) -> Step<Datum> {
+    /// `value.name`: an entry of a map, the entries of all items of a collection, or a property.
+    pub(crate) fn property(&mut self, value: Datum, name: &Name) -> Evaluated<Datum> {
         match value {
             Datum::Map(map) => match map.entries.get(&TextKey::of(name)) {
                 Some(entry) => Ok(entry.clone()),
@@ -98,17 +98,17 @@ impl Machine<'_> {
         }
     }
 
-    /// What an operator that is a function gives for two values.
-    pub(crate) fn operator(&mut self, name: &str, left: &Datum, right: &Datum) -> Step<Datum> {
+    /// Calls an operator with two values.
+    pub(crate) fn operator(&mut self, name: &str, left: &Datum, right: &Datum) -> Evaluated<Datum> {
         self.plain(name, vec![left.clone(), right.clone()])
     }
 
-    /// What a function gives for values.
-    pub(crate) fn plain(&mut self, name: &str, values: Vec<Datum>) -> Step<Datum> {
+    /// Calls a function with values.
+    pub(crate) fn plain(&mut self, name: &str, values: Vec<Datum>) -> Evaluated<Datum> {
         self.call_by_name(name, None, Arguments::Values(values, Vec::new()), &Scope::root(), None)
     }
 
-    /// What the function of a name gives, or, with a receiver, its method.
+    /// Calls the function of a name or, with a receiver, the method.
     pub(crate) fn call_by_name(
         &mut self,
         name: &str,
@@ -116,14 +116,14 @@ impl Machine<'_> {
         arguments: Arguments<'_>,
         scope: &Rc<Scope>,
         ordinal: Option<u32>,
-    ) -> Step<Datum> {
+    ) -> Evaluated<Datum> {
         let overloads = functions::overloads(name);
         let functions = if receiver.is_some() { overloads.method } else { overloads.plain };
         self.call(name, functions, receiver, arguments, scope, ordinal)
     }
 
-    /// What an argument that is called gives for values, which are `$1`, `$2` and so on inside.
-    pub(crate) fn apply(&mut self, lambda: &Lambda, values: &[Datum]) -> Step<Datum> {
+    /// Calls a lambda with values, which are `$1`, `$2` and so on inside.
+    pub(crate) fn apply(&mut self, lambda: &Lambda, values: &[Datum]) -> Evaluated<Datum> {
         match lambda {
             Lambda::Always(value) => Ok(value.clone()),
             Lambda::Written(node, scope) if values.is_empty() => self.evaluate(*node, scope),
@@ -134,16 +134,16 @@ impl Machine<'_> {
         }
     }
 
-    /// What an argument that is called gives in another place than where it was written.
-    pub(crate) fn apply_in(&mut self, lambda: &Lambda, scope: &Rc<Scope>) -> Step<Datum> {
+    /// Evaluates a lambda in another scope than its own.
+    pub(crate) fn apply_in(&mut self, lambda: &Lambda, scope: &Rc<Scope>) -> Evaluated<Datum> {
         match lambda {
             Lambda::Always(value) => Ok(value.clone()),
             Lambda::Written(node, _) => self.evaluate(*node, scope),
         }
     }
 
-    /// What was drawn for a call. Stops with all that could be asked where it has not been drawn.
-    pub(crate) fn draw(&mut self, call: Option<u32>, what: Draw) -> Step<Value> {
+    /// The time or random number for a call. If it is missing, stops with all values that the expression may need.
+    pub(crate) fn draw(&mut self, call: Option<u32>, what: Draw) -> Evaluated<Value> {
         let call = call.unwrap_or(u32::MAX);
         let turn = match what {
             Draw::Now => 0,
@@ -162,15 +162,16 @@ impl Machine<'_> {
         if let Some(value) = self.drawing.drawn(site, what) {
             return Ok(value);
         }
-        // A call that draws once for each item is asked for twice as many each time.
+        // A call that runs once for each item asks for twice as many values each time, so that few evaluations are
+        // needed.
         let mut questions: Vec<_> =
-            (turn..=turn * 2).map(|turn| Question { site: Site { call, turn }, what }).collect();
+            (turn..=turn * 2).map(|turn| DrawRequest { site: Site { call, turn }, what }).collect();
         for call in self.tree.all_calls() {
             let site = Site { call: call.ordinal, turn: 0 };
             if let Some(what) = functions::draws(&call.name)
                 && self.drawing.drawn(site, what).is_none()
             {
-                questions.push(Question { site, what });
+                questions.push(DrawRequest { site, what });
             }
         }
         questions.sort();

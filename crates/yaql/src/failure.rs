@@ -1,46 +1,46 @@
-//! How an expression can end without a value.
+//! Failures of expressions.
 
 use std::ops::Range;
 
-use crate::Question;
+use crate::DrawRequest;
 
-/// What kind of failure it is; the codes of the documents follow it one to one.
+/// The kind of a failure; each kind has one diagnostic code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
-    /// A character that begins no token.
+    /// A character that cannot begin a token.
     Lexical,
-    /// A token where none of its kind may stand.
+    /// A token in a wrong place.
     Syntax,
-    /// No function, method or property of that name.
+    /// No function, method or property has the name.
     UnknownFunction,
-    /// There is one of that name, but for arguments of other kinds or number.
+    /// No function of the name takes arguments of these kinds or of this number.
     NoMatch,
     /// More items, bytes, steps or levels than [`crate::Limits`] allows.
     Limit,
-    /// The function was called and could not give a value.
+    /// The function failed.
     Failed,
 }
 
-/// Why an expression has no value, and where in it.
+/// A failure and its place in the expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What kind of failure it is.
+    /// The kind of the failure.
     pub kind: FailureKind,
-    /// The words that yaql itself uses, without the class name before them; empty where it has none.
+    /// yaql's own message, without the class name; empty if yaql has none.
     pub message: String,
-    /// The bytes of the expression that it is about.
+    /// The range of bytes in the expression.
     pub span: Range<usize>,
-    /// What to do, as an imperative, where there is something to say.
+    /// What to do, as an imperative, if there is a suggestion.
     pub help: Option<String>,
 }
 
-/// Why an evaluation stopped.
+/// The reason why an evaluation stopped without a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stop {
-    /// There is no value.
+    /// The expression failed.
     Failed(Failure),
-    /// These must be drawn before there can be one; evaluate again when they are.
-    Ask(Vec<Question>),
+    /// The caller must supply these values and evaluate again.
+    Ask(Vec<DrawRequest>),
 }
 
 impl std::fmt::Display for Failure {
@@ -51,16 +51,16 @@ impl std::fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// A stop without its place yet, small enough to be passed up through every function.
-pub(crate) type Step<T> = Result<T, Box<Halt>>;
+/// The result of an internal step. The error is boxed, so that it costs little stack in every function.
+pub(crate) type Evaluated<T> = Result<T, Box<Halt>>;
 
-/// A stop on its way up: the innermost expression that it passes gives it its place.
+/// A [`Stop`] that may have no place yet: the innermost enclosing expression supplies it.
 #[derive(Debug)]
 pub(crate) enum Halt {
-    /// There is no value.
+    /// The expression failed.
     Failed { kind: FailureKind, message: String, span: Option<Range<usize>>, help: Option<String> },
-    /// This must be drawn first.
-    Ask(Vec<Question>),
+    /// The caller must supply these values first.
+    Ask(Vec<DrawRequest>),
 }
 
 impl Halt {
@@ -68,32 +68,32 @@ impl Halt {
         Box::new(Halt::Failed { kind, message: message.into(), span: None, help: None })
     }
 
-    /// The function could not give a value.
+    /// A failure of a function.
     pub(crate) fn failed(message: impl Into<String>) -> Box<Halt> {
         Halt::new(FailureKind::Failed, message)
     }
 
-    /// A limit was passed.
+    /// A limit was exceeded.
     pub(crate) fn limit(message: impl Into<String>) -> Box<Halt> {
         Halt::new(FailureKind::Limit, message)
     }
 
-    /// The memory limit was passed.
+    /// The memory limit was exceeded.
     pub(crate) fn memory() -> Box<Halt> {
         Halt::limit("Expression consumed too much memory")
     }
 
-    /// Nothing has that name.
+    /// No function has the name.
     pub(crate) fn unknown(message: impl Into<String>) -> Box<Halt> {
         Halt::new(FailureKind::UnknownFunction, message)
     }
 
-    /// Nothing of that name takes these arguments.
+    /// No function of the name takes these arguments.
     pub(crate) fn no_match(message: impl Into<String>) -> Box<Halt> {
         Halt::new(FailureKind::NoMatch, message)
     }
 
-    /// The same with a word on what to do.
+    /// Adds a help text.
     pub(crate) fn with_help(mut self: Box<Halt>, text: Option<String>) -> Box<Halt> {
         if let Halt::Failed { help, .. } = &mut *self {
             *help = text;
@@ -101,7 +101,7 @@ impl Halt {
         self
     }
 
-    /// The same at a place, unless it has one.
+    /// Sets the place, unless there is one already.
     pub(crate) fn at(mut self: Box<Halt>, place: &Range<usize>) -> Box<Halt> {
         if let Halt::Failed { span, .. } = &mut *self
             && span.is_none()
@@ -111,7 +111,7 @@ impl Halt {
         self
     }
 
-    /// What kind of failure it is, if it is one.
+    /// The kind of the failure; `None` for a request.
     pub(crate) fn kind(&self) -> Option<FailureKind> {
         match self {
             Halt::Failed { kind, .. } => Some(*kind),

@@ -1,4 +1,4 @@
-//! Equality and keys as Python has them: 1, 1.0 and true are one.
+//! Python's equality and hashing: 1, 1.0 and true are equal.
 
 use std::hash::{BuildHasher as _, Hash, Hasher};
 use std::rc::Rc;
@@ -7,18 +7,18 @@ use foldhash::fast::FixedState;
 use python::BigInt;
 
 use crate::arithmetic;
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 use crate::model::{Datum, Key, Keys, List, Map, View};
 
-/// A text that is looked up among keys.
+/// A text for a lookup among keys.
 pub(crate) struct TextKey<'a> {
     hash: u64,
     text: &'a str,
 }
 
 impl Key {
-    /// The key of a value. Fails with Python's words where it can be none.
-    pub(crate) fn of(value: Datum) -> Step<Key> {
+    /// The key of a value. Fails with Python's message if the value cannot be a key.
+    pub(crate) fn of(value: Datum) -> Evaluated<Key> {
         let hash = hash(&value)?;
         Ok(Key { hash, value })
     }
@@ -90,8 +90,8 @@ fn address<T: ?Sized>(shared: &Rc<T>) -> u64 {
     mix(b'p', [Rc::as_ptr(shared).cast::<u8>() as usize as u64])
 }
 
-/// A number that equal values share. Fails where a value cannot be a key.
-fn hash(value: &Datum) -> Step<u64> {
+/// The hash of a value; equal values have equal hashes. Fails if the value cannot be a key.
+fn hash(value: &Datum) -> Evaluated<u64> {
     Ok(match value {
         Datum::Null => mix(b'0', []),
         Datum::Absent => mix(b'-', []),
@@ -101,7 +101,7 @@ fn hash(value: &Datum) -> Step<u64> {
         Datum::Float(value) => hash_of_float(*value),
         Datum::Text(text) => hash_of_text(text),
         Datum::List(list) if list.tuple => {
-            let parts: Vec<u64> = list.items.iter().map(hash).collect::<Step<_>>()?;
+            let parts: Vec<u64> = list.items.iter().map(hash).collect::<Evaluated<_>>()?;
             mix(b'(', parts)
         }
         Datum::Map(map) if map.frozen => {
@@ -128,7 +128,7 @@ fn hash(value: &Datum) -> Step<u64> {
     })
 }
 
-/// Whether two values are the very same thing.
+/// Whether two values are the same object.
 fn same(left: &Datum, right: &Datum) -> bool {
     match (left, right) {
         (Datum::List(left), Datum::List(right)) => Rc::ptr_eq(left, right),
@@ -180,7 +180,7 @@ fn equal_maps(left: &Map, right: &Map) -> bool {
 fn equal_sets(left: &Datum, right: &Datum) -> bool {
     match (set_of(left), set_of(right)) {
         (Ok(left), Ok(right)) => left.len() == right.len() && left.iter().all(|key| right.contains(key)),
-        // Entries whose values can be no key: compared one by one, in a small map.
+        // Entries whose values cannot be keys are compared one by one.
         _ => match (left, right) {
             (Datum::View(_, left), Datum::View(_, right)) => equal_maps(left, right),
             _ => false,
@@ -188,8 +188,8 @@ fn equal_sets(left: &Datum, right: &Datum) -> bool {
     }
 }
 
-/// The items of a set, or of what acts as one. Fails where an item can be no key.
-pub(crate) fn set_of(set: &Datum) -> Step<Keys> {
+/// The items of a set or of a view that acts as one. Fails if an item cannot be a key.
+pub(crate) fn set_of(set: &Datum) -> Evaluated<Keys> {
     match set {
         Datum::Set(set) => Ok(set.items.clone()),
         Datum::View(View::Keys, map) => Ok(map.entries.keys().cloned().collect()),
@@ -202,7 +202,7 @@ pub(crate) fn set_of(set: &Datum) -> Step<Keys> {
     }
 }
 
-/// Whether a list of values has one that is equal to `value`, or is that very one.
+/// Whether a list contains a value that equals `value` or is the same object.
 pub(crate) fn contains(items: &[Datum], value: &Datum) -> bool {
     items.iter().any(|item| equal(item, value))
 }

@@ -1,4 +1,4 @@
-//! Text to tokens, one at a time: what comes after the first mistake is never looked at.
+//! The lexer. It reads one token at a time, so nothing after the first mistake is read.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use python::BigInt;
 use crate::escapes;
 use crate::failure::{Failure, FailureKind};
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TokenKind {
     /// A whole number.
@@ -23,9 +23,9 @@ pub(crate) enum TokenKind {
     Bool(bool),
     /// `null`.
     Null,
-    /// `$` and what follows.
+    /// A variable, with its `$`.
     Variable,
-    /// A name directly before an opening parenthesis, which belongs to it.
+    /// A name with the opening parenthesis directly after it.
     Call,
     /// An operator, a bracket, a comma or `=>`.
     Sign(&'static str),
@@ -33,14 +33,14 @@ pub(crate) enum TokenKind {
     End,
 }
 
-/// A token and the bytes where it stands.
+/// A token and its range of bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Token {
     pub(crate) kind: TokenKind,
     pub(crate) span: Range<usize>,
 }
 
-/// Signs, longer ones before their beginnings.
+/// Signs; a sign comes before every prefix of it.
 const SIGNS: [&str; 23] = [
     "=>", "?.", "=~", "!~", ">=", "<=", "!=", "->", ".", "[", "{", "+", "-", "*", "/", ">", "<", "=", "(", ")", "]",
     ",", "}",
@@ -49,7 +49,7 @@ const SIGNS: [&str; 23] = [
 /// Words that are operators.
 const OPERATORS: [&str; 5] = ["and", "or", "not", "in", "mod"];
 
-/// Longer runs of digits are no number for Python either.
+/// The longest number in digits, as in Python.
 const LONGEST_NUMBER: usize = 4300;
 
 pub(crate) struct Lexer<'a> {
@@ -57,12 +57,12 @@ pub(crate) struct Lexer<'a> {
     at: usize,
 }
 
-/// Whether a character may stand in a word.
+/// Whether a character can be in a word.
 pub(crate) fn is_word(character: char) -> bool {
     character == '_' || character.is_alphanumeric()
 }
 
-/// Whether a text is a bare word, so that it can name an argument.
+/// Whether a text is a bare word, which can name an argument.
 pub(crate) fn is_bare_word(text: &str) -> bool {
     let starts = text.starts_with(|first: char| is_word(first) && python::digit(first).is_none());
     starts && !text.starts_with("__") && text.chars().all(is_word)
@@ -73,7 +73,7 @@ impl<'a> Lexer<'a> {
         Lexer { text, at: 0 }
     }
 
-    /// The next token. Fails at a character that begins none.
+    /// The next token. Fails at a character that cannot begin one.
     pub(crate) fn next(&mut self) -> Result<Token, Box<Failure>> {
         let rest = self.text[self.at..].trim_start_matches([' ', '\t', '\r', '\n']);
         self.at = self.text.len() - rest.len();
@@ -116,7 +116,7 @@ impl<'a> Lexer<'a> {
         Ok(Token { kind, span: start..self.at })
     }
 
-    /// A number and its length, if the text begins with one; the inner error is a number that is too long.
+    /// A number and its length, if the text begins with one; the inner error is for a number that is too long.
     fn number(&self, rest: &str) -> Option<Result<(TokenKind, usize), Box<Failure>>> {
         let digits = |text: &str| text.len() - text.trim_start_matches(|c: char| python::digit(c).is_some()).len();
         let ends = |length: usize| !rest[length..].starts_with(is_word);
@@ -151,7 +151,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Which character of a text a byte begins, from 0.
+/// The index of the character that begins at a byte, from 0.
 pub(crate) fn position(text: &str, byte: usize) -> usize {
     text[..byte].chars().count()
 }
@@ -169,7 +169,8 @@ fn word_kind(word: &str) -> TokenKind {
     }
 }
 
-/// How many bytes a text in quotes has, with them; `None` if it does not end, or a backslash stands before a line end.
+/// The length of a quoted text in bytes, with its quotes; `None` if it has no end, or if a backslash is before a line
+/// end.
 fn quoted_length(text: &str, quote: char) -> Option<usize> {
     let mut characters = text.char_indices().skip(1);
     while let Some((at, character)) = characters.next() {
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_ends_where_a_word_could_not_go_on() {
+    fn number_followed_by_a_letter_is_not_a_number_token() {
         use TokenKind::{Float, Integer, Sign};
         assert_eq!(kinds("010"), [Integer(10.into())]);
         assert_eq!(kinds("1.50"), [Float(1.5)]);
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_before_a_parenthesis_is_a_call_whatever_it_is() {
+    fn any_name_before_a_parenthesis_is_a_call() {
         use TokenKind::{Call, Integer, Sign, Word};
         assert_eq!(kinds("not(1)"), [Call, Integer(1.into()), Sign(")")]);
         assert_eq!(kinds("not (1)"), [Sign("not"), Sign("("), Integer(1.into()), Sign(")")]);

@@ -1,17 +1,17 @@
-//! How much an expression may use.
+//! Limits of an evaluation.
 
-/// How much an expression may use, and what it may do besides. The defaults are Heat's where Heat has them.
+/// Limits of an evaluation. The defaults are Heat's where Heat has a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Items of a collection that is passed on or given as result, and of a sequence while it is iterated.
+    /// Items of a collection that is an argument or a result, and of a sequence while it is iterated.
     pub items: usize,
-    /// Bytes of a text or container, by the sizes of [`crate`]'s page.
+    /// Bytes of a text or container, counted as described in [`crate`].
     pub bytes: usize,
-    /// Steps of evaluation in all: one for each expression evaluated and each item taken, more for long texts.
+    /// Steps: one for each evaluated expression and each item, more for long texts.
     pub steps: u64,
-    /// How deeply calls may be nested while they are evaluated; values may be nested twice as deeply.
+    /// Levels of nested calls; values may have twice as many levels.
     pub depth: u32,
-    /// Whether texts have the method `format`, with positions and names but without looking into the arguments (D16).
+    /// Whether text has the method `format`, with positions and names but without access to attributes (decision D16).
     pub text_format: bool,
 }
 

@@ -1,10 +1,10 @@
 //! The machine: counting against the limits, and access to the items of collections.
 //!
-//! Not here: what an expression gives (`evaluate`), and which function a call means (`resolve`).
+//! Not here: evaluation (`evaluate`), and the choice of a function for a call (`resolve`).
 
 use crate::budget::Budget;
 use crate::drawing::Drawing;
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 use crate::limits::Limits;
 use crate::model::{Cursor, Datum, Entries, Key, Machine, SequenceStore, Stream, View};
 use crate::regex::PatternCache;
@@ -34,17 +34,17 @@ impl<'a> Machine<'a> {
     }
 
     /// Counts steps. Fails if they exceed the limit.
-    pub(crate) fn step(&mut self, count: u64) -> Step<()> {
+    pub(crate) fn step(&mut self, count: u64) -> Evaluated<()> {
         self.budget.step(count)
     }
 
     /// Fails if a size in bytes exceeds the limit.
-    pub(crate) fn weigh(&self, bytes: usize) -> Step<()> {
+    pub(crate) fn weigh(&self, bytes: usize) -> Evaluated<()> {
         self.budget.weigh(bytes)
     }
 
-    /// Refuses a value that is too large, too deep or too heavy; counts steps for its size.
-    pub(crate) fn measure(&mut self, value: &Datum) -> Step<()> {
+    /// Counts steps for the size of a value. Fails if it is too large, too deep or too heavy.
+    pub(crate) fn measure(&mut self, value: &Datum) -> Evaluated<()> {
         let (size, extent) = (value.size(), value.extent());
         self.weigh(size)?;
         if extent.depth > self.budget.limits.depth.saturating_mul(2) {
@@ -56,8 +56,8 @@ impl<'a> Machine<'a> {
         self.step((size as u64 + u64::from(extent.weight)) / PER_STEP)
     }
 
-    /// Refuses a collection that has more items than the limit, and limits one that does not know how many it has.
-    pub(crate) fn limited(&mut self, value: Datum) -> Step<Datum> {
+    /// Fails if a collection has more items than the limit. A collection of unknown length gets a limit instead.
+    pub(crate) fn limited(&mut self, value: Datum) -> Evaluated<Datum> {
         let most = self.budget.limits.items;
         let known = match &value {
             Datum::List(list) => Some(list.items.len()),
@@ -74,7 +74,7 @@ impl<'a> Machine<'a> {
     }
 
     /// All items of a collection.
-    pub(crate) fn collect(&mut self, value: Datum) -> Step<Vec<Datum>> {
+    pub(crate) fn collect(&mut self, value: Datum) -> Evaluated<Vec<Datum>> {
         if let Datum::List(list) = &value {
             return Ok(list.items.clone());
         }
@@ -86,16 +86,16 @@ impl<'a> Machine<'a> {
         Ok(items)
     }
 
-    /// What a step gives, or its failure, with the levels left that the failure did not leave.
-    pub(crate) fn attempt(&mut self, step: impl FnOnce(&mut Self) -> Step<Datum>) -> Step<Datum> {
+    /// Runs a step and restores the level of nesting, which a failure leaves as it was.
+    pub(crate) fn attempt(&mut self, step: impl FnOnce(&mut Self) -> Evaluated<Datum>) -> Evaluated<Datum> {
         let depth = self.budget.depth;
         let value = step(self);
         self.budget.depth = depth;
         value
     }
 
-    /// A map of these entries, which counts against the limit.
-    pub(crate) fn entries(&mut self, pairs: impl IntoIterator<Item = (Datum, Datum)>) -> Step<Entries> {
+    /// The entries of a map. Fails if they exceed the memory limit.
+    pub(crate) fn entries(&mut self, pairs: impl IntoIterator<Item = (Datum, Datum)>) -> Evaluated<Entries> {
         let mut entries = Entries::default();
         for (key, value) in pairs {
             entries.insert(Key::of(key)?, value);

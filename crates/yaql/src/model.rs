@@ -1,7 +1,8 @@
 //! The types of an evaluation that refer to each other: values, keys, lazy sequences, scopes and the machine.
 //!
-//! A value can be a lazy sequence, a lazy sequence is made by a function of the machine, and the machine holds values; so these
-//! types stand in one file. Their operations are in `datum`, `key`, `stream`, `scope`, `machine`, `evaluate` and `resolve`.
+//! A value can be a lazy sequence, a lazy sequence is made by a function of the machine, and the machine holds values;
+//! so these types stand in one file. Their operations are in `datum`, `key`, `stream`, `scope`, `machine`, `evaluate`
+//! and `resolve`.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -14,7 +15,7 @@ use python::BigInt;
 use crate::budget::Budget;
 use crate::dates::{Moment, Timespan};
 use crate::drawing::Drawing;
-use crate::failure::Step;
+use crate::failure::Evaluated;
 use crate::regex::{PatternCache, Regex};
 use crate::tree::{NodeId, Tree, Variable};
 
@@ -89,8 +90,8 @@ pub(crate) type Entries = IndexMap<Key, Datum, FixedState>;
 /// Keys in order.
 pub(crate) type Keys = IndexSet<Key, FixedState>;
 
-/// The nested size of a value. It bounds the depth and the length of a walk through the value; a shared part counts each time it
-/// is reached.
+/// The nested size of a value. It bounds the depth and the length of a walk through the value; a shared part counts
+/// each time it is reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Extent {
     /// Levels of nesting.
@@ -107,7 +108,7 @@ pub(crate) struct Key {
 }
 
 /// Makes the next item of a lazy sequence; `None` at its end.
-pub(crate) type Next = Box<dyn FnMut(&mut Machine<'_>) -> Step<Option<Datum>>>;
+pub(crate) type Next = Box<dyn FnMut(&mut Machine<'_>) -> Evaluated<Option<Datum>>>;
 
 /// A lazy sequence. All clones take from the same items: each item is returned once.
 #[derive(Clone)]
@@ -132,7 +133,8 @@ pub(crate) struct Memory {
     pub(crate) slot: usize,
 }
 
-/// A collection that is sorted when it is iterated. The machine holds its sort keys, for the same reason as for [`Memory`].
+/// A collection that is sorted when it is iterated. The machine holds its sort keys, for the same reason as for
+/// [`Memory`].
 pub(crate) struct Ordering {
     pub(crate) collection: Datum,
     pub(crate) depth: u32,
@@ -188,8 +190,8 @@ pub(crate) enum Lambda {
     Always(Datum),
 }
 
-/// The body of a function that an expression defines. The machine evaluates it in the scope that defines it, so the body holds
-/// no scope.
+/// The body of a function that an expression defines. The machine evaluates it in the scope that defines it, so the
+/// body holds no scope.
 #[derive(Clone)]
 pub(crate) enum Body {
     /// An expression.

@@ -1,4 +1,4 @@
-//! Tokens to a tree, by the strength of operators.
+//! The parser: an operator-precedence parser from tokens to a tree.
 
 use std::ops::Range;
 
@@ -9,13 +9,13 @@ use crate::functions;
 use crate::lexer::{self, Lexer, Token, TokenKind};
 use crate::tree::{Call, Constant, NodeId, NodeKind, Tree, Variable};
 
-/// How deeply parentheses, brackets and signs before an expression may be nested. Operators that stand in a row do not count.
+/// The deepest nesting of parentheses, brackets and prefix operators. A sequence of binary operators does not count.
 const DEEPEST: u32 = 200;
 
-/// How strongly an index binds to what stands before it.
+/// The precedence of an index.
 const INDEX: u8 = 100;
 
-/// How strongly an operator between two expressions binds, and whether it leans to the right.
+/// The precedence of a binary operator, and whether it is right-associative.
 fn binary(sign: &str) -> Option<(u8, bool)> {
     Some(match sign {
         "." | "?." => (110, false),
@@ -30,7 +30,7 @@ fn binary(sign: &str) -> Option<(u8, bool)> {
     })
 }
 
-/// How strongly a sign before an expression binds.
+/// The precedence of a prefix operator.
 fn prefix(sign: &str) -> Option<u8> {
     match sign {
         "+" | "-" => Some(90),
@@ -39,7 +39,7 @@ fn prefix(sign: &str) -> Option<u8> {
     }
 }
 
-/// The name under which the function of an operator between two expressions is kept.
+/// The name of the function of a binary operator.
 fn function_of(sign: &str) -> Name {
     match sign {
         "=" => "*equal".into(),
@@ -48,10 +48,10 @@ fn function_of(sign: &str) -> Name {
     }
 }
 
-/// A part of a tree. The failure is in a box, so that the levels of a deep expression take little room on the stack.
+/// The result of parsing. The failure is boxed, so that the levels of a deep expression need little stack.
 type Parsed<T> = Result<T, Box<Failure>>;
 
-/// The tree of a text. Fails at the first token that cannot stand where it does.
+/// Parses a text. Fails at the first token in a wrong place.
 pub(crate) fn parse(text: &str) -> Parsed<Tree> {
     let mut lexer = Lexer::new(text);
     let token = lexer.next()?;
@@ -68,7 +68,7 @@ pub(crate) fn parse(text: &str) -> Parsed<Tree> {
 struct Parser<'a> {
     text: &'a str,
     lexer: Lexer<'a>,
-    /// The token that is looked at.
+    /// The current token.
     token: Token,
     tree: Tree,
     depth: u32,
@@ -119,7 +119,7 @@ impl Parser<'_> {
         Box::new(Failure { kind: FailureKind::Limit, message, span, help: None })
     }
 
-    /// An expression whose operators all bind more strongly than `weakest`.
+    /// An expression of operators with a precedence above `weakest`.
     fn expression(&mut self, weakest: u8) -> Parsed<NodeId> {
         self.depth += 1;
         if self.depth > DEEPEST {
@@ -142,7 +142,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// An index behind an expression.
+    /// An index after an expression.
     fn indexed(&mut self, left: NodeId) -> Parsed<NodeId> {
         let start = self.tree.node(left).span.start;
         self.advance()?;
@@ -152,7 +152,7 @@ impl Parser<'_> {
         Ok(self.call("#indexer".into(), arguments, false, start..end))
     }
 
-    /// An operator behind an expression, and what stands behind that.
+    /// A binary operator after an expression, with its right operand.
     fn combined(&mut self, left: NodeId, sign: &str, weakest: u8) -> Parsed<NodeId> {
         self.advance()?;
         let right = self.expression(weakest)?;
@@ -163,7 +163,7 @@ impl Parser<'_> {
         })
     }
 
-    /// An expression without an operator between two others.
+    /// An expression without a binary operator.
     fn operand(&mut self) -> Parsed<NodeId> {
         if let TokenKind::Sign(sign) = self.token.kind {
             return self.sign(sign);
@@ -196,7 +196,7 @@ impl Parser<'_> {
         self.tree.push(kind, span)
     }
 
-    /// A call, its name and parenthesis read already.
+    /// A call, after its name and parenthesis.
     fn written_call(&mut self, span: Range<usize>) -> Parsed<NodeId> {
         let arguments = self.arguments(")")?;
         let end = self.expect(")")?;
@@ -240,13 +240,14 @@ impl Parser<'_> {
         Ok(self.call(name.into(), arguments, false, start..end))
     }
 
-    /// Arguments up to a closing sign, which stays. Some may be left out between commas, not at the end; rules come last.
+    /// Arguments up to a closing sign, which is not consumed. Arguments can be omitted between commas, not at the end;
+    /// rules come last.
     fn arguments(&mut self, closing: &str) -> Parsed<Vec<Option<NodeId>>> {
         let mut found = Vec::new();
         if self.is_sign(closing) {
             return Ok(found);
         }
-        // A rule may follow a value and at most one argument that is left out, or be the first of all.
+        // A rule can follow a value and at most one omitted argument, or be the first argument.
         let (mut values, mut left_out) = (0, 0);
         loop {
             if self.is_sign(",") {
@@ -269,7 +270,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Rules up to the end of the arguments, the left side of the first read already.
+    /// Rules up to the end of the arguments, after the left side of the first one.
     fn rules(&mut self, first: NodeId, mut found: Vec<Option<NodeId>>) -> Parsed<Vec<Option<NodeId>>> {
         let mut source = first;
         loop {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blueprint::Value;
 
-use crate::border;
+use crate::convert;
 use crate::drawing::Drawing;
 use crate::failure::{Failure, Stop};
 use crate::limits::Limits;
@@ -42,11 +42,11 @@ impl Program {
     ) -> Result<Value, Stop> {
         let mut machine = Machine::new(&self.0, limits, drawing);
         let scope = Scope::root();
-        scope.set(Variable::Number(1), border::from_value(data));
+        scope.set(Variable::Number(1), convert::from_value(data));
         let root = &self.0.node(self.0.root).span;
         let value = machine.evaluate(self.0.root, &scope).and_then(|value| {
             machine.measure(&value)?;
-            border::to_value(&mut machine, value)
+            convert::to_value(&mut machine, value)
         });
         *steps += machine.steps();
         value.map_err(|halt| halt.at(root).into())

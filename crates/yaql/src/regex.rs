@@ -1,4 +1,4 @@
-//! A compiled regular expression, and the texts that stand for what it finds.
+//! Compiled regular expressions and replacement templates.
 
 use std::rc::Rc;
 
@@ -6,35 +6,35 @@ use blueprint::Name;
 use python::{Flags, Match, Pattern};
 
 use crate::budget::Budget;
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 
-/// A regular expression with the text that it was made of.
+/// A regular expression with its source text.
 pub(crate) struct Regex {
     pattern: Pattern,
     pub(crate) source: Name,
     pub(crate) flags: Flags,
-    /// What looking for it once counts for.
+    /// The steps of one search.
     steps: u64,
 }
 
-/// Looking for an expression counts as so many steps, and for one that may go back in the text as so many.
+/// The steps of one search without and with backtracking.
 const EASY: u64 = 2;
 const HARD: u64 = 1000;
 
-/// Compiling counts as so many steps, and two more for each character.
+/// The steps of compiling, plus two for each character.
 const COMPILING: u64 = 20;
 
-/// So many bytes that are looked through count as a step.
+/// The number of searched bytes that count as one step.
 const BYTES_PER_STEP: usize = 16;
 
-/// So many expressions are kept that texts were compiled to.
+/// The number of cached expressions.
 const KEPT: usize = 16;
 
 fn too_costly(_: python::TooCostly) -> Box<Halt> {
     Halt::limit("Regular expression takes too many steps")
 }
 
-/// Whether an expression looks around or back, so that a search can take a long time.
+/// Whether an expression has look-around, backreferences or possessive quantifiers, so that a search can be slow.
 fn is_hard(source: &str) -> bool {
     let group =
         ["(?=", "(?!", "(?<", "(?>", "(?P=", "(?(", "++", "*+", "?+", "}+"].iter().any(|sign| source.contains(sign));
@@ -46,8 +46,8 @@ fn is_hard(source: &str) -> bool {
 pub(crate) struct PatternCache(Vec<Rc<Regex>>);
 
 impl PatternCache {
-    /// Compiles a text. Fails with Python's words.
-    pub(crate) fn compile(&mut self, source: Name, flags: Flags, budget: &mut Budget<'_>) -> Step<Rc<Regex>> {
+    /// Compiles a text, or returns the cached expression. Fails with Python's message.
+    pub(crate) fn compile(&mut self, source: Name, flags: Flags, budget: &mut Budget<'_>) -> Evaluated<Rc<Regex>> {
         if let Some(known) = self.0.iter().find(|known| known.source == source && known.flags == flags) {
             return Ok(known.clone());
         }
@@ -64,31 +64,31 @@ impl PatternCache {
 }
 
 impl Regex {
-    /// The names of the groups; the first is the whole, which has none.
+    /// The names of the groups; the first group is the whole match and has no name.
     pub(crate) fn group_names(&self) -> &[Option<String>] {
         self.pattern.group_names()
     }
 
-    /// Whether it describes a part of a text.
-    pub(crate) fn found_in(&self, text: &str, budget: &mut Budget<'_>) -> Step<bool> {
+    /// Whether it matches a part of a text.
+    pub(crate) fn found_in(&self, text: &str, budget: &mut Budget<'_>) -> Evaluated<bool> {
         budget.step(self.steps + (text.len() / BYTES_PER_STEP) as u64)?;
         self.pattern.found_anywhere(text).map_err(too_costly)
     }
 
-    /// The first part of a text that it describes.
-    pub(crate) fn find(&self, text: &str, budget: &mut Budget<'_>) -> Step<Option<Match>> {
+    /// The first match in a text.
+    pub(crate) fn find(&self, text: &str, budget: &mut Budget<'_>) -> Evaluated<Option<Match>> {
         self.find_next(text, 0, false, budget)
     }
 
-    fn find_next(&self, text: &str, from: usize, advances: bool, budget: &mut Budget<'_>) -> Step<Option<Match>> {
+    fn find_next(&self, text: &str, from: usize, advances: bool, budget: &mut Budget<'_>) -> Evaluated<Option<Match>> {
         let found = self.pattern.find_next(text, from, advances).map_err(too_costly)?;
         let end = found.as_ref().map_or(text.len(), |found| found.end);
         budget.step(self.steps + (end.saturating_sub(from) / BYTES_PER_STEP) as u64)?;
         Ok(found)
     }
 
-    /// All parts of a text that it describes and that do not overlap, the first ones if `most` is fewer.
-    pub(crate) fn find_all(&self, text: &str, most: usize, budget: &mut Budget<'_>) -> Step<Vec<Match>> {
+    /// The first `most` matches in a text that do not overlap.
+    pub(crate) fn find_all(&self, text: &str, most: usize, budget: &mut Budget<'_>) -> Evaluated<Vec<Match>> {
         let (mut all, mut from, mut advances) = (Vec::new(), 0, false);
         while from <= text.len() && all.len() < most {
             let Some(found) = self.find_next(text, from, advances, budget)? else { break };
@@ -98,8 +98,8 @@ impl Regex {
         Ok(all)
     }
 
-    /// A text that stands for what is found: `\1` and `\g<name>` are groups. Fails with Python's words.
-    pub(crate) fn template(&self, text: &str) -> Step<Template> {
+    /// Parses a replacement text, in which `\1` and `\g<name>` are groups. Fails with Python's message.
+    pub(crate) fn template(&self, text: &str) -> Evaluated<Template> {
         let mut parts = Vec::new();
         let mut literal = String::new();
         let mut rest = text;
@@ -168,8 +168,8 @@ impl Regex {
         Ok(Template { parts, rest: literal })
     }
 
-    /// The group of a number or name.
-    fn group(&self, name: &str, position: usize) -> Step<usize> {
+    /// The index of a group by number or name.
+    fn group(&self, name: &str, position: usize) -> Evaluated<usize> {
         let names = self.group_names();
         if let Ok(number) = name.parse::<usize>() {
             return match number < names.len() {
@@ -182,15 +182,15 @@ impl Regex {
     }
 }
 
-/// A text with places for groups.
+/// A replacement text with placeholders for groups.
 pub(crate) struct Template {
-    /// Texts, each with the group behind it.
+    /// Texts, each with the index of the following group.
     parts: Vec<(String, usize)>,
     rest: String,
 }
 
 impl Template {
-    /// Writes the text for a match; a group that found nothing is empty.
+    /// Writes the replacement of a match; a group that did not match is empty.
     pub(crate) fn write(&self, text: &str, found: &Match, out: &mut String) {
         for (literal, group) in &self.parts {
             out.push_str(literal);
@@ -202,7 +202,7 @@ impl Template {
     }
 }
 
-/// An expression that describes exactly a text, as Python writes it.
+/// A regular expression that matches exactly a text, as Python's `re.escape` writes it.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

@@ -1,19 +1,19 @@
-//! Which function a call means, and calling it.
+//! The choice of a function for a call, and the call.
 //!
-//! yaql's rule: of the functions of a name those are kept whose parameters the arguments can be given to, as far as that is seen
-//! without evaluating them. They must agree on which arguments are evaluated; then these are, and the function is taken whose
-//! parameters fit the values, the narrowest if there are several.
+//! yaql's rule has three steps. First the functions of the name are selected whose parameters can take the arguments,
+//! without evaluating these. The selected functions must agree on which arguments are evaluated. Then the arguments are
+//! evaluated, and the function is chosen whose parameters fit the values; of several the most specific one.
 
 use std::rc::Rc;
 
 use blueprint::Name;
 
-use crate::failure::{Halt, Step};
-use crate::functions::{self, Arguments, Function, Given, Run};
+use crate::failure::{Evaluated, Halt};
+use crate::functions::{self, Arguments, CallArguments, Function, Run};
 use crate::model::{Body, Datum, Lambda, Machine, Scope};
-use crate::signature::{Kind, Parameter, Place};
+use crate::signature::{Parameter, ParameterPlace, ParameterType};
+use crate::text;
 use crate::tree::{NodeId, NodeKind, Variable};
-use crate::words;
 
 /// One argument.
 #[derive(Clone)]
@@ -23,36 +23,36 @@ enum Argument {
     LeftOut,
 }
 
-/// Arguments in order, and those with names.
+/// Positional and named arguments.
 #[derive(Default)]
-struct Shape {
+struct ArgumentList {
     positional: Vec<Argument>,
     named: Vec<(Name, Argument)>,
 }
 
-/// Which parameter takes each argument, by its place in the list of parameters.
+/// The index of the parameter for each argument.
 struct Mapping {
     positional: Vec<usize>,
     named: Vec<usize>,
 }
 
-/// Which arguments are not evaluated: one bit each, the last for all from there on.
+/// The arguments that are not evaluated, positional and named: one bit each; the last bit stands for all further ones.
 type Lazy = (u128, u128);
 
 fn bit(at: usize) -> u128 {
     1 << at.min(127)
 }
 
-/// The words for a call that goes wrong: about a function, or about a method of a receiver.
-struct Words<'a> {
+/// The error messages of a call, for a function or for a method of a receiver.
+struct CallErrors<'a> {
     name: &'a str,
     receiver: Option<&'a Datum>,
 }
 
-impl Words<'_> {
+impl CallErrors<'_> {
     fn receiver(&self) -> Option<String> {
         self.receiver.map(|receiver| {
-            let mut text = words::text(receiver);
+            let mut text = text::text(receiver);
             if let Some((at, _)) = text.char_indices().nth(500) {
                 text.truncate(at);
                 text.push_str("...");
@@ -91,7 +91,7 @@ impl Words<'_> {
 }
 
 impl Machine<'_> {
-    /// What a function, or a method of a receiver, gives.
+    /// Calls a function, or a method of a receiver.
     pub(crate) fn call(
         &mut self,
         name: &str,
@@ -100,7 +100,7 @@ impl Machine<'_> {
         arguments: Arguments<'_>,
         scope: &Rc<Scope>,
         ordinal: Option<u32>,
-    ) -> Step<Datum> {
+    ) -> Evaluated<Datum> {
         self.step(1)?;
         if scope.defines()
             && receiver.is_none()
@@ -116,8 +116,8 @@ impl Machine<'_> {
         Ok(value)
     }
 
-    /// The function that a call means, and what it is given. Apart from the call itself, for which so little is left on the
-    /// stack: calls may be nested deeply.
+    /// The function of a call and its arguments. This is separate from the call, so that deeply nested calls need less
+    /// stack.
     fn prepare(
         &mut self,
         name: &str,
@@ -126,23 +126,23 @@ impl Machine<'_> {
         arguments: Arguments<'_>,
         scope: &Rc<Scope>,
         ordinal: Option<u32>,
-    ) -> Step<(Run, Given)> {
-        let words = Words { name, receiver: receiver.as_ref() };
-        let Some(first) = overloads.first() else { return Err(words.unknown()) };
+    ) -> Evaluated<(Run, CallArguments)> {
+        let errors = CallErrors { name, receiver: receiver.as_ref() };
+        let Some(first) = overloads.first() else { return Err(errors.unknown()) };
         let mut shape = self.shape(first.takes_rules, receiver.clone(), arguments)?;
-        let (candidates, lazy) = self.candidates(overloads, &shape, &words)?;
+        let (candidates, lazy) = self.candidates(overloads, &shape, &errors)?;
         self.evaluate_arguments(&mut shape, lazy, scope)?;
-        let (function, mapping) = self.choose(candidates, &shape, &words)?;
+        let (function, mapping) = self.choose(candidates, &shape, &errors)?;
         Ok((function.run, self.give(function, &mapping, shape, scope, ordinal)?))
     }
 
-    /// The function whose parameters fit the values, the narrowest if there are several.
+    /// The function whose parameters fit the values; of several the most specific one.
     fn choose(
         &self,
         candidates: Vec<(&'static Function, Mapping)>,
-        shape: &Shape,
-        words: &Words<'_>,
-    ) -> Step<(&'static Function, Mapping)> {
+        shape: &ArgumentList,
+        errors: &CallErrors<'_>,
+    ) -> Evaluated<(&'static Function, Mapping)> {
         let mut winner: Option<(&Function, Mapping)> = None;
         for (function, mapping) in candidates {
             if !self.accepts(function, &mapping, shape) {
@@ -153,17 +153,17 @@ impl Machine<'_> {
                     continue;
                 }
                 if !is_narrower(function, &mapping, held, held_mapping) {
-                    return Err(words.ambiguous());
+                    return Err(errors.ambiguous());
                 }
             }
             winner = Some((function, mapping));
         }
-        winner.ok_or_else(|| words.no_match())
+        winner.ok_or_else(|| errors.no_match())
     }
 
-    /// Arguments in order and by name; a receiver is the first.
-    fn shape(&self, takes_rules: bool, receiver: Option<Datum>, arguments: Arguments<'_>) -> Step<Shape> {
-        let mut shape = Shape::default();
+    /// Splits arguments into positional and named ones; a receiver is the first positional one.
+    fn shape(&self, takes_rules: bool, receiver: Option<Datum>, arguments: Arguments<'_>) -> Evaluated<ArgumentList> {
+        let mut shape = ArgumentList::default();
         shape.positional.extend(receiver.map(Argument::Value));
         match arguments {
             Arguments::Values(positional, named) => {
@@ -202,13 +202,13 @@ impl Machine<'_> {
         Ok(shape)
     }
 
-    /// The functions that can be given these arguments, and which of these they leave alone.
+    /// The functions that can take the arguments, and the arguments that they do not evaluate.
     fn candidates(
         &self,
         overloads: &'static [&'static Function],
-        shape: &Shape,
-        words: &Words<'_>,
-    ) -> Step<(Vec<(&'static Function, Mapping)>, Lazy)> {
+        shape: &ArgumentList,
+        errors: &CallErrors<'_>,
+    ) -> Evaluated<(Vec<(&'static Function, Mapping)>, Lazy)> {
         let mut found = Vec::new();
         let mut agreed: Option<Lazy> = None;
         for function in overloads {
@@ -219,19 +219,19 @@ impl Machine<'_> {
             };
             let lazy = (bits(&mapping.positional), bits(&mapping.named));
             if agreed.is_some_and(|agreed| agreed != lazy) {
-                return Err(words.ambiguous());
+                return Err(errors.ambiguous());
             }
             agreed = Some(lazy);
             found.push((*function, mapping));
         }
         match agreed {
             Some(lazy) => Ok((found, lazy)),
-            None => Err(words.no_match()),
+            None => Err(errors.no_match()),
         }
     }
 
-    /// Which parameter would take which argument; `None` if they do not go together.
-    fn map(&self, function: &Function, shape: &Shape) -> Option<Mapping> {
+    /// The parameter for each argument; `None` if the function cannot take them.
+    fn map(&self, function: &Function, shape: &ArgumentList) -> Option<Mapping> {
         if function.needs_text_format && !self.budget.limits.text_format {
             return None;
         }
@@ -243,7 +243,7 @@ impl Machine<'_> {
         let mut named = vec![None; shape.named.len()];
         let mut at = 0;
         for (place, parameter) in parameters.iter().enumerate() {
-            if parameter.place != Place::One {
+            if parameter.place != ParameterPlace::One {
                 continue;
             }
             let by_name = shape.named.iter().position(|(name, _)| **name == *parameter.name);
@@ -257,8 +257,8 @@ impl Machine<'_> {
             }
             at += 1;
         }
-        let rest = parameters.iter().position(|parameter| parameter.place == Place::Rest);
-        let further = parameters.iter().position(|parameter| parameter.place == Place::Named);
+        let rest = parameters.iter().position(|parameter| parameter.place == ParameterPlace::Rest);
+        let further = parameters.iter().position(|parameter| parameter.place == ParameterPlace::Named);
         let mut mapping =
             Mapping { positional: Vec::with_capacity(positional.len()), named: Vec::with_capacity(named.len()) };
         for (place, argument) in positional.into_iter().zip(&shape.positional) {
@@ -279,11 +279,11 @@ impl Machine<'_> {
         Some(mapping)
     }
 
-    /// The same where no argument has a name, which is nearly always: then each goes to the parameter at its place.
-    fn map_in_order(&self, function: &Function, shape: &Shape) -> Option<Mapping> {
+    /// The same without named arguments, which is the usual case: each argument belongs to the parameter at its index.
+    fn map_in_order(&self, function: &Function, shape: &ArgumentList) -> Option<Mapping> {
         let parameters = &function.parameters;
-        let singles = parameters.iter().take_while(|parameter| parameter.place == Place::One).count();
-        let rest = parameters.get(singles).filter(|parameter| parameter.place == Place::Rest).map(|_| singles);
+        let singles = parameters.iter().take_while(|parameter| parameter.place == ParameterPlace::One).count();
+        let rest = parameters.get(singles).filter(|parameter| parameter.place == ParameterPlace::Rest).map(|_| singles);
         let place_of = |at: usize| if at < singles { Some(at) } else { rest };
         for (at, argument) in shape.positional.iter().enumerate() {
             if !self.may_fit(&parameters[place_of(at)?], argument) {
@@ -298,18 +298,19 @@ impl Machine<'_> {
         Some(Mapping { positional, named: Vec::new() })
     }
 
-    /// Whether an argument can fit, as far as that is seen without evaluating it.
+    /// Whether an argument can fit, without evaluating it.
     fn may_fit(&self, parameter: &Parameter, argument: &Argument) -> bool {
         match argument {
             Argument::LeftOut => {
                 parameter.default.is_some()
-                    || (parameter.place == Place::Rest && matches!(parameter.kind, Kind::Any | Kind::Lambda))
+                    || (parameter.place == ParameterPlace::Rest
+                        && matches!(parameter.kind, ParameterType::Any | ParameterType::Lambda))
             }
             Argument::Value(value) => parameter.fits(value),
             Argument::Node(id) => match (&self.tree.node(*id).kind, parameter.kind) {
-                (_, Kind::Lambda) => true,
-                (NodeKind::Rule(..), Kind::LazyRule) => true,
-                (_, Kind::LazyRule) => false,
+                (_, ParameterType::Lambda) => true,
+                (NodeKind::Rule(..), ParameterType::LazyRule) => true,
+                (_, ParameterType::LazyRule) => false,
                 (NodeKind::Constant(constant), _) => parameter.fits(&constant.value()),
                 (NodeKind::Word(word), _) => parameter.fits(&Datum::Text(word.clone())),
                 _ => true,
@@ -317,7 +318,7 @@ impl Machine<'_> {
         }
     }
 
-    fn evaluate_arguments(&mut self, shape: &mut Shape, lazy: Lazy, scope: &Rc<Scope>) -> Step<()> {
+    fn evaluate_arguments(&mut self, shape: &mut ArgumentList, lazy: Lazy, scope: &Rc<Scope>) -> Evaluated<()> {
         for (at, argument) in shape.positional.iter_mut().enumerate() {
             if let Argument::Node(id) = argument
                 && lazy.0 & bit(at) == 0
@@ -335,29 +336,31 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Whether the values fit.
-    fn accepts(&self, function: &Function, mapping: &Mapping, shape: &Shape) -> bool {
+    /// Whether the evaluated arguments fit.
+    fn accepts(&self, function: &Function, mapping: &Mapping, shape: &ArgumentList) -> bool {
         let mut positional = mapping.positional.iter().zip(&shape.positional);
         let mut named = mapping.named.iter().zip(shape.named.iter().map(|(_, argument)| argument));
         positional.all(|(place, argument)| self.may_fit(&function.parameters[*place], argument))
             && named.all(|(place, argument)| self.may_fit(&function.parameters[*place], argument))
     }
 
-    /// The arguments as the function takes them, in the order of its parameters.
+    /// The arguments in the order of the parameters.
     fn give(
         &mut self,
         function: &Function,
         mapping: &Mapping,
-        shape: Shape,
+        shape: ArgumentList,
         scope: &Rc<Scope>,
         ordinal: Option<u32>,
-    ) -> Step<Given> {
-        let mut given = Given::new(scope.clone(), ordinal, function.parameters.len());
+    ) -> Evaluated<CallArguments> {
+        let mut given = CallArguments::new(scope.clone(), ordinal, function.parameters.len());
         let mut taken = vec![false; function.parameters.len()];
         let mut converted = Vec::with_capacity(shape.positional.len() + shape.named.len());
         for (place, argument) in mapping.positional.iter().zip(shape.positional) {
             match (argument, function.parameters[*place].place) {
-                (Argument::LeftOut, Place::Rest) => converted.push((*place, None, Argument::Value(Datum::Absent))),
+                (Argument::LeftOut, ParameterPlace::Rest) => {
+                    converted.push((*place, None, Argument::Value(Datum::Absent)))
+                }
                 (Argument::LeftOut, _) => {}
                 (argument, _) => converted.push((*place, None, argument)),
             }
@@ -370,8 +373,8 @@ impl Machine<'_> {
             let parameter = &function.parameters[place];
             let value = self.convert(parameter, argument, scope)?;
             match (parameter.place, name) {
-                (Place::Rest, _) => given.rest.push(value),
-                (Place::Named, Some(name)) => given.named.push((name, value)),
+                (ParameterPlace::Rest, _) => given.rest.push(value),
+                (ParameterPlace::Named, Some(name)) => given.named.push((name, value)),
                 _ => given.slots[place] = value,
             }
             taken[place] = true;
@@ -384,15 +387,15 @@ impl Machine<'_> {
         Ok(given)
     }
 
-    /// An argument as a parameter takes it, within the limits.
-    fn convert(&mut self, parameter: &Parameter, argument: Argument, scope: &Rc<Scope>) -> Step<Datum> {
+    /// Converts an argument for its parameter. Fails if it exceeds the limits.
+    fn convert(&mut self, parameter: &Parameter, argument: Argument, scope: &Rc<Scope>) -> Evaluated<Datum> {
         let lambda = |argument| match argument {
             Argument::Node(id) => Datum::Lambda(Rc::new(Lambda::Written(id, scope.clone()))),
             Argument::Value(Datum::Lambda(lambda)) => Datum::Lambda(lambda),
             Argument::Value(Datum::Null) | Argument::LeftOut => Datum::Null,
             Argument::Value(value) => Datum::Lambda(Rc::new(Lambda::Always(value))),
         };
-        if parameter.kind == Kind::Lambda {
+        if parameter.kind == ParameterType::Lambda {
             return Ok(lambda(argument));
         }
         let value = match argument {
@@ -408,12 +411,12 @@ impl Machine<'_> {
         };
         self.measure(&value)?;
         match parameter.kind {
-            Kind::Iterable | Kind::Ordered if !matches!(value, Datum::Null) => self.limited(value),
+            ParameterType::Iterable | ParameterType::Ordered if !matches!(value, Datum::Null) => self.limited(value),
             _ => Ok(value),
         }
     }
 
-    /// What a function gives that the expression itself defines.
+    /// Calls a function that the expression defines.
     fn call_defined(
         &mut self,
         name: &str,
@@ -421,7 +424,7 @@ impl Machine<'_> {
         arguments: Arguments<'_>,
         scope: &Rc<Scope>,
         (place, body): (Rc<Scope>, Body),
-    ) -> Step<Datum> {
+    ) -> Evaluated<Datum> {
         self.budget.enter_call()?;
         let variables = self.prepare_defined(name, overloads, arguments, scope)?;
         let value = match body {
@@ -433,32 +436,32 @@ impl Machine<'_> {
         Ok(value)
     }
 
-    /// The variables that a function sees that the expression itself defines: all of its arguments, evaluated.
+    /// The variables of a function that the expression defines: all of its arguments, evaluated.
     fn prepare_defined(
         &mut self,
         name: &str,
         overloads: &'static [&'static Function],
         arguments: Arguments<'_>,
         scope: &Rc<Scope>,
-    ) -> Step<Vec<(Variable, Datum)>> {
-        let words = Words { name, receiver: None };
+    ) -> Evaluated<Vec<(Variable, Datum)>> {
+        let errors = CallErrors { name, receiver: None };
         if overloads.first().is_some_and(|function| function.takes_rules) {
-            return Err(words.ambiguous());
+            return Err(errors.ambiguous());
         }
         let mut shape = self.shape(false, None, arguments)?;
-        // A function of the same name behind it must agree about what is evaluated.
+        // A built-in function of the same name must evaluate all of its arguments too.
         if !overloads.is_empty()
-            && let Ok((_, lazy)) = self.candidates(overloads, &shape, &words)
+            && let Ok((_, lazy)) = self.candidates(overloads, &shape, &errors)
             && lazy != (0, 0)
         {
-            return Err(words.ambiguous());
+            return Err(errors.ambiguous());
         }
         self.evaluate_arguments(&mut shape, (0, 0), scope)?;
         let mut variables = Vec::with_capacity(shape.positional.len() + shape.named.len());
         let unnamed = (1..).map(Variable::Number).zip(shape.positional);
         let named = shape.named.into_iter().map(|(name, argument)| (Variable::of(&name), argument));
         for (variable, argument) in unnamed.chain(named) {
-            let Argument::Value(value) = argument else { return Err(words.no_match()) };
+            let Argument::Value(value) = argument else { return Err(errors.no_match()) };
             self.measure(&value)?;
             variables.push((variable, value));
         }
@@ -466,7 +469,8 @@ impl Machine<'_> {
     }
 }
 
-/// Whether the parameters of one function are narrower for these arguments than those of another: one at least, and none wider.
+/// Whether one function is more specific than another for these arguments: at least one parameter is narrower and none
+/// is wider.
 fn is_narrower(function: &Function, mapping: &Mapping, other: &Function, other_mapping: &Mapping) -> bool {
     let positional = mapping.positional.iter().zip(&other_mapping.positional);
     let named = mapping.named.iter().zip(&other_mapping.named);

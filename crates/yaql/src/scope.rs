@@ -18,12 +18,12 @@ impl Lambda {
 }
 
 impl Scope {
-    /// The outermost place.
+    /// The outermost scope.
     pub(crate) fn root() -> Rc<Scope> {
         Scope::new(None, Vec::new())
     }
 
-    /// A place inside another, with variables.
+    /// A nested scope with variables.
     pub(crate) fn inside(parent: &Rc<Scope>, variables: Vec<(Variable, Datum)>) -> Rc<Scope> {
         Scope::new(Some(parent.clone()), variables)
     }
@@ -40,12 +40,12 @@ impl Scope {
         })
     }
 
-    /// How deeply it is nested.
+    /// The levels of nesting.
     pub(crate) fn depth(&self) -> u32 {
         self.depth.get()
     }
 
-    /// What a variable means; null if nobody says.
+    /// The value of a variable; null if it is not set.
     pub(crate) fn get(&self, variable: &Variable) -> Datum {
         let mut place = Some(self);
         while let Some(scope) = place {
@@ -57,7 +57,7 @@ impl Scope {
         Datum::Null
     }
 
-    /// Gives a variable a value here.
+    /// Sets a variable in this scope.
     pub(crate) fn set(&self, variable: Variable, value: Datum) {
         self.depth.set(self.depth.get().max(value.depth() + 1));
         let mut variables = self.variables.borrow_mut();
@@ -67,7 +67,7 @@ impl Scope {
         }
     }
 
-    /// Defines a function here.
+    /// Defines a function in this scope.
     pub(crate) fn define(&self, name: Name, function: Body) {
         self.defines.set(true);
         if let Body::Always(value) = &function {
@@ -76,12 +76,12 @@ impl Scope {
         self.functions.borrow_mut().push((name, function));
     }
 
-    /// Whether this or a place around it may define functions.
+    /// Whether this scope or an enclosing one may define functions.
     pub(crate) fn defines(&self) -> bool {
         self.defines.get()
     }
 
-    /// The function of a name that is defined here or around, with the place that defines it.
+    /// The function of a name that this scope or an enclosing one defines, with the defining scope.
     pub(crate) fn defined(self: &Rc<Scope>, name: &str) -> Option<(Rc<Scope>, Body)> {
         let mut place = Some(self);
         while let Some(scope) = place.filter(|scope| scope.defines.get()) {

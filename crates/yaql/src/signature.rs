@@ -1,25 +1,25 @@
-//! What a function takes: its parameters, and which values fit them.
+//! Parameters of functions and their types.
 
 use crate::model::Datum;
 
-/// What a parameter takes.
+/// The type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ParameterType {
     /// Anything.
     Any,
-    /// Null and nothing else.
+    /// Null only.
     Null,
     /// True or false.
     Bool,
     /// An integer; true and false count as 1 and 0.
     Int,
-    /// An integer that is no boolean.
+    /// An integer; booleans do not count.
     Integer,
-    /// An integer or a float, no boolean.
+    /// An integer or a float; booleans do not count.
     Number,
     /// Text.
     Text,
-    /// A list, set or sequence; no text and no map.
+    /// A list, set or sequence; text and maps do not count.
     Iterable,
     /// A list or sequence.
     Ordered,
@@ -31,7 +31,7 @@ pub enum Kind {
     Set,
     /// A sequence.
     Iterator,
-    /// What `orderBy` gives.
+    /// The result of `orderBy`.
     Ordering,
     /// A compiled regular expression.
     Regex,
@@ -39,58 +39,58 @@ pub enum Kind {
     Datetime,
     /// A length of time.
     Timespan,
-    /// What `let` and its like give.
+    /// The result of `let` and similar functions.
     Context,
     /// `a => b`.
     Rule,
-    /// `a => b`, both sides evaluated only when needed.
+    /// `a => b`, with both sides evaluated only when needed.
     LazyRule,
     /// An expression that is evaluated for every item.
     Lambda,
 }
 
-const KINDS: [(&str, Kind); 21] = [
-    ("any", Kind::Any),
-    ("null", Kind::Null),
-    ("bool", Kind::Bool),
-    ("int", Kind::Int),
-    ("integer", Kind::Integer),
-    ("number", Kind::Number),
-    ("text", Kind::Text),
-    ("iterable", Kind::Iterable),
-    ("ordered", Kind::Ordered),
-    ("sequence", Kind::Sequence),
-    ("map", Kind::Map),
-    ("set", Kind::Set),
-    ("iterator", Kind::Iterator),
-    ("ordering", Kind::Ordering),
-    ("regex", Kind::Regex),
-    ("datetime", Kind::Datetime),
-    ("timespan", Kind::Timespan),
-    ("context", Kind::Context),
-    ("rule", Kind::Rule),
-    ("rules", Kind::LazyRule),
-    ("lambda", Kind::Lambda),
+const KINDS: [(&str, ParameterType); 21] = [
+    ("any", ParameterType::Any),
+    ("null", ParameterType::Null),
+    ("bool", ParameterType::Bool),
+    ("int", ParameterType::Int),
+    ("integer", ParameterType::Integer),
+    ("number", ParameterType::Number),
+    ("text", ParameterType::Text),
+    ("iterable", ParameterType::Iterable),
+    ("ordered", ParameterType::Ordered),
+    ("sequence", ParameterType::Sequence),
+    ("map", ParameterType::Map),
+    ("set", ParameterType::Set),
+    ("iterator", ParameterType::Iterator),
+    ("ordering", ParameterType::Ordering),
+    ("regex", ParameterType::Regex),
+    ("datetime", ParameterType::Datetime),
+    ("timespan", ParameterType::Timespan),
+    ("context", ParameterType::Context),
+    ("rule", ParameterType::Rule),
+    ("rules", ParameterType::LazyRule),
+    ("lambda", ParameterType::Lambda),
 ];
 
-/// What a parameter is when no argument is given for it.
+/// The value of a parameter without an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Default {
+pub enum DefaultValue {
     /// Null.
     Null,
     /// False or true.
     Bool(bool),
     /// An integer.
     Int(i64),
-    /// Nothing, which the function tells from null.
+    /// No value, which the function distinguishes from null.
     Absent,
-    /// No time at all.
+    /// A timespan of zero.
     NoTime,
 }
 
-/// How a parameter takes its arguments.
+/// How many arguments a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ParameterPlace {
     /// One argument, by position or name.
     One,
     /// All further arguments without a name.
@@ -102,32 +102,32 @@ pub enum Place {
 /// A parameter of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// Its name, under which an argument can be given.
+    /// The name, also for named arguments.
     pub name: &'static str,
-    /// How it takes arguments.
-    pub place: Place,
-    /// What fits.
-    pub kind: Kind,
-    /// Whether null fits as well.
+    /// How many arguments it takes.
+    pub place: ParameterPlace,
+    /// The type.
+    pub kind: ParameterType,
+    /// Whether null fits too.
     pub nullable: bool,
-    /// What it is without an argument; `None` if there must be one.
-    pub default: Option<Default>,
+    /// The value without an argument; `None` if an argument is required.
+    pub default: Option<DefaultValue>,
 }
 
-impl Default {
+impl DefaultValue {
     pub(crate) fn value(self) -> Datum {
         match self {
-            Default::Null => Datum::Null,
-            Default::Bool(value) => Datum::Bool(value),
-            Default::Int(value) => Datum::Int(value),
-            Default::Absent => Datum::Absent,
-            Default::NoTime => Datum::Timespan(crate::dates::Timespan::ZERO),
+            DefaultValue::Null => Datum::Null,
+            DefaultValue::Bool(value) => Datum::Bool(value),
+            DefaultValue::Int(value) => Datum::Int(value),
+            DefaultValue::Absent => Datum::Absent,
+            DefaultValue::NoTime => Datum::Timespan(crate::dates::Timespan::ZERO),
         }
     }
 }
 
-/// The parameters that a signature lists: `collection: iterable, count: int = 1, *others: any?, **named: any?`.
-/// `None` if it is no signature.
+/// Parses the parameters of a signature: `collection: iterable, count: int = 1, *others: any?, **named: any?`.
+/// Returns `None` if the text is not a signature.
 pub(crate) fn parse(signature: &'static str) -> Option<Vec<Parameter>> {
     signature.split(", ").filter(|part| !part.is_empty()).map(parameter).collect()
 }
@@ -139,9 +139,9 @@ fn parameter(text: &'static str) -> Option<Parameter> {
         None => (rest, None),
     };
     let (name, place) = match (name.strip_prefix("**"), name.strip_prefix('*')) {
-        (Some(name), _) => (name, Place::Named),
-        (_, Some(name)) => (name, Place::Rest),
-        _ => (name, Place::One),
+        (Some(name), _) => (name, ParameterPlace::Named),
+        (_, Some(name)) => (name, ParameterPlace::Rest),
+        _ => (name, ParameterPlace::One),
     };
     let (kind, nullable) = match kind.strip_suffix('?') {
         Some(kind) => (kind, true),
@@ -150,61 +150,65 @@ fn parameter(text: &'static str) -> Option<Parameter> {
     let kind = KINDS.iter().find(|(word, _)| *word == kind)?.1;
     let default = match default {
         None => None,
-        Some("null") => Some(Default::Null),
-        Some("true") => Some(Default::Bool(true)),
-        Some("false") => Some(Default::Bool(false)),
-        Some("absent") => Some(Default::Absent),
-        Some("0s") => Some(Default::NoTime),
-        Some(number) => Some(Default::Int(number.parse().ok()?)),
+        Some("null") => Some(DefaultValue::Null),
+        Some("true") => Some(DefaultValue::Bool(true)),
+        Some("false") => Some(DefaultValue::Bool(false)),
+        Some("absent") => Some(DefaultValue::Absent),
+        Some("0s") => Some(DefaultValue::NoTime),
+        Some(number) => Some(DefaultValue::Int(number.parse().ok()?)),
     };
-    Some(Parameter { name, place, kind, nullable: nullable || kind == Kind::Lambda, default })
+    Some(Parameter { name, place, kind, nullable: nullable || kind == ParameterType::Lambda, default })
 }
 
-impl Kind {
-    /// The word for it in a signature.
+impl ParameterType {
+    /// The name of the type in a signature.
     pub fn word(self) -> &'static str {
         KINDS.iter().find(|(_, kind)| *kind == self).map_or("any", |(word, _)| word)
     }
 
-    /// Whether its argument is not evaluated before the call.
+    /// Whether the argument is not evaluated before the call.
     pub(crate) fn is_lazy(self) -> bool {
-        matches!(self, Kind::Lambda | Kind::LazyRule)
+        matches!(self, ParameterType::Lambda | ParameterType::LazyRule)
     }
 
     /// Whether a value other than null fits.
     pub(crate) fn fits(self, value: &Datum) -> bool {
         match self {
-            Kind::Any | Kind::Lambda => true,
-            Kind::Null | Kind::LazyRule => false,
-            Kind::Bool => matches!(value, Datum::Bool(_)),
-            Kind::Int => value.is_int(),
-            Kind::Integer => matches!(value, Datum::Int(_) | Datum::Big(_)),
-            Kind::Number => value.is_number(),
-            Kind::Text => matches!(value, Datum::Text(_)),
-            Kind::Iterable => value.is_iterable(),
-            Kind::Ordered => value.is_iterable() && !value.is_set(),
-            Kind::Sequence => matches!(value, Datum::List(_)),
-            Kind::Map => matches!(value, Datum::Map(_)),
-            Kind::Set => value.is_set(),
-            Kind::Iterator => value.is_iterator(),
-            Kind::Ordering => matches!(value, Datum::Ordering(_)),
-            Kind::Regex => matches!(value, Datum::Regex(_)),
-            Kind::Datetime => matches!(value, Datum::Moment(_)),
-            Kind::Timespan => matches!(value, Datum::Timespan(_)),
-            Kind::Context => matches!(value, Datum::Scope(_)),
-            Kind::Rule => matches!(value, Datum::Rule(_)),
+            ParameterType::Any | ParameterType::Lambda => true,
+            ParameterType::Null | ParameterType::LazyRule => false,
+            ParameterType::Bool => matches!(value, Datum::Bool(_)),
+            ParameterType::Int => value.is_int(),
+            ParameterType::Integer => matches!(value, Datum::Int(_) | Datum::Big(_)),
+            ParameterType::Number => value.is_number(),
+            ParameterType::Text => matches!(value, Datum::Text(_)),
+            ParameterType::Iterable => value.is_iterable(),
+            ParameterType::Ordered => value.is_iterable() && !value.is_set(),
+            ParameterType::Sequence => matches!(value, Datum::List(_)),
+            ParameterType::Map => matches!(value, Datum::Map(_)),
+            ParameterType::Set => value.is_set(),
+            ParameterType::Iterator => value.is_iterator(),
+            ParameterType::Ordering => matches!(value, Datum::Ordering(_)),
+            ParameterType::Regex => matches!(value, Datum::Regex(_)),
+            ParameterType::Datetime => matches!(value, Datum::Moment(_)),
+            ParameterType::Timespan => matches!(value, Datum::Timespan(_)),
+            ParameterType::Context => matches!(value, Datum::Scope(_)),
+            ParameterType::Rule => matches!(value, Datum::Rule(_)),
         }
     }
 
-    /// Whether every value that fits this one fits the other, and not the other way round.
-    pub(crate) fn is_narrower_than(self, other: Kind) -> bool {
+    /// Whether this type is a strict subset of the other.
+    pub(crate) fn is_narrower_than(self, other: ParameterType) -> bool {
         match (self, other) {
-            (Kind::Any | Kind::Lambda | Kind::LazyRule, _) => false,
-            (_, Kind::Any) => true,
-            (Kind::Bool, Kind::Int | Kind::Integer) => true,
+            (ParameterType::Any | ParameterType::Lambda | ParameterType::LazyRule, _) => false,
+            (_, ParameterType::Any) => true,
+            (ParameterType::Bool, ParameterType::Int | ParameterType::Integer) => true,
             (
-                Kind::Sequence | Kind::Set | Kind::Iterator | Kind::Ordering | Kind::Map,
-                Kind::Iterable | Kind::Ordered,
+                ParameterType::Sequence
+                | ParameterType::Set
+                | ParameterType::Iterator
+                | ParameterType::Ordering
+                | ParameterType::Map,
+                ParameterType::Iterable | ParameterType::Ordered,
             ) => true,
             _ => false,
         }
@@ -226,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signature_lists_parameters() {
+    fn signature_is_parsed_into_parameters() {
         let parameters =
             parse("collection: iterable, count: int? = -1, *others: any?, **named: any").expect("a signature");
         let shown: Vec<_> =
@@ -234,10 +238,10 @@ mod tests {
         assert_eq!(
             shown,
             [
-                ("collection", Place::One, Kind::Iterable, false, None),
-                ("count", Place::One, Kind::Int, true, Some(Default::Int(-1))),
-                ("others", Place::Rest, Kind::Any, true, None),
-                ("named", Place::Named, Kind::Any, false, None),
+                ("collection", ParameterPlace::One, ParameterType::Iterable, false, None),
+                ("count", ParameterPlace::One, ParameterType::Int, true, Some(DefaultValue::Int(-1))),
+                ("others", ParameterPlace::Rest, ParameterType::Any, true, None),
+                ("named", ParameterPlace::Named, ParameterType::Any, false, None),
             ]
         );
         assert_eq!(parse(""), Some(vec![]));

@@ -1,24 +1,28 @@
-//! Sorting by what an expression says, which may fail and need be no order at all.
+//! A merge sort with a comparison that may fail and need not be a consistent order.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use crate::failure::Step;
+use crate::failure::Evaluated;
 use crate::model::{Datum, Lambda, Machine};
 
-/// An item with what it is compared by, as far as that was needed.
+/// An item with the sort keys that were evaluated so far.
 struct Entry {
     item: Datum,
     fields: Vec<Datum>,
 }
 
-/// Items in the order that `fields` say; equal ones stay as they stand. With one item or none nothing is compared.
-pub(crate) fn sort(items: Vec<Datum>, fields: &[(Rc<Lambda>, bool)], machine: &mut Machine<'_>) -> Step<Vec<Datum>> {
+/// Sorts items by `fields`; the sort is stable. With fewer than two items nothing is compared.
+pub(crate) fn sort(
+    items: Vec<Datum>,
+    fields: &[(Rc<Lambda>, bool)],
+    machine: &mut Machine<'_>,
+) -> Evaluated<Vec<Datum>> {
     let entries = items.into_iter().map(|item| Entry { item, fields: Vec::new() }).collect();
     Ok(merge_sort(entries, fields, machine)?.into_iter().map(|entry| entry.item).collect())
 }
 
-fn merge_sort(mut left: Vec<Entry>, fields: &[(Rc<Lambda>, bool)], machine: &mut Machine<'_>) -> Step<Vec<Entry>> {
+fn merge_sort(mut left: Vec<Entry>, fields: &[(Rc<Lambda>, bool)], machine: &mut Machine<'_>) -> Evaluated<Vec<Entry>> {
     if left.len() < 2 {
         return Ok(left);
     }
@@ -44,7 +48,7 @@ fn compare(
     right: &mut Entry,
     fields: &[(Rc<Lambda>, bool)],
     machine: &mut Machine<'_>,
-) -> Step<Ordering> {
+) -> Evaluated<Ordering> {
     for (at, (selector, ascending)) in fields.iter().enumerate() {
         let (a, b) = (field(left, at, selector, machine)?, field(right, at, selector, machine)?);
         let found = if machine.operator("#operator_<", &a, &b)?.truth() {
@@ -59,8 +63,8 @@ fn compare(
     Ok(Ordering::Equal)
 }
 
-/// What an item is compared by, evaluated once.
-fn field(entry: &mut Entry, at: usize, selector: &Lambda, machine: &mut Machine<'_>) -> Step<Datum> {
+/// A sort key of an item, evaluated once.
+fn field(entry: &mut Entry, at: usize, selector: &Lambda, machine: &mut Machine<'_>) -> Evaluated<Datum> {
     if let Some(known) = entry.fields.get(at) {
         return Ok(known.clone());
     }

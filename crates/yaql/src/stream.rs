@@ -3,19 +3,19 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 use crate::model::{
     Cursor, Datum, Extent, Lambda, List, Machine, Memory, Ordering, SequenceStore, Sorting, Stream, StreamSource, View,
 };
 use crate::sorting;
 
 impl Stream {
-    /// A sequence whose items come from a function; `depth` is that of what the function holds.
-    pub(crate) fn new(depth: u32, next: impl FnMut(&mut Machine<'_>) -> Step<Option<Datum>> + 'static) -> Stream {
+    /// A sequence with items from a function; `depth` is the depth of the values that the function holds.
+    pub(crate) fn new(depth: u32, next: impl FnMut(&mut Machine<'_>) -> Evaluated<Option<Datum>> + 'static) -> Stream {
         Stream(Rc::new(StreamSource { depth: depth + 1, limited: false, next: RefCell::new(Some(Box::new(next))) }))
     }
 
-    /// What iterates a value, and refuses to give more than `most` items.
+    /// A sequence of the items of a value that fails after `most` items.
     pub(crate) fn limited(value: Datum, most: usize) -> Stream {
         if let Datum::Stream(stream) = &value
             && stream.0.limited
@@ -37,7 +37,7 @@ impl Stream {
     }
 
     /// The next item.
-    pub(crate) fn next(&self, machine: &mut Machine<'_>) -> Step<Option<Datum>> {
+    pub(crate) fn next(&self, machine: &mut Machine<'_>) -> Evaluated<Option<Datum>> {
         let Ok(mut slot) = self.0.next.try_borrow_mut() else {
             return Err(Halt::failed("generator already executing"));
         };
@@ -55,7 +55,7 @@ impl Stream {
         self.0.depth
     }
 
-    /// What tells it from every other one.
+    /// The identity of the sequence.
     pub(crate) fn address(&self) -> usize {
         Rc::as_ptr(&self.0) as usize
     }
@@ -71,8 +71,8 @@ impl Memory {
         self.depth
     }
 
-    /// The item at a place, taken from the source where it is not remembered yet.
-    fn item(&self, at: usize, machine: &mut Machine<'_>) -> Step<Option<Datum>> {
+    /// The item at an index, taken from the source if it is not stored yet.
+    fn item(&self, at: usize, machine: &mut Machine<'_>) -> Evaluated<Option<Datum>> {
         if let Some(item) = machine.sequences.memory(self.slot).get(at) {
             return Ok(Some(item.clone()));
         }
@@ -96,7 +96,7 @@ impl Ordering {
         Ordering { collection, depth, slot: machine.sequences.new_sorting() }
     }
 
-    /// Compares what is equal so far by one thing more.
+    /// Adds a sort key.
     pub(crate) fn then(&self, selector: Rc<Lambda>, ascending: bool, machine: &mut Machine<'_>) {
         machine.sequences.sorting(self.slot).fields.push((selector, ascending));
     }
@@ -105,7 +105,7 @@ impl Ordering {
         self.depth
     }
 
-    fn items(&self, machine: &mut Machine<'_>) -> Step<Rc<List>> {
+    fn items(&self, machine: &mut Machine<'_>) -> Evaluated<Rc<List>> {
         if let Some(sorted) = &machine.sequences.sorting(self.slot).sorted {
             return Ok(sorted.clone());
         }
@@ -140,7 +140,7 @@ impl SequenceStore {
 }
 
 impl Cursor {
-    /// A walk over a list, set, sequence, the keys of a map, or the characters of a text. Taking an item from anything else
+    /// A walk over a list, set, sequence, the keys of a map, or the characters of a text. For other values `next`
     /// fails.
     pub(crate) fn of(value: Datum) -> Cursor {
         match value {
@@ -157,7 +157,7 @@ impl Cursor {
     }
 
     /// The next item.
-    pub(crate) fn next(&mut self, machine: &mut Machine<'_>) -> Step<Option<Datum>> {
+    pub(crate) fn next(&mut self, machine: &mut Machine<'_>) -> Evaluated<Option<Datum>> {
         machine.step(1)?;
         Ok(match self {
             Cursor::List(list, at) => {

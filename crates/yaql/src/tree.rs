@@ -1,14 +1,13 @@
-//! A parsed expression: nodes in one row, which refer to each other by number.
+//! A parsed expression: nodes in one vector that refer to each other by index.
 //!
-//! A row instead of a tree of boxes: however deeply an expression is nested, taking it down needs no recursion, and it can be
-//! shared between threads.
+//! With a vector instead of boxes, dropping a deeply nested expression needs no recursion, and threads can share it.
 
 use std::ops::Range;
 
 use blueprint::Name;
 use python::BigInt;
 
-/// A node of the row.
+/// The index of a node.
 pub(crate) type NodeId = u32;
 
 /// A parsed expression.
@@ -16,37 +15,37 @@ pub(crate) type NodeId = u32;
 pub(crate) struct Tree {
     nodes: Vec<Node>,
     pub(crate) root: NodeId,
-    /// How many calls there are.
+    /// The number of calls.
     pub(crate) calls: u32,
 }
 
-/// An expression and the bytes where it stands.
+/// An expression and its range of bytes.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) kind: NodeKind,
     pub(crate) span: Range<usize>,
 }
 
-/// What an expression is.
+/// The kind of an expression.
 #[derive(Debug)]
 pub(crate) enum NodeKind {
-    /// A value that stands in the text.
+    /// A literal.
     Constant(Constant),
     /// A bare word: text, a property, or the name of an argument.
     Word(Name),
     /// `$name`.
     Variable(Variable),
-    /// An expression in parentheses. It is neither a word nor a call to what is around it.
+    /// An expression in parentheses. For the enclosing expression it is neither a word nor a call.
     Wrapped(NodeId),
     /// `left.right`, or `left?.right`.
     Dot { left: NodeId, right: NodeId, safe: bool },
-    /// `left => right`, only as an argument.
+    /// `left => right`, as an argument only.
     Rule(NodeId, NodeId),
     /// A call, an operator, an index, a list or a map.
     Call(Box<Call>),
 }
 
-/// A value that stands in the text.
+/// A literal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Constant {
     Null,
@@ -57,7 +56,7 @@ pub(crate) enum Constant {
     Text(Name),
 }
 
-/// The name of a variable without its `$`; those that are counted are numbers, and the empty one is the first.
+/// The name of a variable without its `$`; numbered variables are numbers, and the empty name is number 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Variable {
     Number(u32),
@@ -77,17 +76,17 @@ impl Variable {
     }
 }
 
-/// A call of what has a name.
+/// A call of a named function.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) name: Name,
     /// The index of the name in the table of functions; `None` for an unknown name.
     pub(crate) entry: Option<usize>,
-    /// The arguments in order; `None` where one is left out between commas. Rules stand among them.
+    /// The arguments in order, with rules; `None` for an argument that is omitted between commas.
     pub(crate) arguments: Vec<Option<NodeId>>,
-    /// Written as `name(..)`, so that it can be a method.
+    /// The call is written as `name(..)`, so it can be a method.
     pub(crate) written: bool,
-    /// The how-manieth call it is.
+    /// The index of the call in the expression.
     pub(crate) ordinal: u32,
 }
 
@@ -101,7 +100,7 @@ impl Tree {
         (self.nodes.len() - 1) as NodeId
     }
 
-    /// All calls, in the order in which they were pushed.
+    /// All calls, in the order of the text.
     pub(crate) fn all_calls(&self) -> impl Iterator<Item = &Call> {
         self.nodes.iter().filter_map(|node| match &node.kind {
             NodeKind::Call(call) => Some(&**call),
@@ -115,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variable_is_counted_or_named() {
+    fn variable_has_a_number_or_a_name() {
         assert_eq!(Variable::of("$"), Variable::Number(1));
         assert_eq!(Variable::of("2"), Variable::Number(2));
         assert_eq!(Variable::of("$01"), Variable::Name("01".into()));

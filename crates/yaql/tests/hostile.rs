@@ -1,4 +1,4 @@
-//! Expressions that would never end, or take all memory or the whole stack, stop at a limit instead.
+//! Expressions without an end, or with unbounded memory or nesting, stop at a limit.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -6,13 +6,13 @@ use std::time::Duration;
 use blueprint::Value;
 use yaql::{FailureKind, Limits, NothingDrawn, Program, Stop};
 
-/// What threads have where nobody says otherwise.
+/// The default stack size of threads.
 const STACK: usize = 1280 << 10;
 
-/// Long enough for a machine under load, far too short for what does not end.
+/// The time limit of a test: enough on a machine under load.
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// How an expression fails; nothing if it has a value.
+/// The kind of failure of an expression; `None` if it has a value.
 fn failure(expression: &str) -> Option<FailureKind> {
     let (sender, receiver) = mpsc::channel();
     let text = expression.to_owned();
@@ -26,7 +26,7 @@ fn failure(expression: &str) -> Option<FailureKind> {
             Err(Stop::Failed(failure)) => Some(failure.kind),
             Err(Stop::Ask(_)) => panic!("nothing is drawn here"),
         };
-        // Whoever waits may have given up.
+        // The receiver may have timed out.
         let _ = sender.send(kind);
     };
     std::thread::Builder::new().stack_size(STACK).spawn(run).expect("a thread can be started");
@@ -41,7 +41,7 @@ fn limited(expression: &str) {
 }
 
 #[test]
-fn what_does_not_end_stops() {
+fn endless_expressions_stop_at_a_limit() {
     for expression in [
         "sequence().len()",
         "range(1000000000).len()",
@@ -66,7 +66,7 @@ fn what_does_not_end_stops() {
 }
 
 #[test]
-fn what_grows_stops() {
+fn growing_values_stop_at_a_limit() {
     for expression in [
         "a * 1000000000",
         "1000000000 * [1, 2, 3]",
@@ -93,7 +93,7 @@ fn what_grows_stops() {
 }
 
 #[test]
-fn what_is_nested_stops() {
+fn deep_nesting_stops_at_a_limit() {
     limited(&format!("{}1{}", "(".repeat(100_000), ")".repeat(100_000)));
     limited(&format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000)));
     limited(&format!("{}1", "-".repeat(100_000)));
@@ -104,13 +104,13 @@ fn what_is_nested_stops() {
     limited(&format!("$.data{}", "?.a".repeat(100_000)));
     limited(&format!("[1]{}", ".select($)".repeat(100_000)));
     limited(&format!("[1]{}", "[0]".repeat(100_000)));
-    // A chain of sequences, each around the one before.
+    // A chain of sequences, each around the previous one.
     limited("range(200).aggregate(range(200).aggregate($1.skip(0), $1), range(3)).len()");
     limited("range(200).aggregate(range(200).aggregate($1.memorize(), $1.where(true)), range(3)).len()");
     limited("range(200).aggregate(range(200).aggregate(let(p => $1) -> range(2).select($p), $1), 0)");
 }
 
-/// As deep as is allowed, through each kind of nesting, on a thread of usual size.
+/// Each kind of nesting at its limit, on a thread with the default stack size.
 #[test]
 fn the_stack_is_deep_enough_for_the_limits() {
     for (unit, end) in [
@@ -161,7 +161,7 @@ fn patterns_that_backtrack_stop() {
     ] {
         limited(expression);
     }
-    // These need no backtracking, however they look.
+    // These patterns need no backtracking.
     assert_eq!(failure("('a' * 5000 + b) =~ '(a+)+$'"), None);
     assert_eq!(failure("('a' * 5000 + b) =~ '(a|a|a)*c'"), None);
 }

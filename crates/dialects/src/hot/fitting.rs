@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::blueprint::{Blueprint, Field, Kind, Map, Name, Schema, Standing, Value};
+use ::blueprint::{Blueprint, Field, Kind, Map, Name, Schema, SupportStatus, Value};
 use diag::{Diagnostics, Severity, Span, Spanned, Words};
 use expr::Step;
 use python::{Flags, Key, Pattern};
@@ -44,7 +44,7 @@ impl Fitting<'_> {
             match schema.fields.get(key) {
                 Some(field) if field.is_settable() => {
                     self.path.push(Step::Key(key.clone()));
-                    self.standing(key, field);
+                    self.support_status(key, field);
                     let value = self.field(value, field);
                     self.path.pop();
                     out.insert(key.clone(), value);
@@ -118,13 +118,13 @@ impl Fitting<'_> {
     }
 
     /// Says of a property that it does nothing, or that it should not be used any more.
-    fn standing(&mut self, key: &Name, field: &Field) {
-        let diagnostic = match field.standing {
-            Standing::NotImplemented => NOT_IMPLEMENTED.new(format!("the property `{key}` does nothing")),
-            Standing::Deprecated | Standing::Hidden => {
+    fn support_status(&mut self, key: &Name, field: &Field) {
+        let diagnostic = match field.support_status {
+            SupportStatus::NotImplemented => NOT_IMPLEMENTED.new(format!("the property `{key}` does nothing")),
+            SupportStatus::Deprecated | SupportStatus::Hidden => {
                 DEPRECATED.new(format!("the property `{key}` should not be used any more"))
             }
-            Standing::Supported | Standing::Unsupported => return,
+            SupportStatus::Supported | SupportStatus::Unsupported => return,
         };
         let place = self.key_place(key);
         self.found.push(diagnostic.label(place, "so says its type").graded(Severity::Warning));

@@ -199,7 +199,7 @@ fn frozen(answer: Preflight, folder: Name, follows: bool) -> FrozenPreflight {
     let sources = answer.sources.into_iter();
     let sources =
         sources.map(|it| FrozenSource { field: it.field, name: it.name, digest: digest(it.content) }).collect();
-    FrozenPreflight { id: answer.id, sources, standing: answer.standing, folder, follows }
+    FrozenPreflight { id: answer.id, sources, standing: answer.existing, folder, follows }
 }
 
 /// Makes a change of a source's content a change of the thing.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Constraint, Field, IndexMap, Kind, Name, Schema, Standing, StandsFor, Type, Value};
+use blueprint::{Constraint, Field, IndexMap, Kind, Name, Schema, StandsFor, SupportStatus, Type, Value};
 use regex::Regex;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
@@ -97,7 +97,7 @@ pub(super) fn field(value: &Value, place: &Place<'_>) -> Result<Field, CatalogEr
         unique: object.flag("unique")?,
         must_recreate: object.flag("mustRecreate")?,
         immutable: object.flag("immutable")?,
-        standing: standing(&object)?,
+        support_status: support_status(&object)?,
         stands_for: stands_for(&object)?,
         changes_on_update: object.flag("changesOnUpdate")?,
         ignore_drift: object.flag("ignoreDrift")?,
@@ -144,10 +144,10 @@ fn stands_for(object: &Object<'_>) -> Result<Option<Arc<StandsFor>>, CatalogErro
 }
 
 /// Reads `standing`.
-pub(super) fn standing(object: &Object<'_>) -> Result<Standing, CatalogError> {
-    let Some(word) = object.text("standing")? else { return Ok(Standing::Supported) };
-    Standing::of_word(&word).ok_or_else(|| {
-        let words: Vec<&str> = Standing::ALL.iter().map(|(_, word)| *word).collect();
+pub(super) fn support_status(object: &Object<'_>) -> Result<SupportStatus, CatalogError> {
+    let Some(word) = object.text("standing")? else { return Ok(SupportStatus::Supported) };
+    SupportStatus::of_word(&word).ok_or_else(|| {
+        let words: Vec<&str> = SupportStatus::ALL.iter().map(|(_, word)| *word).collect();
         object.error("standing", format!("`{word}` is no standing: one of {}", words.join(", ")))
     })
 }

@@ -102,7 +102,7 @@ pub(super) fn resource_types(object: &Object<'_>, catalog: &mut Catalog) -> Resu
             attributes,
             update_policy,
             service: object.text("service")?,
-            standing: fields::standing(&object)?,
+            support_status: fields::support_status(&object)?,
             waits,
             replaces_where,
             sources,

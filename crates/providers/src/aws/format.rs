@@ -1,29 +1,28 @@
-//! The compact form of a catalogue: many types in little room, each readable without the others.
+//! The compact form of a catalogue: many types in little space, each readable without the others.
 //!
-//! `CATALOG.md` beside this file describes every byte. Opening looks at the index alone; a block is unpacked when one
-//! of its types is first asked for. A file that is not of this form gives [`Malformed`], never a panic: everything read
-//! is looked up with its bounds.
+//! `CATALOG.md` in this folder describes every byte. Opening reads only the index. A block is unpacked when one of its
+//! types is first used. An invalid file gives [`Malformed`], never a panic, because all reads check their bounds.
 //!
-//! Not here: what becomes of a type ([`types`](super::types)), and writing the form (the example `aws_catalog`, which
+//! Not here: the conversion to types ([`types`](super::types)), and writing the form (the example `aws_catalog`, which
 //! `cargo xtask catalog aws` runs).
 
 use std::borrow::Cow;
 use std::io::Read as _;
 use std::ops::Range;
 
-/// How a file begins.
+/// The first bytes of a file.
 pub const MAGIC: &[u8; 8] = b"cyantyp1";
 
-/// Bytes of the head after the magic: four numbers of 32 bits.
+/// Size of the header after the magic: four numbers of 32 bits.
 pub const HEAD: usize = 8 + 4 * 4;
 
-/// Bytes of a row of the table of types.
+/// Size of a row in the table of types.
 pub const TYPE_ROW: usize = 4 + 2 + 2 + 2;
 
-/// The bit of a type's position that says that all things of the type can be listed.
+/// The bit of a type's position that marks types whose resources can be listed.
 pub const LISTED: u16 = 1 << 15;
 
-/// Bytes of a row of the table of blocks.
+/// Size of a row in the table of blocks.
 pub const BLOCK_ROW: usize = 4 + 4 + 4;
 
 /// The kind of a shape: the lowest four bits of its first number.
@@ -48,26 +47,25 @@ pub mod kind {
     pub const UNION: u64 = 8;
 }
 
-/// What else is said of a shape: bits of its first number, from the fifth. Those from `ALLOWED` on are followed by
-/// something.
+/// Marks of a shape: bits of its first number, from the fifth on. Values follow for the marks from `ALLOWED` on.
 pub mod mark {
-    /// Null is a value of it.
+    /// Null is allowed.
     pub const NULLABLE: u64 = 1 << 4;
-    /// Order and repetition do not count.
+    /// A set: order and repetition have no meaning.
     pub const SET: u64 = 1 << 5;
-    /// The only values allowed.
+    /// A list of the allowed values.
     pub const ALLOWED: u64 = 1 << 6;
-    /// Least number.
+    /// Minimum.
     pub const MIN: u64 = 1 << 7;
-    /// Greatest number.
+    /// Maximum.
     pub const MAX: u64 = 1 << 8;
-    /// Least number of characters.
+    /// Minimum number of characters.
     pub const MIN_LENGTH: u64 = 1 << 9;
-    /// Greatest number of characters.
+    /// Maximum number of characters.
     pub const MAX_LENGTH: u64 = 1 << 10;
-    /// Least number of items.
+    /// Minimum number of items.
     pub const MIN_ITEMS: u64 = 1 << 11;
-    /// Greatest number of items.
+    /// Maximum number of items.
     pub const MAX_ITEMS: u64 = 1 << 12;
     /// A regular expression.
     pub const PATTERN: u64 = 1 << 13;
@@ -75,19 +73,19 @@ pub mod mark {
     pub const KEYED_BY: u64 = 1 << 14;
 }
 
-/// What a field of an object is beside its shape.
+/// Marks of a field of an object.
 pub mod flag {
-    /// Must be written.
+    /// Required.
     pub const REQUIRED: u64 = 1;
-    /// Filled in by the provider.
+    /// Set by the provider.
     pub const COMPUTED: u64 = 1 << 1;
-    /// Computed where it is not written.
+    /// Computed if it is not written.
     pub const OPTIONAL: u64 = 1 << 2;
-    /// Must not be shown.
+    /// Sensitive.
     pub const SENSITIVE: u64 = 1 << 3;
-    /// No two things share it.
+    /// Unique among all resources of the type.
     pub const UNIQUE: u64 = 1 << 4;
-    /// A change makes the thing anew.
+    /// A change replaces the resource.
     pub const MUST_RECREATE: u64 = 1 << 5;
     /// An update may change it.
     pub const CHANGES_ON_UPDATE: u64 = 1 << 6;
@@ -95,23 +93,23 @@ pub mod flag {
     pub const WRITE_ONLY: u64 = 1 << 7;
 }
 
-/// What a type can do: which of its handlers there are, and how it is replaced.
+/// Abilities of a type: its handlers, and how it is replaced.
 pub mod ability {
-    /// It can be made.
+    /// It can be created.
     pub const CREATE: u64 = 1;
     /// It can be read.
     pub const READ: u64 = 1 << 1;
-    /// It can be changed.
+    /// It can be updated.
     pub const UPDATE: u64 = 1 << 2;
     /// It can be deleted.
     pub const DELETE: u64 = 1 << 3;
-    /// All of them can be listed.
+    /// Its resources can be listed.
     pub const LIST: u64 = 1 << 4;
-    /// The new one is made before the old one is deleted.
+    /// A replacement creates the new resource before it deletes the old one.
     pub const CREATE_FIRST: u64 = 1 << 5;
 }
 
-/// A file is not a catalogue in compact form, or is cut off.
+/// A file is not a catalogue in compact form, or is truncated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this is no catalogue in compact form, or a damaged one")]
 pub struct Malformed;
@@ -126,19 +124,22 @@ pub struct Packed {
     names: Range<usize>,
 }
 
-/// Where a type lies.
+/// The position of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Which block.
+    /// The number of the block.
     pub block: usize,
-    /// Which type of it.
+    /// The number of the type in the block.
     pub position: usize,
-    /// All things of the type can be listed.
+    /// Whether the resources of the type can be listed.
     pub is_listed: bool,
 }
 
 impl Packed {
-    /// Reads the head.
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// [`Malformed`] for another form or a truncated file.
     pub fn open(bytes: Cow<'static, [u8]>) -> Result<Packed, Malformed> {
         if bytes.get(..8) != Some(MAGIC) {
             return Err(Malformed);
@@ -153,12 +154,12 @@ impl Packed {
         Ok(Packed { types, blocks, about: HEAD..names_at, names: names_at..names_at + names, bytes })
     }
 
-    /// Where its facts come from: the package, its version, and the day of the facts.
+    /// The origin of its facts: the package, its version, and the date of the facts.
     pub fn about(&self) -> &str {
         self.text(self.about.clone())
     }
 
-    /// How many types it has.
+    /// The number of types.
     pub fn len(&self) -> usize {
         self.types
     }
@@ -168,7 +169,7 @@ impl Packed {
         self.types == 0
     }
 
-    /// How many blocks it has.
+    /// The number of blocks.
     pub fn blocks(&self) -> usize {
         self.blocks
     }
@@ -178,14 +179,14 @@ impl Packed {
         (0..self.types).map(|at| self.name(at))
     }
 
-    /// The name of a type, by its place in the index; empty if there is none.
+    /// The name of the type at a position of the index; empty if there is none.
     pub fn name(&self, at: usize) -> &str {
         let Some(row) = self.type_row(at) else { return "" };
         let start = self.names.start + u32_at(row, 0).unwrap_or_default();
         self.text(start..start + u16_at(row, 4))
     }
 
-    /// Where the type of that place in the index lies.
+    /// The position of the type at a position of the index.
     pub fn entry(&self, at: usize) -> Option<Entry> {
         let row = self.type_row(at)?;
         let position = u16_at(row, 8);
@@ -193,7 +194,7 @@ impl Packed {
         Some(Entry { block: u16_at(row, 6), position: position & !listed, is_listed: position & listed != 0 })
     }
 
-    /// The place in the index of the type with this name, without hyphens and in lower case.
+    /// The position in the index of the type with this name, in lower case and without hyphens.
     pub fn find(&self, plain: &str) -> Option<usize> {
         let (mut low, mut high) = (0, self.types);
         while low < high {
@@ -208,6 +209,9 @@ impl Packed {
     }
 
     /// Unpacks a block.
+    ///
+    /// # Errors
+    /// [`Malformed`] if it is damaged.
     pub fn block(&self, at: usize) -> Result<Block, Malformed> {
         let row = self.names.end + self.types * TYPE_ROW + at * BLOCK_ROW;
         let number = |place: usize| u32_at(&self.bytes, row + 4 * place).ok_or(Malformed);
@@ -218,7 +222,7 @@ impl Packed {
         let start = self.names.end + self.types * TYPE_ROW + self.blocks * BLOCK_ROW + offset;
         let packed = self.bytes.get(start..start + packed).ok_or(Malformed)?;
         let mut bytes = Vec::with_capacity(unpacked);
-        // One byte more than there should be, so that a block which lies about its length is noticed.
+        // Reads one byte more than expected, so that a block with a wrong length is detected.
         let read = flate2::read::DeflateDecoder::new(packed).take(unpacked as u64 + 1).read_to_end(&mut bytes);
         if read.is_err() || bytes.len() != unpacked {
             return Err(Malformed);
@@ -249,28 +253,28 @@ fn u16_at(bytes: &[u8], at: usize) -> usize {
 #[derive(Debug)]
 pub struct Block {
     bytes: Vec<u8>,
-    /// Where each text lies.
+    /// The range of each text.
     texts: Vec<Range<u32>>,
-    /// Where each shape begins.
+    /// The start of each shape.
     shapes: Vec<u32>,
-    /// Where each type begins.
+    /// The start of each type.
     types: Vec<u32>,
 }
 
-/// A shape as it is written: what a field holds, apart from where it stands.
+/// A shape as written in the file: what a field holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape<'b> {
     /// What it holds.
     pub kind: ShapeKind<'b>,
-    /// The marks without a value: [`mark::NULLABLE`], [`mark::SET`].
+    /// The marks without values: [`mark::NULLABLE`], [`mark::SET`].
     pub marks: u64,
-    /// The only values allowed; JSON texts if the kind is not that of texts.
+    /// The allowed values; JSON texts if the kind is not text.
     pub allowed: Vec<&'b str>,
-    /// Least and greatest number, as decimal texts.
+    /// Minimum and maximum, as decimal texts.
     pub range: (Option<&'b str>, Option<&'b str>),
-    /// Least and greatest number of characters.
+    /// Minimum and maximum number of characters.
     pub length: (Option<u64>, Option<u64>),
-    /// Least and greatest number of items.
+    /// Minimum and maximum number of items.
     pub items: (Option<u64>, Option<u64>),
     /// A regular expression.
     pub pattern: Option<&'b str>,
@@ -278,7 +282,7 @@ pub struct Shape<'b> {
     pub keyed_by: Option<&'b str>,
 }
 
-/// What a shape holds; shapes inside by their numbers, which may lead back to one around.
+/// What a shape holds. Inner shapes are referenced by number, and may be recursive.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ShapeKind<'b> {
     /// Anything.
@@ -304,34 +308,37 @@ pub enum ShapeKind<'b> {
 /// A field of an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member<'b> {
-    /// As a document writes it.
+    /// Its name in documents.
     pub name: Cow<'b, str>,
-    /// As CloudFormation writes it.
+    /// Its name in CloudFormation.
     pub original: &'b str,
-    /// What it is beside its shape: [`flag`].
+    /// Its marks: [`flag`].
     pub flags: u64,
     /// Its shape.
     pub shape: usize,
 }
 
-/// A type as it is written.
+/// A type as written in the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PackedType<'b> {
-    /// As CloudFormation writes it: `AWS::S3::Bucket`.
+    /// Its name in CloudFormation: `AWS::S3::Bucket`.
     pub original: &'b str,
     /// The shape of its spec: an object.
     pub shape: usize,
-    /// What it can do: [`ability`].
+    /// Its abilities: [`ability`].
     pub abilities: u64,
-    /// The field that stands for it.
+    /// The field that stands for the resource as a whole.
     pub id_field: Option<&'b str>,
-    /// The paths that identify it together, in CloudFormation's names, with `/` between: `RestApiId`,
+    /// The paths that together identify a resource, in CloudFormation's names, with `/` as separator: `RestApiId`,
     /// `Device/DeviceName`.
     pub identifier: Vec<&'b str>,
 }
 
 impl Block {
-    /// Finds out where everything begins.
+    /// Finds the start of every part.
+    ///
+    /// # Errors
+    /// [`Malformed`] if a part is out of bounds.
     pub fn open(bytes: Vec<u8>) -> Result<Block, Malformed> {
         let mut block = Block { texts: Vec::new(), shapes: Vec::new(), types: Vec::new(), bytes };
         let (texts, shapes, types) = {
@@ -354,12 +361,12 @@ impl Block {
         Ok(block)
     }
 
-    /// How many shapes there are.
+    /// The number of shapes.
     pub fn shapes(&self) -> usize {
         self.shapes.len()
     }
 
-    /// How many types there are.
+    /// The number of types.
     pub fn types(&self) -> usize {
         self.types.len()
     }
@@ -452,7 +459,7 @@ impl Block {
     }
 }
 
-/// How a document writes a name for which the file says nothing else: with a small first letter.
+/// The default name in documents: with a lower-case first letter.
 pub fn usual_name(original: &str) -> Cow<'_, str> {
     match original.bytes().next() {
         Some(first) if first.is_ascii_uppercase() => {
@@ -470,7 +477,7 @@ struct Reader<'b> {
 }
 
 impl<'b> Reader<'b> {
-    /// Seven bits a byte, the lowest first; the highest bit says that more follow.
+    /// Reads a number: seven bits per byte, the lowest first; the highest bit marks that more follow.
     fn number(&mut self) -> Result<u64, Malformed> {
         let mut number = 0;
         for shift in (0..63).step_by(7) {
@@ -484,10 +491,10 @@ impl<'b> Reader<'b> {
         Err(Malformed)
     }
 
-    /// A number of things or the place of one. Never more than there are bytes, so nobody reserves room for a lie.
+    /// Reads a count or a position. It is at most the number of bytes, so that a wrong count does not allocate memory.
     fn count(&mut self) -> Result<usize, Malformed> {
         let number = self.number()? as usize;
-        // Numbers of shapes and texts carry a bit beside.
+        // Numbers of shapes and texts carry an additional bit.
         if number <= 2 * self.bytes.len() + 1 { Ok(number) } else { Err(Malformed) }
     }
 
@@ -497,7 +504,7 @@ impl<'b> Reader<'b> {
         Ok(bytes)
     }
 
-    /// Parts one after another, each with its length in front: where each begins.
+    /// The starts of consecutive parts, each of which begins with its length.
     fn parts(&mut self) -> Result<Vec<u32>, Malformed> {
         let count = self.count()?;
         let mut starts = Vec::with_capacity(count);

@@ -1,10 +1,9 @@
 //! The catalogue of the namespace `aws`: every resource type of CloudFormation, offline, read type by type.
 //!
-//! `catalog.bin` is what `cargo xtask catalog aws` makes of CloudFormation's resource schemas; `CATALOG.md` describes
-//! its form and the rules of names. Opening it costs next to nothing, and only types that a document names are ever
-//! unpacked.
+//! `cargo xtask catalog aws` generates `catalog.bin` from CloudFormation's resource schemas. `CATALOG.md` describes its
+//! form and the rules of names. Opening it is cheap; only types that a document names are unpacked.
 //!
-//! Not here: a provider. Nothing in this folder talks to anybody.
+//! Not here: a provider. Nothing in this folder uses the network.
 
 pub mod format;
 mod options;
@@ -37,7 +36,7 @@ pub fn catalog() -> Arc<Catalog> {
     CATALOG.clone()
 }
 
-/// The types behind the catalogue, with the names that CloudFormation has for them and their fields.
+/// The types of the catalogue, with CloudFormation's names of them and their fields.
 pub fn types() -> Arc<PackedTypes> {
     TYPES.clone()
 }

@@ -1,7 +1,7 @@
-//! Types of variables that are lists of AWS's own: regions, and sizes of instances.
+//! Variable types with options of AWS: regions, and instance sizes.
 //!
-//! `options.txt` is made with the catalogue: the name of a type, its options below it, an empty line. Labels are
-//! values.
+//! `options.txt` is generated with the catalogue: the name of a type, its options on the next lines, an empty line.
+//! Labels equal values.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use provider::{CustomType, OptionOf};
 
 const OPTIONS: &str = include_str!("options.txt");
 
-/// The types: name and options, unread.
+/// The types: name and unparsed options.
 fn types() -> impl Iterator<Item = (&'static str, &'static str)> {
     OPTIONS.split("\n\n").filter_map(|part| part.trim().split_once('\n'))
 }
@@ -20,7 +20,7 @@ pub(super) fn names<'n>() -> impl Iterator<Item = &'n str> {
     types().map(|(name, _)| name)
 }
 
-/// The type that is meant by a name, spelt loosely.
+/// The type of a name in a loose spelling.
 pub(super) fn variable_type(name: &str) -> Option<Arc<CustomType>> {
     let plain = provider::plain_name(name);
     let (name, options) = types().find(|(name, _)| provider::plain_name(name) == plain)?;

@@ -1,11 +1,11 @@
-//! What else services and types of AWS are called: by their product names, by their command line, by the specification.
+//! Aliases of AWS services and types: product names, names of the command line tool, names in the specification.
 //!
-//! Names are plain here: in lower case and without hyphens. What the table gives is looked up in turn, so a name that
-//! the catalogue has itself always means that.
+//! Names are in plain form: lower case, without hyphens. The catalogue tries the result of the table in order. A name
+//! of the catalogue itself takes precedence over an alias.
 //!
-//! Not here: names that differ from the catalogue's in case and hyphens only; they need no table.
+//! Not here: names that differ from the catalogue's only in case and hyphens.
 
-/// Another name of a service, and the services that may be meant, in order.
+/// Aliases of services, each with the candidates in order.
 const SERVICES: &[(&str, &[&str])] = &[
     ("acm", &["certificatemanager"]),
     ("airflow", &["mwaa"]),
@@ -95,8 +95,8 @@ const SERVICES: &[(&str, &[&str])] = &[
     ("waf2", &["wafv2"]),
 ];
 
-/// Another name of a type that is no name of its service alone, and the type. The specification's own examples need the
-/// first of them.
+/// Aliases of types that are not just aliases of their service. The examples of the specification use the first of
+/// them.
 const TYPES: &[(&str, &str)] = &[
     ("aws/vpc", "aws/ec2/vpc"),
     ("aws/apigateway/httpapi", "aws/apigatewayv2/api"),
@@ -115,7 +115,7 @@ const TYPES: &[(&str, &str)] = &[
     ("aws/route53/record", "aws/route53/recordset"),
 ];
 
-/// Other names of the type that is meant by a plain name that the catalogue does not have, likeliest first.
+/// Candidates for a plain name that the catalogue does not have, the most likely first.
 pub fn others(plain: &str) -> impl Iterator<Item = String> {
     let whole = TYPES.iter().find(|(other, _)| *other == plain).map(|(_, name)| (*name).to_owned());
     let mut parts = plain.splitn(3, '/');
@@ -125,7 +125,7 @@ pub fn others(plain: &str) -> impl Iterator<Item = String> {
         .iter()
         .find(|(other, _)| *other == service && !rest.is_empty())
         .map_or(&[] as &[&str], |(_, services)| services);
-    // With its service another name of a type may have a table of its own.
+    // An alias of a type may have a table together with its service.
     let named: Vec<String> = services.iter().map(|service| format!("{namespace}/{service}/{rest}")).collect();
     let types: Vec<String> = named
         .iter()
@@ -134,12 +134,12 @@ pub fn others(plain: &str) -> impl Iterator<Item = String> {
     whole.into_iter().chain(named).chain(types)
 }
 
-/// Other names of services, plain, each with the services that may be meant.
+/// Aliases of services in plain form, each with its candidates.
 pub fn names() -> &'static [(&'static str, &'static [&'static str])] {
     SERVICES
 }
 
-/// Other names of types, plain, each with the type.
+/// Aliases of types in plain form, each with its type.
 pub fn types() -> &'static [(&'static str, &'static str)] {
     TYPES
 }

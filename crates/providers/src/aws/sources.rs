@@ -1,19 +1,19 @@
-//! Types of AWS as data sources: what can be listed can be looked for.
+//! AWS types as data sources: every type that can be listed can be searched.
 //!
-//! A candidate has the fields of the resource. Filters are its fields that hold scalars or lists of them, and its tags
-//! as a map from key to value. Nothing is pushed down: that is for the provider to say when there is one.
+//! A candidate has the fields of the resource. Its filters are the fields with scalars or lists of scalars, and its
+//! tags as a map. No filter is pushed down, because there is no provider yet.
 
 use std::sync::Arc;
 
 use blueprint::{Constraint, Field, IndexMap, Kind, Schema, Type};
 use provider::{DataSourceType, FilterField, FilterType, ResourceType};
 
-/// The data source type that looks for things of a resource type.
+/// The data source type for a resource type.
 pub(super) fn data_source_type(ty: &ResourceType) -> DataSourceType {
     let mut filters = IndexMap::default();
     let mut fields = IndexMap::default();
     for (name, field) in &ty.schema.fields {
-        // What cannot be read back is not there to be found.
+        // Fields that cannot be read back are not searchable.
         if field.ignore_drift {
             continue;
         }

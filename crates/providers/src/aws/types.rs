@@ -1,14 +1,14 @@
-//! Types of the compact catalogue as the rest of the house knows them, each made when it is first asked for and kept.
+//! Resource types of the compact catalogue, each built on first use and cached.
 //!
-//! A field that needs itself (a statement inside a statement) is anything where it comes again: what stands deeper is
-//! left to the provider.
+//! A recursive field, such as a statement inside a statement, accepts anything at its inner occurrence. The provider
+//! checks deeper levels.
 //!
-//! Not here: the bytes ([`format`](super::format)), what else services are called ([`services`](super::services)).
+//! Not here: the bytes ([`format`](super::format)), aliases ([`services`](super::services)).
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use blueprint::{Constraint, Field, IndexMap, Kind, Name, ReplaceOrder, Schema, Standing, Value};
+use blueprint::{Constraint, Field, IndexMap, Kind, Name, ReplaceOrder, Schema, SupportStatus, Value};
 use provider::{Attributes, Capabilities, CustomType, DataSourceType, ResourceType, TypeSource};
 
 use super::format::{Block, Entry, Malformed, Packed, PackedType, Shape, ShapeKind, ability, flag, mark};
@@ -23,7 +23,7 @@ pub struct PackedTypes {
 }
 
 impl PackedTypes {
-    /// Of a file that has been opened. No type is made yet.
+    /// The types of an opened file. Builds no type.
     pub fn new(packed: Packed) -> PackedTypes {
         PackedTypes {
             blocks: (0..packed.blocks()).map(|_| OnceLock::new()).collect(),
@@ -37,21 +37,20 @@ impl PackedTypes {
         &self.packed
     }
 
-    /// The place in the index of the type that is meant by a name: by its own, loosely, or by another name of its
-    /// service or of itself.
+    /// The position in the index of the type of a name: its own name in a loose spelling, or an alias.
     pub fn find(&self, name: &str) -> Option<usize> {
         let plain = provider::plain_name(name);
         self.packed.find(&plain).or_else(|| services::others(&plain).find_map(|other| self.packed.find(&other)))
     }
 
-    /// The block of the type at a place in the index, and its position there.
+    /// The block of the type at a position of the index, and its position in the block.
     pub(super) fn block_of(&self, at: usize) -> Option<(&Block, usize)> {
         let Entry { block, position, .. } = self.packed.entry(at)?;
         let block = self.blocks.get(block)?.get_or_init(|| self.packed.block(block).ok()).as_ref()?;
         Some((block, position))
     }
 
-    /// The type at a place in the index; none if there is none, or the file is damaged.
+    /// The type at a position of the index. `None` if there is none, or if the file is damaged.
     pub fn made(&self, at: usize) -> Option<Arc<ResourceType>> {
         let made = self.made.get(at)?.get_or_init(|| {
             let (block, position) = self.block_of(at)?;
@@ -114,7 +113,7 @@ fn resource_type(name: &str, block: &Block, position: usize) -> Result<ResourceT
         attributes: Attributes::Fields,
         update_policy: None,
         service: None,
-        standing: Standing::Supported,
+        support_status: SupportStatus::Supported,
         waits: Vec::new(),
         replaces_where: Vec::new(),
         sources: IndexMap::default(),
@@ -122,7 +121,7 @@ fn resource_type(name: &str, block: &Block, position: usize) -> Result<ResourceT
     })
 }
 
-/// How far a shape is.
+/// The state of a shape during the conversion.
 #[derive(Clone)]
 enum Stage {
     New,
@@ -130,7 +129,7 @@ enum Stage {
     Done(Box<Field>),
 }
 
-/// Makes the fields of one type. Shapes that several fields share are made once.
+/// Builds the fields of one type. Shapes that several fields share are built once.
 struct Making<'b> {
     block: &'b Block,
     shapes: Vec<Stage>,
@@ -142,7 +141,7 @@ impl<'b> Making<'b> {
         self.names.entry(text).or_insert_with(|| text.into()).clone()
     }
 
-    /// A field of this shape that nothing else is said of.
+    /// A field of this shape without further marks.
     fn shape(&mut self, number: usize) -> Result<Field, Malformed> {
         match &self.shapes[number] {
             Stage::Done(field) => return Ok(Field::clone(field)),
@@ -214,6 +213,6 @@ fn flagged(field: &mut Field, flags: u64) {
     field.unique = has(flag::UNIQUE);
     field.must_recreate = has(flag::MUST_RECREATE);
     field.changes_on_update = has(flag::CHANGES_ON_UPDATE);
-    // What cannot be read back cannot be compared.
+    // A field that cannot be read back cannot be compared.
     field.ignore_drift = has(flag::WRITE_ONLY);
 }

@@ -1,41 +1,41 @@
-//! Values with the names that CloudFormation has for fields, and back.
+//! Translates between the field names of documents and those of CloudFormation.
 //!
-//! Works on the compact form itself, so nothing is too deep for it. What the catalogue does not know keeps its name:
-//! the free content of policies, for example.
+//! It works on the compact form, so nesting has no limit. Names outside the catalogue, such as the content of policies,
+//! stay unchanged.
 
 use blueprint::{Name, Value};
 
 use super::format::{Block, ShapeKind};
 use super::types::PackedTypes;
 
-/// Which names are wanted.
+/// The direction of the translation.
 #[derive(Clone, Copy)]
 enum Spelling {
-    /// A document's.
+    /// To the names of documents.
     Ours,
-    /// CloudFormation's.
+    /// To the names of CloudFormation.
     Original,
 }
 
 impl PackedTypes {
-    /// CloudFormation's name of the type that is meant by a name: `AWS::S3::Bucket`.
+    /// CloudFormation's name of a type: `AWS::S3::Bucket`.
     pub fn original_name(&self, name: &str) -> Option<&str> {
         let (block, position) = self.block_of(self.find(name)?)?;
         Some(block.ty(position).ok()?.original)
     }
 
-    /// The paths that identify a thing of this type together, in CloudFormation's names, with `/` between.
+    /// The paths that together identify a resource of this type, in CloudFormation's names, with `/` as separator.
     pub fn identifier(&self, name: &str) -> Vec<&str> {
         let found = self.find(name).and_then(|at| self.block_of(at));
         found.and_then(|(block, position)| block.ty(position).ok()).map(|ty| ty.identifier).unwrap_or_default()
     }
 
-    /// The fields of a thing of this type, as documents name them, with CloudFormation's names.
+    /// Translates the fields of a resource to CloudFormation's names.
     pub fn to_original(&self, name: &str, fields: &Value) -> Value {
         self.renamed(name, fields, Spelling::Original)
     }
 
-    /// The fields of a thing of this type, as CloudFormation names them, with the names that documents use.
+    /// Translates the fields of a resource to the names of documents.
     pub fn from_original(&self, name: &str, fields: &Value) -> Value {
         self.renamed(name, fields, Spelling::Ours)
     }
@@ -76,7 +76,7 @@ fn renamed(block: &Block, shape: usize, value: &Value, wanted: Spelling) -> Valu
             };
             (name, renamed(block, member.shape, value, wanted))
         })),
-        // The branch that knows most of the names; of several the first.
+        // The branch that knows most of the names; the first one on a tie.
         (ShapeKind::Union(branches), value) => {
             let best = branches.iter().rev().max_by_key(|branch| fit(block, **branch, value, wanted));
             best.map_or_else(|| value.clone(), |branch| renamed(block, *branch, value, wanted))
@@ -85,7 +85,7 @@ fn renamed(block: &Block, shape: usize, value: &Value, wanted: Spelling) -> Valu
     }
 }
 
-/// How well a shape suits a value: 0 not at all, more for more names that it knows.
+/// How many names of a value a shape knows; 0 if it does not match.
 fn fit(block: &Block, shape: usize, value: &Value, wanted: Spelling) -> usize {
     match (block.shape(shape).map(|shape| shape.kind), value) {
         (Ok(ShapeKind::Object(members)), Value::Map(entries)) => {

@@ -1,5 +1,5 @@
-//! Data sources of a simulated provider: the rows of the catalogue, else one candidate that meets the filters; and the
-//! functions of the namespace `test`.
+//! Data sources of a simulated provider: the rows of the catalogue, else one candidate that matches the filters.
+//! Functions of the namespace `test`.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::plausible::Subject;
 use super::values::{self, Facts};
 use super::wished;
 
-/// The candidates for some filters, in the order of the rows.
+/// The candidates for filters, in the order of the rows.
 pub(super) fn fetch(data_source_type: &DataSourceType, filters: &[(Name, Name, Value)], fit: &Fit) -> Fetched {
     if data_source_type.rows.is_empty() {
         return Fetched {
@@ -52,7 +52,7 @@ fn candidate(data_source_type: &DataSourceType, row: &Value, filters: &[(Name, N
     Candidate { filter_fields: Value::Map(Arc::new(filter_fields)), fields: Value::Map(Arc::new(fields.collect())) }
 }
 
-/// What stands at a path of dots, `[n]` and `[]`, the first item; a name with dots in it goes before a path.
+/// The value at a path of dots, `[n]` and `[]` for the first item. A name with dots takes precedence over a path.
 fn at_path<'a>(row: &'a Value, path: &str) -> Option<&'a Value> {
     if let Some(value) = row.get(path) {
         return Some(value);
@@ -73,7 +73,7 @@ fn at_path<'a>(row: &'a Value, path: &str) -> Option<&'a Value> {
     Some(value)
 }
 
-/// A candidate for a type without rows: it meets every filter, and equal filters give equal fields.
+/// A candidate of a type without rows. It matches every filter; equal filters give equal fields.
 fn invented(data_source_type: &DataSourceType, filters: &[(Name, Name, Value)], fit: &Fit) -> Candidate {
     let mut text = data_source_type.name.to_string();
     for (field, operator, search) in filters {
@@ -93,8 +93,8 @@ fn invented(data_source_type: &DataSourceType, filters: &[(Name, Name, Value)], 
     Candidate { filter_fields: Value::Map(Arc::default()), fields: Value::Map(Arc::new(fields)) }
 }
 
-/// The result of a function: by its rule in the namespace `test`, else a plausible value of the declared type, the same
-/// for equal arguments.
+/// The result of a function: by its rule in the namespace `test`, else a plausible value of the declared type. Equal
+/// arguments give equal results.
 pub(super) fn call(catalog: &Catalog, function: &str, arguments: &[Value], fit: &Fit) -> Result<Value, ProviderError> {
     let refused = |message: String| ProviderError::new(ErrorKind::Document, message);
     let beyond = || refused("the result is beyond 64 bits".into());

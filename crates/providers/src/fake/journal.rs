@@ -1,41 +1,41 @@
-//! What was asked of a simulated provider, in order, for tests that expect it.
+//! The calls to a simulated provider, in order, for tests.
 
 use std::collections::BTreeMap;
 
 use blueprint::Name;
 use provider::Operation;
 
-/// Something that happened.
+/// An event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Happened {
-    /// A call came in.
+    /// A call started.
     Began(Operation, Name),
     /// The last call of that kind at the address succeeded.
     Ended(Operation, Name),
-    /// The thing at the address was found stable.
+    /// The resource at the address became ready.
     Ready(Name),
 }
 
-/// Everything that happened, in order.
+/// All events, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Journal {
-    /// In order.
+    /// The events in order.
     pub events: Vec<Happened>,
-    /// The most calls that were under way at once.
+    /// The maximum number of concurrent calls.
     pub most_in_flight: u32,
     pub(super) in_flight: u32,
     pub(super) is_off: bool,
 }
 
 impl Journal {
-    /// Writes down what happened, if anybody will ask.
+    /// Records an event, if the journal is enabled.
     pub(super) fn push(&mut self, happened: impl FnOnce() -> Happened) {
         if !self.is_off {
             self.events.push(happened());
         }
     }
 
-    /// Calls by operation and address, such as `create r`, with their number; tries that failed count too.
+    /// Calls by operation and address, such as `create r`, with their number, including failed tries.
     pub fn calls(&self) -> BTreeMap<String, u32> {
         let mut calls = BTreeMap::new();
         for event in &self.events {
@@ -46,8 +46,8 @@ impl Journal {
         calls
     }
 
-    /// Whether the first event, such as `create a` or `ready a`, has ended before the second begins. `None` if one of
-    /// the two never happened. Only calls that succeeded count; of several the last.
+    /// Whether the first event, such as `create a` or `ready a`, ended before the second began. `None` if one of them
+    /// did not occur. Only successful calls count; the last one of several.
     pub fn before(&self, first: &str, second: &str) -> Option<bool> {
         Some(self.ended(first)? < self.began(second)?)
     }
@@ -61,7 +61,7 @@ impl Journal {
         })
     }
 
-    /// Where the try that succeeded began.
+    /// The start of the successful try.
     fn began(&self, what: &str) -> Option<usize> {
         let end = self.ended(what)?;
         let (word, address) = what.split_once(' ')?;

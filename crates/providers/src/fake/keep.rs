@@ -1,7 +1,6 @@
-//! The file of a simulated world: a line of JSON for each change, appended as it is made, without fsync.
+//! The file of a simulated world: one line of JSON per change, appended when it is made, without fsync.
 //!
-//! A line that was cut off at the end is as if the change had never been made. When more lines are history than tell of
-//! what is there, the file is written anew before the next change.
+//! A truncated last line is ignored. When most lines are history, the file is rewritten before the next change.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -11,20 +10,20 @@ use blueprint::Name;
 
 use super::thing::Thing;
 
-/// The first line of every such file.
+/// The first line of every world file.
 const HEAD: &str = "{\"world\":1}";
 
 /// One change.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Line {
-    /// A thing came into being, as the n-th at its address.
+    /// A resource was created as the n-th at its address.
     Created(Box<Thing>, u32),
-    /// A thing is now like this.
+    /// A resource was changed.
     Changed(Box<Thing>),
-    /// The thing of that id is gone.
+    /// The resource of that id was deleted.
     Gone(Name),
-    /// So many things were made at this address so far.
+    /// The number of resources ever created at an address.
     Made(Name, u32),
 }
 
@@ -49,20 +48,20 @@ pub enum WorldError {
     },
 }
 
-/// The file, opened for writing with the first change.
+/// The file. It is opened for writing with the first change.
 #[derive(Debug)]
 pub(super) struct Keeper {
     path: PathBuf,
     file: Option<File>,
-    /// Lines in the file.
+    /// The number of lines in the file.
     lines: usize,
-    /// How much of the file is whole lines, where a last one was cut off.
+    /// The length of the complete lines in bytes, if the last line is truncated.
     whole: Option<u64>,
     buffer: Vec<u8>,
 }
 
 impl Keeper {
-    /// Hands on every change that the file tells of, in order. A file that is not there is empty.
+    /// Reads a file and passes each change to `take`, in order. A missing file is empty.
     pub(super) fn load(path: &Path, mut take: impl FnMut(Line)) -> Result<Keeper, WorldError> {
         let mut keeper = Keeper { path: path.into(), file: None, lines: 0, whole: None, buffer: Vec::new() };
         let shown = path.display().to_string();
@@ -99,7 +98,7 @@ impl Keeper {
         }
     }
 
-    /// Appends a change; `all` tells everything there is, should the file be written anew first.
+    /// Appends a change. `all` gives the whole content, in case the file is rewritten first.
     pub(super) fn write<I: Iterator<Item = Line>>(&mut self, line: &Line, all: impl FnOnce() -> I) -> io::Result<()> {
         let file = match &mut self.file {
             Some(file) => file,
@@ -108,7 +107,7 @@ impl Keeper {
         self.buffer.clear();
         serde_json::to_writer(&mut self.buffer, line)?;
         self.buffer.push(b'\n');
-        // One write per line: another process that appends cannot get between.
+        // One write per line, so that lines of concurrent processes are not mixed.
         file.write_all(&self.buffer)?;
         self.lines += 1;
         Ok(())
@@ -127,7 +126,7 @@ fn open<I: Iterator<Item = Line>>(
     }
     if *lines > 200 {
         let all: Vec<Line> = all().collect();
-        // Rewritten only while nobody else has it open for writing.
+        // Rewritten only if no other process has it open for writing.
         if *lines > 2 * all.len() && file.try_lock().is_ok() {
             let other = path.with_extension("world.new");
             let mut writer = BufWriter::new(append(&other)?);
@@ -152,7 +151,7 @@ fn open<I: Iterator<Item = Line>>(
     Ok(file)
 }
 
-/// Readable by its owner alone: the things in it have passwords, as they have in a real cloud.
+/// Readable by its owner only, because resources hold passwords, as in a real cloud.
 fn append(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.append(true).create(true);

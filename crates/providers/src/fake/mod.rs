@@ -1,12 +1,12 @@
-//! A simulated cloud: a provider that follows a catalogue and manages things in memory, stricter than a real one, with
-//! scripted faults. With its own catalogue it is the namespace `test`; with the catalogue of another provider it
-//! stands in for that one.
+//! A simulated cloud: a provider that follows a catalogue and manages resources in memory. It is stricter than a real
+//! one and has scripted faults. Its own catalogue is the namespace `test`; with the catalogue of another provider it
+//! stands in for that provider.
 //!
-//! Everything it answers follows from what it was asked: ids and computed values come from a hash of instance, address
-//! and the number of things made there. It knows no clock but the runtime's timer, for the time that a call is told to
-//! take.
+//! All answers follow from the calls: ids and computed values are derived from a hash of instance, address and the
+//! number of resources created there. It uses no clock besides the runtime's timer, for calls with a configured
+//! duration.
 //!
-//! Not here: what the things do (they do nothing).
+//! Not here: any effect of the resources.
 
 mod data;
 mod journal;
@@ -31,8 +31,8 @@ use std::time::Duration;
 use blueprint::{Name, Value};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Direction, ErrorKind, FetchRequest,
-    Fetched, Fit, Operation, PlanRequest, Planned, Provider, ProviderError, ReadRequest, ResourceType, Seen, Stability,
-    Transform,
+    Fetched, Fit, Operation, PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness,
+    ResourceType, Transform,
 };
 
 pub use self::journal::{Happened, Journal};
@@ -58,39 +58,39 @@ static WHOLE: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     Arc::new(catalog)
 });
 
-/// What this provider can do with things of any type, whatever the catalogue says of a real one.
+/// The capabilities of every simulated type, whatever the catalogue says of the real one.
 fn finish(resource_type: &mut ResourceType) {
     resource_type.capabilities.finds = true;
 }
 
-/// The catalogue of the namespace `test`, whose types are read when they are asked for.
+/// The catalogue of the namespace `test`. Types are read on first use.
 pub fn catalog() -> Arc<Catalog> {
     CATALOG.clone()
 }
 
-/// The same with all types at hand.
+/// The same catalogue with all types loaded.
 pub fn whole_catalog() -> Arc<Catalog> {
     WHOLE.clone()
 }
 
-/// What is called when a scripted crash ends the "process".
+/// Called when a scripted crash ends the process.
 pub type OnCrash = Arc<dyn Fn() + Send + Sync>;
 
-/// How a simulated provider is to be.
+/// The options of a simulated provider.
 #[derive(Clone, Default)]
 pub struct FakeOptions {
-    /// What it offers; the namespace `test` if none is given.
+    /// Its catalogue. `None` for the namespace `test`.
     pub catalog: Option<Arc<Catalog>>,
-    /// Where its things are; a world of its own if none is given.
+    /// Its world. `None` for a new one.
     pub world: Option<SharedWorld>,
-    /// What goes wrong.
+    /// Its faults.
     pub faults: Vec<Fault>,
-    /// Who answers calls of its functions and carries out its transforms: the provider that it stands in for, if there
-    /// is one. Both are pure.
+    /// The real provider, which answers function calls and runs transforms, because both are pure. `None` if there is
+    /// none.
     pub functions: Option<Arc<dyn Provider>>,
-    /// Nobody will ask what happened: no [`Journal`] is kept.
+    /// Disables the [`Journal`].
     pub keeps_no_journal: bool,
-    /// Called when a scripted crash ends the process. The call that crashed then never returns: drop its future.
+    /// Called when a scripted crash ends the process. The crashed call never returns, so its future must be dropped.
     pub on_crash: Option<OnCrash>,
 }
 
@@ -112,32 +112,32 @@ pub fn provider(options: FakeOptions) -> FakeProvider {
     }
 }
 
-/// A provider that manages things in a [`World`].
+/// Manages the resources of a [`World`].
 pub struct FakeProvider {
     catalog: Arc<Catalog>,
     world: SharedWorld,
     script: Mutex<Script>,
     journal: Mutex<Journal>,
     fit: Fit,
-    /// Types that others wait for: they are never stable at once.
+    /// Types that other types wait for. Their resources are never ready at once.
     late: HashSet<Name>,
     functions: Option<Arc<dyn Provider>>,
     on_crash: Option<OnCrash>,
     crashed: AtomicBool,
 }
 
-/// A lock that outlives a panic elsewhere: what it holds is whole between any two statements.
+/// Locks a mutex, also after a panic of another holder: the data is consistent between any two statements.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl FakeProvider {
-    /// The world that its things are in.
+    /// The world of its resources.
     pub fn world(&self) -> &SharedWorld {
         &self.world
     }
 
-    /// What happened so far.
+    /// The events so far.
     pub fn journal(&self) -> Journal {
         lock(&self.journal).clone()
     }
@@ -156,7 +156,7 @@ impl FakeProvider {
         })
     }
 
-    /// Ends the process: nothing is answered any more.
+    /// Ends the process: no call returns any more.
     async fn crash(&self) -> ProviderError {
         self.crashed.store(true, Ordering::SeqCst);
         if let Some(on_crash) = &self.on_crash {
@@ -172,7 +172,7 @@ impl FakeProvider {
         not_cancelled(call)?;
         let resource_type = self.resource_type(request.type_name)?;
         let place = format!("{}/{address}", call.instance);
-        lock(&self.world).sharpen(&place);
+        lock(&self.world).remember_outcome(&place);
 
         let fault = lock(&self.script).strike(operation, &address);
         match fault {
@@ -187,7 +187,7 @@ impl FakeProvider {
             }
             Some(FaultKind::Crash { when: When::Before, untraceable }) => {
                 if untraceable {
-                    lock(&self.world).blur(&place);
+                    lock(&self.world).forget_outcome(&place);
                 }
                 return Err(self.crash().await);
             }
@@ -197,7 +197,7 @@ impl FakeProvider {
         match fault {
             Some(FaultKind::Crash { untraceable, .. }) => {
                 if untraceable {
-                    lock(&self.world).blur(&place);
+                    lock(&self.world).forget_outcome(&place);
                 }
                 return Err(self.crash().await);
             }
@@ -222,7 +222,7 @@ impl FakeProvider {
         Ok(applied)
     }
 
-    /// What a call does when nothing goes wrong.
+    /// Carries out a call without faults.
     async fn work(
         &self,
         call: &Call,
@@ -264,7 +264,7 @@ impl FakeProvider {
             let thing = world.thing(id).filter(|thing| thing.type_name == resource_type.name);
             let thing = thing.ok_or_else(|| refused(Refusal::NotThere))?;
             if let Some(path) = values::forced(&resource_type.schema, &thing.fields, &desired) {
-                let message = format!("`{path}` cannot be changed in place: the thing must be made anew");
+                let message = format!("`{path}` cannot be changed in place: the resource must be replaced");
                 return Err(ProviderError::new(ErrorKind::Permanent, message).at(path));
             }
             world.update(resource_type, id, place, wish).map_err(refused)?
@@ -272,7 +272,7 @@ impl FakeProvider {
         Ok(Applied { id: thing.id, fields: thing.fields, private: Value::Null, stable, warnings: Vec::new() })
     }
 
-    /// Refuses what does not fit the catalogue to the letter, and what the catalogue says is refused.
+    /// Refuses a spec that does not match the catalogue exactly, or that the catalogue refuses.
     fn accepted(&self, resource_type: &ResourceType, desired: &Value) -> Result<(), ProviderError> {
         if let Some(misfit) = self.fit.fields(desired, &resource_type.schema, Direction::Sent) {
             let message =
@@ -286,7 +286,7 @@ impl FakeProvider {
     }
 }
 
-/// What the catalogue says is refused.
+/// Refuses values that the catalogue lists as refused.
 fn rejected<'a>(resource_type: &'a ResourceType, spec: &'a Value) -> impl Iterator<Item = (&'a str, &'a str)> {
     resource_type
         .rejects
@@ -316,7 +316,7 @@ fn refused(refusal: Refusal) -> ProviderError {
     }
 }
 
-/// Takes as long as the field `delayMs` says, unless the call is cancelled or its time is up: then nothing is done.
+/// Waits for the duration in the field `delayMs`. After a cancellation or the deadline the call does nothing.
 async fn wait(call: &Call, desired: &Value) -> Result<(), ProviderError> {
     let Some(delay) = desired.get("delayMs").and_then(Value::as_int).filter(|delay| *delay > 0) else { return Ok(()) };
     let delay = Duration::from_millis(delay.unsigned_abs());
@@ -331,7 +331,7 @@ async fn wait(call: &Call, desired: &Value) -> Result<(), ProviderError> {
     }
 }
 
-/// Counts a call as under way until it is dropped.
+/// Counts a call as running until it is dropped.
 struct InFlight<'a> {
     journal: &'a Mutex<Journal>,
 }
@@ -375,14 +375,18 @@ impl Provider for FakeProvider {
         })
     }
 
-    fn read<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
             not_cancelled(call)?;
             let resource_type = self.resource_type(request.type_name)?;
             let place = || format!("{}/{}", call.instance, call.address);
             let mut world = lock(&self.world);
-            if world.is_blurred(place) {
-                return Ok(Seen::CannotTell);
+            if world.is_outcome_unknown(place) {
+                return Ok(ReadOutcome::Unknown);
             }
             let known = Known { sent: request.inputs, fields: request.outputs };
             let thing = match (request.id, request.token) {
@@ -396,13 +400,13 @@ impl Provider for FakeProvider {
                 (None, None) => None,
             };
             Ok(match thing.filter(|thing| thing.type_name == resource_type.name) {
-                Some(thing) => Seen::There {
+                Some(thing) => ReadOutcome::Present {
                     id: thing.id.clone(),
                     fields: thing.fields.clone(),
                     private: Value::Null,
                     expired: None,
                 },
-                None => Seen::Gone,
+                None => ReadOutcome::Absent,
             })
         })
     }
@@ -411,11 +415,11 @@ impl Provider for FakeProvider {
         Box::pin(self.act(call, request))
     }
 
-    fn stable<'a>(
+    fn poll_ready<'a>(
         &'a self,
         call: &'a Call,
         request: ReadRequest<'a>,
-    ) -> BoxFuture<'a, Result<Stability, ProviderError>> {
+    ) -> BoxFuture<'a, Result<Readiness, ProviderError>> {
         Box::pin(async move {
             not_cancelled(call)?;
             let mut world = lock(&self.world);
@@ -424,11 +428,11 @@ impl Provider for FakeProvider {
                 (None, token) => token.and_then(|token| world.by_token(token)).map(|thing| thing.id.clone()),
             };
             let id = id.filter(|id| world.thing(id).is_some()).ok_or_else(|| refused(Refusal::NotThere))?;
-            if !world.settles(&id) {
-                return Ok(Stability::NotYet);
+            if !world.poll_ready(&id) {
+                return Ok(Readiness::NotYet);
             }
             lock(&self.journal).push(|| Happened::Ready(call.address.to_string().into()));
-            Ok(Stability::Stable(Value::Null))
+            Ok(Readiness::Ready(Value::Null))
         })
     }
 

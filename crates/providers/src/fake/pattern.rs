@@ -1,16 +1,16 @@
-//! A text that a regular expression finds, for made-up values of fields with a pattern.
+//! Generates texts that match a regular expression, for fields with a pattern.
 //!
-//! Not here: whether the text also fits the field's other limits (the caller looks and asks again).
+//! Not here: other limits of the field. The caller checks them and tries again.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 use super::seed::Seed;
 
-/// Beyond this many characters, or parts of the pattern visited, it is given up.
+/// Maximum number of visited parts of the pattern.
 const MOST: usize = 10_000;
 
-/// A text that the pattern finds; `more` is how far optional and open-ended parts are spun out. None if it cannot be
-/// read or grows too long.
+/// A text that matches the pattern. `more` is the number of additional repetitions of optional and open-ended parts.
+/// `None` if the pattern is invalid, or if the text is too long.
 pub(super) fn text(pattern: &str, more: u32, seed: &mut Seed) -> Option<String> {
     let hir = regex_syntax::parse(pattern).ok()?;
     let mut text = String::new();
@@ -38,7 +38,7 @@ fn write(hir: &Hir, more: u32, seed: &mut Seed, left: &mut usize, text: &mut Str
             }
         }
         HirKind::Alternation(branches) => {
-            // The first is the usual one; the others come up when that does not fit.
+            // The first branch is tried first; others are drawn when it does not fit.
             let at = if more < 2 { 0 } else { seed.below(branches.len() as u64) as usize };
             write(branches.get(at)?, more, seed, left, text)?;
         }
@@ -46,7 +46,7 @@ fn write(hir: &Hir, more: u32, seed: &mut Seed, left: &mut usize, text: &mut Str
     Some(())
 }
 
-/// A character of a class: lower-case letters and digits before anything else.
+/// A character of a class. Lower-case letters and digits are preferred.
 fn pick(class: &Class, seed: &mut Seed) -> Option<char> {
     let ranges: Vec<(char, char)> = match class {
         Class::Unicode(class) => class.ranges().iter().map(|range| (range.start(), range.end())).collect(),
@@ -57,7 +57,7 @@ fn pick(class: &Class, seed: &mut Seed) -> Option<char> {
             .iter()
             .flat_map(|(from, to)| {
                 let (from, to) = ((*from).max(first), (*to).min(last));
-                // An empty range where the two do not meet.
+                // The range is empty if the two do not overlap.
                 from..=to
             })
             .collect();
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_found_by_its_pattern() {
+    fn generated_texts_match_their_pattern() {
         for pattern in [
             "^[a-z]{2}-[0-9]{1,4}$",
             "^arn:(aws|aws-cn):[a-z0-9-]+:[a-z]{2}-[a-z]+-[0-9]:[0-9]{12}:.+$",
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pattern_or_too_much_gives_nothing() {
+    fn invalid_and_excessive_patterns_give_no_text() {
         assert_eq!(text("(", 0, &mut Seed::new("")), None);
         assert_eq!(text("(((a{100}){100}){100})", 0, &mut Seed::new("")), None);
         assert_eq!(text("((((a?)*b?)*c?)*d?)*", 1000, &mut Seed::new("")), None);

@@ -1,13 +1,13 @@
-//! Values that nobody declared how to fill in: made up by kind, name, limits and pattern of the field, so that a
-//! rehearsal reads like the real thing. Everything follows from the hash of a thing, so equal things get equal values.
+//! Plausible values for fields without a template, from kind, name, limits and pattern of the field, so that a
+//! simulation looks real. All values follow from the hash of a resource.
 //!
 //! ```text
 //! aws/lambda/function  functionArn   arn:aws:lambda:eu-west-1:123456789012:function:orders
-//! shop/shelf           shelfId       shelf-3f2a9c1d
+//! shop/rack            rackId        rack-3f2a9c1d
 //! ```
 //!
-//! Not here: values that the catalogue does declare (`values.rs`). No provider has code here: what an ARN, a URL or a
-//! time looks like is a matter of form, told by names.
+//! Not here: values with a template in the catalogue (`values.rs`). There is no code for single providers: the form of
+//! an ARN, a URL or a time follows from names.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,31 +19,31 @@ use provider::{Catalogs, Direction, Fit};
 use super::pattern;
 use super::seed::Seed;
 
-/// The account and the region of everything that has one.
+/// The account and the region of all ARNs.
 const ACCOUNT: &str = "123456789012";
 const REGION: &str = "eu-west-1";
 
-/// 2023-01-02T15:04:05Z, some time after which everything was made.
+/// 2023-01-02T15:04:05Z, the earliest creation time.
 const MADE: i64 = 1_672_671_845;
 
-/// Objects inside objects beyond this depth have only what they must have.
+/// Below this depth, objects have only required fields.
 const DEPTH: u32 = 6;
 
-/// The thing that a value is made up for.
+/// The resource of a value.
 #[derive(Clone, Copy)]
 pub(super) struct Subject<'a> {
     /// Its type: `aws/lambda/function`.
     pub(super) type_name: &'a str,
-    /// What makes it different from others.
+    /// The hash that distinguishes it from others.
     pub(super) hash: &'a str,
-    /// What the document calls it, if it does.
+    /// Its name in the document, if it has one.
     pub(super) name: Option<&'a str>,
-    /// Looks whether a value fits its field.
+    /// Checks values against fields.
     pub(super) fit: &'a Fit,
 }
 
-/// What the document calls a thing: its field `name`, or `functionName` of a function, or the first field that is a
-/// name.
+/// The name of a resource in the document: its field `name`, or `functionName` of a function, or the first field that
+/// ends in `name`.
 pub(super) fn own_name<'a>(type_name: &str, schema: &Schema, sent: &'a Value) -> Option<&'a str> {
     let last = Catalogs::last_name_of(type_name).replace(['-', '_'], "").to_ascii_lowercase();
     let text = |name: &str| sent.get(name).and_then(Value::as_text).filter(|text| !text.is_empty());
@@ -58,17 +58,17 @@ pub(super) fn own_name<'a>(type_name: &str, schema: &Schema, sent: &'a Value) ->
 }
 
 impl Subject<'_> {
-    /// A value that the field could have.
+    /// A value for a field.
     pub(super) fn value(&self, name: &str, field: &Field) -> Value {
         self.at(name, name, field)
     }
 
-    /// A value that the field could have; `path` tells it from others of the same name in the thing.
+    /// A value for a field. `path` distinguishes fields of the same name in a resource.
     pub(super) fn at(&self, path: &str, name: &str, field: &Field) -> Value {
         self.at_depth(path, name, field, 0)
     }
 
-    /// A value of a type: the result of a function.
+    /// A value of a type, for the result of a function.
     pub(super) fn of_type(&self, name: &str, ty: &Type) -> Value {
         self.value(name, &field_of(ty))
     }
@@ -92,7 +92,7 @@ impl Subject<'_> {
             Kind::Boolean => Value::Bool(true),
             Kind::Array(item) => {
                 let limits = &field.constraint;
-                // Far more than any list of a real thing, so that no catalogue fills the memory.
+                // Limits the memory that a catalogue can cause.
                 let least = limits.min_items.unwrap_or(0).min(1000);
                 let usual = if depth < DEPTH { 2 } else { 0 };
                 let count = limits.max_items.map_or(usual, |most| usual.min(most)).max(least);
@@ -124,13 +124,13 @@ impl Subject<'_> {
             .collect()
     }
 
-    /// A text by the name of its field, or by its pattern where that does not fit; always one that fits, where there is
-    /// one that can be found.
+    /// A text for a field, by its name, or by its pattern if that does not match. It matches all limits, if such a text
+    /// can be generated.
     fn text(&self, path: &str, name: &str, field: &Field, seed: &mut Seed) -> Value {
         let fits = |value: &Value| self.fit.field(value, field, Direction::Answered).is_none();
-        let told = self.told(path, name, field.sensitive, seed);
+        let by_name = self.by_name(path, name, field.sensitive, seed);
         let limits = &field.constraint;
-        let clipped = clip(&told, limits.min_length, limits.max_length, seed);
+        let clipped = clip(&by_name, limits.min_length, limits.max_length, seed);
         let first = Value::text(clipped);
         if fits(&first) {
             return first;
@@ -141,45 +141,56 @@ impl Subject<'_> {
         drawn.find(fits).unwrap_or(first)
     }
 
-    /// A text by the name of its field.
-    fn told(&self, path: &str, name: &str, is_secret: bool, seed: &mut Seed) -> String {
+    /// A text for a field by its name.
+    fn by_name(&self, path: &str, name: &str, is_secret: bool, seed: &mut Seed) -> String {
         let words = words(name);
         let last = words.last().map_or("", String::as_str);
         let before = words.len().checked_sub(2).and_then(|at| words.get(at)).map_or("", String::as_str);
-        let said = |wanted: &[&str]| wanted.contains(&last);
+        let is_any = |wanted: &[&str]| wanted.contains(&last);
         match last {
             "arn" => self.arn(&words, seed),
-            _ if said(&["uuid", "guid"]) => uuid(seed),
+            _ if is_any(&["uuid", "guid"]) => uuid(seed),
             "id" if ["account", "owner"].contains(&before) => ACCOUNT.into(),
             "id" if words.len() == 1 => format!("{}-{}", self.kind(), self.hash),
             "id" => format!("{}-{}", words[..words.len() - 1].join("-"), self.mark(path)),
             "name" if ["domain", "dns", "host"].contains(&before) => self.host(path),
             "name" if words.len() == 1 || self.is_own(&words[..words.len() - 1]) => self.named(),
             "url" if before == "base64" => base64(seed, 16),
-            _ if said(&["url", "uri", "href", "endpoint", "website"]) => format!("https://{}", self.host(path)),
-            _ if said(&["host", "hostname", "domain", "fqdn", "dns", "address"]) => match before {
+            _ if is_any(&["url", "uri", "href", "endpoint", "website"]) => format!("https://{}", self.host(path)),
+            _ if is_any(&["host", "hostname", "domain", "fqdn", "dns", "address"]) => match before {
                 "ip" => ip(&words, seed),
                 "email" | "mail" => format!("{}@example.com", self.named()),
                 _ => self.host(path),
             },
-            _ if said(&["ip", "ipv4"]) => ip(&words, seed),
+            _ if is_any(&["ip", "ipv4"]) => ip(&words, seed),
             "ipv6" => format!("2001:db8::{:x}", seed.below(0xffff)),
             _ if words.iter().any(|word| word == "ipv6") => format!("2001:db8:{:x}::/56", seed.below(0xffff)),
-            _ if said(&["cidr"]) || last == "block" && before == "cidr" => format!("10.{}.0.0/16", seed.below(256)),
+            _ if is_any(&["cidr"]) || last == "block" && before == "cidr" => format!("10.{}.0.0/16", seed.below(256)),
             "email" => format!("{}@example.com", self.named()),
-            _ if said(&["time", "at", "timestamp", "rfc3339", "before", "since", "created", "modified", "updated"]) => {
+            _ if is_any(&[
+                "time",
+                "at",
+                "timestamp",
+                "rfc3339",
+                "before",
+                "since",
+                "created",
+                "modified",
+                "updated",
+            ]) =>
+            {
                 time(MADE + seed.below(86_400) as i64)
             }
-            _ if said(&["after", "until", "expires", "expiry", "expiration"]) => {
+            _ if is_any(&["after", "until", "expires", "expiry", "expiration"]) => {
                 time(MADE + 31_536_000 + seed.below(86_400) as i64)
             }
             "date" => time(MADE).split('T').next().unwrap_or_default().into(),
             "region" => REGION.into(),
             "zone" => format!("{REGION}a"),
             "account" => ACCOUNT.into(),
-            _ if said(&["sha256", "digest", "checksum", "fingerprint"]) => seed.hex(64),
+            _ if is_any(&["sha256", "digest", "checksum", "fingerprint"]) => seed.hex(64),
             "sha1" => seed.hex(40),
-            _ if said(&["md5", "etag"]) => seed.hex(32),
+            _ if is_any(&["md5", "etag"]) => seed.hex(32),
             "hex" => seed.hex(16),
             "decimal" => seed.number().to_string(),
             "base64" => base64(seed, 16),
@@ -191,11 +202,11 @@ impl Subject<'_> {
                 format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", base64(seed, 48))
             }
             "openssh" => format!("ssh-ed25519 {}", base64(seed, 48)),
-            _ if said(&["password", "secret", "token", "passphrase"]) => base64(seed, 18).replace(['+', '/'], "x"),
+            _ if is_any(&["password", "secret", "token", "passphrase"]) => base64(seed, 18).replace(['+', '/'], "x"),
             "json" => "{}".into(),
             "port" => (1024 + seed.below(64_000)).to_string(),
-            _ if said(&["version", "revision"]) => "1".into(),
-            _ if said(&["status", "state"]) => "active".into(),
+            _ if is_any(&["version", "revision"]) => "1".into(),
+            _ if is_any(&["status", "state"]) => "active".into(),
             _ if is_secret => base64(seed, 18).replace(['+', '/'], "x"),
             _ => self.plain(path, name),
         }
@@ -206,17 +217,17 @@ impl Subject<'_> {
         Catalogs::last_name_of(self.type_name)
     }
 
-    /// Whether these words say what kind of thing it is.
+    /// Whether these words name its kind.
     fn is_own(&self, words: &[String]) -> bool {
         words.concat() == self.kind().replace(['-', '_'], "").to_ascii_lowercase()
     }
 
-    /// What it is called, else something by its kind.
+    /// Its name, else a name from its kind.
     fn named(&self) -> String {
         self.name.map_or_else(|| format!("{}-{}", self.kind(), self.hash), str::to_owned)
     }
 
-    /// Eight digits that differ from those of other fields.
+    /// Eight digits that differ between fields.
     fn mark(&self, path: &str) -> String {
         Seed::new(&format!("{}#{path}", self.hash)).hex(8)
     }
@@ -246,7 +257,7 @@ impl Subject<'_> {
             let service = segments.get(1).copied().unwrap_or(partition);
             (service.to_owned(), kind, seed.hex(8))
         };
-        // The service's own words and separators, where they are not those of most.
+        // Services with their own words and separators.
         let (service, kind) = (service.replace('-', ""), kind.as_str());
         let (service, place, what) = match (service.as_str(), kind) {
             (_, "role" | "user" | "policy" | "group") => {
@@ -290,7 +301,7 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// What one item of a list of that name would be called.
+/// The singular of the name of a list.
 fn singular(name: &str) -> &str {
     match name.strip_suffix('s') {
         Some(one) if !one.ends_with('s') && one.len() > 1 => one,
@@ -334,13 +345,13 @@ fn time(unix: i64) -> String {
     jiff::Timestamp::from_second(unix).map(|time| time.to_string()).unwrap_or_default()
 }
 
-/// A text within limits of length: cut at its end, or spun out.
+/// A text within limits of length: shortened, or extended with digits.
 fn clip(text: &str, least: Option<u64>, most: Option<u64>, seed: &mut Seed) -> String {
     let most = most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
-    // The end tells things apart, so it is the beginning that goes.
+    // Shortened at the start, because the end distinguishes resources.
     let length = text.chars().count();
     let mut text: String = text.chars().skip(length.saturating_sub(most)).collect();
-    // No text of a real thing is longer; what asks for more gets less.
+    // Limits the length that a catalogue can cause.
     let least = least.map_or(0, |least| usize::try_from(least).unwrap_or(usize::MAX).min(100_000));
     let length = length.min(most);
     if length < least {
@@ -349,7 +360,7 @@ fn clip(text: &str, least: Option<u64>, most: Option<u64>, seed: &mut Seed) -> S
     text
 }
 
-/// A field that holds values of a type.
+/// A field of a type.
 fn field_of(ty: &Type) -> Field {
     Field::of(match ty {
         Type::Bool => Kind::Boolean,
@@ -373,7 +384,7 @@ fn schema_of(object: &ObjectType) -> Schema {
 mod tests {
     use super::*;
 
-    fn told(type_name: &str, own: Option<&str>, name: &str) -> String {
+    fn text_of(type_name: &str, own: Option<&str>, name: &str) -> String {
         let fit = Fit::new();
         let subject = Subject { type_name, hash: "3f2a9c1d", name: own, fit: &fit };
         match subject.value(name, &Field::of(Kind::String)) {
@@ -386,29 +397,32 @@ mod tests {
     fn texts_look_like_what_they_are_called() {
         let function = "aws/lambda/function";
         let arn = "arn:aws:lambda:eu-west-1:123456789012:function:";
-        assert_eq!(told(function, Some("orders"), "functionArn"), format!("{arn}orders"));
-        assert_eq!(told(function, Some("orders"), "arn"), format!("{arn}orders"));
-        assert_eq!(told(function, None, "FunctionARN"), format!("{arn}function-3f2a9c1d"));
-        assert!(told(function, None, "roleArn").starts_with("arn:aws:iam::123456789012:role/"));
-        assert_eq!(told("aws/s3/bucket", Some("logs"), "arn"), "arn:aws:s3:::logs");
+        assert_eq!(text_of(function, Some("orders"), "functionArn"), format!("{arn}orders"));
+        assert_eq!(text_of(function, Some("orders"), "arn"), format!("{arn}orders"));
+        assert_eq!(text_of(function, None, "FunctionARN"), format!("{arn}function-3f2a9c1d"));
+        assert!(text_of(function, None, "roleArn").starts_with("arn:aws:iam::123456789012:role/"));
+        assert_eq!(text_of("aws/s3/bucket", Some("logs"), "arn"), "arn:aws:s3:::logs");
         assert_eq!(
-            told("aws/eventbridge/event-bus", Some("b"), "arn"),
+            text_of("aws/eventbridge/event-bus", Some("b"), "arn"),
             "arn:aws:events:eu-west-1:123456789012:event-bus/b"
         );
         assert_eq!(
-            told("aws/dynamodb/table", None, "tableArn"),
+            text_of("aws/dynamodb/table", None, "tableArn"),
             "arn:aws:dynamodb:eu-west-1:123456789012:table/table-3f2a9c1d"
         );
-        assert_eq!(told("shop/shelf", None, "id"), "shelf-3f2a9c1d");
-        assert!(told("shop/shelf", None, "rackId").starts_with("rack-"));
-        assert_eq!(told("shop/shelf", None, "ownerAccountId"), ACCOUNT);
-        assert_eq!(told("aws/api-gateway/rest-api", None, "endpoint"), "https://rest-api-3f2a9c1d.api-gateway.example");
-        assert_eq!(told("shop/shelf", None, "createdAt").len(), "2023-01-02T15:04:05Z".len());
-        assert!(told("shop/shelf", None, "notAfter").starts_with("2024-01-"));
-        assert!(told("shop/shelf", None, "publicIp").starts_with("203.0.113."));
-        assert_eq!(told("shop/shelf", None, "uuid").len(), 36);
-        assert!(told("tls/private-key", None, "privateKeyPem").starts_with("-----BEGIN PRIVATE KEY-----\n"));
-        assert_eq!(told("shop/shelf", None, "colour"), "colour-3f2a9c1d");
+        assert_eq!(text_of("shop/rack", None, "id"), "rack-3f2a9c1d");
+        assert!(text_of("shop/rack", None, "rackId").starts_with("rack-"));
+        assert_eq!(text_of("shop/rack", None, "ownerAccountId"), ACCOUNT);
+        assert_eq!(
+            text_of("aws/api-gateway/rest-api", None, "endpoint"),
+            "https://rest-api-3f2a9c1d.api-gateway.example"
+        );
+        assert_eq!(text_of("shop/rack", None, "createdAt").len(), "2023-01-02T15:04:05Z".len());
+        assert!(text_of("shop/rack", None, "notAfter").starts_with("2024-01-"));
+        assert!(text_of("shop/rack", None, "publicIp").starts_with("203.0.113."));
+        assert_eq!(text_of("shop/rack", None, "uuid").len(), 36);
+        assert!(text_of("tls/private-key", None, "privateKeyPem").starts_with("-----BEGIN PRIVATE KEY-----\n"));
+        assert_eq!(text_of("shop/rack", None, "colour"), "colour-3f2a9c1d");
     }
 
     #[test]

@@ -1,25 +1,24 @@
-//! What goes wrong on purpose: faults that a test writes down beforehand, as the deploy cases of the conformance pack
-//! do.
+//! Scripted faults, in the form of the conformance pack's deploy cases.
 
 use blueprint::{Map, Name};
 use provider::Operation;
 
-/// One fault. Reads from the JSON form of the conformance pack.
+/// One fault. Deserializes from the JSON form of the conformance pack.
 #[derive(Clone, Debug, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Fault {
-    /// The calls that it concerns; none for `slow`, which concerns the checks for stability.
+    /// The operation that it affects. `None` for `slow`, which affects readiness polls.
     #[serde(default)]
     pub on: Option<Operation>,
-    /// The address, as it prints.
+    /// The address as text.
     pub at: Name,
-    /// How many such calls go well before.
+    /// The number of calls that succeed before it.
     #[serde(default)]
     pub skip: u32,
-    /// How many calls it then spoils.
+    /// The number of calls that it affects.
     #[serde(default = "once")]
     pub times: u32,
-    /// What happens.
+    /// Its effect.
     #[serde(flatten)]
     pub kind: FaultKind,
 }
@@ -28,55 +27,55 @@ fn once() -> u32 {
     1
 }
 
-/// What a fault does.
+/// The effect of a fault.
 #[derive(Clone, Debug, serde::Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase")]
 pub enum FaultKind {
-    /// Refused, may be tried again.
+    /// A retryable error.
     Transient,
-    /// Refused for good.
+    /// A permanent error.
     Permanent,
-    /// Refused because there were too many calls; may be tried again.
+    /// A throttling error, which is retryable.
     Throttled,
-    /// Done, but the answer is lost; may be tried again.
+    /// The call is carried out, and its answer is lost with a retryable error.
     Lost,
-    /// Done in part: the thing is there, and the call failed for good.
+    /// The resource is created, and the call fails permanently.
     Partial,
     /// The process ends.
     Crash {
-        /// Before or after the call does its work.
+        /// Before or after the call is carried out.
         when: When,
-        /// Nobody can tell afterwards whether the work was done.
+        /// Whether it is unknown afterwards if the call was carried out.
         #[serde(default)]
         untraceable: bool,
     },
-    /// Done, but the answer is another.
+    /// The call is carried out, and its answer is changed.
     Answer {
-        /// Fields that are changed in it.
+        /// Fields that are changed in the answer.
         #[serde(default)]
         set: Map,
-        /// Fields that are missing from it.
+        /// Fields that are removed from the answer.
         #[serde(default)]
         drop: Vec<Name>,
     },
-    /// The thing takes its time to become stable.
+    /// The resource is not ready at once.
     Slow {
-        /// How many checks say no; all if none is given.
+        /// The number of polls that answer that it is not ready. All if none is given.
         checks: Option<u32>,
     },
 }
 
-/// When a process ends.
+/// The time of a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum When {
-    /// Nothing was done.
+    /// Before the call was carried out.
     Before,
-    /// All was done, and nobody was told.
+    /// After the call was carried out, before the answer.
     After,
 }
 
-/// The faults of one provider, used up as calls come.
+/// The faults of one provider. Calls use them up.
 #[derive(Debug, Default)]
 pub(super) struct Script {
     faults: Vec<Fault>,
@@ -87,7 +86,7 @@ impl Script {
         Script { faults }
     }
 
-    /// What happens to a call that begins now.
+    /// The fault of a call that starts now.
     pub(super) fn strike(&mut self, operation: Operation, address: &str) -> Option<FaultKind> {
         let fault = self
             .faults
@@ -101,7 +100,7 @@ impl Script {
         Some(fault.kind.clone())
     }
 
-    /// How many checks for stability say no, where a fault says so: `Some(None)` is all of them.
+    /// The number of polls that answer that it is not ready, if a fault sets it: `Some(None)` is all of them.
     pub(super) fn slow(&self, address: &str) -> Option<Option<u32>> {
         self.faults.iter().filter(|fault| fault.at.as_ref() == address).find_map(|fault| match fault.kind {
             FaultKind::Slow { checks } => Some(checks),

@@ -64,25 +64,25 @@ impl Thing {
     /// Restores the secrets that its file does not hold. Values that follow from secrets are computed again, or taken
     /// from what the caller knows.
     pub(super) fn unveil(&mut self, resource_type: &ResourceType, known: Known<'_>, fit: &Fit) {
-        if !veil::lies_over(&self.fields, &self.secrets) {
+        if !veil::has_placeholder(&self.fields, &self.secrets) {
             return;
         }
-        self.fields = veil::lifted(&self.fields, &self.secrets, known.sent);
-        if veil::lies_over(&self.fields, &self.secrets) {
+        self.fields = veil::restored(&self.fields, &self.secrets, known.sent);
+        if veil::has_placeholder(&self.fields, &self.secrets) {
             let sent = known.sent.revealed();
             let secrets = Secrets::of(known.sent);
             let facts = facts_of(resource_type, &sent, &self.hash, fit, &secrets);
             let facts = Facts { id: &self.id, updates: self.updates, ..facts };
             let id_field = resource_type.id_field.as_ref();
             let made = values::complete(&resource_type.schema, id_field, &sent, Some(&self.fields), &facts);
-            let made = veil::lifted(&self.fields, &self.secrets, &made);
-            self.fields = veil::lifted(&made, &self.secrets, known.fields);
+            let made = veil::restored(&self.fields, &self.secrets, &made);
+            self.fields = veil::restored(&made, &self.secrets, known.fields);
         }
     }
 
     /// A copy without secrets, for the file.
     pub(super) fn veiled(&self) -> Box<Thing> {
-        Box::new(Thing { fields: veil::drawn(&self.fields, &self.secrets), ..self.clone() })
+        Box::new(Thing { fields: veil::hidden(&self.fields, &self.secrets), ..self.clone() })
     }
 }
 
@@ -108,6 +108,6 @@ pub(super) fn facts_of<'a>(
     secrets: &Secrets,
 ) -> Facts<'a> {
     let name = plausible::own_name(&resource_type.name, &resource_type.schema, sent);
-    let name = name.filter(|name| !secrets.stand_in(name));
+    let name = name.filter(|name| !secrets.are_in(name));
     Facts { hash, id: "", updates: 1, type_name: &resource_type.name, sent, name, fit }
 }

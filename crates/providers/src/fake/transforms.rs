@@ -1,4 +1,4 @@
-//! The transforms of the namespace `test`, by the rules that its catalogue gives in words.
+//! The transforms of the namespace `test`, whose rules are in its catalogue.
 
 use blueprint::wire::Document;
 use blueprint::{Expr, ExprKind, Name, Resource, Value};
@@ -17,7 +17,7 @@ pub(super) fn named(name: &str) -> Option<&'static dyn Transform> {
     }
 }
 
-/// Gives back what it got.
+/// Returns its input.
 struct Noop;
 
 impl Transform for Noop {
@@ -26,7 +26,7 @@ impl Transform for Noop {
     }
 }
 
-/// Services become functions, and queues where they want one.
+/// Turns services into functions, with queues if requested.
 struct Services;
 
 impl Transform for Services {
@@ -59,7 +59,7 @@ fn service(name: &Name, service: &Resource) -> Result<Vec<(Name, Resource)>, Tra
     let wanted = match field(service, "queue").map(|expr| (&expr.kind, expr)) {
         None | Some((ExprKind::Literal(Value::Bool(false) | Value::Null), _)) => None,
         Some((ExprKind::Literal(Value::Bool(true)), _)) => Some(None),
-        // Whether it is true is known later: the queue is there if it is.
+        // Its condition is evaluated later; the queue has the same condition.
         Some((_, expr)) => Some(Some(Box::new(expr.clone()))),
     };
     if let Some(condition) = wanted {

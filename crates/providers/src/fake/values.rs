@@ -1,5 +1,5 @@
-//! What a simulated provider fills in: computed fields by the templates of the catalogue, or plausibly where there are
-//! none (`plausible.rs`). Everything follows from the hash of a thing, so equal calls give equal things.
+//! Computed fields of a simulated provider: from the templates of the catalogue, else plausible values
+//! (`plausible.rs`). All values follow from the hash of a resource, so equal calls give equal resources.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::plausible::Subject;
 
-/// The first 8 hexadecimal digits of SHA-256 over a text.
+/// The first 8 hexadecimal digits of the SHA-256 of a text.
 pub(super) fn hash(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     digest.iter().take(4).map(|byte| [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]).fold(
@@ -24,22 +24,22 @@ pub(super) fn hash(text: &str) -> String {
 
 const HEX: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
 
-/// What the values of one thing may follow from.
+/// The facts that the values of one resource follow from.
 #[derive(Clone, Copy)]
 pub(super) struct Facts<'a> {
-    /// Stands for `{hash}`, and makes one thing different from another.
+    /// The value of `{hash}`, which distinguishes resources.
     pub(super) hash: &'a str,
-    /// Stands for `{id}`.
+    /// The value of `{id}`.
     pub(super) id: &'a str,
-    /// Stands for `{updates}`: 1 at creation.
+    /// The value of `{updates}`: 1 at creation.
     pub(super) updates: i64,
     /// Its type.
     pub(super) type_name: &'a str,
-    /// What was sent, for `{spec.PATH}`.
+    /// The sent fields, for `{spec.PATH}`.
     pub(super) sent: &'a Value,
-    /// What the document calls it.
+    /// Its name in the document.
     pub(super) name: Option<&'a str>,
-    /// Looks whether a value fits its field.
+    /// Checks values against fields.
     pub(super) fit: &'a Fit,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// The value of a computed field. `path` tells it from others of the same name.
+/// The value of a computed field. `path` distinguishes fields of the same name.
 pub(super) fn computed(path: &str, name: &str, field: &Field, facts: &Facts<'_>) -> Value {
     match (&field.value, &field.kind) {
         (Some(template), _) => match filled(template, facts) {
@@ -68,7 +68,7 @@ pub(super) fn computed(path: &str, name: &str, field: &Field, facts: &Facts<'_>)
     }
 }
 
-/// A template with its marks filled in, at any depth.
+/// A template with its placeholders filled in, at any depth.
 fn filled(template: &Value, facts: &Facts<'_>) -> Value {
     match template {
         Value::Text(text) if text.contains('{') => filled_text(text, facts),
@@ -80,7 +80,7 @@ fn filled(template: &Value, facts: &Facts<'_>) -> Value {
     }
 }
 
-/// A mark that stands alone keeps its kind; among other text everything is text.
+/// A placeholder alone keeps its type; within a text everything becomes text.
 fn filled_text(text: &str, facts: &Facts<'_>) -> Value {
     let alone = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     if let Some(value) = alone.and_then(|mark| marked(mark, facts)) {
@@ -101,7 +101,7 @@ fn filled_text(text: &str, facts: &Facts<'_>) -> Value {
                 }
                 rest = &rest[mark.len() + 2..];
             }
-            // A brace that begins no mark is itself.
+            // A brace that starts no placeholder stays.
             None => {
                 out.push('{');
                 rest = &rest[1..];
@@ -112,7 +112,7 @@ fn filled_text(text: &str, facts: &Facts<'_>) -> Value {
     Value::text(out)
 }
 
-/// What a mark stands for; null where the spec has nothing at its path.
+/// The value of a placeholder. Null if the spec has nothing at its path. `None` if it is no placeholder.
 fn marked(mark: &str, facts: &Facts<'_>) -> Option<Value> {
     Some(match mark {
         "hash" => Value::text(facts.hash),
@@ -126,8 +126,7 @@ fn marked(mark: &str, facts: &Facts<'_>) -> Option<Value> {
     })
 }
 
-/// The id of a new thing: what was sent as its id field; else that field, where it is the provider's to fill; else made
-/// from the name of its type.
+/// The id of a new resource: the computed id field, else one from the name of its type.
 pub(super) fn id(id_field: Option<&Name>, schema: &Schema, facts: &Facts<'_>) -> Name {
     let field = id_field.and_then(|name| Some((name, schema.fields.get(name)?)));
     if let Some((name, field)) = field.filter(|(_, field)| field.computed)
@@ -138,12 +137,12 @@ pub(super) fn id(id_field: Option<&Name>, schema: &Schema, facts: &Facts<'_>) ->
     plain_id(facts.type_name, facts.hash)
 }
 
-/// An id made from the name of a type.
+/// An id from the name of a type.
 pub(super) fn plain_id(type_name: &str, hash: &str) -> Name {
     format!("{}-{hash}", Catalogs::last_name_of(type_name)).into()
 }
 
-/// The hash with which a thing of that id would have been made, so that what somebody else made looks alike.
+/// The hash that gives this id, so that resources that others created look alike.
 pub(super) fn hash_of_id(id: &str, id_field: Option<&Name>, schema: &Schema) -> String {
     let template = id_field.and_then(|name| schema.fields.get(name)).and_then(|field| field.value.as_ref());
     let rest = match template {
@@ -153,7 +152,7 @@ pub(super) fn hash_of_id(id: &str, id_field: Option<&Name>, schema: &Schema) -> 
     rest.map_or_else(|| hash(id), str::to_owned)
 }
 
-/// All fields of a thing: what was sent, what was kept of fields that either side may fill, and what is computed.
+/// All fields of a resource: the sent ones, the kept ones that both sides may set, and the computed ones.
 pub(super) fn complete(
     schema: &Schema,
     id_field: Option<&Name>,
@@ -201,7 +200,7 @@ fn complete_at(
     Value::Map(Arc::new(fields))
 }
 
-/// Whether something inside a field may be the provider's to fill in.
+/// Whether the provider may set something inside a field.
 fn fills_in(field: &Field) -> bool {
     match &field.kind {
         Kind::Object(_) => true,
@@ -210,7 +209,7 @@ fn fills_in(field: &Field) -> bool {
     }
 }
 
-/// A value that was sent, with what is computed inside it.
+/// A sent value with the computed values inside it.
 fn within(path: &str, field: &Field, sent: &Value, before: Option<&Value>, facts: &Facts<'_>) -> Value {
     match (&field.kind, sent) {
         (Kind::Object(inner), Value::Map(_)) => complete_at(path, inner, None, sent, before, facts),
@@ -234,7 +233,7 @@ fn within(path: &str, field: &Field, sent: &Value, before: Option<&Value>, facts
     }
 }
 
-/// The path of a field that differs although it, or something above it, cannot be changed in place.
+/// The path of a field that differs although it, or a parent, cannot be changed in place.
 pub(super) fn forced(schema: &Schema, before: &Value, after: &Value) -> Option<String> {
     for (name, field) in &schema.fields {
         if !field.is_settable() {
@@ -242,7 +241,7 @@ pub(super) fn forced(schema: &Schema, before: &Value, after: &Value) -> Option<S
         }
         let (old, new) = (before.get(name).unwrap_or(&Value::Null), after.get(name).unwrap_or(&Value::Null));
         if field.must_recreate {
-            // A field that the provider filled in stays as it is where nothing is sent for it.
+            // A field that the provider set stays if nothing is sent for it.
             let left_alone = field.computed && new.is_null();
             if !left_alone && !same(field, old, new) {
                 return Some(name.to_string());
@@ -256,7 +255,7 @@ pub(super) fn forced(schema: &Schema, before: &Value, after: &Value) -> Option<S
     None
 }
 
-/// Equal as the field compares: the order and repetition of a set do not count.
+/// Whether two values are equal for the field: order and repetition in a set have no meaning.
 fn same(field: &Field, one: &Value, other: &Value) -> bool {
     match (one.as_list(), other.as_list()) {
         (Some(one), Some(other)) if field.set => {

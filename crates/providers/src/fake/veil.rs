@@ -1,18 +1,17 @@
-//! Secrets that were sent stay out of the file of a world, and so do computed values that repeat them: what stands
-//! there in their place says only that there is one. Whoever asks for the thing brings what was sent, and the thing has
-//! it again.
+//! Keeps sent secrets, and computed values that repeat them, out of the file of a world. A placeholder in the file
+//! marks each secret. A caller that reads a resource passes the sent fields, from which the secrets are restored.
 //!
-//! Not here: computed values that the catalogue calls sensitive. They are made up, and nobody's secret.
+//! Not here: sensitive computed values. They are generated, and not real secrets.
 
 use std::sync::Arc;
 
 use blueprint::{Map, Name, Value};
 use provider::Scrub;
 
-/// What stands in a file in the place of a secret.
+/// The placeholder of a secret in a file.
 const VEIL: &str = "(secret)";
 
-/// What is secret in a value that is sent.
+/// The secrets in a sent value.
 #[derive(Debug, Default)]
 pub(super) struct Secrets {
     sent: Vec<Name>,
@@ -20,7 +19,7 @@ pub(super) struct Secrets {
 }
 
 impl Secrets {
-    /// Of a value with its marks.
+    /// Collects the marked secrets of a value.
     pub(super) fn of(sent: &Value) -> Secrets {
         match sent.has_secret() {
             true => Secrets { sent: places(sent), scrub: Some(Scrub::of([sent])) },
@@ -28,17 +27,17 @@ impl Secrets {
         }
     }
 
-    /// Whether one of them stands in a text.
-    pub(super) fn stand_in(&self, text: &str) -> bool {
+    /// Whether a text contains one of them.
+    pub(super) fn are_in(&self, text: &str) -> bool {
         self.scrub.as_ref().is_some_and(|scrub| scrub.marked(&Value::text(text)).has_secret() || scrub.stands_in(text))
     }
 
-    /// The places of secrets in all fields of a thing, as JSON pointers: where they were sent, and where a computed
-    /// value repeats one.
+    /// The paths of secrets in all fields of a resource, as JSON pointers: sent ones, and computed values that repeat
+    /// one.
     pub(super) fn places_in(self, fields: &Value) -> Vec<Name> {
         let Secrets { mut sent, scrub } = self;
         if let Some(scrub) = scrub {
-            // What lies below a place is not named: a key there may be a part of the secret.
+            // Paths below a secret are not listed, because a key there may be part of the secret.
             let is_new = |place: &Name| {
                 let below = |known: &Name| {
                     place.strip_prefix(known.as_ref()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -52,12 +51,12 @@ impl Secrets {
     }
 }
 
-/// Whether something lies over one of these places.
-pub(super) fn lies_over(fields: &Value, places: &[Name]) -> bool {
+/// Whether one of these paths holds a placeholder.
+pub(super) fn has_placeholder(fields: &Value, places: &[Name]) -> bool {
     places.iter().any(|place| at(fields, place).and_then(Value::as_text) == Some(VEIL))
 }
 
-/// The places of secrets in a value that is sent, as JSON pointers.
+/// The paths of secrets in a sent value, as JSON pointers.
 fn places(sent: &Value) -> Vec<Name> {
     let mut found = Vec::new();
     look(sent, &mut String::new(), &mut found);
@@ -88,13 +87,13 @@ fn look(value: &Value, path: &mut String, found: &mut Vec<Name>) {
     }
 }
 
-/// The fields with a veil over each of these places.
-pub(super) fn drawn(fields: &Value, places: &[Name]) -> Value {
+/// The fields with a placeholder at each of these paths.
+pub(super) fn hidden(fields: &Value, places: &[Name]) -> Value {
     places.iter().fold(fields.clone(), |fields, place| replaced(&fields, place, &|_| Some(Value::text(VEIL))))
 }
 
-/// The fields with what is `known` under each veil that still lies over one of these places.
-pub(super) fn lifted(fields: &Value, places: &[Name], known: &Value) -> Value {
+/// The fields with the `known` values in place of the placeholders at these paths.
+pub(super) fn restored(fields: &Value, places: &[Name], known: &Value) -> Value {
     places.iter().fold(fields.clone(), |fields, place| {
         let known = at(known, place).map(Value::revealed);
         replaced(&fields, place, &|now| known.clone().filter(|_| now.as_text() == Some(VEIL)))
@@ -118,7 +117,7 @@ fn at<'a>(value: &'a Value, place: &str) -> Option<&'a Value> {
     at(inner, rest)
 }
 
-/// The value with another one at a place, where `with` gives one; as it is where nothing stands there.
+/// The value with another one at a path, if `with` returns one. Unchanged if the path does not exist.
 fn replaced(value: &Value, place: &str, with: &dyn Fn(&Value) -> Option<Value>) -> Value {
     let Some((step, rest)) = step(place) else { return with(value).unwrap_or_else(|| value.clone()) };
     match value {
@@ -154,13 +153,13 @@ mod tests {
         let places = places(&sent);
         assert_eq!(places.iter().map(AsRef::as_ref).collect::<Vec<&str>>(), ["/a~1b/1", "/deep/in"]);
         let clear = sent.revealed();
-        let veiled = drawn(&clear, &places);
+        let veiled = hidden(&clear, &places);
         assert_eq!(veiled.get("deep").and_then(|deep| deep.get("in")), Some(&VEIL.into()));
         assert!(!veiled.to_string().contains("\"s\""), "{veiled}");
-        assert_eq!(lifted(&veiled, &places, &sent), clear);
-        assert_eq!(lifted(&veiled, &places, &Value::Null), veiled, "nobody knows it");
+        assert_eq!(restored(&veiled, &places, &sent), clear);
+        assert_eq!(restored(&veiled, &places, &Value::Null), veiled, "the value is not known");
         let touched = replaced(&veiled, "/deep/in", &|_| Some("by hand".into()));
-        assert_eq!(lifted(&touched, &places, &sent).get("deep"), touched.get("deep"), "what is there is there");
+        assert_eq!(restored(&touched, &places, &sent).get("deep"), touched.get("deep"), "what is there is there");
     }
 
     #[test]
@@ -178,15 +177,15 @@ mod tests {
             ("keys", Value::map([("planted", Value::Int(1))])),
         ]);
         let secrets = Secrets::of(&sent);
-        assert!(secrets.stand_in("a-planted") && !secrets.stand_in("a-shown"));
+        assert!(secrets.are_in("a-planted") && !secrets.are_in("a-shown"));
         let places = secrets.places_in(&fields);
         assert_eq!(
             places.iter().map(AsRef::as_ref).collect::<Vec<&str>>(),
             ["/number", "/name", "/copy/n", "/copy/arn", "/keys"]
         );
-        let veiled = drawn(&fields, &places);
+        let veiled = hidden(&fields, &places);
         assert!(!veiled.to_string().contains("planted") && !veiled.to_string().contains("918273"), "{veiled}");
-        assert!(lies_over(&veiled, &places) && !lies_over(&fields, &places));
-        assert_eq!(lifted(&lifted(&veiled, &places, &sent), &places, &fields), fields);
+        assert!(has_placeholder(&veiled, &places) && !has_placeholder(&fields, &places));
+        assert_eq!(restored(&restored(&veiled, &places, &sent), &places, &fields), fields);
     }
 }

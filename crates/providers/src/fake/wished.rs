@@ -1,14 +1,13 @@
-//! A made-up candidate that meets the filters of a document: its fields are as each filter asks, as far as a field can
-//! be.
+//! A generated candidate that matches the filters of a document, as far as its fields can.
 //!
-//! Not here: candidates of the catalogue's rows, which are as they are.
+//! Not here: candidates from the catalogue's rows.
 
 use std::sync::Arc;
 
 use blueprint::{Field, Kind, Map, Name, Schema, Value};
 use provider::{Direction, Fit};
 
-/// Changes `fields` so that one filter holds. A filter on something that is no exported field changes nothing.
+/// Changes `fields` so that one filter matches. A filter on a field that is not exported changes nothing.
 pub(super) fn meet(fields: &mut Map, schema: &Schema, path: &str, operator: &str, search: &Value, fit: &Fit) {
     if let Some(field) = schema.fields.get(path) {
         if let Some(wanted) = fields.get(path).and_then(|now| wanted(now, field, operator, search))
@@ -18,7 +17,7 @@ pub(super) fn meet(fields: &mut Map, schema: &Schema, path: &str, operator: &str
         }
         return;
     }
-    // A path: its first step is a field here, the rest is met inside.
+    // A path: its first step is a field here; the rest is changed inside it.
     let end = path.find(['.', '[']).unwrap_or(path.len());
     let (name, rest) = path.split_at(end);
     let (Some(field), Some(now)) = (schema.fields.get(name), fields.get(name)) else { return };
@@ -27,7 +26,7 @@ pub(super) fn meet(fields: &mut Map, schema: &Schema, path: &str, operator: &str
     }
 }
 
-/// The value of a field in which a filter on a path inside it holds.
+/// The value of a field in which a filter on an inner path matches.
 fn inside(now: &Value, field: &Field, rest: &str, operator: &str, search: &Value, fit: &Fit) -> Option<Value> {
     if rest.is_empty() {
         let wanted = wanted(now, field, operator, search)?;
@@ -51,7 +50,7 @@ fn inside(now: &Value, field: &Field, rest: &str, operator: &str, search: &Value
     }
 }
 
-/// A value near `now` of which the operator says yes; none where `now` is as good as any (the negations).
+/// A value close to `now` that the operator accepts. `None` if `now` is as good as any, as for negations.
 fn wanted(now: &Value, field: &Field, operator: &str, search: &Value) -> Option<Value> {
     Some(match (operator, now, search) {
         ("=", ..) => widened(search, field),
@@ -78,7 +77,7 @@ fn wanted(now: &Value, field: &Field, operator: &str, search: &Value) -> Option<
     })
 }
 
-/// An integer where a float belongs is one.
+/// An integer counts as a float.
 fn widened(search: &Value, field: &Field) -> Value {
     match (search, &field.kind) {
         (Value::Int(number), Kind::Float) => Value::Float(*number as f64),

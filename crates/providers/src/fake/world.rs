@@ -1,8 +1,7 @@
-//! The simulated cloud itself: things by id, shared by every provider that is given it, so that it outlives them as a
-//! real cloud outlives a process. It can be kept in a file (`keep.rs`).
+//! The simulated cloud: resources by id. Several providers share it, so that it outlives them as a real cloud outlives
+//! a process. It can be stored in a file (`keep.rs`).
 //!
-//! Every lookup goes by an index: by id, by address, by the token of a create, by unique value. Nothing is ever
-//! searched.
+//! All lookups use an index: by id, by address, by the token of a create, by unique value.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -18,7 +17,7 @@ use super::veil::Secrets;
 /// A simulated cloud that several providers use.
 pub type SharedWorld = Arc<Mutex<World>>;
 
-/// All things of a simulated cloud.
+/// All resources of a simulated cloud.
 #[derive(Debug, Default)]
 pub struct World {
     things: IndexMap<Name, Box<Thing>>,
@@ -26,32 +25,32 @@ pub struct World {
     places: IndexMap<Name, Place>,
     /// By the token of the create.
     tokens: IndexMap<Name, Name>,
-    /// Who has a value of a unique field, by type, field and value.
+    /// The owner of the value of a unique field, by type, field and value.
     unique: IndexMap<String, Name>,
-    /// Addresses of which nobody can tell what the last call did.
+    /// Addresses whose last call has an unknown outcome.
     untraceable: IndexMap<Name, ()>,
     fit: Fit,
     keeper: Option<Keeper>,
 }
 
-/// What is known of an address.
+/// The state of an address.
 #[derive(Debug, Default)]
 struct Place {
-    /// How many things were ever made there.
+    /// The number of resources ever created there.
     made: u32,
-    /// The things that are there, oldest first: two while one replaces the other.
+    /// The existing resources, oldest first; two during a replacement.
     ids: Vec<Name>,
 }
 
-/// The world cannot do it; nothing was changed.
+/// A refused operation. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Another thing has the value of a unique field.
+    /// Another resource has the value of a unique field.
     Taken {
         /// The field.
         field: Name,
     },
-    /// There is no such thing.
+    /// The resource does not exist.
     NotThere,
     /// The file of the world cannot be written.
     Unwritable(String),
@@ -63,7 +62,7 @@ impl World {
         World::default()
     }
 
-    /// The world kept in a file, empty if there is none yet. Every change is written at once, without fsync.
+    /// The world in a file; empty if the file does not exist. Every change is written at once, without fsync.
     pub fn open(path: &Path) -> Result<World, WorldError> {
         let (mut world, mut names) = (World::new(), Names::default());
         let mut shared = |mut thing: Box<Thing>| {
@@ -85,28 +84,28 @@ impl World {
         Ok(world)
     }
 
-    /// It, to be shared.
+    /// The world for several providers.
     pub fn shared(self) -> SharedWorld {
         Arc::new(Mutex::new(self))
     }
 
-    /// All things, in no order that means anything.
+    /// All resources, in no particular order.
     pub fn things(&self) -> impl Iterator<Item = &Thing> {
         self.things.values().map(AsRef::as_ref)
     }
 
-    /// The thing of an id.
+    /// The resource of an id.
     pub fn thing(&self, id: &str) -> Option<&Thing> {
         self.things.get(id).map(AsRef::as_ref)
     }
 
-    /// The latest thing at an address of an instance.
+    /// The latest resource at an address of an instance.
     pub fn thing_at(&self, instance: &str, address: &str) -> Option<&Thing> {
         let id = self.places.get(format!("{instance}/{address}").as_str())?.ids.last()?;
         self.thing(id)
     }
 
-    /// Somebody else changes a field: its name, or a path with dots into objects; null takes it away.
+    /// Changes a field from outside: its name, or a path with dots into objects. Null removes it.
     pub fn set(&mut self, instance: &str, address: &str, path: &str, value: Value) -> Result<(), Refusal> {
         let thing = self.thing_at(instance, address).ok_or(Refusal::NotThere)?.clone();
         let steps: Vec<&str> = path.split('.').collect();
@@ -114,13 +113,13 @@ impl World {
         self.replace(Thing { fields, ..thing })
     }
 
-    /// Somebody else takes a thing away.
+    /// Deletes a resource from outside.
     pub fn vanish(&mut self, instance: &str, address: &str) -> Result<(), Refusal> {
         let id = self.thing_at(instance, address).ok_or(Refusal::NotThere)?.id.clone();
         self.remove(&id).map(|_| ())
     }
 
-    /// Somebody else makes a thing, under an id that is free.
+    /// Creates a resource from outside, under a free id.
     pub fn make(&mut self, catalog: &Catalog, type_name: &str, id: &str, spec: &Value) -> Result<(), Refusal> {
         let Some(resource_type) = catalog.resource_type(type_name) else { return Err(Refusal::NotThere) };
         let id_field = resource_type.id_field.as_ref();
@@ -149,7 +148,7 @@ impl World {
         Ok(())
     }
 
-    /// A new thing at `place` (`INSTANCE/ADDRESS`), or the one that was made under the same token.
+    /// Creates a resource at `place` (`INSTANCE/ADDRESS`), or returns the one that was created under the same token.
     pub(super) fn create(
         &mut self,
         resource_type: &ResourceType,
@@ -167,9 +166,9 @@ impl World {
         let id_field = resource_type.id_field.as_ref();
         let count = self.places.get(place).map_or(0, |place| place.made) + 1;
         let mut hash = values::hash(&format!("{place}#{count}"));
-        // An id is shown and kept in clear, so it is not made from a secret.
+        // Ids are shown and stored in clear, so they are not derived from secrets.
         let open =
-            |id: Name, hash: &str| if secrets.stand_in(&id) { values::plain_id(&resource_type.name, hash) } else { id };
+            |id: Name, hash: &str| if secrets.are_in(&id) { values::plain_id(&resource_type.name, hash) } else { id };
         let mut id = match named_by(resource_type, sent).filter(|id| !self.things.contains_key(id)) {
             Some(id) => id,
             None => {
@@ -177,8 +176,8 @@ impl World {
             }
         };
         id = open(id, &hash);
-        // Eight digits meet by chance among some ten thousand things; the later one goes on counting in another way.
-        // Two things of one name differ by the hash.
+        // Eight digits collide among some ten thousand resources. The later one counts on in another way. Resources of
+        // one name differ by the hash.
         let mut again = 0;
         while self.things.contains_key(&id) {
             again += 1;
@@ -186,7 +185,7 @@ impl World {
             let facts = Facts { name: None, ..facts_of(resource_type, sent, &hash, &self.fit, &secrets) };
             id = open(values::id(id_field, &resource_type.schema, &facts), &hash);
             if again > 1 && self.things.contains_key(&id) {
-                // No value of the id field is free any more.
+                // No value of the id field is free.
                 id = format!("{id}-{hash}").into();
             }
         }
@@ -212,7 +211,7 @@ impl World {
         Ok(thing)
     }
 
-    /// A thing as it is after an update; the same update twice counts once.
+    /// Updates a resource. A repeated update with the same token counts once.
     pub(super) fn update(
         &mut self,
         resource_type: &ResourceType,
@@ -237,15 +236,15 @@ impl World {
         Ok(thing)
     }
 
-    /// Gives a thing its secrets again, which its file does not have, from what is `known` of it.
+    /// Restores the secrets of a resource, which its file does not hold, from what is `known` of it.
     pub(super) fn unveil(&mut self, resource_type: &ResourceType, id: &str, known: Known<'_>) {
         if let Some(thing) = self.things.get_mut(id) {
             thing.unveil(resource_type, known, &self.fit);
         }
     }
 
-    /// The thing of an id with its secrets, which are `known` to whoever reads it from a place. What is not known to
-    /// belong to anybody belongs to the first that reads it: it is being imported.
+    /// The resource of an id with its secrets, some of which the caller passes as `known`. A resource without an owner gets the place of
+    /// its first reader, which imports it.
     pub(super) fn read(
         &mut self,
         resource_type: &ResourceType,
@@ -264,7 +263,7 @@ impl World {
         Some(thing)
     }
 
-    /// Takes a thing away; whether there was one.
+    /// Deletes a resource. Returns whether it existed.
     pub(super) fn delete(&mut self, resource_type: &ResourceType, id: &str) -> Result<bool, Refusal> {
         if self.things.get(id).is_none_or(|thing| thing.type_name != resource_type.name) {
             return Ok(false);
@@ -272,42 +271,42 @@ impl World {
         self.remove(id)
     }
 
-    /// The thing that was made under a token.
+    /// The resource that was created under a token.
     pub(super) fn by_token(&self, token: &str) -> Option<&Thing> {
         self.thing(self.tokens.get(token)?)
     }
 
-    /// One more check for stability: whether it says yes.
-    pub(super) fn settles(&mut self, id: &str) -> bool {
+    /// Polls a resource once. Returns whether it is ready.
+    pub(super) fn poll_ready(&mut self, id: &str) -> bool {
         match self.things.get_mut(id).and_then(|thing| thing.unsettled.as_mut()) {
             Some(0) => true,
             Some(left) => {
                 *left -= 1;
                 false
             }
-            // Never, or not there: neither is stable.
+            // It is never ready, or does not exist.
             None => false,
         }
     }
 
-    /// From now on nobody can tell what the last call for an address did.
-    pub(super) fn blur(&mut self, place: &str) {
+    /// Makes the outcome of the last call for an address unknown.
+    pub(super) fn forget_outcome(&mut self, place: &str) {
         self.untraceable.insert(place.into(), ());
     }
 
-    /// A new call for an address can be told again.
-    pub(super) fn sharpen(&mut self, place: &str) {
+    /// Makes the outcome of calls for an address known again.
+    pub(super) fn remember_outcome(&mut self, place: &str) {
         if !self.untraceable.is_empty() {
             self.untraceable.swap_remove(place);
         }
     }
 
-    /// Whether nobody can tell what the last call for an address did.
-    pub(super) fn is_blurred(&self, place: impl FnOnce() -> String) -> bool {
+    /// Whether the outcome of the last call for an address is unknown.
+    pub(super) fn is_outcome_unknown(&self, place: impl FnOnce() -> String) -> bool {
         !self.untraceable.is_empty() && self.untraceable.contains_key(place().as_str())
     }
 
-    /// Whether every unique value in `fields` is free, or belongs to `own`.
+    /// Checks that every unique value in `fields` is free, or belongs to `own`.
     fn free(&self, resource_type: &ResourceType, fields: &Value, own: &str) -> Result<(), Refusal> {
         for name in resource_type.unique_fields() {
             if let Some(key) = unique_key(&resource_type.name, name, fields)
@@ -319,7 +318,7 @@ impl World {
         Ok(())
     }
 
-    /// The thing is now like this, in the file too.
+    /// Replaces a resource, in the file too.
     fn replace(&mut self, thing: Thing) -> Result<(), Refusal> {
         self.keep(|| Line::Changed(thing.veiled()))?;
         self.put(Box::new(thing));
@@ -335,10 +334,10 @@ impl World {
         Ok(true)
     }
 
-    /// Puts a thing where one of that id may be, into every index.
+    /// Inserts or replaces a resource in every index.
     fn put(&mut self, thing: Box<Thing>) {
         match self.things.get(&thing.id) {
-            // Its turn among those at its address stays as it is.
+            // Its order among those at its address stays.
             Some(before) if before.place == thing.place && before.token == thing.token => {
                 let before = before.clone();
                 self.release(&before);
@@ -353,8 +352,7 @@ impl World {
         }
     }
 
-    /// Puts a thing where none of that id is, into every index; as the n-th that was made at its address, if that is
-    /// said.
+    /// Inserts a new resource into every index. `made` is the number of resources created at its address.
     fn insert(&mut self, thing: Box<Thing>, made: Option<u32>) {
         if !thing.token.is_empty() {
             self.tokens.insert(thing.token.clone(), thing.id.clone());
@@ -395,7 +393,7 @@ impl World {
         }
     }
 
-    /// Writes a change before it is made, where there is a file.
+    /// Writes a change to the file, if there is one, before it is made.
     fn keep(&mut self, line: impl FnOnce() -> Line) -> Result<(), Refusal> {
         let World { things, places, keeper, .. } = self;
         match keeper {
@@ -411,7 +409,7 @@ impl World {
     }
 }
 
-/// The id that a document gives a thing: what it writes as the id field, where that stays what it is.
+/// The id that a document sets: the value of the id field, if a change of it replaces the resource.
 fn named_by(resource_type: &ResourceType, sent: &Value) -> Option<Name> {
     let name = resource_type.id_field.as_ref()?;
     let field = resource_type.schema.fields.get(name)?;
@@ -426,7 +424,7 @@ fn unique_key(type_name: &str, field: &str, fields: &Value) -> Option<String> {
     Some(format!("{type_name}\0{field}\0{value}"))
 }
 
-/// A map with another value at a path; null takes the field away.
+/// A map with another value at a path. Null removes the field.
 fn with(fields: &Value, path: &[&str], value: &Value) -> Value {
     let [first, rest @ ..] = path else { return value.clone() };
     let mut map: Map = fields.as_map().cloned().unwrap_or_default();

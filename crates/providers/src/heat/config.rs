@@ -1,8 +1,7 @@
-//! Texts of configuration: `SoftwareConfig`, `StructuredConfig`, `SoftwareComponent`, `CloudConfig`, `MultipartMime`.
+//! Configuration texts: `SoftwareConfig`, `StructuredConfig`, `SoftwareComponent`, `CloudConfig`, `MultipartMime`.
 //!
-//! They are kept and never changed. A part of a message may name another config by its id; what that stands for is
-//! remembered from the calls that made or read it, so a config that the same run has neither made nor looked at is not
-//! found.
+//! They are stored and never updated. A part of a message may name another config by its id. The content of configs is
+//! cached from creates and reads of the same run; other ids are unknown.
 //!
 //! Not here: writing YAML (`yaml`) and MIME (`mime`).
 
@@ -16,14 +15,14 @@ use super::mime::{self, Part};
 use super::value;
 use super::yaml;
 
-/// What configs hold, by id without hyphens.
+/// The content of configs, by id without hyphens.
 #[derive(Default)]
 pub(super) struct Configs {
     known: Mutex<HashMap<String, Value>>,
 }
 
 impl Configs {
-    /// Remembers what a config holds.
+    /// Caches the content of a config.
     pub(super) fn learn(&self, id: &str, fields: &Value) {
         let Some(config) = fields.get("config").filter(|config| !config.is_null()) else { return };
         if let Some(plain) = plain_id(id) {
@@ -31,14 +30,14 @@ impl Configs {
         }
     }
 
-    /// What the config of an id holds; none if the text is no id, or of none that is known.
+    /// The content of the config of an id. `None` if the text is not an id, or the id is unknown.
     fn get(&self, text: &str) -> Option<Value> {
         let plain = plain_id(text)?;
         self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&plain).cloned()
     }
 }
 
-/// A UUID as its digits alone, in lower case; none if the text is none.
+/// The digits of a UUID in lower case. `None` if the text is not a UUID.
 fn plain_id(text: &str) -> Option<String> {
     if text.len() > 64 {
         return None;
@@ -54,7 +53,7 @@ pub(super) fn is_config(type_name: &str) -> bool {
     ["SoftwareConfig", "StructuredConfig", "SoftwareComponent", "CloudConfig", "MultipartMime"].contains(&name)
 }
 
-/// What must hold of several fields together.
+/// Checks conditions on several fields.
 pub(super) fn check(type_name: &str, spec: &Value, found: &mut Checked) {
     for (at, input) in items(spec, "inputs").iter().enumerate() {
         let (Some(kind), Some(default)) = (input.get("type").and_then(Value::as_text), input.get("default")) else {
@@ -68,11 +67,11 @@ pub(super) fn check(type_name: &str, spec: &Value, found: &mut Checked) {
             "Boolean" => "boolean",
             _ => continue,
         };
-        // No text at all is no default of another kind.
+        // A missing text has no default of another type.
         if wanted != "string" && default.as_text() == Some("") {
             continue;
         }
-        // A list may be written as text, and data as text or as a list: it is kept as written.
+        // A list may be written as text, and data as text or as a list. It is stored as written.
         let as_written = match wanted {
             "comma_delimited_list" => default.as_text().is_some(),
             "json" => default.as_text().is_some() || default.as_list().is_some(),
@@ -102,7 +101,7 @@ fn items<'v>(spec: &'v Value, name: &str) -> &'v [Value] {
     spec.get(name).and_then(Value::as_list).unwrap_or_default()
 }
 
-/// The fields that the provider fills in, and what is worth knowing.
+/// The computed fields. Adds warnings.
 pub(super) fn fields(
     type_name: &str,
     spec: &Value,
@@ -129,7 +128,7 @@ pub(super) fn fields(
     Ok([(Name::from("config"), config)].into_iter().collect())
 }
 
-/// Adds what a part says; true if what it stands for is secret.
+/// Adds a part. Returns whether its content is secret.
 fn add_part(
     part: &Value,
     configs: &Configs,

@@ -7,10 +7,10 @@ use rand::RngExt;
 use super::wait::{number, wait};
 use crate::chance::Source;
 
-/// The longest that an instance may take in all, in seconds.
+/// The time limit of an instance, in seconds.
 const TIMEOUT: f64 = 3600.0;
 
-/// The longest possible wait must fit into the time of the instance.
+/// Checks that the longest possible wait is within the time limit of the instance.
 pub(super) fn check(spec: &Value, found: &mut Checked) {
     let (least, jitter) = times(spec);
     if least + jitter > TIMEOUT {
@@ -22,7 +22,7 @@ pub(super) fn check(spec: &Value, found: &mut Checked) {
     }
 }
 
-/// Waits, if the action is among those that wait.
+/// Waits, if the action is in the list.
 pub(super) async fn act(call: &Call, spec: &Value, action: &str, source: Source) -> Result<(), ProviderError> {
     let actions = spec.get("actions").and_then(Value::as_list).unwrap_or_default();
     if !actions.iter().any(|listed| listed.as_text() == Some(action)) {
@@ -33,7 +33,7 @@ pub(super) async fn act(call: &Call, spec: &Value, action: &str, source: Source)
     wait(call, least + share * jitter).await
 }
 
-/// The fixed part, and the greatest random part, in seconds.
+/// The fixed part and the maximum random part, in seconds.
 fn times(spec: &Value) -> (f64, f64) {
     let of = |name: &str, otherwise: f64| spec.get(name).and_then(number).unwrap_or(otherwise);
     (of("min_wait", 0.0), of("max_jitter", 0.0) * of("jitter_multiplier", 1.0))

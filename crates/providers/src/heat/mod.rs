@@ -1,11 +1,10 @@
-//! The provider of the namespace `OS::Heat`: the types of OpenStack Heat that need no cloud, carried out for real.
+//! The provider of the namespace `OS::Heat`: the types of OpenStack Heat that need no cloud.
 //!
-//! What it makes lives in the state alone: `read` answers what was recorded, and a deletion has nothing to do but to
-//! wait where it is told to. Names and ids come from the token of a call, so a call that is repeated makes the same
-//! thing; secrets are drawn.
+//! Its resources exist only in the state: `read` returns the record, and a delete does nothing but wait if configured.
+//! Names and ids follow from the token of a call, so a repeated call gives the same resource. Secrets are random.
 //!
-//! Not here: types that are children of a document (groups, stacks), which a dialect takes apart; conversions of
-//! properties, which are the dialect's too.
+//! Not here: types that are children of a document (groups, stacks), which the dialect expands; conversions of
+//! properties, which the dialect does.
 
 mod config;
 mod delay;
@@ -22,26 +21,26 @@ use std::sync::{Arc, LazyLock};
 use blueprint::{Map, Name, Value};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, Operation, PlanRequest, Planned,
-    Provider, ProviderError, ReadRequest, Seen, read_catalog,
+    Provider, ProviderError, ReadOutcome, ReadRequest, read_catalog,
 };
 
 use self::config::Configs;
 use crate::chance::Source;
 use crate::packed::PackedTypes;
 
-/// Types that are carried out lie ready; the others are described, and read when somebody asks.
+/// The implemented types are loaded. The others are described only, and read on demand.
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
     let own = read_catalog(include_str!("catalog.json")).expect("the catalogue of `OS::Heat` is part of the program");
     Arc::new(Catalog { source: Some(DESCRIBED.clone()), ..own })
 });
 
-/// What `cargo xtask catalog openstack` makes beside the catalogue of OpenStack.
+/// The descriptions that `cargo xtask catalog openstack` generates with the catalogue of OpenStack.
 static DESCRIBED: LazyLock<Arc<PackedTypes>> = LazyLock::new(|| {
     let types = PackedTypes::open(include_bytes!("described.bin"));
     Arc::new(types.expect("the descriptions of `OS::Heat` are part of the program").answering(&DEPLOYMENTS))
 });
 
-/// Types whose attributes are what their configuration calls its outputs: nobody knows these names beforehand.
+/// Types whose attributes are the outputs of their configuration, which are not known beforehand.
 const DEPLOYMENTS: [&str; 6] = [
     "OS::Heat::SoftwareDeployment",
     "OS::Heat::SoftwareDeploymentGroup",
@@ -51,7 +50,7 @@ const DEPLOYMENTS: [&str; 6] = [
     "OS::Heat::StructuredDeployments",
 ];
 
-/// Every type of the namespace as Heat describes it, those that are carried out too.
+/// Every type of the namespace as Heat describes it, including the implemented ones.
 pub fn described() -> Arc<PackedTypes> {
     DESCRIBED.clone()
 }
@@ -62,12 +61,12 @@ pub struct HeatProvider {
     configs: Configs,
 }
 
-/// The provider, drawing secrets from the operating system.
+/// The provider with secrets from the operating system.
 pub fn provider() -> HeatProvider {
     HeatProvider { source: Source::System, configs: Configs::default() }
 }
 
-/// The provider, drawing from a seed, for tests: the same call draws the same again.
+/// The provider with secrets from a seed, for tests: equal calls give equal secrets.
 pub fn provider_with(seed: u64) -> HeatProvider {
     HeatProvider { source: Source::Seed(seed), configs: Configs::default() }
 }
@@ -93,15 +92,19 @@ impl Provider for HeatProvider {
         Box::pin(async { Ok(found) })
     }
 
-    /// A thing lives in its record alone; one that was never recorded is not there.
-    fn read<'a>(&'a self, _call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    /// Returns the record. A resource without a record does not exist.
+    fn read<'a>(
+        &'a self,
+        _call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
-            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(Seen::Gone) };
+            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(ReadOutcome::Absent) };
             let (fields, private) = (request.outputs.clone(), request.private.clone());
             if config::is_config(request.type_name) {
                 self.configs.learn(id, &fields);
             }
-            Ok(Seen::There { id: id.into(), fields, private, expired: None })
+            Ok(ReadOutcome::Present { id: id.into(), fields, private, expired: None })
         })
     }
 
@@ -148,7 +151,7 @@ impl Provider for HeatProvider {
 }
 
 impl HeatProvider {
-    /// Does what a type does; what comes back are the fields that it fills in.
+    /// Carries out an operation. Returns the computed fields.
     async fn act(
         &self,
         call: &Call,
@@ -162,7 +165,7 @@ impl HeatProvider {
             "OS::Heat::Delay" => {
                 let (spec, action) = match request.operation {
                     Operation::Create => (request.desired, "CREATE"),
-                    // An update waits in no action.
+                    // Heat waits in no update.
                     Operation::Update => return Ok(Map::default()),
                     Operation::Delete => (request.prior_inputs, "DELETE"),
                 };
@@ -181,13 +184,13 @@ impl HeatProvider {
             other if config::is_config(other) => config::fields(other, request.desired, &self.configs, warnings),
             other => Err(ProviderError::new(
                 ErrorKind::Document,
-                format!("`{other}` needs a service of OpenStack, and nobody here talks to one"),
+                format!("`{other}` needs a service of OpenStack, which this provider does not use"),
             )),
         }
     }
 }
 
-/// Every field that is written now or was before.
+/// Every field that is set now or was set before.
 fn all_fields(request: &PlanRequest<'_>) -> Vec<String> {
     let of = |value: &Value| value.as_map().map(|map| map.keys().map(|name| name.to_string()).collect::<Vec<_>>());
     let mut fields = of(request.desired).unwrap_or_default();

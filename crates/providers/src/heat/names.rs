@@ -1,7 +1,7 @@
-//! Names and ids of things, made from the token of the call that makes them: the same call makes the same ones again.
+//! Names and ids of resources, derived from the token of the create: the same call gives the same ones.
 //!
-//! A physical name is the instance, the resource and twelve characters. A thing in a child names the child's own
-//! instance there, which is called after its parent in the same way.
+//! A physical name is the instance, the resource and twelve characters. A resource in a child uses the name of the
+//! child's own instance, which is derived from its parent in the same way.
 
 use blueprint::{Key, Name};
 use data_encoding::{Encoding, Specification};
@@ -10,17 +10,17 @@ use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 use uuid::{Builder, Uuid};
 
-/// The greatest number of characters of a physical name.
+/// Maximum number of characters of a physical name.
 const LONGEST: usize = 255;
 
-/// Small letters and digits that are not mistaken for each other.
+/// Lower-case letters and digits that cannot be confused with each other.
 static LETTERS: LazyLock<Encoding> = LazyLock::new(|| {
     let mut letters = Specification::new();
     letters.symbols.push_str("abcdefghijklmnopqrstuvwxyz234567");
     letters.encoding().expect("thirty-two different characters are an encoding")
 });
 
-/// The physical name of the thing that a call makes.
+/// The physical name of the resource that a call creates.
 pub(super) fn physical_name(call: &Call) -> Name {
     let mut instance = call.instance.to_string();
     for child in &call.address.path {
@@ -36,7 +36,7 @@ pub(super) fn physical_name(call: &Call) -> Name {
     shortened(&format!("{instance}-{resource}-{mark}")).into()
 }
 
-/// The first two characters, a hyphen, and as much of the end as there is room for.
+/// Shortens a name to the first two characters, a hyphen, and the end.
 fn shortened(name: &str) -> String {
     let length = name.chars().count();
     if length <= LONGEST {
@@ -46,7 +46,7 @@ fn shortened(name: &str) -> String {
     name.chars().take(2).chain(['-']).chain(end).collect()
 }
 
-/// A UUID for the thing that a call makes; `what` tells it from others of the same call.
+/// A UUID for the resource that a call creates. `what` distinguishes several UUIDs of one call.
 pub(super) fn uuid(call: &Call, what: &str) -> Uuid {
     let digest = digest(&["uuid", what, &call.token]);
     let mut bytes = [0; 16];
@@ -60,7 +60,7 @@ fn twelve(parts: &[&str]) -> String {
     text
 }
 
-/// A digest of parts, which cannot be mistaken for that of others.
+/// A digest of parts, which depends on their boundaries.
 fn digest(parts: &[&str]) -> [u8; 32] {
     let mut hasher = Sha256::new();
     for part in parts {

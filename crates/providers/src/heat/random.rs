@@ -1,7 +1,7 @@
 //! `OS::Heat::RandomString`.
 //!
-//! Of each class and sequence its least number is drawn, the rest from all of them together; then the order is drawn
-//! too.
+//! The minimum number of characters is drawn from each class and sequence, the rest from all of them. Then the order is
+//! shuffled.
 
 use blueprint::Value;
 use provider::{Checked, ErrorKind, ProviderError};
@@ -23,13 +23,13 @@ fn class(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Characters, and how many of them there must be at least.
+/// Characters and their minimum number.
 struct Group {
     characters: Vec<char>,
     least: usize,
 }
 
-/// The length, and the groups to draw from; none of either where it is not known yet.
+/// The length, and the groups to draw from. `None` if they are not known yet.
 fn wanted(spec: &Value) -> Option<(usize, Vec<Group>)> {
     let count = |value: Option<&Value>| match value {
         None | Some(Value::Null) => Some(1),
@@ -63,7 +63,7 @@ fn wanted(spec: &Value) -> Option<(usize, Vec<Group>)> {
     Some((length, groups))
 }
 
-/// What the fields demand together must be possible.
+/// Checks that the fields can be met together.
 pub(super) fn check(spec: &Value, found: &mut Checked) {
     let Some((length, groups)) = wanted(spec) else { return };
     if groups.iter().map(|group| group.least).sum::<usize>() > length {
@@ -84,7 +84,10 @@ pub(super) fn check(spec: &Value, found: &mut Checked) {
     }
 }
 
-/// A random text; [`ErrorKind::Document`] where the fields demand what cannot be.
+/// A random text.
+///
+/// # Errors
+/// [`ErrorKind::Document`] if the fields cannot be met.
 pub(super) fn text(spec: &Value, random: &mut StdRng) -> Result<String, ProviderError> {
     let mut found = Checked::default();
     check(spec, &mut found);

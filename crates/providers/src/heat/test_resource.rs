@@ -1,11 +1,11 @@
-//! `OS::Heat::TestResource`: holds a text, and waits, fails or is made anew as it is told.
+//! `OS::Heat::TestResource`: holds a text, and waits, fails or is replaced on request.
 
 use blueprint::{Map, Value};
 use provider::{ApplyRequest, Call, ErrorKind, Operation, ProviderError};
 
 use super::wait::{number, wait};
 
-/// Creates, updates or deletes; what comes back is the output.
+/// Creates, updates or deletes. Returns the output.
 pub(super) async fn act(call: &Call, request: &ApplyRequest<'_>) -> Result<Value, ProviderError> {
     let (spec, action) = match request.operation {
         Operation::Create => (request.desired, "create"),
@@ -14,7 +14,7 @@ pub(super) async fn act(call: &Call, request: &ApplyRequest<'_>) -> Result<Value
     };
     let value = spec.get("value").cloned().unwrap_or_default();
     let before = || request.prior.get("output").cloned().unwrap_or_else(|| Value::from(""));
-    // An update that brings no new text has nothing to do.
+    // An update without a new text does nothing.
     let brings =
         value.as_text().is_some_and(|text| !text.is_empty()) && Some(&value) != request.prior_inputs.get("value");
     let (output, waits) = match request.operation {
@@ -33,13 +33,13 @@ pub(super) async fn act(call: &Call, request: &ApplyRequest<'_>) -> Result<Value
     Ok(output)
 }
 
-/// How long an action takes: its own time, else that of all.
+/// The duration of an action in seconds: its own, else that of all actions.
 fn seconds(spec: &Value, action: &str) -> f64 {
     let own = spec.get("action_wait_secs").and_then(|times| times.get(action)).and_then(number);
     own.or_else(|| spec.get("wait_secs").and_then(number)).unwrap_or(0.0)
 }
 
-/// The fields that the provider fills in.
+/// The computed fields.
 pub(super) fn fields(output: Value) -> Map {
     [("output".into(), output)].into_iter().collect()
 }

@@ -1,9 +1,9 @@
-//! `OS::Heat::Value`: the value as it is written. Its `type` only checks (must not M14).
+//! `OS::Heat::Value`: the value as written. Its `type` is only checked.
 
 use blueprint::Value;
 use provider::Checked;
 
-/// The value must be of the kind that `type` names; null is of every kind, and what is not known yet is checked later.
+/// Checks that the value has the type that `type` names. Null has every type; an unknown value is checked later.
 pub(super) fn check(spec: &Value, found: &mut Checked) {
     let (Some(wanted), Some(value)) = (spec.get("type").and_then(Value::as_text), spec.get("value")) else { return };
     if let Some(why) = misfit(wanted, value) {
@@ -11,7 +11,7 @@ pub(super) fn check(spec: &Value, found: &mut Checked) {
     }
 }
 
-/// Why a value is not of a kind. A secret value is not shown.
+/// Why a value does not have a type. A secret value is not shown.
 pub(super) fn misfit(wanted: &str, value: &Value) -> Option<String> {
     let hidden = value.has_secret();
     let shown = |text: String| if hidden { "the secret".to_owned() } else { text };

@@ -1,7 +1,7 @@
-//! Addresses: what may be one, and those that hold parts of an earlier answer.
+//! URLs, and URL templates with parts of an earlier answer.
 //!
-//! In the `url` of `read`, `update` and `delete`, `{json.PATH}` and `{responseHeaders.NAME}` stand for what the answer
-//! that made the thing held, as in `https://host/items/{json.id}` or `{responseHeaders.location}`.
+//! In the `url` of `read`, `update` and `delete`, `{json.PATH}` and `{responseHeaders.NAME}` stand for parts of the
+//! answer to the create, as in `https://host/items/{json.id}` or `{responseHeaders.location}`.
 
 use blueprint::{Map, Value};
 use reqwest::Url;
@@ -10,7 +10,10 @@ use super::secrets::percent_encoded;
 
 const NO_ADDRESS: &str = "is no address, such as `https://example.com/items`";
 
-/// The address that a text is; what is wrong with it is the error.
+/// Parses a URL.
+///
+/// # Errors
+/// A phrase with the problem.
 pub(super) fn absolute(text: &str) -> Result<Url, &'static str> {
     served(Url::parse(text).map_err(|_| NO_ADDRESS)?)
 }
@@ -22,20 +25,19 @@ fn served(url: Url) -> Result<Url, &'static str> {
     if url.host_str().is_none_or(str::is_empty) { Err("names no host") } else { Ok(url) }
 }
 
-/// What is wrong with the form of an address that may hold parts of an answer; nothing if all is well.
+/// The problem with a URL template. `None` if it is valid.
 pub(super) fn problem(text: &str) -> Option<String> {
     let nothing = Map::default();
     let mut known = |name: &str| lookup(&nothing, name).map(|_| ("http://host/".to_owned(), false));
     let checked = fill(text, &mut known).and_then(|(text, _)| {
-        // Where it is relative to is known later; any base shows whether it can be an address.
+        // The base is known later. Any base shows whether the text can be a URL.
         let base = Url::parse("http://host/").map_err(|_| NO_ADDRESS.to_owned())?;
         served(base.join(&text).map_err(|_| NO_ADDRESS.to_owned())?).map_err(str::to_owned)
     });
     checked.err()
 }
 
-/// The address with the parts of an earlier answer in their places, and whether one of these was secret. An address
-/// without a host is taken relative to `base`.
+/// Fills in a URL template. Returns the URL and whether a part was secret. A URL without a host is relative to `base`.
 pub(super) fn filled(text: &str, outputs: &Value, base: &Url) -> Result<(Url, bool), String> {
     let nothing = Map::default();
     let fields = outputs.as_map().unwrap_or(&nothing);
@@ -52,8 +54,8 @@ pub(super) fn filled(text: &str, outputs: &Value, base: &Url) -> Result<(Url, bo
     Ok((served(url)?, secret))
 }
 
-/// Puts values into a template. At the beginning a value is taken as it is, being an address or the front of one;
-/// elsewhere it is a part, and characters with a meaning in addresses are encoded.
+/// Fills values into a template. A value at the start is inserted unchanged, because it may be the front of a URL;
+/// others are encoded.
 fn fill(text: &str, value: &mut dyn FnMut(&str) -> Option<(String, bool)>) -> Result<(String, bool), String> {
     let mut filled = String::with_capacity(text.len());
     let mut secret = false;
@@ -75,7 +77,7 @@ fn fill(text: &str, value: &mut dyn FnMut(&str) -> Option<(String, bool)>) -> Re
     Ok((filled, secret))
 }
 
-/// What `json.PATH` or `responseHeaders.NAME` stands for: `None` if it is neither, `Some(None)` if it is not there.
+/// The value of `json.PATH` or `responseHeaders.NAME`: `None` if it is neither, `Some(None)` if it does not exist.
 fn lookup<'a>(fields: &'a Map, name: &str) -> Option<Option<&'a Value>> {
     if let Some(header) = name.strip_prefix("responseHeaders.") {
         let header = header.to_ascii_lowercase();

@@ -1,17 +1,17 @@
-//! What becomes of an answer: the computed fields, and the candidate of `http/get`.
+//! Conversion of answers: the computed fields, and the candidate of `http/get`.
 
 use blueprint::{Map, Value};
 
-use super::exchange::{Answer, GREATEST_ANSWER};
+use super::exchange::{Answer, MAX_ANSWER};
 use super::json;
 use super::secrets::Secrets;
 
-/// What is said of an answer that is too long.
+/// The message about a too long answer.
 pub(super) fn too_long() -> String {
-    format!("the answer is longer than {} MiB", GREATEST_ANSWER / (1024 * 1024))
+    format!("the answer is longer than {} MiB", MAX_ANSWER / (1024 * 1024))
 }
 
-/// The computed fields of `http/request`, and what is worth knowing. What repeats a secret becomes secret itself.
+/// The computed fields of `http/request`, and warnings. Values that repeat a secret are marked secret.
 pub(super) fn fields(answer: &Answer, secrets: &Secrets) -> (Map, Vec<String>) {
     let mut warnings = Vec::new();
     let bytes = answer.body.as_deref().unwrap_or_default();
@@ -44,7 +44,7 @@ fn join(before: &Value, after: &Value) -> Value {
     Value::from(format!("{}, {}", text(before), text(after))).tainted(secret)
 }
 
-/// The headers in their order, names in lower case.
+/// The headers in order, with names in lower case.
 fn lines(answer: &Answer, secrets: &Secrets) -> Vec<(String, Value)> {
     let lines = answer.headers.iter().map(|(name, value)| {
         let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
@@ -54,7 +54,10 @@ fn lines(answer: &Answer, secrets: &Secrets) -> Vec<(String, Value)> {
     lines.collect()
 }
 
-/// The fields that `http/get` exports; the error says why the body cannot be one.
+/// The fields of `http/get`.
+///
+/// # Errors
+/// If the body is not valid.
 pub(super) fn exports(answer: &Answer, secrets: &Secrets) -> Result<Value, String> {
     let bytes = answer.body.as_deref().ok_or_else(too_long)?;
     let text = std::str::from_utf8(bytes).map_err(|_| "the answer is not text in UTF-8".to_owned())?;

@@ -1,6 +1,6 @@
-//! One request and its answer: redirects, limits, and what an error means.
+//! One request and its answer: redirects, limits, classes of errors.
 //!
-//! Not here: what is sent when (`request.rs`), what becomes of the answer (`answer.rs`).
+//! Not here: which request is sent (`request.rs`), conversion of answers (`answer.rs`).
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -17,53 +17,55 @@ use web::Clients;
 use super::json;
 use super::secrets::Secrets;
 
-/// The greatest answer that is taken, in bytes.
-pub(super) const GREATEST_ANSWER: usize = 16 * 1024 * 1024;
+/// Maximum length of an answer in bytes.
+pub(super) const MAX_ANSWER: usize = 16 * 1024 * 1024;
 
-/// How many redirects are followed.
+/// Maximum number of redirects.
 const REDIRECTS: usize = 5;
 
-/// How long an exchange may take where nothing else is said.
+/// The default time limit.
 pub(super) const USUAL_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How much of a refusing answer is repeated, in characters.
+/// Maximum number of characters of an error answer in a message.
 const EXCERPT: usize = 200;
 
-/// A request that is ready to be sent.
+/// A request to be sent.
 pub(super) struct Exchange {
-    /// What to do.
+    /// The method.
     pub(super) method: Method,
-    /// To whom.
+    /// The URL.
     pub(super) url: Url,
-    /// Whether the address must not be shown.
+    /// Whether the URL is secret.
     pub(super) secret_url: bool,
-    /// What is said beside.
+    /// The headers.
     pub(super) headers: HeaderMap,
-    /// What is sent.
+    /// The body.
     pub(super) body: Option<Vec<u8>>,
-    /// Whether a part of the body must not be shown.
+    /// Whether a part of the body is secret.
     pub(super) secret_body: bool,
-    /// The statuses that mean success; none for all from 200 to 299.
+    /// The statuses that mean success. Empty for 200 to 299.
     pub(super) expected: Vec<u16>,
-    /// How long it may take.
+    /// The time limit.
     pub(super) timeout: Duration,
-    /// The only authorities to trust, in PEM form.
+    /// The only trusted authorities, in PEM form.
     pub(super) authorities: Option<Name>,
 }
 
-/// An answer, whatever its status.
+/// An answer of any status.
 pub(super) struct Answer {
     /// Its status.
     pub(super) status: StatusCode,
     /// Its headers.
     pub(super) headers: HeaderMap,
-    /// Its body; none if it is longer than [`GREATEST_ANSWER`].
+    /// Its body. `None` if it is longer than [`MAX_ANSWER`].
     pub(super) body: Option<Vec<u8>>,
 }
 
 impl Exchange {
-    /// Puts an exchange together from fields `url`, `method`, `headers`, `body`, `expectStatus` and `timeout`.
-    /// [`ErrorKind::Document`] at the field that is at fault.
+    /// Builds an exchange from the fields `url`, `method`, `headers`, `body`, `expectStatus` and `timeout`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Document`] at the field at fault.
     pub(super) fn of(fields: &Value, url: Url, usual: Method) -> Result<Exchange, ProviderError> {
         let refuse = |field: &str, message: &str| ProviderError::new(ErrorKind::Document, message).at(field);
         let written = |field: &str| fields.get(field).filter(|value| !value.is_null());
@@ -106,7 +108,7 @@ impl Exchange {
         if self.expected.is_empty() { status.is_success() } else { self.expected.contains(&status.as_u16()) }
     }
 
-    /// `POST https://host/path`, without anything that could be secret.
+    /// `POST https://host/path`, without parts that may be secret.
     pub(super) fn shown(&self) -> String {
         if self.secret_url {
             return format!("{} (secret)", self.method);
@@ -114,7 +116,7 @@ impl Exchange {
         format!("{} {}", self.method, shown_url(&self.url))
     }
 
-    /// Sends it and waits for the answer, until the call ends.
+    /// Sends the request and waits for the answer, until the call ends.
     pub(super) async fn send(
         &self,
         call: &Call,
@@ -139,7 +141,7 @@ impl Exchange {
         Ok(answer)
     }
 
-    /// Sends it to where it is redirected to, too.
+    /// Sends the request and follows redirects.
     async fn follow(&self, clients: &Clients) -> Result<Answer, ProviderError> {
         let permanent = |message: String| Err(ProviderError::new(ErrorKind::Permanent, message));
         let (mut method, mut url) = (self.method.clone(), self.url.clone());
@@ -169,7 +171,7 @@ impl Exchange {
                     target.scheme()
                 ));
             }
-            // As browsers do: 307 and 308 repeat the request as it is, the others ask for what is there.
+            // As in browsers: 307 and 308 repeat the request, others send a GET.
             let repeats = matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
             if !(repeats || matches!(method, Method::HEAD | Method::GET)) {
                 method = Method::GET;
@@ -195,7 +197,7 @@ impl Exchange {
         let (status, headers) = (response.status(), response.headers().clone());
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.unanswered(error))? {
-            if body.len() + chunk.len() > GREATEST_ANSWER {
+            if body.len() + chunk.len() > MAX_ANSWER {
                 return Ok(Answer { status, headers, body: None });
             }
             body.extend_from_slice(&chunk);
@@ -203,7 +205,7 @@ impl Exchange {
         Ok(Answer { status, headers, body: Some(body) })
     }
 
-    /// What an error of the network means.
+    /// Classifies an error of the network.
     fn unanswered(&self, error: reqwest::Error) -> ProviderError {
         let error = error.without_url();
         if let Some(problem) = tls_problem(&error) {
@@ -221,7 +223,7 @@ impl Exchange {
         ProviderError::new(kind, format!("`{}` failed: {deepest}", self.shown()))
     }
 
-    /// The error that an unexpected status means.
+    /// The error for an unexpected status.
     pub(super) fn refused(&self, answer: &Answer, secrets: &Secrets) -> ProviderError {
         let kind = match answer.status.as_u16() {
             429 => ErrorKind::Throttled,
@@ -234,7 +236,7 @@ impl Exchange {
         let wanted = if wanted.is_empty() { String::new() } else { format!(", not {}", wanted.join(" or ")) };
         let mut message = format!("`{}` answered {}{wanted}", self.shown(), answer.status);
         let said = answer.body.as_deref().and_then(|body| std::str::from_utf8(body).ok()).unwrap_or_default();
-        // First what is secret goes, then the rest is cut: half a secret would not be recognised.
+        // Secrets are removed before the text is shortened, because a part of a secret would not be recognised.
         let said = secrets.scrub(said);
         let said: Vec<&str> = said.split_whitespace().take(EXCERPT).collect();
         let said: String = said.join(" ").chars().filter(|c| !c.is_control()).take(EXCERPT).collect();
@@ -250,7 +252,7 @@ impl Exchange {
     }
 }
 
-/// How long the server asks to be left alone (RFC 9110, 10.2.3): so many seconds, or until an instant by its own clock.
+/// The pause that the server asks for (RFC 9110, 10.2.3): in seconds, or until a time of its own clock.
 fn asked_to_wait(headers: &HeaderMap) -> Option<Duration> {
     let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let asked = text(RETRY_AFTER)?.trim();
@@ -262,7 +264,7 @@ fn asked_to_wait(headers: &HeaderMap) -> Option<Duration> {
     u64::try_from(pause).ok().map(Duration::from_secs)
 }
 
-/// An address without user, password and query.
+/// A URL without user, password and query.
 fn shown_url(url: &Url) -> String {
     format!("{}{}", url.origin().ascii_serialization(), url.path())
 }
@@ -275,14 +277,14 @@ fn is_credential(name: &HeaderName) -> bool {
     *name == AUTHORIZATION || *name == COOKIE || *name == PROXY_AUTHORIZATION
 }
 
-/// The TLS error among an error's causes.
+/// The TLS error among the causes of an error.
 fn tls_problem(error: &reqwest::Error) -> Option<&rustls::Error> {
     let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(error) = next {
         if let Some(found) = error.downcast_ref::<rustls::Error>() {
             return Some(found);
         }
-        // What an I/O error wraps is not among its causes.
+        // The error that an I/O error wraps is not among its causes.
         next = match error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
             Some(inner) => Some(inner),
             None => error.source(),
@@ -291,7 +293,10 @@ fn tls_problem(error: &reqwest::Error) -> Option<&rustls::Error> {
     None
 }
 
-/// The method of that name; what is wrong with it is the error.
+/// The method of that name.
+///
+/// # Errors
+/// A phrase with the problem.
 pub(super) fn method(text: &str) -> Result<Method, &'static str> {
     let method = Method::from_bytes(text.as_bytes()).map_err(|_| "is no method, such as `POST` or `PUT`")?;
     if matches!(method, Method::CONNECT | Method::TRACE) {
@@ -301,7 +306,7 @@ pub(super) fn method(text: &str) -> Result<Method, &'static str> {
     }
 }
 
-/// The headers of a map of names, or of a list of `Name: value`.
+/// Reads headers from a map of names, or from a list of `Name: value`.
 pub(super) fn header_list(value: &Value) -> Vec<(Name, Value)> {
     let (bare, secret) = value.exposed();
     match bare {
@@ -317,10 +322,13 @@ pub(super) fn header_list(value: &Value) -> Vec<(Name, Value)> {
     }
 }
 
-/// A header; otherwise the field at fault and what is wrong with it.
+/// Reads a header.
+///
+/// # Errors
+/// The field at fault, and a phrase with the problem.
 pub(super) fn header(name: &str, value: &Value) -> Result<(HeaderName, HeaderValue), (String, &'static str)> {
     let refuse = |message| {
-        // A name with other characters cannot be written in a path.
+        // A name with other characters cannot be part of a path.
         let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
         (if plain && !name.is_empty() { format!("headers.{name}") } else { "headers".to_owned() }, message)
     };

@@ -1,4 +1,4 @@
-//! The data source `http/get`: fetches what an address answers.
+//! The data source `http/get`: the answer of a URL.
 
 use blueprint::{Map, Name, Value};
 use provider::{Call, Candidate, ErrorKind, FetchRequest, Fetched, ProviderError};
@@ -9,7 +9,7 @@ use super::exchange::Exchange;
 use super::secrets::Secrets;
 use super::{address, answer};
 
-/// The one candidate that an address is. Its arguments come as filters.
+/// Fetches the single candidate. Its arguments are passed as filters.
 pub(super) async fn fetch(
     call: &Call,
     request: &FetchRequest<'_>,

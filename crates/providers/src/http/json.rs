@@ -4,7 +4,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use blueprint::{Asset, Value, format_float};
 
-/// The bytes of a body and their media type; `Ok(None)` where there is no body. What cannot be sent is the error.
+/// The bytes of a body and their media type. `Ok(None)` without a body.
+///
+/// # Errors
+/// If a value cannot be sent.
 pub(super) fn body(value: &Value) -> Result<Option<(Vec<u8>, &'static str)>, &'static str> {
     Ok(Some(match value.bare() {
         Value::Null => return Ok(None),
@@ -63,12 +66,12 @@ fn write(value: &Value, out: &mut String) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The value that a JSON text is; null if it is no JSON.
+/// The value of a JSON text; null if the text is not JSON.
 pub(super) fn parse(text: &str) -> Value {
     serde_json::from_str::<serde_json::Value>(text).map_or(Value::Null, value)
 }
 
-/// Taken as it stands: marks of our own wire form mean nothing in an answer from outside.
+/// Marks of the wire form have no meaning in an answer from outside.
 fn value(json: serde_json::Value) -> Value {
     match json {
         serde_json::Value::Null => Value::Null,

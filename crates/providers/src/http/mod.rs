@@ -1,9 +1,8 @@
-//! The provider `http`: things behind a web interface that has no provider of its own, and documents fetched from one.
+//! The provider `http`: resources behind any web API, and documents from the web.
 //!
-//! Secret parts of a request are sent and never shown: messages are scrubbed of them, and an answer that repeats one is
-//! secret itself.
+//! Secret parts of a request are never shown: they are removed from messages, and an answer that repeats one is secret.
 //!
-//! Not here: including documents from afar, `http_resource()` (they belong to the engine).
+//! Not here: including remote documents, `http_resource()` (they belong to the engine).
 
 mod address;
 mod answer;
@@ -17,7 +16,7 @@ use std::sync::Arc;
 
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
-    Operation, PlanRequest, Planned, Provider, ProviderError, ReadRequest, Seen, read_catalog,
+    Operation, PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, read_catalog,
 };
 use web::Clients;
 
@@ -44,7 +43,7 @@ impl Provider for HttpProvider {
         Box::pin(async { Ok(found) })
     }
 
-    fn read<'a>(&'a self, call: &'a Call, asked: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(&'a self, call: &'a Call, asked: ReadRequest<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move { request::read(call, &asked, &self.clients).await })
     }
 

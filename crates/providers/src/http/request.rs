@@ -1,13 +1,13 @@
-//! `http/request`: what is sent when something is made, changed, looked for and taken away.
+//! `http/request`: a resource that requests create, update, read and delete.
 //!
-//! `read`, `update` and `delete` take over `headers` and `timeout` from above where they have none of their own, and
-//! `url`; `update` takes over `body`, too.
+//! `read`, `update` and `delete` inherit `headers`, `timeout` and `url` of the spec if they have none of their own;
+//! `update` also inherits `body`.
 
 use std::sync::Arc;
 
 use blueprint::{Map, Value, parse_duration};
 use provider::{
-    Applied, ApplyRequest, Call, Checked, ErrorKind, PlanRequest, Planned, ProviderError, ReadRequest, Seen,
+    Applied, ApplyRequest, Call, Checked, ErrorKind, PlanRequest, Planned, ProviderError, ReadOutcome, ReadRequest,
 };
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::{Method, Url};
@@ -18,16 +18,16 @@ use super::answer;
 use super::exchange::{self, Answer, Exchange};
 use super::secrets::Secrets;
 
-/// Fields whose change is a change of the thing itself.
+/// Fields whose change updates the resource.
 const SENT: [&str; 4] = ["url", "method", "headers", "body"];
 
-/// Fields whose change is only recorded: they matter when they are next used.
+/// Fields whose change is only recorded, because they concern later requests.
 const RECORDED: [&str; 6] = ["read", "update", "delete", "expectStatus", "timeout", "caCertificatePem"];
 
-/// The header under which servers recognise a request that comes again.
+/// The header by which servers recognise a repeated request.
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
-/// Which of the requests of a spec.
+/// One of the requests of a spec.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Make,
@@ -55,7 +55,7 @@ impl Part {
         }
     }
 
-    /// Fields that are taken from the spec itself where the part does not have them.
+    /// Fields that are inherited from the spec.
     fn inherits(self) -> &'static [&'static str] {
         match self {
             Part::Make => &[],
@@ -68,7 +68,7 @@ impl Part {
         if self == Part::Make { field.to_owned() } else { format!("{}.{field}", self.key()) }
     }
 
-    /// Its fields in a spec, with those that it takes over. `None` if the spec has no such request.
+    /// Its fields in a spec, including inherited ones. `None` if the spec has no such request.
     fn fields(self, spec: &Value) -> Option<Value> {
         let secret = spec.exposed().1;
         if self == Part::Make {
@@ -87,7 +87,7 @@ impl Part {
     }
 }
 
-/// Puts a request of a spec together. `None` if the spec has no such request.
+/// Builds a request of a spec. `None` if the spec has no such request.
 fn exchange(part: Part, spec: &Value, outputs: &Value) -> Result<Option<Exchange>, ProviderError> {
     let Some(fields) = part.fields(spec) else { return Ok(None) };
     let at = |error: ProviderError| match &error.field {
@@ -111,7 +111,7 @@ fn exchange(part: Part, spec: &Value, outputs: &Value) -> Result<Option<Exchange
     Ok(Some(exchange))
 }
 
-/// Looks at every request of a spec, as far as it is known.
+/// Checks every request of a spec, as far as it is known.
 pub(super) fn check(spec: &Value, found: &mut Checked) {
     for part in [Part::Make, Part::Read, Part::Update, Part::Delete] {
         let own = match part {
@@ -157,7 +157,7 @@ fn check_part(part: Part, own: &Value, found: &mut Checked) {
     }
 }
 
-/// Which changes are only recorded.
+/// Plans an update: which changes are only recorded.
 pub(super) fn plan(request: &PlanRequest<'_>) -> Planned {
     if request.prior_inputs.is_null() {
         return Planned::default();
@@ -172,12 +172,12 @@ fn is_changed(field: &str, before: &Value, after: &Value) -> bool {
     written(before) != written(after)
 }
 
-/// What is secret about a call.
+/// The secrets of a call.
 fn secrets(call: &Call, values: [&Value; 3]) -> Secrets {
     Secrets::of(values.into_iter().chain([&call.settings]))
 }
 
-/// Sends the request that makes the thing.
+/// Sends the request that creates the resource.
 pub(super) async fn create(
     call: &Call,
     request: &ApplyRequest<'_>,
@@ -190,7 +190,7 @@ pub(super) async fn create(
     accept(&exchange, &answer, &secrets, request.desired, call.token.clone())
 }
 
-/// Sends the request that changes the thing, if anything of it changes; where there is none, the one that makes it.
+/// Sends the request that updates the resource, if a relevant field changes; without one, the request that creates it.
 pub(super) async fn update(
     call: &Call,
     request: &ApplyRequest<'_>,
@@ -199,7 +199,7 @@ pub(super) async fn update(
     let id = request.id.unwrap_or_default().into();
     if !SENT.iter().any(|field| is_changed(field, request.prior_inputs, request.desired)) {
         let mut fields = request.prior.as_map().cloned().unwrap_or_default();
-        // A part that is no longer written must not stay.
+        // A removed part must not stay.
         RECORDED.iter().for_each(|field| drop(fields.shift_remove(field)));
         fields.extend(request.desired.as_map().cloned().unwrap_or_default());
         let fields = Value::Map(Arc::new(fields));
@@ -217,7 +217,7 @@ pub(super) async fn update(
     result.map_err(|error| if gone { ProviderError { kind: ErrorKind::NotFound, ..error } } else { error })
 }
 
-/// Sends the request that takes the thing away, if there is one.
+/// Sends the request that deletes the resource, if there is one.
 pub(super) async fn delete(
     call: &Call,
     request: &ApplyRequest<'_>,
@@ -234,23 +234,27 @@ pub(super) async fn delete(
     Err(exchange.refused(&answer, &secrets))
 }
 
-/// Asks whether the thing is there, if the spec says how; otherwise it is taken as recorded.
-pub(super) async fn read(call: &Call, request: &ReadRequest<'_>, clients: &Clients) -> Result<Seen, ProviderError> {
-    let Some(outputs) = request.outputs.as_map() else { return Ok(Seen::CannotTell) };
+/// Reads the resource, if the spec has a `read` request; otherwise returns the record.
+pub(super) async fn read(
+    call: &Call,
+    request: &ReadRequest<'_>,
+    clients: &Clients,
+) -> Result<ReadOutcome, ProviderError> {
+    let Some(outputs) = request.outputs.as_map() else { return Ok(ReadOutcome::Unknown) };
     if let Some(exchange) = exchange(Part::Read, request.inputs, request.outputs)? {
         let secrets = secrets(call, [request.inputs, request.outputs, &Value::Null]);
         let answer = exchange.send(call, clients, &secrets).await?;
         if is_gone(&exchange, &answer) {
-            return Ok(Seen::Gone);
+            return Ok(ReadOutcome::Absent);
         }
         if !exchange.expects(answer.status) {
             return Err(exchange.refused(&answer, &secrets));
         }
     }
-    // What the answer holds is not compared: it need not be in the form of what was sent.
+    // The answer is not compared, because it may have another form than the request.
     let mut fields = request.inputs.as_map().cloned().unwrap_or_default();
     fields.extend(outputs.iter().map(|(name, value)| (name.clone(), value.clone())));
-    Ok(Seen::There {
+    Ok(ReadOutcome::Present {
         id: request.id.unwrap_or_default().into(),
         fields: Value::Map(Arc::new(fields)),
         private: request.private.clone(),
@@ -258,12 +262,12 @@ pub(super) async fn read(call: &Call, request: &ReadRequest<'_>, clients: &Clien
     })
 }
 
-/// Whether the answer says that there is nothing, and nobody expected just that.
+/// Whether the answer means that the resource does not exist, unless that status was expected.
 fn is_gone(exchange: &Exchange, answer: &Answer) -> bool {
     matches!(answer.status.as_u16(), 404 | 410) && !exchange.expects(answer.status)
 }
 
-/// Lets a server that knows the header recognise a request that is sent again.
+/// Adds the idempotency key, by which a server recognises a repeated request.
 fn mark(exchange: &mut Exchange, call: &Call) {
     if matches!(exchange.method, Method::POST | Method::PATCH)
         && let Ok(token) = HeaderValue::from_str(&call.token)
@@ -272,7 +276,7 @@ fn mark(exchange: &mut Exchange, call: &Call) {
     }
 }
 
-/// The thing as an answer tells it. What was done but answered too long is reported with the error.
+/// The resource from an answer. After a too long answer the error holds the resource.
 fn accept(
     exchange: &Exchange,
     answer: &Answer,

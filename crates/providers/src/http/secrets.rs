@@ -1,10 +1,10 @@
-//! The secret texts of a call, so that they can be taken out of what comes from outside.
+//! The secret texts of a call, which are removed from messages.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use blueprint::Value;
 
-/// Shorter words of a secret are no secrets of their own.
+/// Shorter words of a secret are not searched.
 const SHORTEST_WORD: usize = 8;
 
 /// Secret texts, the longest first.
@@ -12,7 +12,7 @@ const SHORTEST_WORD: usize = 8;
 pub(super) struct Secrets(Vec<String>);
 
 impl Secrets {
-    /// The secret leaves of values, in the forms in which an answer may repeat them.
+    /// Collects the secret texts of values, in the encodings in which an answer may repeat them.
     pub(super) fn of<'a>(values: impl IntoIterator<Item = &'a Value>) -> Secrets {
         let mut leaves = Vec::new();
         for value in values {
@@ -20,7 +20,7 @@ impl Secrets {
         }
         let mut forms = Vec::new();
         for leaf in leaves {
-            // Of `Bearer abc..` often only the latter half is repeated.
+            // An answer may repeat only the second word of `Bearer abc..`.
             let words: Vec<String> = leaf
                 .split_whitespace()
                 .filter(|word| word.len() >= SHORTEST_WORD && *word != leaf)
@@ -38,14 +38,14 @@ impl Secrets {
         Secrets(forms)
     }
 
-    /// The text without any of them.
+    /// The text with each of them replaced.
     pub(super) fn scrub(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, secret| {
             if text.contains(secret.as_str()) { text.replace(secret.as_str(), "(secret)") } else { text }
         })
     }
 
-    /// Whether one of them stands in the text.
+    /// Whether the text contains one of them.
     pub(super) fn stand_in(&self, text: &str) -> bool {
         self.0.iter().any(|secret| text.contains(secret.as_str()))
     }
@@ -62,7 +62,7 @@ fn gather(value: &Value, secret: bool, found: &mut Vec<String>) {
     }
 }
 
-/// Everything but letters, digits and `-._~` as `%` and two digits.
+/// A text with `%` escapes for all characters but letters, digits and `-._~`.
 pub(super) fn percent_encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

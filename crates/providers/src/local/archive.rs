@@ -10,7 +10,7 @@ use std::path::Path;
 
 use blueprint::Value;
 use flate2::{Compression, GzBuilder};
-use provider::{Applied, Checked, ErrorKind, Operation, ProviderError, Seen};
+use provider::{Applied, Checked, ErrorKind, Operation, ProviderError, ReadOutcome};
 use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 
@@ -118,15 +118,15 @@ pub(super) fn existing(place: &Place, own: &OwnPaths, path: &Path, desired: &Val
 }
 
 /// Reads the archive: its digest and size.
-pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<Seen, ProviderError> {
-    let Some(path) = recorded.path(place)? else { return Ok(Seen::CannotTell) };
+pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<ReadOutcome, ProviderError> {
+    let Some(path) = recorded.path(place)? else { return Ok(ReadOutcome::Unknown) };
     let private = own.ownership_of_read(&path, &recorded);
-    let Found::File { size, .. } = whole_file::look(&path)? else { return Ok(Seen::Gone) };
+    let Found::File { size, .. } = whole_file::look(&path)? else { return Ok(ReadOutcome::Absent) };
     let digest = whole_file::digest_of(&path)?;
     let inputs = &recorded.inputs;
     // The outcome of the create is unknown. Packing again tells whether it wrote this file.
     if recorded.id.is_none() && !is_packed_at(place, inputs, &path)? {
-        return Ok(Seen::Gone);
+        return Ok(ReadOutcome::Absent);
     }
     let secret = inputs.get("entries").is_some_and(Value::has_secret);
     // The recorded digest of the input. A change of the files since is a change of the desired state, not drift.
@@ -141,7 +141,7 @@ pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<
     fields.insert("inputsSha256".into(), packed.unwrap_or_default().tainted(secret));
     fields.insert("size".into(), Value::Int(i64::try_from(size).unwrap_or(i64::MAX)));
     existing::set_existed(&mut fields, &private);
-    Ok(Seen::There { id: id_of(&path), fields: Value::map(fields), private, expired: None })
+    Ok(ReadOutcome::Present { id: id_of(&path), fields: Value::map(fields), private, expired: None })
 }
 
 /// Packs the archive, or removes it.

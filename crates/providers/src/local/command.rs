@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use blueprint::{Name, Value, parse_duration};
 use provider::{
-    Applied, ApplyRequest, Call, Checked, ErrorKind, Operation, PlanRequest, Planned, ProviderError, ReadRequest,
-    Scrub, Seen,
+    Applied, ApplyRequest, Call, Checked, ErrorKind, Operation, PlanRequest, Planned, ProviderError, ReadOutcome,
+    ReadRequest, Scrub,
 };
 
 use super::place::{entries, is_set, text};
@@ -193,7 +193,7 @@ fn fields(spec: &Value, id: &Name, ended: Option<&Ended>) -> Value {
 
 /// Runs the `read` command. Without one the resource is as recorded, and the outcome of an interrupted call is unknown
 /// (decision 5.3), unless the call ran no command. The output of an interrupted create is lost.
-pub(super) async fn read(call: &Call, request: ReadRequest<'_>) -> Result<Seen, ProviderError> {
+pub(super) async fn read(call: &Call, request: ReadRequest<'_>) -> Result<ReadOutcome, ProviderError> {
     let token = request.token.unwrap_or(&call.token);
     let id: Name = request.id.map_or_else(|| id_of(token), Into::into);
     // An interrupted delete sent no inputs. The fields as last answered hold the same commands.
@@ -203,7 +203,7 @@ pub(super) async fn read(call: &Call, request: ReadRequest<'_>) -> Result<Seen, 
             let ended = act(call, spec, words, "read", token).await?;
             match ended.code {
                 Some(0) => {}
-                Some(GONE) => return Ok(Seen::Gone),
+                Some(GONE) => return Ok(ReadOutcome::Absent),
                 _ => {
                     return Err(failure("the command `read`", &ended, &Scrub::of([spec, &call.settings])).at("read"));
                 }
@@ -213,12 +213,12 @@ pub(super) async fn read(call: &Call, request: ReadRequest<'_>) -> Result<Seen, 
             let was_delete = request.inputs.is_null();
             let ran_nothing = was_delete && words(spec, "delete").is_none();
             if request.id.is_none() || (request.token.is_some() && !ran_nothing) {
-                return Ok(Seen::CannotTell);
+                return Ok(ReadOutcome::Unknown);
             }
         }
     }
     let fields = if request.outputs.is_null() { fields(spec, &id, None) } else { request.outputs.clone() };
-    Ok(Seen::There { id, fields, private: request.private.clone(), expired: None })
+    Ok(ReadOutcome::Present { id, fields, private: request.private.clone(), expired: None })
 }
 
 /// Runs the command of the operation.

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 
 use blueprint::Value;
-use provider::{Applied, ErrorKind, Operation, ProviderError, Seen};
+use provider::{Applied, ErrorKind, Operation, ProviderError, ReadOutcome};
 
 use super::existing::{self, Existing};
 use super::own_paths::OwnPaths;
@@ -42,9 +42,9 @@ pub(super) fn existing(own: &OwnPaths, path: &Path) -> Result<Existing, Provider
 }
 
 /// Reads whether the folder exists, and its mode if the provider created it.
-pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<Seen, ProviderError> {
-    let Some(path) = recorded.path(place)? else { return Ok(Seen::CannotTell) };
-    let Found::Folder { mode } = whole_file::look(&path)? else { return Ok(Seen::Gone) };
+pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<ReadOutcome, ProviderError> {
+    let Some(path) = recorded.path(place)? else { return Ok(ReadOutcome::Unknown) };
+    let Found::Folder { mode } = whole_file::look(&path)? else { return Ok(ReadOutcome::Absent) };
     let parents = existing::parents(&recorded.private);
     own.add_parents(&path, parents);
     let ours = match Existing::of(&recorded.private) {
@@ -61,7 +61,12 @@ pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<
     }
     fields.insert("id".into(), Value::Text(id_of(&path)));
     existing::set_existed(&mut fields, &ownership(ours, 0));
-    Ok(Seen::There { id: id_of(&path), fields: Value::map(fields), private: ownership(ours, parents), expired: None })
+    Ok(ReadOutcome::Present {
+        id: id_of(&path),
+        fields: Value::map(fields),
+        private: ownership(ours, parents),
+        expired: None,
+    })
 }
 
 /// Creates the folder, sets its mode, or removes it.

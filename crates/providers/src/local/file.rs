@@ -10,7 +10,7 @@ use std::path::Path;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use blueprint::Value;
-use provider::{Applied, Checked, ErrorKind, Operation, ProviderError, Seen};
+use provider::{Applied, Checked, ErrorKind, Operation, ProviderError, ReadOutcome};
 
 use super::existing::{self, Existing};
 use super::own_paths::OwnPaths;
@@ -106,19 +106,19 @@ pub(super) fn existing(place: &Place, own: &OwnPaths, path: &Path, desired: &Val
 }
 
 /// Reads the file. The content is answered in the form in which it was sent, as far as it is visible.
-pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<Seen, ProviderError> {
-    let Some(path) = recorded.path(place)? else { return Ok(Seen::CannotTell) };
+pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<ReadOutcome, ProviderError> {
+    let Some(path) = recorded.path(place)? else { return Ok(ReadOutcome::Unknown) };
     let private = own.ownership_of_read(&path, &recorded);
     let (mode, size) = match whole_file::look(&path)? {
         Found::File { mode, size, .. } => (mode, size),
-        _ => return Ok(Seen::Gone),
+        _ => return Ok(ReadOutcome::Absent),
     };
     let digest = whole_file::digest_of(&path)?;
     let inputs = &recorded.inputs;
     if recorded.id.is_none() && !ours(place, inputs, &digest, mode) {
         // The outcome of the create is unknown. A create writes its file completely or not at all, so this file is not
         // its own.
-        return Ok(Seen::Gone);
+        return Ok(ReadOutcome::Absent);
     }
     let mut fields = entries(inputs);
     let mut secret = false;
@@ -156,7 +156,7 @@ pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<
     fields.insert("sha256".into(), Value::from(digest).tainted(secret));
     fields.insert("size".into(), Value::Int(i64::try_from(size).unwrap_or(i64::MAX)));
     existing::set_existed(&mut fields, &private);
-    Ok(Seen::There { id: id_of(&path), fields: Value::map(fields), private, expired: None })
+    Ok(ReadOutcome::Present { id: id_of(&path), fields: Value::map(fields), private, expired: None })
 }
 
 fn ours(place: &Place, inputs: &Value, digest: &str, found: u32) -> bool {

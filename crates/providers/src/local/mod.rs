@@ -28,7 +28,7 @@ use std::sync::{Arc, LazyLock};
 
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, FetchRequest, Fetched, PlanRequest,
-    Planned, Preflight, PreflightRequest, Provider, ProviderError, ReadRequest, Recalled, Seen,
+    Planned, Preflight, PreflightRequest, Provider, ProviderError, ReadOutcome, ReadRequest, Recalled,
 };
 
 use self::own_paths::OwnPaths;
@@ -75,7 +75,11 @@ impl Provider for LocalProvider {
         adoption::recall(root, &self.own, things);
     }
 
-    fn read<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
             if request.type_name == "local/command" {
                 return command::read(call, request).await;
@@ -86,7 +90,7 @@ impl Provider for LocalProvider {
                 outputs: request.outputs.clone(),
                 private: request.private.clone(),
             };
-            let read: fn(&Place, &OwnPaths, Recorded) -> Result<Seen, ProviderError> = match request.type_name {
+            let read: fn(&Place, &OwnPaths, Recorded) -> Result<ReadOutcome, ProviderError> = match request.type_name {
                 "local/file" => file::read,
                 "local/directory" => directory::read,
                 "local/archive" => archive::read,

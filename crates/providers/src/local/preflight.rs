@@ -62,7 +62,7 @@ pub(super) fn preflight(place: &Place, own: &OwnPaths, request: &OwnedRequest) -
         _ => return Ok(Preflight { sources, ..Preflight::default() }),
     };
     let id = id_of(&path);
-    let standing = standing(request, &path)?;
+    let existing = existing(request, &path)?;
     let is_own = request.id.as_deref() == Some(&*id) || request.changing.contains(&id);
     let refused = match request.operation {
         Operation::Create if !is_own => match in_the_way(place, own, request, &path, &sources) {
@@ -73,7 +73,7 @@ pub(super) fn preflight(place: &Place, own: &OwnPaths, request: &OwnedRequest) -
         },
         _ => None,
     };
-    Ok(Preflight { id: Some(id), sources, standing, refused })
+    Ok(Preflight { id: Some(id), sources, existing, refused })
 }
 
 fn source_of_file(place: &Place, request: &OwnedRequest) -> Vec<SourceRead> {
@@ -106,7 +106,7 @@ fn source_of_archive(place: &Place, request: &OwnedRequest) -> Vec<SourceRead> {
 }
 
 /// What exists at the path: its kind, and its content as far as the operation would replace or remove it.
-fn standing(request: &OwnedRequest, path: &Path) -> Result<Value, ProviderError> {
+fn existing(request: &OwnedRequest, path: &Path) -> Result<Value, ProviderError> {
     if request.type_name == "local/symlink"
         && let Ok(target) = std::fs::read_link(path)
     {

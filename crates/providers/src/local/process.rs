@@ -62,7 +62,7 @@ pub(super) struct Ended {
 }
 
 #[derive(Default)]
-struct Kept {
+struct Captured {
     bytes: Vec<u8>,
     cut: bool,
 }
@@ -114,7 +114,7 @@ pub(super) async fn run(call: &Call, run: Run) -> Result<Ended, ProviderError> {
             }
         })
     };
-    let (out, err) = (Arc::new(Mutex::new(Kept::default())), Arc::new(Mutex::new(Kept::default())));
+    let (out, err) = (Arc::new(Mutex::new(Captured::default())), Arc::new(Mutex::new(Captured::default())));
     let out_ended = child.stdout.take().map(|stream| {
         let (kept, scrub, progress) = (out.clone(), run.scrub.clone(), progress.clone());
         tokio::spawn(listen(stream, kept, scrub, progress))
@@ -162,7 +162,7 @@ fn out_of_time(limit: Duration, limited_by: &str) -> ProviderError {
         .at(limited_by)
 }
 
-fn take(kept: &Mutex<Kept>) -> Kept {
+fn take(kept: &Mutex<Captured>) -> Captured {
     std::mem::take(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
@@ -205,7 +205,7 @@ fn start(run: &Run) -> Result<Child, ProviderError> {
 /// Reads a stream to its end: keeps the beginning, and shows each line.
 async fn listen(
     mut stream: impl AsyncRead + Unpin + Send + 'static,
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<Captured>>,
     scrub: Scrub,
     progress: Progress,
 ) {

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use blueprint::Value;
-use provider::{Applied, ErrorKind, Operation, ProviderError, Seen};
+use provider::{Applied, ErrorKind, Operation, ProviderError, ReadOutcome};
 
 use super::existing::{self, Existing};
 use super::own_paths::OwnPaths;
@@ -46,14 +46,14 @@ pub(super) fn existing(own: &OwnPaths, path: &Path, desired: &Value) -> Result<E
 }
 
 /// Reads the current target of the link.
-pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<Seen, ProviderError> {
-    let Some(path) = recorded.path(place)? else { return Ok(Seen::CannotTell) };
+pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<ReadOutcome, ProviderError> {
+    let Some(path) = recorded.path(place)? else { return Ok(ReadOutcome::Unknown) };
     let private = own.ownership_of_read(&path, &recorded);
-    let Found::Link(target) = look(&path)? else { return Ok(Seen::Gone) };
+    let Found::Link(target) = look(&path)? else { return Ok(ReadOutcome::Absent) };
     let target = target.display().to_string();
     let wanted = text(&recorded.inputs, "target");
     if recorded.id.is_none() && wanted != Some(target.as_str()) {
-        return Ok(Seen::Gone);
+        return Ok(ReadOutcome::Absent);
     }
     let mut fields = entries(&recorded.inputs);
     if fields.is_empty() {
@@ -65,7 +65,7 @@ pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<
     }
     fields.insert("id".into(), Value::Text(id_of(&path)));
     existing::set_existed(&mut fields, &private);
-    Ok(Seen::There { id: id_of(&path), fields: Value::map(fields), private, expired: None })
+    Ok(ReadOutcome::Present { id: id_of(&path), fields: Value::map(fields), private, expired: None })
 }
 
 /// Creates, changes or removes the link.

@@ -1,10 +1,10 @@
-//! The catalogue of OpenStack's types as Heat knows them, offline, read type by type.
+//! The catalogue of the OpenStack types of Heat, offline, read type by type.
 //!
-//! `catalog.bin` is what `cargo xtask catalog openstack` makes of the interfaces of Heat's types; `CATALOG.md`
-//! describes its form. Opening it reads an index of names, and only types that a document names are ever unpacked.
+//! `cargo xtask catalog openstack` generates `catalog.bin` from the interfaces of Heat's types. `CATALOG.md` describes
+//! its form. Opening it reads an index of names; only types that a document names are unpacked.
 //!
-//! Not here: a provider. Nothing in this folder talks to anybody. The types of `OS::Heat` are `heat`'s, which carries
-//! some of them out.
+//! Not here: a provider. Nothing in this folder uses the network. The types of `OS::Heat` belong to `heat`, which
+//! implements some of them.
 
 use std::sync::{Arc, LazyLock};
 

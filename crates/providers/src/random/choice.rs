@@ -1,4 +1,4 @@
-//! Drawing from what a document lists: `random/integer` and `random/shuffle`.
+//! `random/integer` and `random/shuffle`.
 
 use blueprint::Value;
 use provider::Checked;
@@ -6,7 +6,7 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 
-/// The greatest and the least of a `random/integer` must not be crossed.
+/// Checks that the minimum is not above the maximum.
 pub(super) fn check_integer(spec: &Value, found: &mut Checked) {
     let limit = |name: &str| spec.get(name).and_then(Value::as_int);
     if let (Some(min), Some(max)) = (limit("min"), limit("max"))
@@ -16,14 +16,14 @@ pub(super) fn check_integer(spec: &Value, found: &mut Checked) {
     }
 }
 
-/// An integer from `min` to `max`, both included, each as likely as any other.
+/// A uniformly distributed integer from `min` to `max`, both included.
 pub(super) fn integer(spec: &Value, random: &mut StdRng) -> Value {
     let limit = |name: &str| spec.get(name).and_then(Value::as_int).unwrap_or_default();
     let (min, max) = (limit("min"), limit("max"));
     Value::Int(if min < max { random.random_range(min..=max) } else { min })
 }
 
-/// Something must be there to draw from.
+/// Checks that there is an item to draw.
 pub(super) fn check_shuffle(spec: &Value, found: &mut Checked) {
     let input = spec.get("input").and_then(Value::as_list);
     let count = spec.get("count").and_then(Value::as_int);
@@ -32,8 +32,8 @@ pub(super) fn check_shuffle(spec: &Value, found: &mut Checked) {
     }
 }
 
-/// The items of `input` in a random order, `count` of them. Where more are wanted than there are, the items come again
-/// in a new order, so that none comes twice more often than another.
+/// `count` items of `input` in random order. Beyond the number of items, they are repeated in a new order, so that the
+/// numbers of occurrences differ by at most one.
 pub(super) fn shuffle(spec: &Value, random: &mut StdRng) -> Value {
     let Some(input) = spec.get("input") else { return Value::list([]) };
     let (list, secret) = input.exposed();

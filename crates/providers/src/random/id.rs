@@ -1,4 +1,4 @@
-//! Identifiers: `random/id` and `random/uuid`.
+//! `random/id` and `random/uuid`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -15,7 +15,7 @@ pub(super) fn id(spec: &Value, random: &mut StdRng) -> Map {
     id_of(&drawn, spec.get("prefix").and_then(Value::as_text).unwrap_or_default())
 }
 
-/// The three ways to write the bytes of an id, the prefix before each.
+/// The three texts of an id, each after the prefix.
 fn id_of(bytes: &[u8], prefix: &str) -> Map {
     let hex = data_encoding::HEXLOWER.encode(bytes);
     [
@@ -27,7 +27,7 @@ fn id_of(bytes: &[u8], prefix: &str) -> Map {
     .collect()
 }
 
-/// The fields of an id known by its hexadecimal digits; `None` if the text is something else.
+/// The fields of an id from its hexadecimal digits. `None` if the text is something else.
 pub(super) fn id_from_hex(text: &str) -> Option<Map> {
     if text.is_empty()
         || text.len() > 2048
@@ -43,9 +43,9 @@ pub(super) fn id_from_hex(text: &str) -> Option<Map> {
     Some(fields)
 }
 
-/// The decimal digits of a number given by its bytes, the most significant first.
+/// The decimal digits of a number from its bytes, the most significant first.
 fn decimal(bytes: &[u8]) -> String {
-    // Nine digits to a limb, the least significant first. The length of an id is bounded, so the square of it is.
+    // Nine digits per limb, the least significant first. The work is quadratic, and the length of an id is bounded.
     const LIMB: u64 = 1_000_000_000;
     let mut limbs: Vec<u64> = vec![0];
     for byte in bytes {

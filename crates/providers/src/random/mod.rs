@@ -1,7 +1,7 @@
 //! The provider `random`: ids, passwords, names and choices that are drawn once and then stay.
 //!
-//! What it makes lives in the state alone: `read` answers what was recorded, a deletion has nothing to do, and an input
-//! that changes means drawing anew. It is the one place where a deployment draws by chance.
+//! Its resources exist only in the state: `read` returns the record, a delete does nothing, and a changed input draws
+//! again.
 //!
 //! Not here: keys and certificates (`tls`).
 
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use blueprint::{Map, Value};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, Operation, Provider,
-    ProviderError, ReadRequest, Seen, read_catalog,
+    ProviderError, ReadOutcome, ReadRequest, read_catalog,
 };
 use rand::RngExt;
 
@@ -28,12 +28,12 @@ pub struct RandomProvider {
     source: Source,
 }
 
-/// The provider, drawing from the operating system.
+/// The provider with randomness from the operating system.
 pub fn provider() -> RandomProvider {
     from_source(Source::System)
 }
 
-/// The provider, drawing from a seed, for tests: the same call draws the same again.
+/// The provider with randomness from a seed, for tests: equal calls draw equal values.
 pub fn provider_with(seed: u64) -> RandomProvider {
     from_source(Source::Seed(seed))
 }
@@ -64,7 +64,11 @@ impl Provider for RandomProvider {
         Box::pin(async { Ok(found) })
     }
 
-    fn read<'a>(&'a self, _call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(
+        &'a self,
+        _call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move { Ok(recorded(&request).unwrap_or_else(|| imported(&request))) })
     }
 
@@ -99,7 +103,7 @@ impl RandomProvider {
                 let name = pet::name(spec, &mut random);
                 (name.clone(), one("name", name.into()))
             }
-            // What follows has no field that names it, and what was drawn may be secret or not be unique.
+            // A copy has no field with an id, and its value may be secret or not unique.
             "random/integer" => {
                 (id::uuid(&mut random).to_string(), one("result", choice::integer(&spec.revealed(), &mut random)))
             }
@@ -118,7 +122,7 @@ impl RandomProvider {
     }
 }
 
-/// The hash, made on a thread of its own: it is slow on purpose.
+/// Computes the hash on another thread, because it is slow on purpose.
 async fn hash(password: String, salt: [u8; 16]) -> Result<String, ProviderError> {
     let made = tokio::task::spawn_blocking(move || password::hash(&password, salt)).await;
     made.ok()
@@ -126,19 +130,24 @@ async fn hash(password: String, salt: [u8; 16]) -> Result<String, ProviderError>
         .ok_or_else(|| ProviderError::new(ErrorKind::Permanent, "the hash of the password cannot be made"))
 }
 
-/// What the record says; `None` where there is no record.
-fn recorded(request: &ReadRequest<'_>) -> Option<Seen> {
+/// The recorded resource. `None` without a record.
+fn recorded(request: &ReadRequest<'_>) -> Option<ReadOutcome> {
     let outputs = request.outputs.as_map()?;
     let mut fields = request.inputs.as_map().cloned().unwrap_or_default();
     fields.extend(outputs.iter().map(|(name, value)| (name.clone(), value.clone())));
     let id = request.id.unwrap_or_default().into();
-    Some(Seen::There { id, fields: Value::Map(Arc::new(fields)), private: request.private.clone(), expired: None })
+    Some(ReadOutcome::Present {
+        id,
+        fields: Value::Map(Arc::new(fields)),
+        private: request.private.clone(),
+        expired: None,
+    })
 }
 
-/// What an id alone tells. Nothing exists outside the state, so what is not recorded and cannot be told is gone:
-/// whoever lost an answer may draw again.
-fn imported(request: &ReadRequest<'_>) -> Seen {
-    let Some(id) = request.id else { return Seen::Gone };
+/// The resource from its id alone. A resource without a record whose id does not give its value counts as absent, so
+/// that it can be drawn again after a lost answer.
+fn imported(request: &ReadRequest<'_>) -> ReadOutcome {
+    let Some(id) = request.id else { return ReadOutcome::Absent };
     let fields = match request.type_name {
         "random/uuid" => uuid::Uuid::parse_str(id).ok().map(|uuid| one("uuid", uuid.to_string().into())),
         "random/id" => id::id_from_hex(id),
@@ -147,13 +156,13 @@ fn imported(request: &ReadRequest<'_>) -> Seen {
     match fields {
         Some(fields) => {
             let fields = Value::Map(Arc::new(fields));
-            Seen::There { id: id.into(), fields, private: Value::Null, expired: None }
+            ReadOutcome::Present { id: id.into(), fields, private: Value::Null, expired: None }
         }
-        None => Seen::Gone,
+        None => ReadOutcome::Absent,
     }
 }
 
-/// The new inputs beside what was drawn before.
+/// The new inputs with the drawn values.
 fn updated(request: &ApplyRequest<'_>) -> Applied {
     let mut fields = request.prior.as_map().cloned().unwrap_or_default();
     let desired = request.desired.as_map().cloned().unwrap_or_default();

@@ -1,7 +1,7 @@
-//! `random/password`: its classes of characters, and the rules for how many of each.
+//! `random/password`: character classes and their minimum numbers.
 //!
-//! First the least number of each class is drawn, then the rest from all classes together, then the order is shuffled:
-//! no class has a favoured place.
+//! The minimum number of each class is drawn first, then the rest from all classes. Then the order is shuffled, so that
+//! no class has a preferred position.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,13 @@ use rand::RngExt;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 
-/// The cost of the hash: what common tools take.
+/// The cost factor of the hash, as in common tools.
 const HASH_COST: u32 = 10;
 
-/// The longest part of a password that the hash looks at, in bytes.
+/// Number of bytes of a password that the hash uses.
 const HASHED_BYTES: usize = 72;
 
-/// Switch, field with the least number, characters.
+/// Flag, field with the minimum number, characters.
 const CLASSES: [(&str, &str, &str); 4] = [
     ("lower", "minLower", "abcdefghijklmnopqrstuvwxyz"),
     ("upper", "minUpper", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
@@ -25,7 +25,7 @@ const CLASSES: [(&str, &str, &str); 4] = [
     ("special", "minSpecial", "!@#$%&*()-_=+[]{}<>:?"),
 ];
 
-/// What a spec says about one class; `None` is not known yet.
+/// The settings of one class. `None` if they are not known yet.
 struct Class {
     switch: &'static str,
     least_field: &'static str,
@@ -39,7 +39,7 @@ fn classes(spec: &Value) -> [Class; 4] {
         let characters = match spec.get("overrideSpecial").filter(|_| switch == "special") {
             Some(value) if value.is_unknown() => None,
             Some(value) if !value.is_null() => {
-                // Each once, so that a character written twice is not drawn twice as often.
+                // Each character once, so that a repeated one is not more likely.
                 Some(value.as_text().unwrap_or_default().chars().collect::<BTreeSet<_>>().into_iter().collect())
             }
             _ => Some(usual.chars().collect()),
@@ -54,7 +54,7 @@ fn classes(spec: &Value) -> [Class; 4] {
     })
 }
 
-/// `None` if it is not known yet, `Some(None)` if it is not written.
+/// `None` if it is not known yet, `Some(None)` if it is not set.
 fn known<'a>(spec: &'a Value, field: &str) -> Option<Option<&'a Value>> {
     match spec.get(field) {
         Some(value) if value.is_unknown() => None,
@@ -66,7 +66,7 @@ fn count(value: &Value) -> Option<u64> {
     value.as_int().and_then(|value| u64::try_from(value).ok())
 }
 
-/// Refuses combinations that no password can meet.
+/// Refuses settings that no password can meet.
 pub(super) fn check(spec: &Value, found: &mut Checked) {
     let classes = classes(spec);
     for class in &classes {
@@ -91,7 +91,7 @@ pub(super) fn check(spec: &Value, found: &mut Checked) {
     }
 }
 
-/// A password that meets the spec, which `check` has accepted.
+/// A password for a spec that `check` has accepted.
 pub(super) fn password(spec: &Value, random: &mut StdRng) -> String {
     let length = spec.get("length").and_then(count).and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
     let mut drawn: Vec<char> = Vec::with_capacity(length);
@@ -114,8 +114,7 @@ pub(super) fn password(spec: &Value, random: &mut StdRng) -> String {
     drawn.into_iter().collect()
 }
 
-/// The bcrypt hash of a password; only its first 72 bytes count, as everywhere with bcrypt. `None` if it cannot be
-/// made.
+/// The bcrypt hash of a password. Only its first 72 bytes count. `None` on failure.
 pub(super) fn hash(password: &str, salt: [u8; 16]) -> Option<String> {
     let bytes = password.as_bytes();
     let hashed = &bytes[..bytes.len().min(HASHED_BYTES)];

@@ -1,4 +1,4 @@
-//! `random/pet`: names that people can say and remember.
+//! `random/pet`: names that are easy to say and to remember.
 
 use blueprint::Value;
 use rand::RngExt;
@@ -6,7 +6,7 @@ use rand::rngs::StdRng;
 
 use super::words::{ADJECTIVES, ADVERBS, ANIMALS};
 
-/// A name such as `swift-otter`, after the prefix where there is one.
+/// A name such as `swift-otter`, after the prefix if there is one.
 pub(super) fn name(spec: &Value, random: &mut StdRng) -> String {
     let words = spec.get("words").and_then(Value::as_int).unwrap_or(2).max(1);
     let separator = spec.get("separator").and_then(Value::as_text).unwrap_or("-");

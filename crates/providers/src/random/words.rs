@@ -1,6 +1,6 @@
-//! The words of `random/pet`: friendly ones, in lower case, each once.
+//! The words of `random/pet`: friendly, in lower case, each once.
 //!
-//! A word taken away or added changes no name that exists: names live in the state.
+//! A change of the lists does not change existing names, because they are stored in the state.
 
 #[rustfmt::skip]
 /// The first words of long names.
@@ -10,13 +10,13 @@ pub(super) const ADVERBS: &[&str] = &[
     "fairly", "fondly", "freely", "freshly", "fully", "gently", "gladly", "gracefully", "greatly", "happily",
     "heartily", "highly", "honestly", "hopefully", "joyfully", "keenly", "kindly", "lately", "lightly", "lively",
     "loosely", "loudly", "lovingly", "mainly", "merrily", "mildly", "mostly", "neatly", "newly", "nicely", "nimbly",
-    "openly", "partly", "patiently", "playfully", "politely", "proudly", "quickly", "quietly", "rapidly", "readily",
+    "openly", "partly", "peacefully", "playfully", "politely", "proudly", "quickly", "quietly", "rapidly", "readily",
     "richly", "roundly", "safely", "smartly", "smoothly", "softly", "steadily", "sunnily", "surely", "sweetly",
     "swiftly", "tenderly", "thankfully", "tidily", "truly", "usually", "warmly", "widely", "wisely", "wonderfully",
 ];
 
 #[rustfmt::skip]
-/// What an animal is like.
+/// Adjectives.
 pub(super) const ADJECTIVES: &[&str] = &[
     "able", "agile", "airy", "alert", "amber", "ample", "ancient", "apt", "arctic", "artful", "autumn", "awake",
     "azure", "balanced", "bold", "bouncy", "brave", "breezy", "brief", "bright", "brisk", "bronze", "busy", "calm",
@@ -40,7 +40,7 @@ pub(super) const ADJECTIVES: &[&str] = &[
 ];
 
 #[rustfmt::skip]
-/// The last word of every name.
+/// Animals.
 pub(super) const ANIMALS: &[&str] = &[
     "albatross", "alpaca", "antelope", "badger", "barbet", "bear", "beaver", "bee", "beetle", "bison", "blackbird",
     "bluebird", "boar", "bobcat", "bongo", "buck", "buffalo", "bullfinch", "bunny", "butterfly", "buzzard", "camel",

@@ -1,6 +1,6 @@
-//! The provider `std`: values that are kept in the state, a transform that makes files of services, and functions.
+//! The provider `std`: values in the state, a transform that generates unit files for services, and functions.
 //!
-//! Not here: writing them anywhere (`local`).
+//! Not here: writing files (`local`).
 
 mod functions;
 mod services;
@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock};
 use blueprint::{Name, Value};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, Operation, Preflight,
-    PreflightRequest, Provider, ProviderError, ReadRequest, Seen, Transform,
+    PreflightRequest, Provider, ProviderError, ReadOutcome, ReadRequest, Transform,
 };
 use sha2::{Digest, Sha256};
 
@@ -27,7 +27,7 @@ pub fn provider() -> StdProvider {
     StdProvider {}
 }
 
-/// Keeps values and renders templates.
+/// Stores values and renders templates.
 pub struct StdProvider {}
 
 impl Provider for StdProvider {
@@ -62,12 +62,16 @@ impl Provider for StdProvider {
         Box::pin(async move { answer })
     }
 
-    /// A value lives in its record alone: it is as recorded, and one that was never recorded is not there.
-    fn read<'a>(&'a self, _call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    /// Returns the record. A resource without a record does not exist.
+    fn read<'a>(
+        &'a self,
+        _call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
-            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(Seen::Gone) };
+            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(ReadOutcome::Absent) };
             let fields = request.outputs.clone();
-            Ok(Seen::There { id: id.into(), fields, private: Value::Null, expired: None })
+            Ok(ReadOutcome::Present { id: id.into(), fields, private: Value::Null, expired: None })
         })
     }
 
@@ -121,7 +125,7 @@ fn entries(fields: &Value) -> blueprint::Map {
     fields.as_map().cloned().unwrap_or_default()
 }
 
-/// The id comes from the token, so that another try of the same create gives the same.
+/// The id follows from the token, so that a repeated create gives the same id.
 fn id_of(kind: &str, token: &str) -> Name {
     let digest = data_encoding::HEXLOWER.encode(&Sha256::digest(token)[..6]);
     format!("{kind}-{digest}").into()

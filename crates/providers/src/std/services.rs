@@ -1,6 +1,6 @@
-//! The transform `std-services-1`: a service, which nobody manages as such, becomes the files that systemd reads.
+//! The transform `std-services-1`: turns an abstract service into the unit files of systemd.
 //!
-//! Not here: starting anything; the files themselves (`local`).
+//! Not here: starting services; the files (`local`).
 
 use blueprint::wire::Document;
 use blueprint::{Accessor, AccessorKind, Expr, ExprKind, Head, Lifecycle, Name, Part, Ref, Resource, Value};
@@ -14,10 +14,10 @@ pub(super) const NAME: &str = "std-services-1";
 /// The type that only it knows.
 const SERVICE: &str = "std/service";
 
-/// Where files go if a service does not say.
+/// The default folder of the files.
 const FOLDER: &str = "services";
 
-/// Services become unit files, and folders where they want one.
+/// Turns services into unit files, and folders if requested.
 pub(super) struct Services;
 
 impl Transform for Services {
@@ -70,12 +70,12 @@ fn service(name: &Name, service: &Resource) -> Result<Vec<(Name, Resource)>, Tra
     Ok(made)
 }
 
-/// Text with expressions in it, at the place of the service's spec.
+/// A text with expressions, at the span of the service's spec.
 fn text(service: &Resource, parts: Vec<Part>) -> Expr {
     Expr::new(ExprKind::Text(parts), service.spec.span)
 }
 
-/// What is written in a field, as parts of a text.
+/// The content of a field as parts of a text.
 fn parts(expr: &Expr) -> Vec<Part> {
     match &expr.kind {
         ExprKind::Literal(value) => match expr::to_text(value) {
@@ -91,7 +91,7 @@ fn plain(text: impl Into<Name>) -> Part {
     Part::Text(text.into())
 }
 
-/// `FOLDER/NAME` and an ending.
+/// `FOLDER/NAME` and an extension.
 fn path(service: &Resource, ending: &str) -> Vec<Part> {
     let mut all = field(service, "folder").map_or_else(|| vec![plain(FOLDER)], parts);
     all.push(plain("/"));
@@ -100,7 +100,7 @@ fn path(service: &Resource, ending: &str) -> Vec<Part> {
     all
 }
 
-/// The text of the unit file; `folder` is the resource of the service's own folder.
+/// The text of the unit file. `folder` is the resource of the service's own folder.
 fn unit(name: &Name, service: &Resource, folder: Option<&Name>) -> Result<Vec<Part>, TransformError> {
     let mut all = vec![plain("[Unit]\nDescription=")];
     let title = field(service, "title").or_else(|| field(service, "name"));
@@ -128,7 +128,7 @@ fn unit(name: &Name, service: &Resource, folder: Option<&Name>) -> Result<Vec<Pa
     Ok(all)
 }
 
-/// `resources.FOLDER.spec.id`: the absolute path, known once the folder is there.
+/// `resources.FOLDER.spec.id`: the absolute path, known after the create of the folder.
 fn id_of(folder: &Name, at: Span) -> Expr {
     let step = |name: &str| Accessor { kind: AccessorKind::Name(name.into()), span: at };
     let head = Head::Resource { name: folder.clone(), bare: false };

@@ -1,8 +1,8 @@
-//! `std/template`: text made from a template and variables.
+//! `std/template`: text from a template and variables.
 //!
-//! The language is Jinja's. Nothing is escaped, true, false and none are written as the dialects write them, a
-//! template's last line break stays, and other templates cannot be included. Rendering is bounded, so that a loop over
-//! a huge range is an error and not a hang.
+//! The language is Jinja. Nothing is escaped, true, false and none are written as in the dialects, the last line break
+//! of a template stays, and includes are not available. The number of steps is limited, so that a huge loop is an
+//! error.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,12 +14,12 @@ use minijinja::{AutoEscape, Environment, Output, State, UndefinedBehavior, escap
 use provider::{Call, Checked, ErrorKind, ProviderError, SourceContent, SourceRead};
 use sha2::{Digest, Sha256};
 
-/// Steps that a template may take.
+/// Maximum number of steps.
 const FUEL: u64 = 10_000_000;
-/// The longest template that is read.
+/// Maximum length of a template in bytes.
 const LONGEST: usize = 10 << 20;
 
-/// One of `template` and `source`, variables with names, and a template that can be read.
+/// Checks that one of `template` and `source` is set, the names of variables, and the syntax of the template.
 pub(super) fn check(spec: &Value) -> Checked {
     let mut checked = Checked::default();
     let written = |name: &str| spec.get(name).filter(|value| !value.is_null());
@@ -55,7 +55,7 @@ pub(super) fn check(spec: &Value) -> Checked {
     checked
 }
 
-/// The fields that rendering gives: `rendered` and `sourceSha256`.
+/// The computed fields: `rendered` and `sourceSha256`.
 pub(super) async fn render(call: &Call, spec: &Value) -> Result<Map, ProviderError> {
     let template = spec.get("template").filter(|template| !template.is_null());
     let (text, place, field, digest) = match (template.and_then(Value::as_text), source(call, spec)) {
@@ -86,7 +86,7 @@ pub(super) async fn render(call: &Call, spec: &Value) -> Result<Map, ProviderErr
     Ok(fields.into_iter().collect())
 }
 
-/// The source as it is now, if there is one.
+/// The current source, if there is one.
 pub(super) async fn source_read(
     call: &Call,
     spec: &Value,
@@ -106,7 +106,7 @@ pub(super) async fn source_read(
     Ok(vec![SourceRead { field: "source".into(), name: written.into(), content }])
 }
 
-/// Whether a path is one of these ids, which files have by their absolute path.
+/// Whether a path is one of these ids. The id of a file is its absolute path.
 fn is_any(path: &Path, ids: &BTreeSet<Name>) -> bool {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return false };
     folder.canonicalize().is_ok_and(|folder| ids.contains(folder.join(name).display().to_string().as_str()))
@@ -155,7 +155,7 @@ async fn on_a_thread<T: Send + 'static>(
 fn environment<'a>(strict: bool) -> Environment<'a> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::None);
-    // Building only fails for delimiters that clash, and these are the usual ones.
+    // Building only fails for conflicting delimiters, and these are the defaults.
     if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
         environment.set_syntax(syntax);
     }
@@ -166,7 +166,7 @@ fn environment<'a>(strict: bool) -> Environment<'a> {
     environment
 }
 
-/// Writes `true`, `false` and nothing for `none`, as an interpolation of a document does, not as Python does.
+/// Writes `true`, `false`, and nothing for `none`, as an interpolation in a document does and Python does not.
 fn as_the_dialects_do(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Item) -> Result<(), minijinja::Error> {
     match value.kind() {
         ValueKind::Bool => {
@@ -177,13 +177,13 @@ fn as_the_dialects_do(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &I
     }
 }
 
-/// What went wrong and where. A secret template is not quoted, and with secret values the language's own words, which
-/// may hold some, stay away.
+/// The error and its place. A secret template is not quoted. With secret values the message of the library is left out,
+/// because it may hold some.
 fn explain(error: &minijinja::Error, place: &str, secret_template: bool, secret_values: bool) -> String {
     use minijinja::ErrorKind as Kind;
     let mut place = place.to_owned();
     let source = error.template_source().unwrap_or_default();
-    // The language points at the last part of `a.b.c`; what a person looks for is the whole.
+    // The library points at the last part of `a.b.c`. The message names the whole.
     let range = error.range().map(|range| {
         let before = source.get(..range.start).unwrap_or_default();
         let name = before.trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.'));
@@ -221,7 +221,7 @@ fn explain(error: &minijinja::Error, place: &str, secret_template: bool, secret_
     format!("{place}: {what}")
 }
 
-/// A value as the template language has it, secrets in clear.
+/// A value for the template language, with secrets in clear.
 fn item(value: &Value) -> Item {
     match value {
         Value::Null | Value::Unknown(_) | Value::Function(_) | Value::Asset(_) => Item::from(()),

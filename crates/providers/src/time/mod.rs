@@ -1,6 +1,6 @@
-//! The provider `time`: moments that are kept, and waiting.
+//! The provider `time`: stored times, and waiting.
 //!
-//! What depends on the clock is decided in `read`, from the time that comes with the call; no clock is looked at.
+//! Decisions that depend on the time are made in `read`, from the time of the call; the provider reads no clock.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use blueprint::{Map, Name, Value, parse_duration};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, Operation, Provider,
-    ProviderError, ReadRequest, Seen,
+    ProviderError, ReadOutcome, ReadRequest,
 };
 
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
@@ -22,13 +22,13 @@ pub fn provider() -> TimeProvider {
     TimeProvider {}
 }
 
-/// Keeps moments, and waits.
+/// Stores times, and waits.
 pub struct TimeProvider {}
 
-/// The fields of each type that hold a length of time.
+/// The fields of each type that hold a duration.
 const DURATIONS: [&str; 3] = ["every", "create", "delete"];
 
-/// The computed fields of all types: an update changes none of them.
+/// The computed fields of all types. An update does not change them.
 const KEPT: [&str; 4] = ["id", "rfc3339", "unix", "expires"];
 
 impl Provider for TimeProvider {
@@ -57,12 +57,16 @@ impl Provider for TimeProvider {
         Box::pin(async move { Ok(checked) })
     }
 
-    /// A moment lives in its record alone; one that was never recorded is not there.
-    fn read<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    /// Returns the record. A resource without a record does not exist.
+    fn read<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
-            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(Seen::Gone) };
+            let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(ReadOutcome::Absent) };
             let expired = if request.type_name == "time/rotating" { past(request.outputs, call.now) } else { None };
-            Ok(Seen::There { id: id.into(), fields: request.outputs.clone(), private: Value::Null, expired })
+            Ok(ReadOutcome::Present { id: id.into(), fields: request.outputs.clone(), private: Value::Null, expired })
         })
     }
 
@@ -117,7 +121,7 @@ fn out_of_range() -> ProviderError {
     ProviderError::new(ErrorKind::Document, "this moment is beyond the year 9999")
 }
 
-/// Writes a moment as RFC 3339 under a name, and as seconds since 1970 under `unix` where it is the thing's own.
+/// Writes a time as RFC 3339 under a name, and as seconds since 1970 under `unix` if it is the time of the resource.
 fn moment(fields: &mut Map, name: &str, seconds: i64) -> Result<(), ProviderError> {
     let text = jiff::Timestamp::from_second(seconds).map_err(|_| out_of_range())?.to_string();
     fields.insert(name.into(), text.into());
@@ -145,14 +149,14 @@ fn rotate(fields: &mut Map, spec: &Value, now: i64) -> Result<(), ProviderError>
     moment(fields, "expires", end).map_err(|error| error.at("every"))
 }
 
-/// Why a rotation is over, if it is.
+/// Why a rotation is over. `None` if it is not.
 fn past(fields: &Value, now: i64) -> Option<String> {
     let expires = fields.get("expires").and_then(Value::as_text)?;
     let end: jiff::Timestamp = expires.parse().ok()?;
     (now >= end.as_second()).then(|| format!("it was to be renewed at {expires}"))
 }
 
-/// Waits as long as a field says; ends early on cancel and at the deadline.
+/// Waits for the duration in a field, until a cancellation or the deadline.
 async fn sleep(call: &Call, spec: &Value, field: &str) -> Result<(), ProviderError> {
     let Some(duration) = length(spec, field)?.filter(|duration| !duration.is_zero()) else { return Ok(()) };
     (call.progress)(&format!("waiting {}", blueprint::format_duration(duration)));

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use blueprint::{Map, Name, Value};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, Operation, Provider,
-    ProviderError, ReadRequest, Seen, read_catalog,
+    ProviderError, ReadOutcome, ReadRequest, read_catalog,
 };
 use rcgen::KeyPair;
 
@@ -82,13 +82,17 @@ impl Provider for TlsProvider {
         Box::pin(async { Ok(found) })
     }
 
-    fn read<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
             // A resource without a record does not exist, and can be created again.
-            let Some(outputs) = request.outputs.as_map() else { return Ok(Seen::Gone) };
+            let Some(outputs) = request.outputs.as_map() else { return Ok(ReadOutcome::Absent) };
             let mut fields = request.inputs.as_map().cloned().unwrap_or_default();
             fields.extend(outputs.iter().map(|(name, value)| (name.clone(), value.clone())));
-            Ok(Seen::There {
+            Ok(ReadOutcome::Present {
                 id: request.id.unwrap_or_default().into(),
                 fields: Value::Map(Arc::new(fields)),
                 private: request.private.clone(),

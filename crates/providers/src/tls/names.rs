@@ -64,7 +64,7 @@ pub(super) fn check(spec: &Value, found: &mut Checked) {
     }
 }
 
-/// Whether something is or will be written there.
+/// Whether a field has or will have a value.
 fn is_filled(value: &Value) -> bool {
     match value.bare() {
         Value::Null => false,
@@ -74,7 +74,7 @@ fn is_filled(value: &Value) -> bool {
     }
 }
 
-/// Puts subject and alternative names into a certificate or a request.
+/// Sets subject and alternative names of a certificate or a request.
 pub(super) fn put(spec: &Value, params: &mut CertificateParams) -> Result<(), ProviderError> {
     params.distinguished_name = DistinguishedName::new();
     params.subject_alt_names.clear();
@@ -82,7 +82,7 @@ pub(super) fn put(spec: &Value, params: &mut CertificateParams) -> Result<(), Pr
         let Some(text) = spec.get(field).and_then(Value::as_text).filter(|text| !text.is_empty()) else { continue };
         let value =
             match kind {
-                // The standard wants this form for a country, and some readers insist.
+                // The standard requires this form for a country, and some readers depend on it.
                 DnType::CountryName => DnValue::PrintableString(text.try_into().map_err(|_| {
                     ProviderError::new(ErrorKind::Document, "is no country code of two letters").at(field)
                 })?),

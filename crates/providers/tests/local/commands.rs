@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use blueprint::Value;
-use provider::{Call, ErrorKind, PlanRequest, Planned, Provider, ReadRequest, Seen};
+use provider::{Call, ErrorKind, PlanRequest, Planned, Provider, ReadOutcome, ReadRequest};
 
 use crate::world::{World, spec, text, texts};
 
@@ -96,7 +96,7 @@ async fn the_exit_code_of_read_means_present_absent_or_error() {
     let made = world.create("local/command", &inputs).await.unwrap();
     assert_eq!(world.fields("local/command", &made, &inputs).await, made.fields);
     fs::remove_file(world.path("c")).unwrap();
-    assert!(matches!(world.see("local/command", &made, &inputs).await.unwrap(), Seen::Gone));
+    assert!(matches!(world.see("local/command", &made, &inputs).await.unwrap(), ReadOutcome::Absent));
     world.write("bad", "");
     assert_eq!(world.see("local/command", &made, &inputs).await.unwrap_err().field.as_deref(), Some("read"));
     let without = spec([("create", "touch c".into())]);
@@ -115,22 +115,22 @@ async fn an_interrupted_command_is_read_if_it_has_a_read_command() {
         let request = ReadRequest { type_name: "local/command", id, inputs, outputs, private, token: Some("token") };
         world.provider.read(&world.call(), request).await.unwrap()
     };
-    let Seen::There { id, fields, .. } = read(None, &inputs, &Value::Null).await else { panic!("not found") };
+    let ReadOutcome::Present { id, fields, .. } = read(None, &inputs, &Value::Null).await else { panic!("not found") };
     assert_eq!(id, made.id);
     for lost in ["stdout", "stderr", "json", "exitCode"] {
-        assert!(fields.get(lost).is_some_and(Value::has_unknown), "nobody has heard its {lost}");
+        assert!(fields.get(lost).is_some_and(Value::has_unknown), "its {lost} is unknown");
     }
-    assert!(matches!(read(None, &without, &Value::Null).await, Seen::CannotTell));
-    assert!(matches!(read(Some(&made.id), &without, &without).await, Seen::CannotTell), "an update");
+    assert!(matches!(read(None, &without, &Value::Null).await, ReadOutcome::Unknown));
+    assert!(matches!(read(Some(&made.id), &without, &without).await, ReadOutcome::Unknown), "an update");
     let deletes = spec([("create", "touch c".into()), ("delete", "rm c".into())]);
-    assert!(matches!(read(Some(&made.id), &Value::Null, &deletes).await, Seen::CannotTell), "a delete");
+    assert!(matches!(read(Some(&made.id), &Value::Null, &deletes).await, ReadOutcome::Unknown), "a delete");
     assert!(
-        matches!(read(Some(&made.id), &Value::Null, &without).await, Seen::There { .. }),
+        matches!(read(Some(&made.id), &Value::Null, &without).await, ReadOutcome::Present { .. }),
         "a delete that runs nothing"
     );
     fs::remove_file(world.path("c")).unwrap();
-    assert!(matches!(read(None, &inputs, &Value::Null).await, Seen::Gone), "a create");
-    assert!(matches!(read(Some(&made.id), &Value::Null, &made.fields).await, Seen::Gone), "a delete");
+    assert!(matches!(read(None, &inputs, &Value::Null).await, ReadOutcome::Absent), "a create");
+    assert!(matches!(read(Some(&made.id), &Value::Null, &made.fields).await, ReadOutcome::Absent), "a delete");
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use blueprint::Value;
-use provider::{Call, ErrorKind, Provider, ReadRequest, Seen};
+use provider::{Call, ErrorKind, Provider, ReadOutcome, ReadRequest};
 
 use crate::world::{World, mode, spec, text};
 
@@ -76,10 +76,10 @@ async fn a_repeated_create_finds_its_own_file() {
         private: &Value::Null,
         token: Some("token"),
     };
-    assert!(matches!(world.provider.read(&world.call(), lost(&inputs)).await.unwrap(), Seen::There { .. }));
+    assert!(matches!(world.provider.read(&world.call(), lost(&inputs)).await.unwrap(), ReadOutcome::Present { .. }));
     fs::write(world.path("f"), "other").unwrap();
-    assert!(matches!(world.provider.read(&world.call(), lost(&inputs)).await.unwrap(), Seen::Gone));
-    assert!(matches!(world.provider.read(&world.call(), lost(&Value::Null)).await.unwrap(), Seen::CannotTell));
+    assert!(matches!(world.provider.read(&world.call(), lost(&inputs)).await.unwrap(), ReadOutcome::Absent));
+    assert!(matches!(world.provider.read(&world.call(), lost(&Value::Null)).await.unwrap(), ReadOutcome::Unknown));
 }
 
 #[tokio::test]
@@ -153,7 +153,7 @@ async fn delete_keeps_an_object_that_is_no_longer_a_file() {
     let inputs = spec([("path", "f".into()), ("content", "x".into())]);
     let made = world.create("local/file", &inputs).await.unwrap();
     fs::remove_file(world.path("f")).unwrap();
-    assert!(matches!(world.see("local/file", &made, &inputs).await.unwrap(), Seen::Gone));
+    assert!(matches!(world.see("local/file", &made, &inputs).await.unwrap(), ReadOutcome::Absent));
     fs::create_dir(world.path("f")).unwrap();
     assert_eq!(world.delete("local/file", &made, &inputs).await.unwrap().len(), 1);
     assert!(world.path("f").is_dir());
@@ -198,7 +198,7 @@ async fn an_existing_file_is_imported() {
         private: &Value::Null,
         token: None,
     };
-    let Seen::There { fields, .. } = world.provider.read(&world.call(), request).await.unwrap() else {
+    let ReadOutcome::Present { fields, .. } = world.provider.read(&world.call(), request).await.unwrap() else {
         panic!("not there")
     };
     assert_eq!((text(&fields, "path"), text(&fields, "content"), text(&fields, "mode")), ("have.txt", "text", "0644"));

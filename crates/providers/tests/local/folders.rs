@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use provider::{ErrorKind, Seen};
+use provider::{ErrorKind, ReadOutcome};
 
 use crate::world::{World, mode, spec, text};
 
@@ -71,7 +71,7 @@ async fn a_link_is_created_changed_and_removed() {
     assert_eq!(error.kind, ErrorKind::Conflict);
     fs::remove_file(world.path("l")).unwrap();
     world.write("l", "a file by now");
-    assert!(matches!(world.see("local/symlink", &made, &inputs).await.unwrap(), Seen::Gone));
+    assert!(matches!(world.see("local/symlink", &made, &inputs).await.unwrap(), ReadOutcome::Absent));
     assert_eq!(world.delete("local/symlink", &made, &inputs).await.unwrap().len(), 1);
     assert!(world.path("l").is_file());
 }

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use blueprint::{Address, Value};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, FetchRequest, Operation, Provider, ProviderError, ReadRequest, Seen,
+    Applied, ApplyRequest, Call, CheckRequest, FetchRequest, Operation, Provider, ProviderError, ReadOutcome,
+    ReadRequest,
 };
 use providers::local::{LocalProvider, provider};
 use tempfile::TempDir;
@@ -130,7 +131,12 @@ impl World {
         self.provider.apply(&self.call(), request).await.map(|applied| applied.warnings)
     }
 
-    pub(crate) async fn see(&self, type_name: &str, made: &Applied, inputs: &Value) -> Result<Seen, ProviderError> {
+    pub(crate) async fn see(
+        &self,
+        type_name: &str,
+        made: &Applied,
+        inputs: &Value,
+    ) -> Result<ReadOutcome, ProviderError> {
         let request = ReadRequest {
             type_name,
             id: Some(&made.id),
@@ -145,7 +151,7 @@ impl World {
     /// The current fields.
     pub(crate) async fn fields(&self, type_name: &str, made: &Applied, inputs: &Value) -> Value {
         match self.see(type_name, made, inputs).await.unwrap() {
-            Seen::There { fields, .. } => fields,
+            ReadOutcome::Present { fields, .. } => fields,
             other => panic!("{other:?}"),
         }
     }

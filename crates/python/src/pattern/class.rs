@@ -2,14 +2,14 @@
 
 use super::translator::{Flags, PatternError, Translator};
 
-/// What a backslash and what follows stand for.
+/// The meaning of an escape sequence.
 pub(super) enum Escaped {
     Character(char),
-    /// The inside of a bracketed class.
+    /// The content of a bracketed class.
     Class(&'static str),
 }
 
-/// Writes a character that stands for itself, outside a class.
+/// Writes a literal character outside a class.
 pub(super) fn literal(character: char, out: &mut String) {
     if r"\.+*?()|[]{}^$#&-~".contains(character) {
         out.push('\\');
@@ -25,7 +25,7 @@ fn member(character: char, out: &mut String) {
     out.push(character);
 }
 
-/// The inside of the class that a letter stands for.
+/// The content of the class of a letter.
 fn named(letter: char, ascii: bool) -> Option<&'static str> {
     Some(match (letter, ascii) {
         ('d', false) => r"\d",
@@ -45,7 +45,7 @@ fn named(letter: char, ascii: bool) -> Option<&'static str> {
 }
 
 impl Translator {
-    /// Reads what follows a backslash, which stands at `begin`, where it is a character or a class.
+    /// Reads the rest of an escape sequence for a character or a class; its backslash is at `begin`.
     pub(super) fn escaped(&mut self, begin: usize, in_class: bool, flags: Flags) -> Result<Escaped, PatternError> {
         let Some(next) = self.next() else {
             return Err(self.error("bad escape (end of pattern)", begin));

@@ -1,7 +1,7 @@
-//! Python's regular expressions: `re` over texts.
+//! Python's regular expressions (`re`) on text.
 //!
-//! A pattern is translated ([`translate`]) to one for a backtracking engine with leftmost alternatives. How much work a match may
-//! take is bounded, so that no pattern hangs: [`TooCostly`] says that it was too much.
+//! A pattern is translated ([`translate`]) for a backtracking engine with leftmost alternatives. The work of a match is
+//! bounded: beyond the limit it fails with [`TooCostly`].
 
 mod class;
 mod translate;
@@ -15,10 +15,10 @@ use self::translate::{Translated, translate};
 use self::translator::ErrorPlace;
 pub use self::translator::{Flags, PatternError};
 
-/// How many steps back a match may take.
+/// The largest number of backtracking steps of a match.
 const BACKTRACK_LIMIT: usize = 1_000_000;
 
-/// A match would have taken more steps than it may.
+/// A match exceeds the limit of steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooCostly;
 
@@ -34,25 +34,25 @@ impl std::error::Error for TooCostly {}
 #[derive(Clone, Debug)]
 pub struct Pattern {
     regex: Regex,
-    /// The same pattern, but for empty matches at the place where the search begins; made when it is asked for.
+    /// The same pattern without empty matches at the start of the search; compiled on first use.
     advancing: OnceLock<Option<Regex>>,
     translated: Box<str>,
     names: Vec<Option<String>>,
 }
 
-/// A place where a pattern matches: ranges of bytes of the text.
+/// A match, as ranges of bytes in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
-    /// Where the match begins.
+    /// The start of the match.
     pub start: usize,
-    /// Where it ends.
+    /// The end of the match.
     pub end: usize,
-    /// Where each group matched last, `None` if it did not; the first one is the whole match.
+    /// The last match of each group, `None` if it did not match; the first group is the whole match.
     pub groups: Vec<Option<(usize, usize)>>,
 }
 
 impl Pattern {
-    /// Compiles a pattern. Else Python's words for what is wrong with it.
+    /// Compiles a pattern. Fails with Python's message.
     pub fn new(pattern: &str, flags: Flags) -> Result<Pattern, PatternError> {
         let translated = translate(pattern, flags)?;
         let Some(regex) = build(&translated.pattern) else {
@@ -63,12 +63,12 @@ impl Pattern {
         Ok(Pattern { regex, advancing: OnceLock::new(), translated: pattern.into(), names })
     }
 
-    /// The names of the groups, from the whole match on, which has none.
+    /// The names of the groups; the first group is the whole match and has no name.
     pub fn group_names(&self) -> &[Option<String>] {
         &self.names
     }
 
-    /// What `search` gives: the first match that begins at the byte `from` or behind it.
+    /// Python's `search`: the first match that begins at the byte `from` or later. Fails if the match is too costly.
     pub fn find(&self, text: &str, from: usize) -> Result<Option<Match>, TooCostly> {
         self.find_by(&self.regex, text, from)
     }
@@ -84,25 +84,26 @@ impl Pattern {
         }))
     }
 
-    /// Whether it matches anywhere.
+    /// Whether the pattern matches anywhere. Fails if the match is too costly.
     pub fn found_anywhere(&self, text: &str) -> Result<bool, TooCostly> {
         self.regex.is_match(text).map_err(|_| TooCostly)
     }
 
-    /// What `match` gives: the match at the beginning of the text, if there is one.
+    /// Python's `match`: the match at the beginning of the text. Fails if the match is too costly.
     pub fn match_at_start(&self, text: &str) -> Result<Option<Match>, TooCostly> {
-        // The leftmost match is the one at the beginning wherever there is one.
+        // If there is a match at the beginning, it is the leftmost match.
         Ok(self.find(text, 0)?.filter(|found| found.start == 0))
     }
 
-    /// Whether the match at the beginning ends where the text ends: another alternative or a shorter repetition that would
-    /// reach the end is not tried (`a|ab` does not cover `ab`), and `$` before a last line end does not help.
+    /// Whether the match at the beginning ends at the end of the text. Unlike `fullmatch` this tries no other
+    /// alternative or repetition: `a|ab` does not cover `ab`, and neither does `$` before a final line end. Fails if
+    /// the match is too costly.
     pub fn covers(&self, text: &str) -> Result<bool, TooCostly> {
         Ok(self.match_at_start(text)?.is_some_and(|found| found.end == text.len()))
     }
 
-    /// What `finditer` gives: all matches that do not overlap, from left to right. Behind an empty one the next is longer, or
-    /// begins later.
+    /// Python's `finditer`: all matches that do not overlap, from left to right. After an empty match the next one is
+    /// not empty or begins later. Fails if a match is too costly.
     pub fn find_all(&self, text: &str) -> Result<Vec<Match>, TooCostly> {
         let (mut matches, mut from, mut advances) = (Vec::new(), 0, false);
         while from <= text.len() {
@@ -113,8 +114,8 @@ impl Pattern {
         Ok(matches)
     }
 
-    /// The first match from the byte `from` on; one that `advances` is longer than nothing, or begins later. So one match after
-    /// the other is found, each from where the one before ended, advancing if that one was empty.
+    /// The first match from the byte `from` on; with `advances` it is not empty or begins later. To iterate, continue
+    /// at the end of the previous match, with `advances` if that was empty. Fails if the match is too costly.
     pub fn find_next(&self, text: &str, from: usize, advances: bool) -> Result<Option<Match>, TooCostly> {
         let regex = if advances { self.advancing() } else { Some(&self.regex) };
         regex.map_or(Ok(None), |regex| self.find_by(regex, text, from))

@@ -1,4 +1,4 @@
-//! Patterns against what Python's `re` says of them.
+//! Patterns compared with recorded results of Python's `re`.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn pattern(text: &str) -> Pattern {
 }
 
 #[test]
-fn one_match_at_the_start_must_end_at_the_end() {
+fn covers_requires_the_first_match_to_reach_the_end() {
     for (text, value, expected) in [
         ("a|ab", "ab", false),
         ("ab|a", "ab", true),
@@ -59,7 +59,7 @@ fn one_match_at_the_start_must_end_at_the_end() {
 }
 
 #[test]
-fn errors_are_pythons() {
+fn errors_have_pythons_messages() {
     for (text, expected) in [
         ("[a-", "unterminated character set at position 0"),
         ("(a", "missing ), unterminated subpattern at position 0"),
@@ -95,7 +95,7 @@ fn errors_are_pythons() {
 }
 
 #[test]
-fn matches_are_found_one_behind_the_other() {
+fn matches_are_found_in_order_without_overlap() {
     let found = |text: &str, value: &str| -> Vec<String> {
         let matches = pattern(text).find_all(value).expect("cheap");
         matches.iter().map(|found| value[found.start..found.end].to_owned()).collect()
@@ -112,6 +112,6 @@ fn matches_are_found_one_behind_the_other() {
 }
 
 #[test]
-fn a_hostile_pattern_ends() {
+fn costly_pattern_fails_instead_of_hanging() {
     assert_eq!(pattern("(a|a)*(?=b)c").covers(&"a".repeat(60)), Err(TooCostly));
 }

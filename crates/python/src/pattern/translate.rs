@@ -1,7 +1,7 @@
-//! From a pattern in Python's syntax to one for `fancy-regex`.
+//! Translation of a pattern in Python's syntax for `fancy-regex`.
 //!
-//! What is emitted needs no flags of its own but `i`, has numbered groups only, and every item of it stands for itself, so
-//! that a quantifier behind it binds to nothing else. Errors are Python's, at Python's places.
+//! The result uses no flags except `i`, has numbered groups only, and encloses each item so that a following quantifier
+//! applies to that item. Errors have Python's messages and positions.
 
 use super::class;
 use super::translator::{Before, ErrorPlace, Flags, PatternError, Translation, Translator, Width};
@@ -13,14 +13,14 @@ pub(super) struct Translated {
     pub(super) names: Vec<Option<String>>,
 }
 
-/// A character of a word; the engine's own notion of words is another one.
+/// A character of a word in Python; the engine's `\w` differs.
 macro_rules! word {
     () => {
         r"[\p{L}\p{N}_]"
     };
 }
 
-/// How deep groups may lie in each other.
+/// The deepest nesting of groups.
 const DEEPEST: usize = 200;
 
 /// Translates a whole pattern.
@@ -61,7 +61,7 @@ impl Translator {
         Ok(())
     }
 
-    /// Reads `(?i)` and the like at the very beginning.
+    /// Reads global flags such as `(?i)` at the beginning.
     fn global_flags(&mut self, mut flags: Flags) -> Translation<Flags> {
         loop {
             if flags.verbose {
@@ -86,7 +86,7 @@ impl Translator {
         }
     }
 
-    /// Reads letters of flags that are switched on.
+    /// Reads letters of flags that are set.
     fn flag_letters(&mut self, mut flags: Flags) -> Translation<Flags> {
         while let Some(letter) = self.peek() {
             match letter {
@@ -130,7 +130,7 @@ impl Translator {
     fn alternatives(&mut self, flags: Flags) -> Translation<Width> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            return Err(self.error("groups lie too deep in each other", self.at));
+            return Err(self.error("groups are nested too deeply", self.at));
         }
         let mut width = self.sequence(flags)?;
         while self.eat("|") {
@@ -161,7 +161,7 @@ impl Translator {
                     Before::Item => before = Before::Repeated,
                 }
                 match (last.1, least) {
-                    // What has no width does the same once as often; where it may be left out it decides nothing.
+                    // Repeating an item without width changes nothing; an optional one must not fail the match.
                     (0, 1..) => {}
                     (0, 0) => {
                         let lazy = suffix == "?";
@@ -176,7 +176,7 @@ impl Translator {
                 continue;
             }
             let start = self.out.len();
-            // A comment is nothing at all: what stands before it is repeated by what stands behind it.
+            // A comment is not an item: a quantifier after it applies to the item before it.
             if let Some((kind, item)) = self.item(next, flags)? {
                 width = width.then(last);
                 (before, last, item_at) = (kind, item, start);
@@ -185,7 +185,7 @@ impl Translator {
         Ok(width.then(last))
     }
 
-    /// Reads a quantifier, if there is one here: how often at least, at most, and what makes it lazy or possessive.
+    /// Reads a quantifier, if there is one: the minimum, the maximum, and the lazy or possessive suffix.
     fn quantifier(&mut self) -> Translation<Option<(u32, u32, &'static str)>> {
         let begin = self.at;
         let (least, most) = match self.next() {
@@ -230,7 +230,7 @@ impl Translator {
         digits
     }
 
-    /// One item; nothing where it was a comment.
+    /// One item; `None` for a comment.
     fn item(&mut self, next: char, flags: Flags) -> Translation<Option<(Before, Width)>> {
         match next {
             '(' => return self.group(flags),
@@ -305,7 +305,7 @@ impl Translator {
         }
     }
 
-    /// The inside of a group up to its `)`, behind `open`.
+    /// The content of a group up to its `)`, written after `open`.
     fn inner(&mut self, open: &str, begin: usize, flags: Flags) -> Translation<Width> {
         self.out.push_str(open);
         let width = self.alternatives(flags)?;
@@ -332,7 +332,7 @@ impl Translator {
         Ok((Before::Item, width))
     }
 
-    /// A look ahead or behind, which has no width; behind, what it looks at has exactly one.
+    /// A look-around, which has no width. The content of a look-behind must have a fixed width.
     fn look(&mut self, open: &str, begin: usize, flags: Flags) -> Translation<(Before, Width)> {
         let width = self.inner(open, begin, flags)?;
         self.out.push(')');

@@ -2,40 +2,40 @@
 
 use std::collections::HashMap;
 
-/// What is said about a pattern as a whole; a pattern can say so itself, `(?i)`.
+/// The flags of a pattern; a pattern can set them too, as in `(?i)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Flags {
     /// `re.IGNORECASE`: letters match in both cases.
     pub ignore_case: bool,
     /// `re.MULTILINE`: `^` and `$` match at every line.
     pub multi_line: bool,
-    /// `re.DOTALL`: `.` matches the end of a line too.
+    /// `re.DOTALL`: `.` matches line ends too.
     pub dot_all: bool,
-    /// `re.ASCII`: `\w`, `\d` and `\s` know ASCII only.
+    /// `re.ASCII`: `\w`, `\d` and `\s` match ASCII only.
     pub ascii: bool,
-    /// `re.VERBOSE`: white space and comments in the pattern do not count.
+    /// `re.VERBOSE`: white space and comments in the pattern are ignored.
     pub verbose: bool,
 }
 
-/// Why a pattern is none: Python's words.
+/// A syntax error of a pattern with Python's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternError {
-    /// What is wrong: `nothing to repeat`.
+    /// Python's message, such as `nothing to repeat`.
     pub message: String,
-    /// At which character of the pattern, from 0.
+    /// The index of the character in the pattern, from 0.
     pub at: usize,
-    /// What Python says of the place.
+    /// The form in which Python prints the position.
     pub(super) place: ErrorPlace,
 }
 
-/// What Python says of the place of an error.
+/// The form in which Python prints the position of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ErrorPlace {
     /// Nothing.
     None,
     /// The position.
     Position,
-    /// In a pattern of several lines, its line and column as well, from 1.
+    /// The position, and the line and column from 1, in a pattern of several lines.
     Line(usize, usize),
 }
 
@@ -53,7 +53,7 @@ impl std::fmt::Display for PatternError {
 
 impl std::error::Error for PatternError {}
 
-/// How many characters an item matches: at least and at most.
+/// The minimum and maximum number of characters that an item matches.
 #[derive(Clone, Copy)]
 pub(super) struct Width(pub(super) u32, pub(super) u32);
 
@@ -70,7 +70,7 @@ impl Width {
     }
 }
 
-/// What stands before a quantifier.
+/// The kind of item before a quantifier.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Before {
     Nothing,
@@ -87,9 +87,9 @@ pub(super) struct Translator {
     /// The width of each group; `None` while it is open.
     pub(super) widths: Vec<Option<Width>>,
     pub(super) by_name: HashMap<String, usize>,
-    /// Groups that conditions ask for, and where.
+    /// The groups of conditions, each with its position.
     pub(super) wanted: Vec<(usize, usize)>,
-    /// Something looks behind at no fixed width, which Python says last.
+    /// A look-behind has no fixed width, which Python reports last.
     pub(super) looks_too_far: bool,
     pub(super) depth: usize,
 }
@@ -97,7 +97,7 @@ pub(super) struct Translator {
 pub(super) type Translation<T> = Result<T, PatternError>;
 
 impl Translator {
-    /// The start of a translation.
+    /// Begins a translation.
     pub(super) fn new(pattern: &str) -> Translator {
         Translator {
             characters: pattern.chars().collect(),

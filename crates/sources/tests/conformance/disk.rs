@@ -93,7 +93,7 @@ async fn links_are_followed_to_one_location() {
 }
 
 #[tokio::test]
-async fn links_in_a_circle_are_said_to_be_so() {
+async fn links_in_a_cycle_are_reported() {
     let folder = Folder::new();
     std::os::unix::fs::symlink("self.yaml", folder.path.join("self.yaml")).unwrap();
     std::os::unix::fs::symlink("b", folder.path.join("a")).unwrap();
@@ -133,7 +133,7 @@ async fn a_file_without_a_length_is_read_to_its_end() {
 }
 
 #[tokio::test]
-async fn a_sparse_giant_is_not_read() {
+async fn a_huge_sparse_file_is_not_read() {
     let folder = Folder::new();
     let file = std::fs::File::create(folder.path.join("giant.yaml")).unwrap();
     file.set_len(2 << 30).unwrap();
@@ -141,7 +141,7 @@ async fn a_sparse_giant_is_not_read() {
 }
 
 #[tokio::test]
-async fn what_may_not_be_read_is_denied() {
+async fn an_unreadable_file_is_denied() {
     let folder = Folder::new();
     let file = folder.file("closed/a.yaml", "x: 1");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o000)).unwrap();
@@ -166,7 +166,7 @@ async fn a_path_that_is_not_utf8_is_refused() {
 }
 
 #[tokio::test]
-async fn only_allowed_folders_are_read_where_some_are_named() {
+async fn only_allowed_folders_are_read() {
     let folder = Folder::new();
     folder.file("in/part.yaml", "x: 1");
     folder.file("inside.yaml", "x: 2");
@@ -180,7 +180,7 @@ async fn only_allowed_folders_are_read_where_some_are_named() {
 }
 
 #[tokio::test]
-async fn a_document_without_a_place_is_in_the_working_directory() {
+async fn a_path_outside_any_document_is_in_the_working_directory() {
     let folder = Folder::new();
     folder.file("part.yaml", "x: 1");
     let disk = Sources::new([Arc::new(Disk::new(Path::new(&folder.path))) as Arc<dyn Source>]);
@@ -189,7 +189,7 @@ async fn a_document_without_a_place_is_in_the_working_directory() {
 }
 
 #[tokio::test]
-async fn separators_of_another_system_are_explained() {
+async fn separators_of_windows_are_explained() {
     let folder = Folder::new();
     folder.file("sub/part.yaml", "x: 1");
     let error = folder.read("sub\\part.yaml").await.unwrap_err();

@@ -11,23 +11,23 @@ use sources::https::Https;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-use crate::server::{Got, Say, Server, Shelf, from_shelf, redirect, status, text};
+use crate::server::{Documents, Got, Say, Server, from_memory, redirect, status, text};
 
-struct Site {
+struct WebServer {
     server: Server,
-    shelf: Shelf,
+    documents: Documents,
     cache: Option<TempDir>,
 }
 
-impl Site {
-    fn new(cached: bool) -> Site {
-        let shelf = Shelf::default();
-        let server = Server::tls(from_shelf(shelf.clone(), "/", ""));
-        Site { server, shelf, cache: cached.then(|| tempfile::tempdir().unwrap()) }
+impl WebServer {
+    fn new(cached: bool) -> WebServer {
+        let documents = Documents::default();
+        let server = Server::tls(from_memory(documents.clone(), "/", ""));
+        WebServer { server, documents, cache: cached.then(|| tempfile::tempdir().unwrap()) }
     }
 }
 
-impl Place for Site {
+impl Place for WebServer {
     fn source(&self) -> Arc<dyn Source> {
         let https = Https::trusting(&self.server.authority);
         match &self.cache {
@@ -45,12 +45,12 @@ impl Place for Site {
     }
 
     fn put<'a>(&'a self, path: &'a str, bytes: &'a [u8]) -> BoxFuture<'a, ()> {
-        self.shelf.lock().unwrap().insert(path.to_owned(), Some(bytes.to_vec()));
+        self.documents.lock().unwrap().insert(path.to_owned(), Some(bytes.to_vec()));
         Box::pin(std::future::ready(()))
     }
 
     fn stall(&self, path: &str) -> bool {
-        self.shelf.lock().unwrap().insert(path.to_owned(), None);
+        self.documents.lock().unwrap().insert(path.to_owned(), None);
         true
     }
 }
@@ -58,7 +58,7 @@ impl Place for Site {
 #[tokio::test]
 async fn web_servers_conform() {
     for cached in [false, true] {
-        let failures = source::conformance::source(&|| Box::new(Site::new(cached))).await;
+        let failures = source::conformance::source(&|| Box::new(WebServer::new(cached))).await;
         assert!(failures.is_empty(), "cached: {cached}: {failures:#?}");
     }
 }
@@ -78,7 +78,7 @@ async fn read(server: &Server, path: &str) -> Result<String, SourceError> {
 }
 
 #[tokio::test]
-async fn statuses_are_said_in_words() {
+async fn statuses_are_translated() {
     let server = Server::plain(|got: &Got| status(got.path[1..].parse().unwrap(), "<html>no</html>"));
     for (path, words) in [
         ("/401", "credentials are needed: the server answered 401 Unauthorized"),
@@ -99,7 +99,7 @@ async fn statuses_are_said_in_words() {
 }
 
 #[tokio::test]
-async fn what_passes_is_tried_again() {
+async fn temporary_failures_are_retried() {
     let asked = AtomicUsize::new(0);
     let server = Server::plain(move |_| match asked.fetch_add(1, Ordering::SeqCst) {
         0 => status(503, ""),
@@ -110,7 +110,7 @@ async fn what_passes_is_tried_again() {
 }
 
 #[tokio::test]
-async fn a_cut_connection_is_no_document() {
+async fn a_truncated_answer_is_no_document() {
     let server = Server::plain(|_| Say::Cut);
     let error = read(&server, "/a.yaml").await.unwrap_err().to_string();
     assert!(error.starts_with("it cannot be read: the connection broke: "), "{error}");
@@ -118,7 +118,7 @@ async fn a_cut_connection_is_no_document() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_said_to_be_so() {
+async fn a_refused_connection_is_reported() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/a.yaml", closed.local_addr().unwrap());
     drop(closed);
@@ -164,7 +164,7 @@ async fn a_redirect_does_not_leave_tls() {
 }
 
 #[tokio::test]
-async fn servers_that_nobody_vouches_for_are_not_trusted() {
+async fn servers_with_untrusted_certificates_are_refused() {
     let server = Server::tls(|_| text("x: 1"));
     let stranger = read_by(Https::new(), &server.url("/a.yaml")).await.unwrap_err().to_string();
     assert!(stranger.starts_with("it cannot be read: the server is not trusted: "), "{stranger}");
@@ -177,7 +177,7 @@ async fn servers_that_nobody_vouches_for_are_not_trusted() {
 }
 
 #[tokio::test]
-async fn giants_are_not_read() {
+async fn too_large_documents_are_not_read() {
     let server = Server::plain(|got: &Got| if got.path == "/giant" { Say::Giant } else { Say::Endless });
     for path in ["/giant", "/endless"] {
         let before = server.sent();
@@ -190,7 +190,7 @@ async fn giants_are_not_read() {
 }
 
 #[tokio::test]
-async fn what_comes_too_slowly_is_given_up() {
+async fn slow_answers_time_out() {
     let server = Server::plain(|got: &Got| if got.path == "/nothing" { Say::Nothing } else { Say::Trickle });
     let sources = Sources::new([Arc::new(Https::new()) as Arc<dyn Source>]);
     for path in ["/nothing", "/trickle"] {
@@ -210,7 +210,7 @@ async fn what_comes_too_slowly_is_given_up() {
 }
 
 #[tokio::test]
-async fn pages_of_web_sites_are_recognised() {
+async fn web_pages_are_recognised() {
     let server = Server::plain(|got: &Got| match got.path.as_str() {
         "/login" => text("\n<!DOCTYPE html><html><head><title>Sign in to continue</title></head></html>"),
         "/packed" => {
@@ -240,7 +240,7 @@ async fn no_credentials_are_sent() {
 }
 
 #[tokio::test]
-async fn a_pinned_document_is_asked_for_once() {
+async fn a_pinned_document_is_requested_once() {
     let server = Server::plain(|_| text("x: 1"));
     let folder = tempfile::tempdir().unwrap();
     let pinned = Request {
@@ -262,10 +262,10 @@ async fn a_pinned_document_is_asked_for_once() {
 }
 
 #[tokio::test]
-async fn what_has_not_changed_is_not_sent_again() {
-    let shelf = Shelf::default();
-    shelf.lock().unwrap().insert("a.yaml".into(), Some(b"x: 1".to_vec()));
-    let server = Server::plain(from_shelf(shelf, "/", ""));
+async fn unchanged_documents_are_not_transferred_again() {
+    let documents = Documents::default();
+    documents.lock().unwrap().insert("a.yaml".into(), Some(b"x: 1".to_vec()));
+    let server = Server::plain(from_memory(documents, "/", ""));
     let folder = tempfile::tempdir().unwrap();
     let url = server.url("/a.yaml");
     let read = || read_by(Https::new().cached(Cache::new(folder.path())), &url);
@@ -291,14 +291,14 @@ async fn what_has_not_changed_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn a_cache_that_cannot_be_written_is_none() {
+async fn a_cache_that_cannot_be_written_is_ignored() {
     let server = Server::plain(|_| text("x: 1"));
     let document = read_by(Https::new().cached(Cache::new("/dev/null/cache")), &server.url("/a.yaml")).await;
     assert_eq!(&*document.unwrap().bytes, b"x: 1");
 }
 
 #[tokio::test]
-async fn the_cache_is_for_this_person_alone() {
+async fn the_cache_is_readable_by_its_owner_only() {
     use std::os::unix::fs::PermissionsExt as _;
     let server = Server::plain(|_| text("x: 1"));
     let folder = tempfile::tempdir().unwrap();

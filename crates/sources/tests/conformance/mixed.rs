@@ -26,7 +26,7 @@ async fn resolve(from: Option<Location>, path: &str) -> Result<Location, SourceE
 }
 
 #[tokio::test]
-async fn the_kinds_are_those_of_the_reference() {
+async fn the_kinds_are_those_of_the_specification() {
     let kinds: Vec<(&str, Vec<&str>)> = all().kinds().map(|kind| (kind.name, kind.required().collect())).collect();
     assert_eq!(
         kinds,
@@ -40,7 +40,7 @@ async fn the_kinds_are_those_of_the_reference() {
 }
 
 #[tokio::test]
-async fn nothing_from_afar_reaches_the_disk() {
+async fn remote_documents_cannot_read_the_disk() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let path = file.path().to_str().unwrap();
     assert!(resolve(Some(Location::disk("/main.yaml")), path).await.unwrap().is_disk());

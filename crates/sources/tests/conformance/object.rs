@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::counterpart;
-use crate::server::{Got, Say, Server, Shelf, from_shelf, status, text};
+use crate::server::{Documents, Got, Say, Server, from_memory, status, text};
 
 fn environment(variables: &[(&str, &str)]) -> Environment {
     variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -32,7 +32,7 @@ struct Bucket {
 
 enum Writer {
     Store(Box<dyn ObjectStore>),
-    Shelf(Shelf),
+    Documents(Documents),
 }
 
 impl Place for Bucket {
@@ -58,8 +58,8 @@ impl Place for Bucket {
                     let path = object_store::path::Path::parse(path).unwrap();
                     store.put(&path, bytes.to_vec().into()).await.unwrap();
                 }
-                Writer::Shelf(shelf) => {
-                    shelf.lock().unwrap().insert(path.to_owned(), Some(bytes.to_vec()));
+                Writer::Documents(documents) => {
+                    documents.lock().unwrap().insert(path.to_owned(), Some(bytes.to_vec()));
                 }
             }
         })
@@ -68,8 +68,8 @@ impl Place for Bucket {
     fn stall(&self, path: &str) -> bool {
         match &self.writer {
             Writer::Store(_) => false,
-            Writer::Shelf(shelf) => {
-                shelf.lock().unwrap().insert(path.to_owned(), None);
+            Writer::Documents(documents) => {
+                documents.lock().unwrap().insert(path.to_owned(), None);
                 true
             }
         }
@@ -154,7 +154,7 @@ async fn s3_conforms() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn s3_says_that_there_is_no_bucket() {
+async fn s3_reports_a_missing_bucket() {
     let Some(endpoint) = counterpart("CYAN_TEST_S3", "a server of S3") else { return };
     let bucket = s3_bucket(&endpoint, false);
     let sources = Sources::new([bucket.source()]);
@@ -167,7 +167,7 @@ async fn s3_says_that_there_is_no_bucket() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn s3_refuses_keys_that_it_does_not_know() {
+async fn s3_refuses_unknown_keys() {
     let Some(endpoint) = counterpart("CYAN_TEST_S3_STRICT", "a server of S3 that looks at credentials") else { return };
     let error = read_s3(s3_environment(&endpoint)).await.unwrap_err();
     let SourceError::Credentials { words } = &error else { panic!("{error}") };
@@ -258,15 +258,15 @@ const GOOGLE_MISSING: &str = "<?xml version='1.0' encoding='UTF-8'?><Error><Code
                               <Message>The specified key does not exist.</Message></Error>";
 
 fn google_bucket(cached: bool) -> Bucket {
-    let shelf = Shelf::default();
-    let server = Server::plain(from_shelf(shelf.clone(), "/docs/", GOOGLE_MISSING));
+    let documents = Documents::default();
+    let server = Server::plain(from_memory(documents.clone(), "/docs/", GOOGLE_MISSING));
     Bucket {
         make: Box::new(move || {
             google(environment(&[("STORAGE_EMULATOR_HOST", &format!("127.0.0.1:{}", server.port))]))
         }),
         kind: "googlecloud/storage",
         keys: vec![("bucket", "docs".into())],
-        writer: Writer::Shelf(shelf),
+        writer: Writer::Documents(documents),
         cache: cached.then(|| tempfile::tempdir().unwrap()),
     }
 }
@@ -299,7 +299,7 @@ fn refusal(code: &str, message: &str) -> String {
 }
 
 #[tokio::test]
-async fn refusals_of_s3_are_told_apart() {
+async fn refusals_of_s3_are_classified() {
     for (code, said, message, wanted) in [
         (
             403,
@@ -350,7 +350,7 @@ async fn requests_to_s3_are_signed_with_the_credentials_of_the_environment() {
 }
 
 #[tokio::test]
-async fn missing_credentials_are_said_to_be_missing() {
+async fn missing_credentials_are_reported() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path().to_str().unwrap();
     let none = [("HOME", home), ("AWS_EC2_METADATA_DISABLED", "true")];
@@ -368,7 +368,7 @@ async fn missing_credentials_are_said_to_be_missing() {
 }
 
 #[tokio::test]
-async fn a_machine_without_credentials_of_its_own_is_said_to_have_none() {
+async fn a_machine_without_credentials_is_reported() {
     let home = tempfile::tempdir().unwrap();
     let machine = Server::plain(|_| status(404, ""));
     let variables = [("HOME", home.path().to_str().unwrap()), ("AWS_METADATA_ENDPOINT", &machine.url(""))];
@@ -392,7 +392,7 @@ async fn an_azure_account_must_be_named() {
 }
 
 #[tokio::test]
-async fn objects_that_fail_on_the_way() {
+async fn network_failures_of_objects_are_retried() {
     for (say, wanted) in [
         (Say::Giant, "it has more than 33554432 bytes"),
         (Say::Answer(200, Vec::new(), b"<!doctype html><p>proxy".to_vec()), "it is an HTML page, not a document"),
@@ -419,7 +419,7 @@ async fn objects_that_fail_on_the_way() {
 }
 
 #[tokio::test]
-async fn a_pinned_object_is_asked_for_once() {
+async fn a_pinned_object_is_requested_once() {
     let server = Server::plain(|_| text("x: 1"));
     let folder = tempfile::tempdir().unwrap();
     let request = Request {

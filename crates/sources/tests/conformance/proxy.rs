@@ -100,7 +100,7 @@ async fn a_reader() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn servers_are_asked_through_the_proxy_of_the_environment() {
+async fn servers_are_requested_through_the_proxy_of_the_environment() {
     let server = Server::tls_of("docs.example", |_| text("x: 1"));
     let url = "https://docs.example/a.yaml";
     for variable in ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"] {
@@ -113,7 +113,7 @@ async fn servers_are_asked_through_the_proxy_of_the_environment() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_proxy_is_told_who_asks_and_nobody_else_is() {
+async fn only_the_proxy_gets_the_proxy_credentials() {
     let server = Server::tls_of("docs.example", |_| text("x: 1"));
     let proxy = Proxy::to(Some(server.port));
     let address = format!("http://ann:hush@127.0.0.1:{}", proxy.port);
@@ -129,7 +129,7 @@ async fn a_proxy_is_told_who_asks_and_nobody_else_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_proxy_is_not_asked_for_this_machine_nor_against_no_proxy() {
+async fn local_and_excluded_hosts_bypass_the_proxy() {
     let server = Server::tls(|_| text("x: 1"));
     let proxy = Proxy::to(Some(server.port));
     let address = format!("http://127.0.0.1:{}", proxy.port);

@@ -202,13 +202,13 @@ fn unescaped(path: &str) -> String {
 }
 
 /// What lies on a server, by path; nothing stands for what never comes.
-pub(crate) type Shelf = Arc<Mutex<BTreeMap<String, Option<Vec<u8>>>>>;
+pub(crate) type Documents = Arc<Mutex<BTreeMap<String, Option<Vec<u8>>>>>;
 
-/// A server's answers from a shelf, with entity tags.
-pub(crate) fn from_shelf(shelf: Shelf, prefix: &'static str, missing: &'static str) -> impl Fn(&Got) -> Say {
+/// A server's answers from documents in memory, with entity tags.
+pub(crate) fn from_memory(documents: Documents, prefix: &'static str, missing: &'static str) -> impl Fn(&Got) -> Say {
     move |got| {
         let path = got.path.strip_prefix(prefix).unwrap_or(&got.path);
-        match shelf.lock().unwrap().get(path) {
+        match documents.lock().unwrap().get(path) {
             None => status(404, missing),
             Some(None) => Say::Nothing,
             Some(Some(bytes)) => {

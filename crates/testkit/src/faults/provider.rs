@@ -8,7 +8,7 @@ use blueprint::{Address, Name, Value};
 use futures::FutureExt as _;
 use provider::{
     Applied, ApplyRequest, Call, Catalog, CheckRequest, Checked, FetchRequest, Fetched, Operation, PlanRequest,
-    Planned, Provider, ProviderError, ReadRequest, Seen, Stability, Transform,
+    Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness, Transform,
 };
 use providers::fake::SharedWorld;
 use state::seal::Sealer;
@@ -127,14 +127,14 @@ impl Provider for FaultyProvider {
         &'a self,
         call: &'a Call,
         request: ReadRequest<'a>,
-    ) -> provider::BoxFuture<'a, Result<Seen, ProviderError>> {
+    ) -> provider::BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
             self.process.sleep(300).await;
             match self.inner.read(call, request).await? {
-                Seen::There { id, fields, private, expired } => Ok(match self.delayed(&id) {
-                    None => Seen::There { id, fields, private, expired },
-                    Some(Some(fields)) => Seen::There { id, fields, private, expired },
-                    Some(None) => Seen::Gone,
+                ReadOutcome::Present { id, fields, private, expired } => Ok(match self.delayed(&id) {
+                    None => ReadOutcome::Present { id, fields, private, expired },
+                    Some(Some(fields)) => ReadOutcome::Present { id, fields, private, expired },
+                    Some(None) => ReadOutcome::Absent,
                 }),
                 seen => Ok(seen),
             }
@@ -179,17 +179,17 @@ impl Provider for FaultyProvider {
         })
     }
 
-    fn stable<'a>(
+    fn poll_ready<'a>(
         &'a self,
         call: &'a Call,
         request: ReadRequest<'a>,
-    ) -> provider::BoxFuture<'a, Result<Stability, ProviderError>> {
+    ) -> provider::BoxFuture<'a, Result<Readiness, ProviderError>> {
         Box::pin(async move {
             self.process.sleep(500).await;
             if request.id.is_some_and(|id| self.delayed(id).is_some()) {
-                return Ok(Stability::NotYet);
+                return Ok(Readiness::NotYet);
             }
-            self.inner.stable(call, request).await
+            self.inner.poll_ready(call, request).await
         })
     }
 

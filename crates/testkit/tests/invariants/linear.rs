@@ -7,7 +7,7 @@ use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
 use engine::shell::Shell;
 use engine::{Given, Options, PlanQuestion, ReadQuestion, Request, SourceError, World};
-use provider::{BoxFuture, Checked, Fetched, Planned, ProviderError, Seen};
+use provider::{BoxFuture, Checked, Fetched, Planned, ProviderError, ReadOutcome};
 use state::Store as _;
 use testkit::harness::Harness;
 
@@ -66,7 +66,7 @@ impl World for Counting {
         self.inner.check(address, type_name, spec, folder)
     }
 
-    fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         self.reads.fetch_add(1, Ordering::Relaxed);
         self.inner.read(question)
     }

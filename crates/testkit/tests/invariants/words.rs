@@ -10,7 +10,7 @@ use engine::shell::Operated;
 use engine::{Given, Options};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
-    PlanRequest, Planned, Provider, ProviderError, ReadRequest, Seen, Stability,
+    PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness,
 };
 use state::Store as _;
 use testkit::harness::{Harness, settings};
@@ -119,7 +119,11 @@ impl Provider for Echo {
         })
     }
 
-    fn read<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
             if self.speaks != Speaks::Read {
                 return self.inner.read(call, request).await;
@@ -166,11 +170,11 @@ impl Provider for Echo {
         })
     }
 
-    fn stable<'a>(
+    fn poll_ready<'a>(
         &'a self,
         call: &'a Call,
         request: ReadRequest<'a>,
-    ) -> BoxFuture<'a, Result<Stability, ProviderError>> {
+    ) -> BoxFuture<'a, Result<Readiness, ProviderError>> {
         Box::pin(async move {
             let text = self.repeat([request.inputs, request.outputs, &call.settings]);
             Err(self.refuse(ErrorKind::Permanent, text))

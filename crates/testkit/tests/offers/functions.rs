@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
 use engine::{Options, PlanQuestion, ReadQuestion, Request, SourceError, World};
-use provider::{BoxFuture, Checked, ErrorKind, Fetched, Planned, ProviderError, Seen};
+use provider::{BoxFuture, Checked, ErrorKind, Fetched, Planned, ProviderError, ReadOutcome};
 use testkit::harness::Stage;
 
 use super::{codes, exports, given, harness, lately, stage};
@@ -209,7 +209,7 @@ impl World for Calls {
         never()
     }
 
-    fn read<'a>(&'a self, _: ReadQuestion<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(&'a self, _: ReadQuestion<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         never()
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use blueprint::Value;
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
-    PlanRequest, Planned, Provider, ProviderError, ReadRequest, Seen, Stability, Transform,
+    PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness, Transform,
 };
 use providers::fake::{self, FakeOptions, FakeProvider, SharedWorld};
 
@@ -151,11 +151,15 @@ impl Provider for Cloud {
         })
     }
 
-    fn read<'a>(&'a self, call: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<Seen, ProviderError>> {
+    fn read<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
             let _under_way = self.meets("read", call).await?;
             let mut seen = self.inner.read(call, request).await?;
-            if let Seen::There { id, private, .. } = &mut seen {
+            if let ReadOutcome::Present { id, private, .. } = &mut seen {
                 *private = private_of(id);
             }
             Ok(seen)
@@ -181,18 +185,18 @@ impl Provider for Cloud {
         })
     }
 
-    fn stable<'a>(
+    fn poll_ready<'a>(
         &'a self,
         call: &'a Call,
         request: ReadRequest<'a>,
-    ) -> BoxFuture<'a, Result<Stability, ProviderError>> {
+    ) -> BoxFuture<'a, Result<Readiness, ProviderError>> {
         Box::pin(async move {
             let _under_way = self.meets("stable", call).await?;
             let unsettled = format!("unsettled {}", call.address);
             if lock(&self.accidents).get_mut(&unsettled).and_then(VecDeque::pop_front).is_some() {
-                return Ok(Stability::NotYet);
+                return Ok(Readiness::NotYet);
             }
-            self.inner.stable(call, request).await
+            self.inner.poll_ready(call, request).await
         })
     }
 

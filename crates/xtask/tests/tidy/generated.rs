@@ -316,7 +316,7 @@ fn functions() -> String {
 /// The functions of yaql by how they are called.
 fn yaql() -> String {
     let mut page = format!(
-        "# Functions of yaql\n\n{NOTE}\n\nWhat the expression of a template's function `yaql` can use. A parameter with a value behind `=` \
+        "# Functions of yaql\n\n{NOTE}\n\nWhat the expression of a template's function `yaql` can use. A parameter with a value after `=` \
          may be left out, one with `*` takes any number of arguments, one with `**` any number of them with names; `?` takes null \
          too. A `lambda` is an expression that is evaluated for every item, which is `$` in it.\n"
     );

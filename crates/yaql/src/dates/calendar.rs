@@ -1,13 +1,13 @@
-//! The Gregorian calendar and the clock, part by part.
+//! The Gregorian calendar and the parts of a date and time.
 
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 
-/// Microseconds of a second.
+/// Microseconds in a second.
 pub(crate) const SECOND: i64 = 1_000_000;
-/// Microseconds of a day.
+/// Microseconds in a day.
 pub(crate) const DAY: i64 = 86_400 * SECOND;
 
-/// What a clock shows, part by part.
+/// A date and time of day in parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parts {
     pub(crate) year: i64,
@@ -19,7 +19,7 @@ pub(crate) struct Parts {
     pub(crate) microsecond: i64,
 }
 
-/// Days from the beginning of 1970 to a date of the Gregorian calendar.
+/// The number of days from 1970-01-01 to a date.
 pub(super) fn days_of(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -28,7 +28,7 @@ pub(super) fn days_of(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// The date that is so many days after the beginning of 1970.
+/// The date at a number of days after 1970-01-01.
 pub(super) fn date_of(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
@@ -41,7 +41,7 @@ pub(super) fn date_of(days: i64) -> (i64, i64, i64) {
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// How many days a month has.
+/// The number of days in a month.
 pub(crate) fn days_in_month(year: i64, month: i64) -> i64 {
     match month {
         2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
@@ -58,8 +58,8 @@ impl Parts {
         Parts { year, month, day, hour: 0, minute: 0, second: 0, microsecond: 0 }
     }
 
-    /// Refuses what no calendar and no clock shows, in Python's words.
-    pub(super) fn check(&self) -> Step<()> {
+    /// Fails with Python's message if a part is out of range.
+    pub(super) fn check(&self) -> Evaluated<()> {
         let words = if !(1..=9999).contains(&self.year) {
             format!("year {} is out of range", self.year)
         } else if !(1..=12).contains(&self.month) {
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_and_days_are_one() {
+    fn dates_convert_to_days_and_back() {
         for (days, date) in [(0, (1970, 1, 1)), (-1, (1969, 12, 31)), (18_321, (2020, 2, 29)), (-719_162, (1, 1, 1))] {
             assert_eq!(date_of(days), date);
             assert_eq!(days_of(date.0, date.1, date.2), days);

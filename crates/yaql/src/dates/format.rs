@@ -20,7 +20,7 @@ pub(super) const MONTHS: [&str; 12] = [
 ];
 
 impl Moment {
-    /// What `str` gives: `2020-01-02 03:04:05+00:00`.
+    /// Python's `str`: `2020-01-02 03:04:05+00:00`.
     pub(crate) fn text(&self) -> String {
         let Parts { year, month, day, hour, minute, second, microsecond } = self.parts();
         let mut out = format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}");
@@ -31,7 +31,7 @@ impl Moment {
         out
     }
 
-    /// What `repr` gives: `datetime.datetime(2020, 1, 2, 3, 4, tzinfo=tzutc())`.
+    /// Python's `repr`: `datetime.datetime(2020, 1, 2, 3, 4, tzinfo=tzutc())`.
     pub(crate) fn repr(&self) -> String {
         let Parts { year, month, day, hour, minute, second, microsecond } = self.parts();
         let mut out = format!("datetime.datetime({year}, {month}, {day}, {hour}, {minute}");
@@ -47,13 +47,13 @@ impl Moment {
         out
     }
 
-    /// What `strftime` gives.
+    /// Python's `strftime`.
     pub(crate) fn format(&self, pattern: &str) -> String {
         strftime(self, pattern)
     }
 }
 
-/// An offset as `+02:00`, seconds and their fraction only where there are some.
+/// An offset as `+02:00`; seconds and their fraction only if they are not zero.
 fn offset(offset: i64, between: &str) -> String {
     let sign = if offset < 0 { '-' } else { '+' };
     let abs = offset.abs();
@@ -68,16 +68,16 @@ fn offset(offset: i64, between: &str) -> String {
     out
 }
 
-/// The year and week to which a day belongs by ISO 8601.
+/// The year and week of a day by ISO 8601.
 fn iso_week(moment: &Moment) -> (i64, i64) {
     let day = moment.clock.div_euclid(DAY);
-    // The week belongs to the year of its Thursday.
+    // A week belongs to the year of its Thursday.
     let thursday = day - moment.weekday() + 3;
     let (year, _, _) = date_of(thursday);
     (year, (thursday - days_of(year, 1, 1)) / 7 + 1)
 }
 
-/// A text with its directives replaced; what is none stays.
+/// Replaces the directives of a pattern; unknown directives stay.
 fn strftime(moment: &Moment, pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() + 16);
     let mut characters = pattern.chars();
@@ -152,7 +152,7 @@ mod tests {
     use crate::dates::Timespan;
 
     #[test]
-    fn a_moment_is_shown_as_python_shows_it() {
+    fn moment_prints_as_in_python() {
         let parts = Parts { hour: 3, minute: 4, microsecond: 5, ..Parts::date(2020, 1, 2) };
         let moment = Moment::of(parts, Timespan::of(7_200_000_000).expect("a length")).expect("a moment");
         assert_eq!(moment.text(), "2020-01-02 03:04:00.000005+02:00");

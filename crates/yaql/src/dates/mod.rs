@@ -1,6 +1,6 @@
-//! Points in time and lengths of time, as Python counts them: to the microsecond, years 1 to 9999, no time zones but offsets.
+//! Python's `datetime` and `timedelta`: microseconds, years 1 to 9999, offsets from UTC instead of time zones.
 //!
-//! Not here: what time it is.
+//! Not here: the current time.
 
 mod calendar;
 mod format;

@@ -1,29 +1,29 @@
-//! A text that somebody wrote as a point in time.
+//! Parsing of dates and times without a pattern.
 //!
-//! The usual ways to write a date, with a time and an offset behind it or not. The date must be whole: what is missing would be
-//! taken from today, and nothing here knows what day it is.
+//! It accepts the usual notations of a date, with an optional time and offset. The date must be complete: yaql would
+//! take missing parts from today, and this crate does not know the current date.
 
 use super::calendar::{Parts, SECOND};
 use super::format::{DAYS, MONTHS};
 use super::moment::Moment;
 use super::strptime::offset;
 use super::timespan::Timespan;
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 
-/// What a text says, as far as it has been read.
+/// The parts that were read so far.
 #[derive(Default)]
 struct Found {
-    /// Numbers of the date in order, each with the number of its digits.
+    /// The numbers of the date in order, each with its number of digits.
     numbers: Vec<(i64, usize)>,
-    /// The month by its name, and how many numbers stood before it.
+    /// The month, if it was a name, and the count of numbers before it.
     month: Option<(i64, usize)>,
     /// Hours, minutes, seconds and microseconds.
     time: Option<[i64; 4]>,
     offset: Option<i64>,
 }
 
-/// The point in time that a text says; UTC where it names no offset. Fails with words like Python's.
-pub(crate) fn parse(text: &str) -> Step<Moment> {
+/// Parses a point in time; UTC if the text has no offset. Fails with a message like Python's.
+pub(crate) fn parse(text: &str) -> Evaluated<Moment> {
     let unknown = || Halt::failed(format!("Unknown string format: {text}"));
     let mut found = Found::default();
     let mut rest = text.trim_matches(python::is_space);
@@ -46,7 +46,7 @@ pub(crate) fn parse(text: &str) -> Step<Moment> {
     })
 }
 
-/// Reads what a text begins with, and gives the rest. `None` if that is nothing known.
+/// Reads one token and returns the rest. `None` if the token is unknown.
 fn token<'a>(text: &'a str, found: &mut Found) -> Option<&'a str> {
     let first = text.chars().next()?;
     if python::is_space(first) || matches!(first, ',' | ';') {
@@ -109,7 +109,7 @@ fn digits<'a>(text: &'a str, found: &mut Found) -> Option<&'a str> {
     Some(rest)
 }
 
-/// `:MM`, `:MM:SS` or `:MM:SS.ffffff` behind hours.
+/// `:MM`, `:MM:SS` or `:MM:SS.ffffff` after the hours.
 fn time<'a>(hours: i64, rest: &'a str, found: &mut Found) -> Option<&'a str> {
     let (minutes, rest, length) = number(rest.strip_prefix(':')?);
     if length == 0 {
@@ -157,7 +157,7 @@ fn word<'a>(text: &'a str, found: &mut Found) -> Option<&'a str> {
         return Some(rest);
     }
     match &*lower {
-        // Between a date and its time, unless it is a time zone.
+        // A separator of date and time, unless it is a time zone.
         "t" if found.time.is_none() => Some(rest),
         "z" | "utc" | "gmt" if found.time.is_some() => {
             found.offset.get_or_insert(0);
@@ -171,7 +171,7 @@ fn word<'a>(text: &'a str, found: &mut Found) -> Option<&'a str> {
             *hour = *hour % 12 + if lower.starts_with('p') { 12 } else { 0 };
             Some(rest)
         }
-        // A time zone that nobody knows is passed over.
+        // An unknown time zone is ignored.
         _ if found.time.is_some()
             && (3..=5).contains(&word.len())
             && word.bytes().all(|byte| byte.is_ascii_uppercase()) =>
@@ -182,11 +182,11 @@ fn word<'a>(text: &'a str, found: &mut Found) -> Option<&'a str> {
     }
 }
 
-/// Year, month and day of what was read; `None` if one is missing or there is more.
+/// The year, month and day that were read; `None` if one is missing or there are further numbers.
 fn date(found: &Found) -> Option<(i64, i64, i64)> {
     let is_year = |(value, digits): (i64, usize)| digits > 2 || value > 31;
     let full = |(value, digits): (i64, usize)| match value {
-        // As `strptime` reads two digits.
+        // Two digits as in `strptime`.
         0..=68 if digits <= 2 => 2000 + value,
         69..=99 if digits <= 2 => 1900 + value,
         year => year,
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_read_as_people_write_them() {
+    fn common_notations_of_dates_are_parsed() {
         for (text, expected) in [
             ("2020-01-02", "2020-01-02 00:00:00+00:00"),
             ("2020-01-02T03:04:05Z", "2020-01-02 03:04:05+00:00"),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_whole_date_is_refused() {
+    fn incomplete_dates_are_refused() {
         for text in ["", "nonsense", "2020-13-01", "2020-02-30", "10:30", "2020-01", "2020-W01-1", "é"] {
             assert!(parse(text).is_err(), "{text}");
         }

@@ -1,12 +1,12 @@
-//! A text that is written to a pattern as a point in time: `strptime`.
+//! Parsing of dates and times with a pattern: Python's `strptime`.
 
 use super::calendar::{Parts, SECOND, date_of, days_of};
 use super::format::{DAYS, MONTHS};
 use super::moment::Moment;
 use super::timespan::Timespan;
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 
-/// What a text says, as far as it has been read.
+/// The parts that were read so far.
 #[derive(Default)]
 struct Found {
     year: Option<i64>,
@@ -21,8 +21,8 @@ struct Found {
     offset: i64,
 }
 
-/// The point in time that a text says by a pattern; UTC where it names no offset. Fails with Python's words.
-pub(crate) fn strptime(text: &str, pattern: &str) -> Step<Moment> {
+/// Parses a point in time with a pattern; UTC if there is no offset. Fails with Python's message.
+pub(crate) fn strptime(text: &str, pattern: &str) -> Evaluated<Moment> {
     let mismatch = || {
         let (text, pattern) = (python::repr_text(text), python::repr_text(pattern));
         Halt::failed(format!("time data {text} does not match format {pattern}"))
@@ -49,8 +49,8 @@ pub(crate) fn strptime(text: &str, pattern: &str) -> Step<Moment> {
     Moment::of(parts, Timespan::of(found.offset.into())?)
 }
 
-/// The rest of a text behind what a pattern describes; nothing if it is not so written.
-fn read<'a>(mut text: &'a str, pattern: &str, found: &mut Found, whole: &str) -> Step<Option<&'a str>> {
+/// Reads a text with a pattern and returns the rest; `None` if the text does not match.
+fn read<'a>(mut text: &'a str, pattern: &str, found: &mut Found, whole: &str) -> Evaluated<Option<&'a str>> {
     let mut characters = pattern.chars().peekable();
     while let Some(character) = characters.next() {
         if python::is_space(character) {
@@ -81,7 +81,7 @@ fn read<'a>(mut text: &'a str, pattern: &str, found: &mut Found, whole: &str) ->
     Ok(Some(text))
 }
 
-/// A number of at most so many digits, and the rest; nothing if there is none in a range.
+/// A number with a maximum of digits, and the rest; `None` if there is no number in the range.
 fn number(text: &str, digits: usize, range: std::ops::RangeInclusive<i64>) -> Option<(i64, &str)> {
     let most = text.bytes().take(digits).take_while(u8::is_ascii_digit).count();
     (1..=most).rev().find_map(|length| {
@@ -90,14 +90,14 @@ fn number(text: &str, digits: usize, range: std::ops::RangeInclusive<i64>) -> Op
     })
 }
 
-/// Which of some names a text begins with, in any case, and the rest. Longer names first.
+/// The index of the name at the beginning of a text, in any letter case, and the rest. Longer names are tried first.
 fn name<'a>(text: &'a str, names: &[&str]) -> Option<(usize, &'a str)> {
     let begins = |name: &&str| text.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
     let at = names.iter().enumerate().filter(|(_, name)| begins(name)).max_by_key(|(_, name)| name.len())?.0;
     Some((at, &text[names[at].len()..]))
 }
 
-fn part<'a>(text: &'a str, directive: char, found: &mut Found, whole: &str) -> Step<Option<&'a str>> {
+fn part<'a>(text: &'a str, directive: char, found: &mut Found, whole: &str) -> Evaluated<Option<&'a str>> {
     let short = |names: &[&'static str]| -> Vec<&'static str> { names.iter().map(|name| &name[..3]).collect() };
     let take = |digits, range, slot: &mut i64| {
         number(text, digits, range).map(|(value, rest)| {
@@ -185,7 +185,7 @@ fn part<'a>(text: &'a str, directive: char, found: &mut Found, whole: &str) -> S
     Ok(rest)
 }
 
-/// An offset `+HHMM`, `+HH:MM`, with seconds and their fraction if need be, or `Z`, and the rest.
+/// An offset `+HHMM`, `+HH:MM`, with optional seconds and fraction, or `Z`, and the rest.
 pub(super) fn offset(text: &str) -> Option<(i64, &str)> {
     if let Some(rest) = text.strip_prefix('Z') {
         return Some((0, rest));

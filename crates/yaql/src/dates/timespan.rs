@@ -3,9 +3,9 @@
 use python::BigInt;
 
 use super::calendar::{DAY, SECOND};
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 
-/// More days than this are no length of time.
+/// The largest number of days of a `timedelta`.
 const MOST_DAYS: i64 = 999_999_999;
 
 /// A length of time, which may be negative.
@@ -19,8 +19,8 @@ pub(crate) struct Timespan {
 impl Timespan {
     pub(crate) const ZERO: Timespan = Timespan { days: 0, microseconds: 0 };
 
-    /// So many microseconds. Fails if they are too many.
-    pub(crate) fn of(microseconds: i128) -> Step<Timespan> {
+    /// A timespan of microseconds. Fails if it is too long.
+    pub(crate) fn of(microseconds: i128) -> Evaluated<Timespan> {
         let days = microseconds.div_euclid(i128::from(DAY));
         match i32::try_from(days) {
             Ok(found) if days.abs() <= i128::from(MOST_DAYS) => {
@@ -31,8 +31,8 @@ impl Timespan {
         }
     }
 
-    /// So many microseconds, rounded half to even.
-    pub(crate) fn of_float(microseconds: f64) -> Step<Timespan> {
+    /// A timespan of microseconds, rounded half to even. Fails if it is too long.
+    pub(crate) fn of_float(microseconds: f64) -> Evaluated<Timespan> {
         if microseconds.is_nan() {
             return Err(Halt::failed("cannot convert float NaN to integer"));
         }
@@ -52,7 +52,7 @@ impl Timespan {
         BigInt::from(self.microseconds())
     }
 
-    /// What `str` gives: `1 day, 2:03:04.000005`.
+    /// Python's `str`: `1 day, 2:03:04.000005`.
     pub(crate) fn text(self) -> String {
         let mut out = String::new();
         if self.days != 0 {
@@ -67,7 +67,7 @@ impl Timespan {
         out
     }
 
-    /// What `repr` gives: `datetime.timedelta(days=1, seconds=7384)`.
+    /// Python's `repr`: `datetime.timedelta(days=1, seconds=7384)`.
     pub(crate) fn repr(self) -> String {
         let parts = [
             ("days", i64::from(self.days)),
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_length_is_shown_as_python_shows_it() {
+    fn timespan_prints_as_in_python() {
         let shown = |microseconds| Timespan::of(microseconds).map(|span| (span.text(), span.repr())).expect("a length");
         assert_eq!(shown(0), ("0:00:00".into(), "datetime.timedelta(0)".into()));
         assert_eq!(

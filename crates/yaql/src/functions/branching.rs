@@ -1,10 +1,10 @@
-//! Choosing between expressions, of which only what is needed is evaluated.
+//! Functions that choose between expressions and evaluate only those that they need.
 
 use std::rc::Rc;
 
-use super::given::{Given, stream};
+use super::given::{CallArguments, stream};
 use super::row::{Row, method, operator, plain};
-use crate::failure::Step;
+use crate::failure::Evaluated;
 use crate::model::{Datum, Lambda, Machine};
 
 pub(super) const ROWS: &[Row] = &[
@@ -20,12 +20,12 @@ pub(super) const ROWS: &[Row] = &[
     ),
     operator("#unary_operator_not", "arg: any?", not).says("Whether a value is false.", "not 0", "true"),
     plain("bool", "value: any?", bool_).says(
-        "Whether a value is true: null, false, 0 and what is empty are not.",
+        "Whether a value is true; null, false, 0 and empty values are not.",
         "bool('')",
         "false",
     ),
     plain("isBoolean", "value: any?", is_boolean).says(
-        "Whether a value is true or false itself.",
+        "Whether a value is a boolean.",
         "isBoolean(1)",
         "false",
     ),
@@ -35,12 +35,12 @@ pub(super) const ROWS: &[Row] = &[
         r#""b""#,
     ),
     plain("selectCase", "*args: lambda", select_case).says(
-        "The how-manieth condition is true first, from 0; their number if none is.",
+        "The index of the first condition that is true; the number of conditions if none is.",
         "selectCase(false, 2 > 1)",
         "1",
     ),
     plain("selectAllCases", "*args: lambda", select_all_cases).says(
-        "The how-manieth conditions are true, from 0.",
+        "The indices of the conditions that are true.",
         "selectAllCases(true, false, true)",
         "[0, 2]",
     ),
@@ -50,7 +50,7 @@ pub(super) const ROWS: &[Row] = &[
         "[true, false]",
     ),
     method("switchCase", "case: int, *args: lambda", switch_case).says(
-        "The expression at a place, from 0; the last one if there are not so many.",
+        "The value of the expression at an index from 0; of the last one if the index is too large.",
         "1.switchCase(a, b, c)",
         r#""b""#,
     ),
@@ -61,37 +61,37 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-/// An argument that is called without anything.
-fn now(machine: &mut Machine<'_>, argument: Option<&Datum>) -> Step<Datum> {
+/// Calls a lambda without arguments.
+fn now(machine: &mut Machine<'_>, argument: Option<&Datum>) -> Evaluated<Datum> {
     match argument {
         Some(Datum::Lambda(lambda)) => machine.apply(lambda, &[]),
         _ => Ok(Datum::Null),
     }
 }
 
-fn and(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn and(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     let left = now(machine, given.slots.first())?;
     if left.truth() { now(machine, given.slots.get(1)) } else { Ok(left) }
 }
 
-fn or(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn or(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     let left = now(machine, given.slots.first())?;
     if left.truth() { Ok(left) } else { now(machine, given.slots.get(1)) }
 }
 
-fn not(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn not(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Bool(!given.take(0).truth()))
 }
 
-fn bool_(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn bool_(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Bool(given.take(0).truth()))
 }
 
-fn is_boolean(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn is_boolean(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Bool(matches!(given.take(0), Datum::Bool(_))))
 }
 
-fn switch(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn switch(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     for rule in &given.rest {
         if let Datum::Rule(rule) = rule
             && now(machine, Some(&rule.0))?.truth()
@@ -102,7 +102,7 @@ fn switch(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
     Ok(Datum::Null)
 }
 
-fn select_case(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn select_case(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     for (at, condition) in given.rest.iter().enumerate() {
         if now(machine, Some(condition))?.truth() {
             return Ok(Datum::count(at));
@@ -111,7 +111,7 @@ fn select_case(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
     Ok(Datum::count(given.rest.len()))
 }
 
-fn select_all_cases(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn select_all_cases(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     let depth = given.depth();
     let mut conditions = given.rest.into_iter().enumerate();
     stream(depth, move |machine: &mut Machine<'_>| {
@@ -124,7 +124,7 @@ fn select_all_cases(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
     })
 }
 
-fn examine(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn examine(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     let depth = given.depth();
     let mut conditions = given.rest.into_iter();
     stream(depth, move |machine: &mut Machine<'_>| match conditions.next() {
@@ -133,7 +133,7 @@ fn examine(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
     })
 }
 
-fn switch_case(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn switch_case(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     let case = usize::try_from(given.int(0)).ok().filter(|case| *case < given.rest.len());
     match case {
         Some(case) => now(machine, given.rest.get(case)),
@@ -141,7 +141,7 @@ fn switch_case(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
     }
 }
 
-fn coalesce(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn coalesce(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     for argument in &given.rest {
         let value = now(machine, Some(argument))?;
         if !matches!(value, Datum::Null) {
@@ -151,8 +151,8 @@ fn coalesce(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
     Ok(Datum::Null)
 }
 
-/// Whether an argument that is called is true for values; without one, whether the first value is.
-pub(super) fn is_true(machine: &mut Machine<'_>, condition: Option<&Rc<Lambda>>, values: &[Datum]) -> Step<bool> {
+/// Whether a lambda is true for values; without a lambda, whether the first value is true.
+pub(super) fn is_true(machine: &mut Machine<'_>, condition: Option<&Rc<Lambda>>, values: &[Datum]) -> Evaluated<bool> {
     match condition {
         Some(condition) => Ok(machine.apply(condition, values)?.truth()),
         None => Ok(values.first().is_some_and(Datum::truth)),

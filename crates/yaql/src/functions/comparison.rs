@@ -1,18 +1,18 @@
-//! Which value is greater, and which are equal.
+//! Comparison functions.
 
 use std::cmp::Ordering;
 
-use super::given::Given;
+use super::given::CallArguments;
 use super::lists::has_item;
 use super::row::{Row, operator, plain};
 use crate::arithmetic;
-use crate::failure::Step;
+use crate::failure::Evaluated;
 use crate::key::equal;
 use crate::model::{Cursor, Datum, Machine};
 
 pub(super) const ROWS: &[Row] = &[
     operator("*equal", "left: any?, right: any?", equals).says(
-        "Whether two values are equal: 1, 1.0 and true are, lists in order, maps without order.",
+        "Whether two values are equal: 1, 1.0 and true are; the order of lists counts, that of maps does not.",
         "{a => 1} = {a => 1.0}",
         "true",
     ),
@@ -38,22 +38,22 @@ pub(super) const ROWS: &[Row] = &[
         "false",
     ),
     operator("#operator_<", "left: text, right: text", less).says(
-        "Whether a text stands before another, by characters.",
+        "Whether a text comes before another, by characters.",
         "'B' < 'a'",
         "true",
     ),
     operator("#operator_<=", "left: text, right: text", at_most).says(
-        "Whether a text stands before another or is equal.",
+        "Whether a text comes before another or is equal.",
         "a <= a",
         "true",
     ),
     operator("#operator_>", "left: text, right: text", greater).says(
-        "Whether a text stands behind another.",
+        "Whether a text comes after another.",
         "ab > a",
         "true",
     ),
     operator("#operator_>=", "left: text, right: text", at_least).says(
-        "Whether a text stands behind another or is equal.",
+        "Whether a text comes after another or is equal.",
         "a >= b",
         "false",
     ),
@@ -110,22 +110,22 @@ pub(super) const ROWS: &[Row] = &[
         "true",
     ),
     operator("#operator_<", "left: set, right: set", subset).says(
-        "Whether a set is part of another and not equal.",
+        "Whether a set is a proper subset of another.",
         "set(1) < set(1, 2)",
         "true",
     ),
     operator("#operator_<=", "left: set, right: set", subset_or_equal).says(
-        "Whether a set is part of another.",
+        "Whether a set is a subset of another.",
         "set(1, 2) <= set(1, 2)",
         "true",
     ),
     operator("#operator_>", "left: set, right: set", superset).says(
-        "Whether a set contains another and is not equal.",
+        "Whether a set is a proper superset of another.",
         "set(1) > set(1)",
         "false",
     ),
     operator("#operator_>=", "left: set, right: set", superset_or_equal).says(
-        "Whether a set contains another.",
+        "Whether a set is a superset of another.",
         "set(1, 2) >= set(1)",
         "true",
     ),
@@ -135,12 +135,12 @@ pub(super) const ROWS: &[Row] = &[
         "true",
     ),
     operator("#operator_<=", "left: datetime, right: datetime", at_most).says(
-        "Whether a time is not behind another.",
+        "Whether a time is not after another.",
         "datetime(2020, 1, 1) <= datetime(2020, 1, 1)",
         "true",
     ),
     operator("#operator_>", "left: datetime, right: datetime", greater).says(
-        "Whether a time is behind another.",
+        "Whether a time is after another.",
         "datetime(2020, 1, 1) > datetime(2021, 1, 1)",
         "false",
     ),
@@ -150,22 +150,22 @@ pub(super) const ROWS: &[Row] = &[
         "false",
     ),
     operator("#operator_<", "left: timespan, right: timespan", less).says(
-        "Whether a length of time is shorter.",
+        "Whether a timespan is shorter.",
         "timespan(hours => 1) < timespan(days => 1)",
         "true",
     ),
     operator("#operator_<=", "left: timespan, right: timespan", at_most).says(
-        "Whether a length of time is not longer.",
+        "Whether a timespan is not longer.",
         "timespan(hours => 24) <= timespan(days => 1)",
         "true",
     ),
     operator("#operator_>", "left: timespan, right: timespan", greater).says(
-        "Whether a length of time is longer.",
+        "Whether a timespan is longer.",
         "timespan(hours => 1) > timespan(days => 1)",
         "false",
     ),
     operator("#operator_>=", "left: timespan, right: timespan", at_least).says(
-        "Whether a length of time is not shorter.",
+        "Whether a timespan is not shorter.",
         "timespan(hours => 24) >= timespan(days => 1)",
         "true",
     ),
@@ -173,18 +173,18 @@ pub(super) const ROWS: &[Row] = &[
     plain("min", "a: any?, b: any?", min).says("The smaller one.", "min(1, 2)", "1"),
 ];
 
-fn equals(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn equals(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (left, right) = given.pair();
     Ok(Datum::Bool(equal(&left, &right)))
 }
 
-fn differs(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn differs(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (left, right) = given.pair();
     Ok(Datum::Bool(!equal(&left, &right)))
 }
 
-/// How two values of one kind compare; `None` for NaN.
-fn compare(given: &mut Given) -> Option<Ordering> {
+/// Compares two values of one kind; `None` for NaN.
+fn compare(given: &mut CallArguments) -> Option<Ordering> {
     match given.pair() {
         (Datum::Text(left), Datum::Text(right)) => Some(left.cmp(&right)),
         (Datum::Moment(left), Datum::Moment(right)) => Some(left.instant().cmp(&right.instant())),
@@ -193,31 +193,31 @@ fn compare(given: &mut Given) -> Option<Ordering> {
     }
 }
 
-fn less(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn less(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Bool(compare(&mut given).is_some_and(Ordering::is_lt)))
 }
 
-fn at_most(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn at_most(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Bool(compare(&mut given).is_some_and(Ordering::is_le)))
 }
 
-fn greater(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn greater(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Bool(compare(&mut given).is_some_and(Ordering::is_gt)))
 }
 
-fn at_least(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn at_least(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Bool(compare(&mut given).is_some_and(Ordering::is_ge)))
 }
 
-fn always(_: &mut Machine<'_>, _: Given) -> Step<Datum> {
+fn always(_: &mut Machine<'_>, _: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Bool(true))
 }
 
-fn never(_: &mut Machine<'_>, _: Given) -> Step<Datum> {
+fn never(_: &mut Machine<'_>, _: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Bool(false))
 }
 
-/// How many items a set has, or what acts as one.
+/// The number of items of a set or of a view that acts as one.
 fn size(set: &Datum) -> usize {
     match set {
         Datum::Set(set) => set.items.len(),
@@ -226,8 +226,8 @@ fn size(set: &Datum) -> usize {
     }
 }
 
-/// Whether a set has all items of another, and if need be more.
-fn within(machine: &mut Machine<'_>, part: Datum, whole: &Datum, more: bool) -> Step<Datum> {
+/// Whether a set has all items of another and, if required, more.
+fn within(machine: &mut Machine<'_>, part: Datum, whole: &Datum, more: bool) -> Evaluated<Datum> {
     if size(&part) + usize::from(more) > size(whole) {
         return Ok(Datum::Bool(false));
     }
@@ -240,32 +240,32 @@ fn within(machine: &mut Machine<'_>, part: Datum, whole: &Datum, more: bool) -> 
     Ok(Datum::Bool(true))
 }
 
-fn subset(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn subset(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (left, right) = given.pair();
     within(machine, left, &right, true)
 }
 
-fn subset_or_equal(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn subset_or_equal(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (left, right) = given.pair();
     within(machine, left, &right, false)
 }
 
-fn superset(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn superset(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (left, right) = given.pair();
     within(machine, right, &left, true)
 }
 
-fn superset_or_equal(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn superset_or_equal(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (left, right) = given.pair();
     within(machine, right, &left, false)
 }
 
-fn max(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn max(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (a, b) = given.pair();
     Ok(if machine.operator("#operator_>", &b, &a)?.truth() { b } else { a })
 }
 
-fn min(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn min(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (a, b) = given.pair();
     Ok(if machine.operator("#operator_>", &b, &a)?.truth() { a } else { b })
 }

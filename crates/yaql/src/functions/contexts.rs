@@ -1,29 +1,29 @@
-//! Variables and functions that an expression makes for itself.
+//! Functions that define variables and functions.
 
 use std::rc::Rc;
 
 use blueprint::Name;
 
-use super::given::{Arguments, Given};
+use super::given::{Arguments, CallArguments};
 use super::row::{Row, method, operator, plain};
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 use crate::lexer;
 use crate::model::{Body, Datum, Lambda, Machine, Memory, Scope};
 use crate::tree::Variable;
 
 pub(super) const ROWS: &[Row] = &[
     plain("let", "*values: any?, **named: any?", let_).says(
-        "Gives values names: `$1`, `$2` and so on, and those of named arguments.",
+        "Sets variables: `$1`, `$2` and so on, and those of named arguments.",
         "let(2, x => 3) -> $1 * $x",
         "6",
     ),
     plain("with", "*values: any?", with).says(
-        "Gives values the names `$1`, `$2` and so on.",
+        "Sets the variables `$1`, `$2` and so on.",
         "with(2, 3) -> $1 * $2",
         "6",
     ),
     method("unpack", "sequence: iterable, *names: text", unpack).says(
-        "Gives the items of a list names, or without names `$1`, `$2` and so on.",
+        "Sets variables to the items of a list; without names, `$1`, `$2` and so on.",
         "[2, 3].unpack(a, b) -> $a * $b",
         "6",
     ),
@@ -33,12 +33,12 @@ pub(super) const ROWS: &[Row] = &[
         "8",
     ),
     operator("#operator_->", "left: context, right: lambda", send).says(
-        "Evaluates the right side with the names that the left side gives.",
+        "Evaluates the right side with the variables that the left side sets.",
         "let(x => 1) -> $x",
         "1",
     ),
     method("assert", "obj: any?, condition: lambda, message: text = absent", assert).says(
-        "The value itself if the condition is true for it, else a failure.",
+        "The value, if the condition is true for it; else the expression fails.",
         "5.assert($ > 3)",
         "5",
     ),
@@ -55,7 +55,7 @@ fn numbered(scope: &Scope, values: Vec<Datum>) {
     }
 }
 
-fn let_(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn let_(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     let scope = Scope::inside(&given.scope, Vec::new());
     numbered(&scope, given.rest);
     for (name, value) in given.named {
@@ -64,13 +64,13 @@ fn let_(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
     Ok(Datum::Scope(scope))
 }
 
-fn with(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn with(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     let scope = Scope::inside(&given.scope, Vec::new());
     numbered(&scope, given.rest);
     Ok(Datum::Scope(scope))
 }
 
-fn unpack(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn unpack(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let scope = Scope::inside(&given.scope, Vec::new());
     let taken_apart = given.slots.first().is_some_and(Datum::is_iterator);
     let mut items = given.items(0);
@@ -83,7 +83,7 @@ fn unpack(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
         }
     }
     if names.is_empty() {
-        // yaql looks at the first item before it numbers them; in a lazy sequence it is gone then.
+        // yaql reads the first item before it numbers them, so a lazy sequence loses it.
         values.drain(..usize::from(taken_apart && !values.is_empty()));
         numbered(&scope, values);
         return Ok(Datum::Scope(scope));
@@ -99,7 +99,7 @@ fn unpack(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     Ok(Datum::Scope(scope))
 }
 
-/// The name under which a function is kept: underscores between words become capitals, as in all names of yaql.
+/// The stored name of a function: underscores between words become capitals, as in all names of yaql.
 fn camel_case(name: &str) -> Name {
     let name = name.trim_end_matches('_');
     let (sign, rest) = match name.chars().next() {
@@ -123,7 +123,7 @@ fn camel_case(name: &str) -> Name {
     out.into()
 }
 
-fn def(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn def(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let name = given.text(0);
     let scope = Scope::inside(&given.scope, Vec::new());
     let body = match given.lambda(1).as_deref() {
@@ -135,14 +135,14 @@ fn def(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     Ok(Datum::Scope(scope))
 }
 
-fn send(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn send(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     match (given.take(0), given.lambda(1)) {
         (Datum::Scope(scope), Some(right)) => machine.apply_in(&right, &scope),
         _ => Err(Halt::failed("'NoneType' object is not callable")),
     }
 }
 
-fn assert(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn assert(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let mut value = given.take(0);
     if let Datum::Stream(_) = value {
         value = Datum::Memory(Rc::new(Memory::new(value, machine)));
@@ -157,7 +157,7 @@ fn assert(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     }))
 }
 
-fn call(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn call(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let name = given.text(0);
     let arguments = machine.collect(given.take(1))?;
     let mut named = Vec::new();
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_written_with_capitals() {
+    fn names_become_camel_case() {
         for (name, expected) in
             [("my_func", "myFunc"), ("a__b", "a_b"), ("f_", "f"), ("_x_y", "_x_y"), ("#property#my_x", "#property#myX")]
         {

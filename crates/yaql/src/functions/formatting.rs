@@ -1,26 +1,26 @@
-//! The method `format` of texts, which yaql had before version 3 and older templates use. It is there by a setting only (D16).
+//! The method `format` of text, which yaql had before version 3. It exists with a setting only (decision D16).
 //!
-//! Places are filled by position or name. Unlike in the old days nothing looks into an argument, and nothing says how wide or
-//! precise a value is to be written.
+//! Placeholders are filled by position or name. Unlike in yaql 2 they cannot access attributes and have no format
+//! specification.
 
-use super::given::Given;
+use super::given::CallArguments;
 use super::row::{Row, method};
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 use crate::model::{Datum, Machine};
-use crate::words;
+use crate::text;
 
 pub(super) const ROWS: &[Row] =
     &[method("format", "string: text, *args: any?, **kwargs: any?", format).needing_text_format().says(
-        "The text with arguments in its places, `{0}` or `{name}`; only where the settings allow it.",
+        "The text with arguments in place of `{0}` or `{name}`; needs a setting.",
         "'{0}:{port}'.format(host, port => 80)",
         r#""host:80""#,
     )];
 
-fn format(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn format(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let template = given.text(0);
     let mut out = String::new();
     let mut rest = &*template;
-    // How places without a number are counted; not at all once one has a number.
+    // Counts placeholders without a number; `None` once a placeholder has a number.
     let mut counted: Option<bool> = None;
     let mut next = 0;
     while let Some(at) = rest.find(['{', '}']) {
@@ -66,7 +66,7 @@ fn format(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
             let found = given.named.iter().find(|(name, _)| **name == *place);
             &found.ok_or_else(|| Halt::failed(python::repr_text(place)))?.1
         };
-        out.push_str(&words::text(value));
+        out.push_str(&text::text(value));
         machine.weigh(49 + out.len())?;
     }
     out.push_str(rest);

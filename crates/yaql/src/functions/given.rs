@@ -4,54 +4,54 @@ use std::rc::Rc;
 
 use blueprint::Name;
 
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 use crate::model::{Cursor, Datum, Lambda, Machine, Map, Scope, Stream};
 use crate::tree::NodeId;
 
-/// What a function is called with.
+/// The arguments of a call before they are assigned.
 pub(crate) enum Arguments<'a> {
-    /// As they are written; `None` where one is left out.
+    /// As written; `None` for an omitted argument.
     Written(&'a [Option<NodeId>]),
-    /// As values, without and with names.
+    /// As values: positional and named.
     Values(Vec<Datum>, Vec<(Name, Datum)>),
 }
 
-/// The arguments of a call, as its function takes them.
-pub(crate) struct Given {
-    /// One for each parameter.
+/// The arguments of a call, assigned to the parameters of its function.
+pub(crate) struct CallArguments {
+    /// One value for each parameter.
     pub(crate) slots: Vec<Datum>,
-    /// Further ones without a name.
+    /// Further positional arguments.
     pub(crate) rest: Vec<Datum>,
-    /// Further ones with a name.
+    /// Further named arguments.
     pub(crate) named: Vec<(Name, Datum)>,
-    /// The place of the call.
+    /// The scope of the call.
     pub(crate) scope: Rc<Scope>,
-    /// The how-manieth call of the expression it is, if it is written there.
+    /// The index of the call in the expression, if it is written there.
     pub(crate) ordinal: Option<u32>,
 }
 
-impl Given {
-    pub(crate) fn new(scope: Rc<Scope>, ordinal: Option<u32>, count: usize) -> Given {
-        Given { slots: vec![Datum::Null; count], rest: Vec::new(), named: Vec::new(), scope, ordinal }
+impl CallArguments {
+    pub(crate) fn new(scope: Rc<Scope>, ordinal: Option<u32>, count: usize) -> CallArguments {
+        CallArguments { slots: vec![Datum::Null; count], rest: Vec::new(), named: Vec::new(), scope, ordinal }
     }
 
-    /// The argument of a parameter; null the second time.
+    /// Takes the argument of a parameter; a second call returns null.
     pub(super) fn take(&mut self, at: usize) -> Datum {
         self.slots.get_mut(at).map(std::mem::take).unwrap_or_default()
     }
 
-    /// Two arguments.
+    /// Takes the first two arguments.
     pub(super) fn pair(&mut self) -> (Datum, Datum) {
         (self.take(0), self.take(1))
     }
 
-    /// An integer, the nearest one that fits.
+    /// An integer argument, clamped to 64 bits.
     pub(super) fn int(&self, at: usize) -> i64 {
         self.slots.get(at).and_then(Datum::index).unwrap_or(0)
     }
 
-    /// An integer that must be one of 64 bits.
-    pub(super) fn small(&self, at: usize) -> Step<i64> {
+    /// An integer argument. Fails if it exceeds 64 bits.
+    pub(super) fn small(&self, at: usize) -> Evaluated<i64> {
         match self.slots.get(at) {
             Some(Datum::Big(_)) => Err(Halt::failed("Python int too large to convert to C ssize_t")),
             _ => Ok(self.int(at)),
@@ -63,7 +63,7 @@ impl Given {
         matches!(self.slots.get(at), Some(Datum::Bool(true)))
     }
 
-    /// A text; empty for null.
+    /// A text argument; empty for null.
     pub(super) fn text(&mut self, at: usize) -> Name {
         match self.take(at) {
             Datum::Text(text) => text,
@@ -71,7 +71,7 @@ impl Given {
         }
     }
 
-    /// A text, or nothing for null.
+    /// A text argument; `None` for null.
     pub(super) fn text_or_null(&mut self, at: usize) -> Option<Name> {
         match self.take(at) {
             Datum::Text(text) => Some(text),
@@ -79,7 +79,7 @@ impl Given {
         }
     }
 
-    /// An argument that is called.
+    /// A lambda argument.
     pub(super) fn lambda(&mut self, at: usize) -> Option<Rc<Lambda>> {
         match self.take(at) {
             Datum::Lambda(lambda) => Some(lambda),
@@ -87,7 +87,7 @@ impl Given {
         }
     }
 
-    /// A map; an empty one for anything else.
+    /// A map argument; an empty map for another value.
     pub(super) fn map(&mut self, at: usize) -> Rc<Map> {
         match self.take(at) {
             Datum::Map(map) => map,
@@ -100,14 +100,17 @@ impl Given {
         Cursor::of(self.take(at))
     }
 
-    /// How deeply the arguments are nested: a sequence that holds them is one level deeper.
+    /// The depth of the arguments; a sequence that holds them is one level deeper.
     pub(super) fn depth(&self) -> u32 {
         let all = self.slots.iter().chain(&self.rest).chain(self.named.iter().map(|(_, value)| value));
         all.map(Datum::depth).max().unwrap_or(0)
     }
 }
 
-/// A lazy sequence that holds values of a depth.
-pub(super) fn stream(depth: u32, next: impl FnMut(&mut Machine<'_>) -> Step<Option<Datum>> + 'static) -> Step<Datum> {
+/// A lazy sequence; `depth` is the depth of the values that it holds.
+pub(super) fn stream(
+    depth: u32,
+    next: impl FnMut(&mut Machine<'_>) -> Evaluated<Option<Datum>> + 'static,
+) -> Evaluated<Datum> {
     Ok(Datum::Stream(Stream::new(depth, next)))
 }

@@ -1,9 +1,9 @@
-//! Making lists, and looking into them.
+//! Functions of lists.
 
-use super::given::{Given, stream};
+use super::given::{CallArguments, stream};
 use super::row::{Row, both, method, operator, plain};
 use super::text::times_of;
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 use crate::key::{contains, equal};
 use crate::model::{Cursor, Datum, Key, Machine, View};
 
@@ -20,12 +20,12 @@ pub(super) const ROWS: &[Row] = &[
         "[0, 1, 2]",
     ),
     method("flatten", "collection: iterable", flatten).says(
-        "All items, those of inner collections in their place.",
+        "All items, with inner collections replaced by their items.",
         "[1, [2, [3]]].flatten()",
         "[1, 2, 3]",
     ),
     operator("#indexer", "list: sequence, index: int", index).says(
-        "The item at a place; a negative place counts from the end.",
+        "The item at an index; a negative index counts from the end.",
         "[1, 2, 3][-1]",
         "3",
     ),
@@ -40,22 +40,22 @@ pub(super) const ROWS: &[Row] = &[
         "true",
     ),
     operator("#operator_+", "left: iterable, right: iterable", add).says(
-        "The items of both, one after the other; of two sets their union.",
+        "The concatenation of both; the union of two sets.",
         "[1] + [2]",
         "[1, 2]",
     ),
     operator("#operator_*", "left: sequence, right: int", times).says(
-        "A list several times.",
+        "A list repeated.",
         "[1, 2] * 2",
         "[1, 2, 1, 2]",
     ),
     operator("#operator_*", "left: int, right: sequence", times_reversed).says(
-        "A list several times.",
+        "A list repeated.",
         "2 * [0]",
         "[0, 0]",
     ),
     plain("isList", "arg: any?", is_list).says(
-        "Whether a value is a list; a lazy sequence is none.",
+        "Whether a value is a list; a lazy sequence is not.",
         "isList([1])",
         "true",
     ),
@@ -64,48 +64,48 @@ pub(super) const ROWS: &[Row] = &[
         "isIterable(range(3))",
         "true",
     ),
-    both("len", "sequence: sequence", len).says("How many items a list has.", "[1, 2].len()", "2"),
-    both("len", "collection: iterator", count).says("How many items a lazy sequence has.", "range(3).len()", "3"),
-    method("count", "collection: iterable", count).says("How many items there are.", "[1, 2].count()", "2"),
+    both("len", "sequence: sequence", len).says("The number of items of a list.", "[1, 2].len()", "2"),
+    both("len", "collection: iterator", count).says("The number of items of a lazy sequence.", "range(3).len()", "3"),
+    method("count", "collection: iterable", count).says("The number of items.", "[1, 2].count()", "2"),
     method("delete", "collection: iterable, position: int, count: int = 1", delete).says(
-        "The items without so many from a place on, all from there if negative.",
+        "The items without `count` items from a position on; without all from there if negative.",
         "[1, 2, 3].delete(1)",
         "[1, 3]",
     ),
     method("replace", "collection: iterable, position: int, value: any?, count: int = 1", replace).says(
-        "The items with one instead of so many from a place on.",
+        "The items with one value in place of `count` items from a position on.",
         "[1, 2, 3].replace(0, 9, 2)",
         "[9, 3]",
     ),
     method("replaceMany", "collection: iterable, position: int, values: iterable, count: int = 1", replace_many).says(
-        "The items with several instead of so many from a place on.",
+        "The items with several values in place of `count` items from a position on.",
         "[1, 2].replaceMany(0, [8, 9])",
         "[8, 9, 2]",
     ),
     method("insert", "collection: ordered, position: int, value: any?", insert_lazily).says(
-        "The items with one more at a place, or at the end.",
+        "The items with a value inserted at a position, or at the end.",
         "range(2).insert(1, a)",
         r#"[0, "a", 1]"#,
     ),
     method("insert", "collection: sequence, position: int, value: any?", insert).says(
-        "The list with one item more at a place; a negative place counts from the end.",
+        "The list with a value inserted at a position; a negative position counts from the end.",
         "[1, 2].insert(-1, a)",
         r#"[1, "a", 2]"#,
     ),
     method("insertMany", "collection: iterable, position: int, values: iterable", insert_many).says(
-        "The items with several more at a place, or at the end.",
+        "The items with several values inserted at a position, or at the end.",
         "[1, 2].insertMany(1, [8, 9])",
         "[1, 8, 9, 2]",
     ),
 ];
 
-fn build(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn build(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     machine.weigh(given.rest.iter().map(Datum::size).sum())?;
     Ok(Datum::tuple(given.rest))
 }
 
-/// Values in order, lazy sequences spread among them; not more than a collection may have.
-pub(super) fn spread(machine: &mut Machine<'_>, values: Vec<Datum>) -> Step<Vec<Datum>> {
+/// Values in order, with the items of lazy sequences in their places. Fails if a collection would have too many items.
+pub(super) fn spread(machine: &mut Machine<'_>, values: Vec<Datum>) -> Evaluated<Vec<Datum>> {
     let most = machine.budget.limits.items;
     let mut items = Vec::new();
     let mut open = vec![Cursor::of(Datum::tuple(values))];
@@ -124,18 +124,18 @@ pub(super) fn spread(machine: &mut Machine<'_>, values: Vec<Datum>) -> Step<Vec<
     Ok(items)
 }
 
-fn list(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn list(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::tuple(spread(machine, given.rest)?))
 }
 
-fn to_list(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn to_list(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     match given.take(0) {
         Datum::List(list) if list.tuple => Ok(Datum::List(list)),
         other => Ok(Datum::tuple(machine.collect(other)?)),
     }
 }
 
-fn flatten(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn flatten(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let depth = given.depth();
     let mut open = vec![given.items(0)];
     stream(depth, move |machine: &mut Machine<'_>| {
@@ -152,8 +152,8 @@ fn flatten(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-/// The item that a place of a list means.
-fn index(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+/// The item of a list at an index; a negative index counts from the end.
+fn index(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let at = times_of(&given, 1, 0)?;
     let list = given.take(0);
     let Datum::List(list) = list else { return Ok(Datum::Null) };
@@ -163,8 +163,8 @@ fn index(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     item.cloned().ok_or_else(|| Halt::failed(format!("{name} index out of range")))
 }
 
-/// Whether a set, or what acts as one, has an item. Entries are compared with what has two parts.
-pub(super) fn has_item(machine: &mut Machine<'_>, set: &Datum, value: &Datum) -> Step<bool> {
+/// Whether a set, or a view that acts as one, has an item. An entry equals a collection of its key and value.
+pub(super) fn has_item(machine: &mut Machine<'_>, set: &Datum, value: &Datum) -> Evaluated<bool> {
     match set {
         Datum::Set(set) => Ok(set.items.contains(&Key::of(value.clone())?)),
         Datum::View(View::Entries, map) => {
@@ -184,7 +184,7 @@ pub(super) fn has_item(machine: &mut Machine<'_>, set: &Datum, value: &Datum) ->
     }
 }
 
-fn holds(machine: &mut Machine<'_>, collection: Datum, value: &Datum) -> Step<Datum> {
+fn holds(machine: &mut Machine<'_>, collection: Datum, value: &Datum) -> Evaluated<Datum> {
     Ok(Datum::Bool(match &collection {
         Datum::List(list) => {
             machine.step(list.items.len() as u64)?;
@@ -203,18 +203,18 @@ fn holds(machine: &mut Machine<'_>, collection: Datum, value: &Datum) -> Step<Da
     }))
 }
 
-fn within(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn within(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (value, collection) = given.pair();
     holds(machine, collection, &value)
 }
 
-fn has(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn has(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (collection, value) = given.pair();
     holds(machine, collection, &value)
 }
 
-/// The items of several collections, one after the other.
-pub(super) fn chain(collections: Vec<Datum>) -> Step<Datum> {
+/// The concatenation of several collections.
+pub(super) fn chain(collections: Vec<Datum>) -> Evaluated<Datum> {
     let depth = collections.iter().map(Datum::depth).max().unwrap_or(0);
     let mut rest: Vec<Cursor> = collections.into_iter().rev().map(Cursor::of).collect();
     stream(depth, move |machine: &mut Machine<'_>| {
@@ -230,7 +230,7 @@ pub(super) fn chain(collections: Vec<Datum>) -> Step<Datum> {
     })
 }
 
-fn add(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn add(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     match given.pair() {
         (Datum::List(left), Datum::List(right)) if left.tuple && right.tuple => {
             machine.weigh(112 + 8 * (left.items.len() + right.items.len()))?;
@@ -244,10 +244,10 @@ fn add(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     }
 }
 
-fn repeated(machine: &mut Machine<'_>, given: &mut Given, list: usize, count: usize) -> Step<Datum> {
+fn repeated(machine: &mut Machine<'_>, given: &mut CallArguments, list: usize, count: usize) -> Evaluated<Datum> {
     let Datum::List(list) = given.take(list) else { return Ok(Datum::Null) };
     let each = 8 * list.items.len();
-    // A tuple of one or two items is less to yaql than the empty lists that it reckons with.
+    // yaql subtracts the memory of empty lists, so a tuple of one or two items counts as nothing here.
     let count = times_of(given, count, if list.tuple { each.saturating_sub(16) } else { each })?;
     let count = if list.items.is_empty() { 0 } else { usize::try_from(count).unwrap_or(0) };
     machine.weigh(each.saturating_mul(count).saturating_add(56))?;
@@ -255,30 +255,30 @@ fn repeated(machine: &mut Machine<'_>, given: &mut Given, list: usize, count: us
     Ok(if list.tuple { Datum::tuple(items) } else { Datum::list(items) })
 }
 
-fn times(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn times(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     repeated(machine, &mut given, 0, 1)
 }
 
-fn times_reversed(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn times_reversed(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     repeated(machine, &mut given, 1, 0)
 }
 
-fn is_list(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn is_list(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Bool(matches!(given.take(0), Datum::List(_))))
 }
 
-fn is_iterable(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn is_iterable(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Bool(given.take(0).is_iterable()))
 }
 
-fn len(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn len(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     match given.take(0) {
         Datum::List(list) => Ok(Datum::count(list.items.len())),
         _ => Ok(Datum::Null),
     }
 }
 
-fn count(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn count(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let mut items = given.items(0);
     let mut count = 0;
     while items.next(machine)?.is_some() {
@@ -287,12 +287,12 @@ fn count(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     Ok(Datum::Int(count))
 }
 
-/// Whether a place is among so many from a position on, all from there if negative.
+/// Whether an index is among `count` indices from a position on; a negative count means all.
 fn among(at: i64, position: i64, count: i64) -> bool {
     if count >= 0 { position <= at && at < position.saturating_add(count) } else { at >= position }
 }
 
-fn delete(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn delete(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (depth, position, count) = (given.depth(), given.int(1), given.int(2));
     let (mut items, mut at) = (given.items(0), -1);
     stream(depth, move |machine: &mut Machine<'_>| {
@@ -306,13 +306,13 @@ fn delete(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-fn replace(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn replace(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let value = given.take(2);
     given.slots[2] = Datum::tuple(vec![value]);
     replace_many(machine, given)
 }
 
-fn replace_many(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn replace_many(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (depth, position, count) = (given.depth(), given.int(1), given.int(3));
     let (mut items, mut at) = (given.items(0), -1);
     let (mut values, mut inserting, mut inserted) = (given.items(2), false, false);
@@ -335,7 +335,7 @@ fn replace_many(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-fn insert(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn insert(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (position, value) = (given.small(1)?, given.take(2));
     let Datum::List(list) = given.take(0) else { return Ok(Datum::Null) };
     let count = list.items.len() as i64;
@@ -345,7 +345,7 @@ fn insert(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     Ok(Datum::list(items))
 }
 
-fn insert_lazily(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn insert_lazily(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (depth, position) = (given.depth(), given.int(1));
     let mut value = Some(given.take(2));
     let (mut items, mut at, mut held) = (given.items(0), -1, None);
@@ -368,7 +368,7 @@ fn insert_lazily(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-fn insert_many(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn insert_many(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (depth, position) = (given.depth(), given.int(1));
     let (mut items, mut values) = (given.items(0), given.items(2));
     let (mut at, mut inserting, mut held, mut ended) = (-1, position < 0, None, false);

@@ -1,22 +1,22 @@
-//! Making maps, and looking into them.
+//! Functions of maps.
 
 use std::rc::Rc;
 
-use super::given::Given;
+use super::given::CallArguments;
 use super::row::{Row, both, method, operator, plain};
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 use crate::key::equal;
 use crate::model::{Cursor, Datum, Entries, Key, Keys, Lambda, Machine, Map, View};
-use crate::words;
+use crate::text;
 
 pub(super) const ROWS: &[Row] = &[
     operator("#map", "*args: rule", dict).taking_rules().says(
-        "A map; of equal keys the last counts.",
+        "A map; of equal keys the last one counts.",
         "{a => 1}",
         r#"{"a": 1}"#,
     ),
     plain("dict", "*args: rule", dict).taking_rules().says(
-        "A map; of equal keys the last counts.",
+        "A map; of equal keys the last one counts.",
         "dict(a => 1, b => 2)",
         r#"{"a": 1, "b": 2}"#,
     ),
@@ -26,37 +26,37 @@ pub(super) const ROWS: &[Row] = &[
         r#"{"a": 1, "b": 2}"#,
     ),
     method("toDict", "collection: iterable, keySelector: lambda, valueSelector: lambda = null", to_dict).says(
-        "A map with a key and a value for each item; the value is the item itself if not said.",
+        "A map with a key and a value for each item; by default the value is the item.",
         "[1, 2].toDict(str($), $ * 10)",
         r#"{"1": 10, "2": 20}"#,
     ),
     operator("#indexer", "dict: map, key: any?", index).says("The entry of a key.", "{a => 1}[a]", "1"),
     operator("#indexer", "dict: map, key: any?, default: any?", get).says(
-        "The entry of a key, or something else where there is none.",
+        "The entry of a key, or a default.",
         "{a => 1}[b, 0]",
         "0",
     ),
     method("get", "dict: map, key: any?, default: any? = null", get).says(
-        "The entry of a key, or something else where there is none.",
+        "The entry of a key, or a default.",
         "{a => 1}.get(b, 0)",
         "0",
     ),
     method("set", "dict: map, key: any?, value: any?", set).taking_rules().says(
-        "The map with one entry changed or more.",
+        "The map with one entry set.",
         "{a => 1}.set(b, 2)",
         r#"{"a": 1, "b": 2}"#,
     ),
     method("set", "dict: map, replacements: map", set_all).taking_rules().says(
-        "The map with the entries of another.",
+        "The map with the entries of another set.",
         "{a => 1}.set({a => 2})",
         r#"{"a": 2}"#,
     ),
     method("set", "dict: map, *args: rule", set_rules).taking_rules().says(
-        "The map with entries changed or more.",
+        "The map with entries set.",
         "{a => 1}.set(a => 2, b => 3)",
         r#"{"a": 2, "b": 3}"#,
     ),
-    method("keys", "dict: map", keys).says("The keys, which act as a set.", "{a => 1}.keys().toList()", r#"["a"]"#),
+    method("keys", "dict: map", keys).says("The keys, which can be used as a set.", "{a => 1}.keys().toList()", r#"["a"]"#),
     method("values", "dict: map", values).says("The values.", "{a => 1}.values().toList()", "[1]"),
     method("items", "dict: map", items).says("The entries as pairs.", "{a => 1}.items().toList()", r#"[["a", 1]]"#),
     method("containsKey", "dict: map, key: any?", contains_key).says(
@@ -70,12 +70,12 @@ pub(super) const ROWS: &[Row] = &[
         "false",
     ),
     operator("#operator_+", "left: map, right: map", add).says(
-        "The entries of both; those of the right side count.",
+        "The entries of both; those of the right side override the left.",
         "{a => 1} + {a => 2, b => 3}",
         r#"{"a": 2, "b": 3}"#,
     ),
     plain("isDict", "arg: any?", is_dict).says("Whether a value is a map.", "isDict({})", "true"),
-    both("len", "dict: map", len).says("How many entries a map has.", "{a => 1}.len()", "1"),
+    both("len", "dict: map", len).says("The number of entries of a map.", "{a => 1}.len()", "1"),
     method("delete", "dict: map, *keys: any?", delete).says(
         "The map without some keys.",
         "{a => 1, b => 2}.delete(a)",
@@ -92,13 +92,13 @@ pub(super) const ROWS: &[Row] = &[
         merge_with,
     )
     .says(
-        "Two maps as one: maps in them merged likewise, lists put together without repetition, else the right side.",
+        "Two maps merged: inner maps are merged, lists are joined without duplicates, other values come from the right side.",
         "{a => [1], b => {c => 1}}.mergeWith({a => [2], b => {d => 2}})",
         r#"{"a": [1, 2], "b": {"c": 1, "d": 2}}"#,
     ),
 ];
 
-fn dict(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn dict(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     machine.weigh(28 * given.rest.len())?;
     machine.entries(rules(given.rest)).map(Datum::map)
 }
@@ -110,7 +110,7 @@ fn rules(values: Vec<Datum>) -> impl Iterator<Item = (Datum, Datum)> {
     })
 }
 
-fn dict_of_pairs(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn dict_of_pairs(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let mut pairs = given.items(0);
     let mut entries = Entries::default();
     while let Some(pair) = pairs.next(machine)? {
@@ -123,7 +123,7 @@ fn dict_of_pairs(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     Ok(Datum::map(entries))
 }
 
-fn to_dict(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn to_dict(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (mut items, key_of, value_of) = (given.items(0), given.lambda(1), given.lambda(2));
     let key_of = key_of.ok_or_else(|| Halt::failed("'NoneType' object is not callable"))?;
     let mut entries = Entries::default();
@@ -143,17 +143,17 @@ fn to_dict(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     Ok(Datum::open_map(entries))
 }
 
-fn index(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn index(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (map, key) = (given.map(0), Key::of(given.take(1))?);
-    map.entries.get(&key).cloned().ok_or_else(|| Halt::failed(words::repr(&key.value)))
+    map.entries.get(&key).cloned().ok_or_else(|| Halt::failed(text::repr(&key.value)))
 }
 
-fn get(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn get(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (map, key, default) = (given.map(0), Key::of(given.take(1))?, given.take(2));
     Ok(map.entries.get(&key).cloned().unwrap_or(default))
 }
 
-fn changed(machine: &mut Machine<'_>, map: &Map, changes: impl Iterator<Item = (Datum, Datum)>) -> Step<Datum> {
+fn changed(machine: &mut Machine<'_>, map: &Map, changes: impl Iterator<Item = (Datum, Datum)>) -> Evaluated<Datum> {
     let mut entries = map.entries.clone();
     machine.step(entries.len() as u64)?;
     for (key, value) in changes {
@@ -162,61 +162,61 @@ fn changed(machine: &mut Machine<'_>, map: &Map, changes: impl Iterator<Item = (
     Ok(Datum::map(entries))
 }
 
-fn set(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn set(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let map = given.map(0);
     let (key, value) = (given.take(1), given.take(2));
     machine.weigh(56 + key.size() + value.size())?;
     changed(machine, &map, [(key, value)].into_iter())
 }
 
-fn set_all(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn set_all(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (map, changes) = (given.map(0), given.map(1));
     changed(machine, &map, changes.entries.iter().map(|(key, value)| (key.value.clone(), value.clone())))
 }
 
-fn set_rules(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn set_rules(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let map = given.map(0);
     machine.weigh(56 + 28 * given.rest.len())?;
     changed(machine, &map, rules(given.rest))
 }
 
-fn keys(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn keys(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::View(View::Keys, given.map(0)))
 }
 
-fn values(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn values(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::View(View::Values, given.map(0)))
 }
 
-fn items(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn items(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::View(View::Entries, given.map(0)))
 }
 
-fn contains_key(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn contains_key(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (map, key) = (given.map(0), Key::of(given.take(1))?);
     Ok(Datum::Bool(map.entries.contains_key(&key)))
 }
 
-fn contains_value(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn contains_value(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (map, value) = (given.map(0), given.take(1));
     machine.step(map.entries.len() as u64)?;
     Ok(Datum::Bool(map.entries.values().any(|held| equal(held, &value))))
 }
 
-fn add(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn add(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (left, right) = (given.map(0), given.map(1));
     changed(machine, &left, right.entries.iter().map(|(key, value)| (key.value.clone(), value.clone())))
 }
 
-fn is_dict(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn is_dict(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Bool(matches!(given.take(0), Datum::Map(_))))
 }
 
-fn len(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn len(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::count(given.map(0).entries.len()))
 }
 
-fn without(machine: &mut Machine<'_>, map: &Map, mut keys: Cursor) -> Step<Datum> {
+fn without(machine: &mut Machine<'_>, map: &Map, mut keys: Cursor) -> Evaluated<Datum> {
     machine.step(map.entries.len() as u64)?;
     let mut gone = Keys::default();
     while let Some(key) = keys.next(machine)? {
@@ -226,31 +226,31 @@ fn without(machine: &mut Machine<'_>, map: &Map, mut keys: Cursor) -> Step<Datum
     Ok(Datum::open_map(entries.map(|(key, value)| (key.clone(), value.clone())).collect()))
 }
 
-fn delete(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn delete(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let map = given.map(0);
     without(machine, &map, Cursor::of(Datum::tuple(given.rest)))
 }
 
-fn delete_all(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn delete_all(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let map = given.map(0);
     let keys = given.items(1);
     without(machine, &map, keys)
 }
 
-/// How lists, and values of other kinds, become one.
+/// The lambdas that merge two lists, and two values of other kinds.
 struct Mergers {
     lists: Option<Rc<Lambda>>,
     others: Option<Rc<Lambda>>,
 }
 
-fn merge_with(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn merge_with(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let levels = given.int(4);
     let (left, right) = (given.map(0), given.map(1));
     let mergers = Mergers { lists: given.lambda(2), others: given.lambda(3) };
     merge(machine, &left, &right, &mergers, levels)
 }
 
-fn merge(machine: &mut Machine<'_>, left: &Map, right: &Map, mergers: &Mergers, levels: i64) -> Step<Datum> {
+fn merge(machine: &mut Machine<'_>, left: &Map, right: &Map, mergers: &Mergers, levels: i64) -> Evaluated<Datum> {
     machine.step((left.entries.len() + right.entries.len()) as u64)?;
     let mut merged = left.entries.clone();
     for (key, value) in &right.entries {
@@ -286,7 +286,7 @@ fn merge(machine: &mut Machine<'_>, left: &Map, right: &Map, mergers: &Mergers, 
     Ok(Datum::open_map(merged))
 }
 
-fn merge_lists(machine: &mut Machine<'_>, left: Datum, right: Datum, mergers: &Mergers) -> Step<Datum> {
+fn merge_lists(machine: &mut Machine<'_>, left: Datum, right: Datum, mergers: &Mergers) -> Evaluated<Datum> {
     if let Some(merger) = &mergers.lists {
         return machine.apply(merger, &[left, right]);
     }

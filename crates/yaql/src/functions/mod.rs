@@ -1,8 +1,10 @@
-//! All functions, as a table: what each is called, what it takes, what it does, in words and by an example.
+//! The table of all functions with their names, parameters, descriptions and examples.
 //!
-//! Operators, properties and the brackets of lists and maps are functions too, under names that no expression can write.
+//! Operators, properties and the brackets of lists and maps are functions too, with names that no expression can
+//! contain.
 
 mod branching;
+mod call_text;
 mod comparison;
 mod contexts;
 mod formatting;
@@ -19,7 +21,6 @@ mod sequences;
 mod sets;
 mod text;
 mod time;
-mod written;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -27,7 +28,7 @@ use std::sync::LazyLock;
 use foldhash::fast::FixedState;
 use indexmap::IndexMap;
 
-pub(crate) use given::{Arguments, Given};
+pub(crate) use given::{Arguments, CallArguments};
 pub(crate) use row::Run;
 pub use row::{Function, How};
 
@@ -90,7 +91,7 @@ static BY_NAME: LazyLock<IndexMap<&'static str, Overloads, FixedState>> = LazyLo
     all
 });
 
-/// Every function, each kind of arguments that a name takes being one, in the order of the table.
+/// All functions in the order of the table; a name has one entry for each overload.
 pub fn functions() -> &'static [Function] {
     &FUNCTIONS
 }
@@ -98,9 +99,9 @@ pub fn functions() -> &'static [Function] {
 /// The functions of a name.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Overloads {
-    /// What it means plainly.
+    /// Called as a function.
     pub(crate) plain: &'static [&'static Function],
-    /// What it means as a method.
+    /// Called as a method.
     pub(crate) method: &'static [&'static Function],
 }
 
@@ -119,7 +120,7 @@ pub(crate) fn overloads_at(entry: Option<usize>) -> Overloads {
     entry.and_then(|at| BY_NAME.get_index(at)).map(|(_, overloads)| *overloads).unwrap_or_default()
 }
 
-/// What a function draws.
+/// The value that a function needs from the caller.
 pub(crate) fn draws(name: &str) -> Option<Draw> {
     match name {
         "now" => Some(Draw::Now),
@@ -128,7 +129,7 @@ pub(crate) fn draws(name: &str) -> Option<Draw> {
     }
 }
 
-/// What to do about a name that means nothing as it was called.
+/// The help for an unknown function or method.
 pub(crate) fn help(name: &str, as_method: bool) -> Option<String> {
     let known = overloads(name);
     if as_method && !known.plain.is_empty() {
@@ -142,7 +143,7 @@ pub(crate) fn help(name: &str, as_method: bool) -> Option<String> {
     Some(format!("write `{}`", near.name))
 }
 
-/// What to do about a name that takes other arguments.
+/// The help for a function that takes other arguments.
 pub(crate) fn help_for_kinds(name: &str, receiver: Option<&Datum>) -> Option<String> {
     let text = matches!(receiver, Some(Datum::Text(_)));
     (name == "format" && text).then(|| "put texts together with `+` or `concat(..)`, numbers through `str(..)`".into())
@@ -153,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_is_a_function() {
+    fn every_row_has_a_valid_signature_and_description() {
         for row in TABLES.into_iter().flatten() {
             assert!(signature::parse(row.signature).is_some(), "{}: {}", row.name, row.signature);
             let places = signature::parse(row.signature).unwrap_or_default().into_iter().map(|one| one.place);
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_functions_of_a_name_agree_about_rules() {
+    fn overloads_of_a_name_agree_about_rules() {
         for overloads in BY_NAME.values() {
             for functions in [overloads.plain, overloads.method] {
                 assert!(
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn every_example_gives_what_it_says() {
+    fn every_example_evaluates_to_its_value() {
         for function in functions() {
             let (expression, value) = function.example;
             let expected = python::parse_json(value).unwrap_or_else(|error| panic!("{expression}: {error:?}"));

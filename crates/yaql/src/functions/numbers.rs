@@ -1,13 +1,13 @@
-//! Arithmetic, and what becomes a number.
+//! Arithmetic and conversion to numbers.
 
 use blueprint::Value;
 use python::BigInt;
 
-use super::given::Given;
+use super::given::CallArguments;
 use super::row::{Row, operator, plain};
 use crate::arithmetic;
 use crate::drawing::Draw;
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 use crate::model::{Datum, Machine};
 
 pub(super) const ROWS: &[Row] = &[
@@ -15,26 +15,26 @@ pub(super) const ROWS: &[Row] = &[
     operator("#operator_-", "left: number, right: number", subtract).says("The difference.", "1 - 3", "-2"),
     operator("#operator_*", "left: number, right: number", multiply).says("The product.", "2 * 3.5", "7.0"),
     operator("#operator_/", "left: number, right: number", divide).says(
-        "The quotient: of two integers rounded down.",
+        "The quotient; of two integers it is rounded down.",
         "-7 / 2",
         "-4",
     ),
     operator("#operator_mod", "left: number, right: number", modulo).says(
-        "The rest of a division, with the sign of the divisor.",
+        "The remainder of a division, with the sign of the divisor.",
         "-7 mod 3",
         "2",
     ),
-    operator("#unary_operator_+", "op: number", itself).says("The number itself.", "+5", "5"),
+    operator("#unary_operator_+", "op: number", itself).says("The number.", "+5", "5"),
     operator("#unary_operator_-", "op: number", negate).says("The negative number.", "-(5)", "-5"),
-    plain("abs", "op: number", abs).says("The number without its sign.", "abs(-2)", "2"),
+    plain("abs", "op: number", abs).says("The absolute value.", "abs(-2)", "2"),
     plain("sign", "num: number", sign).says("1, 0 or -1, as the number is above, at or below zero.", "sign(-3)", "-1"),
     plain("pow", "a: number, b: number, c: number? = null", pow).says(
-        "A power, modulo a third number if there is one.",
+        "A power, modulo an optional third number.",
         "pow(2, 3, 5)",
         "3",
     ),
     plain("round", "number: number, ndigits: int = 0", round).says(
-        "Rounded half to even; a float stays a float.",
+        "The number rounded half to even; a float stays a float.",
         "round(2.567, 2)",
         "2.57",
     ),
@@ -51,66 +51,66 @@ pub(super) const ROWS: &[Row] = &[
         "true",
     ),
     plain("hex", "num: number?", hex).says("An integer in hexadecimal digits.", "hex(255)", r#""0xff""#),
-    plain("bitwiseAnd", "left: int, right: int", bitwise_and).says("The bits that both have.", "bitwiseAnd(6, 3)", "2"),
-    plain("bitwiseOr", "left: int, right: int", bitwise_or).says("The bits that either has.", "bitwiseOr(6, 3)", "7"),
+    plain("bitwiseAnd", "left: int, right: int", bitwise_and).says("The bitwise and.", "bitwiseAnd(6, 3)", "2"),
+    plain("bitwiseOr", "left: int, right: int", bitwise_or).says("The bitwise or.", "bitwiseOr(6, 3)", "7"),
     plain("bitwiseXor", "left: int, right: int", bitwise_xor).says(
-        "The bits that one of them has.",
+        "The bitwise exclusive or.",
         "bitwiseXor(6, 3)",
         "5",
     ),
-    plain("bitwiseNot", "arg: int", bitwise_not).says("All bits the other way round.", "bitwiseNot(6)", "-7"),
+    plain("bitwiseNot", "arg: int", bitwise_not).says("The bitwise complement.", "bitwiseNot(6)", "-7"),
     plain("shiftBitsLeft", "value: int, bitsNumber: int", shift_left).says(
-        "Bits moved up.",
+        "The bits shifted left.",
         "shiftBitsLeft(1, 4)",
         "16",
     ),
     plain("shiftBitsRight", "value: int, bitsNumber: int", shift_right).says(
-        "Bits moved down.",
+        "The bits shifted right.",
         "shiftBitsRight(16, 2)",
         "4",
     ),
-    plain("random", "", random).says("A number from 0 up to 1, drawn by chance.", "random() < 1", "true"),
+    plain("random", "", random).says("A random number from 0 to 1, exclusive.", "random() < 1", "true"),
     plain("random", "from: any?, to: any?", random_between).says(
-        "An integer between two, drawn by chance.",
+        "A random integer between two.",
         "random(5, 5)",
         "5",
     ),
 ];
 
-fn add(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn add(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (left, right) = given.pair();
     arithmetic::add(&left, &right)
 }
 
-fn subtract(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn subtract(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (left, right) = given.pair();
     arithmetic::subtract(&left, &right)
 }
 
-fn multiply(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn multiply(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (left, right) = given.pair();
     arithmetic::multiply(&left, &right)
 }
 
-fn divide(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn divide(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (left, right) = given.pair();
     arithmetic::divide(&left, &right)
 }
 
-fn modulo(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn modulo(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (left, right) = given.pair();
     arithmetic::modulo(&left, &right)
 }
 
-fn itself(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn itself(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(given.take(0))
 }
 
-fn negate(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn negate(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     arithmetic::negate(&given.take(0))
 }
 
-fn abs(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn abs(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     match given.take(0) {
         Datum::Float(value) => Ok(Datum::Float(value.abs())),
         value if arithmetic::compare(&value, &Datum::Int(0)).is_some_and(std::cmp::Ordering::is_lt) => {
@@ -120,21 +120,21 @@ fn abs(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     }
 }
 
-fn sign(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn sign(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Int(arithmetic::compare(&given.take(0), &Datum::Int(0)).map_or(0, |order| order as i64)))
 }
 
-fn pow(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn pow(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     arithmetic::power(&given.take(0), &given.take(1), &given.take(2), machine.budget.limits.bytes)
 }
 
-fn round(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn round(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let digits = given.int(1);
     arithmetic::round(&given.take(0), digits)
 }
 
-/// A number or text as the value that Python's semantics know; anything else as its type.
-fn plain_value(value: &Datum, function: &str, kinds: &str) -> Step<Value> {
+/// A number or text as a [`Value`]; for other values the name of the type.
+fn plain_value(value: &Datum, function: &str, kinds: &str) -> Evaluated<Value> {
     Ok(match value {
         Datum::Bool(value) => Value::Bool(*value),
         Datum::Int(value) => Value::Int(*value),
@@ -147,7 +147,7 @@ fn plain_value(value: &Datum, function: &str, kinds: &str) -> Step<Value> {
     })
 }
 
-fn int(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn int(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     match given.take(0) {
         Datum::Null => Ok(Datum::Int(0)),
         Datum::Big(value) => Ok(Datum::Big(value)),
@@ -159,7 +159,7 @@ fn int(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     }
 }
 
-fn float(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn float(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     match given.take(0) {
         Datum::Null => Ok(Datum::Float(0.0)),
         value @ Datum::Big(_) => arithmetic::float(&value).map(Datum::Float),
@@ -170,15 +170,15 @@ fn float(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     }
 }
 
-fn is_integer(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn is_integer(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Bool(matches!(given.take(0), Datum::Int(_) | Datum::Big(_))))
 }
 
-fn is_number(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn is_number(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Bool(given.take(0).is_number()))
 }
 
-fn hex(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn hex(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let value = given.take(0);
     let Some(exact) = value.exact() else {
         return Err(Halt::failed(format!("'{}' object cannot be interpreted as an integer", value.type_name())));
@@ -188,31 +188,31 @@ fn hex(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     Ok(Datum::text(format!("{sign}0x{digits}")))
 }
 
-/// Bits of two integers; of two booleans a boolean.
-fn bitwise(mut given: Given, combine: fn(BigInt, BigInt) -> BigInt) -> Step<Datum> {
+/// A bitwise operation on two integers; on two booleans the result is a boolean.
+fn bitwise(mut given: CallArguments, combine: fn(BigInt, BigInt) -> BigInt) -> Evaluated<Datum> {
     let (left, right) = given.pair();
     let booleans = matches!((&left, &right), (Datum::Bool(_), Datum::Bool(_)));
     let bits = combine(left.exact().unwrap_or_default(), right.exact().unwrap_or_default());
     Ok(if booleans { Datum::Bool(bits != BigInt::from(0)) } else { Datum::integer(bits) })
 }
 
-fn bitwise_and(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn bitwise_and(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     bitwise(given, |left, right| left & right)
 }
 
-fn bitwise_or(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn bitwise_or(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     bitwise(given, |left, right| left | right)
 }
 
-fn bitwise_xor(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn bitwise_xor(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     bitwise(given, |left, right| left ^ right)
 }
 
-fn bitwise_not(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn bitwise_not(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::integer(-given.take(0).exact().unwrap_or_default() - 1))
 }
 
-fn shift_left(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn shift_left(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (value, bits) = (given.take(0).exact().unwrap_or_default(), given.int(1));
     let bits = u64::try_from(bits).map_err(|_| Halt::failed("negative shift count"))?;
     if matches!(given.take(1), Datum::Big(_)) && value != BigInt::from(0) {
@@ -227,14 +227,14 @@ fn shift_left(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     Ok(Datum::integer(value << bits))
 }
 
-fn shift_right(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn shift_right(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (value, bits) = (given.take(0).exact().unwrap_or_default(), given.int(1));
     let bits = u64::try_from(bits).map_err(|_| Halt::failed("negative shift count"))?;
     Ok(Datum::integer(value >> bits))
 }
 
-/// A number from 0 up to 1.
-fn drawn(machine: &mut Machine<'_>, ordinal: Option<u32>) -> Step<f64> {
+/// A random number from 0 to 1, exclusive.
+fn drawn(machine: &mut Machine<'_>, ordinal: Option<u32>) -> Evaluated<f64> {
     match machine.draw(ordinal, Draw::Random)? {
         Value::Float(value) => Ok(value),
         Value::Int(value) => Ok(value as f64),
@@ -242,11 +242,11 @@ fn drawn(machine: &mut Machine<'_>, ordinal: Option<u32>) -> Step<f64> {
     }
 }
 
-fn random(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn random(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     drawn(machine, given.ordinal).map(Datum::Float)
 }
 
-fn random_between(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn random_between(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (from, to) = given.pair();
     let (Some(low), Some(high)) = (from.exact(), to.exact()) else {
         let wrong = if from.is_int() { to } else { from };
@@ -257,7 +257,7 @@ fn random_between(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
         return Err(Halt::failed(format!("empty range for randrange() ({low}, {}, {width})", high + 1)));
     }
     let share = drawn(machine, given.ordinal)?;
-    // 53 bits of chance, spread over the whole width.
+    // The 53 random bits are spread over the whole range.
     let above = (width * BigInt::from((share.clamp(0.0, 1.0 - f64::EPSILON) * (1u64 << 53) as f64) as u64)) >> 53;
     Ok(Datum::integer(low + above))
 }

@@ -1,12 +1,12 @@
-//! Regular expressions, as Python reads them.
+//! Functions of regular expressions.
 
 use std::rc::Rc;
 
 use python::{Flags, Match};
 
-use super::given::{Given, stream};
+use super::given::{CallArguments, stream};
 use super::row::{Row, method, operator, plain};
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 use crate::model::{Datum, Entries, Key, Lambda, Machine, Scope};
 use crate::regex::{Regex, escape};
 use crate::tree::Variable;
@@ -19,32 +19,32 @@ pub(super) const ROWS: &[Row] = &[
     )
     .says("A compiled regular expression.", "regex('B', ignoreCase => true).matches(abc)", "true"),
     method("matches", "regexp: regex, string: text", matches).says(
-        "Whether a text has a part that the expression describes.",
+        "Whether the expression matches a part of a text.",
         "regex('b+').matches(abc)",
         "true",
     ),
     method("matches", "string: text, regexp: text", matches_text).says(
-        "Whether the text has a part that an expression describes.",
+        "Whether an expression matches a part of the text.",
         "abc.matches('^b')",
         "false",
     ),
     operator("#operator_=~", "string: text, regexp: regex", matches_operator).says(
-        "Whether the text has a part that the expression describes.",
+        "Whether the expression matches a part of the text.",
         "abc =~ regex(b)",
         "true",
     ),
     operator("#operator_=~", "string: text, pattern: text", matches_text).says(
-        "Whether the text has a part that an expression describes.",
+        "Whether an expression matches a part of the text.",
         "abc =~ 'b|x'",
         "true",
     ),
     operator("#operator_!~", "string: text, regexp: regex", differs_operator).says(
-        "Whether the text has no part that the expression describes.",
+        "Whether the expression matches no part of the text.",
         "abc !~ regex(b)",
         "false",
     ),
     operator("#operator_!~", "string: text, pattern: text", differs_text).says(
-        "Whether the text has no part that an expression describes.",
+        "Whether an expression matches no part of the text.",
         "abc !~ z",
         "true",
     ),
@@ -55,17 +55,17 @@ pub(super) const ROWS: &[Row] = &[
         r#""b1""#,
     ),
     method("searchAll", "regexp: regex, string: text, selector: lambda = null", search_all).says(
-        "All parts of a text that fit, or what an expression makes of each.",
+        "All matches in a text, or the value of an expression for each.",
         "regex('[0-9]').searchAll('a1b2')",
         r#"["1", "2"]"#,
     ),
     method("split", "regexp: regex, string: text, maxSplit: int = 0", split).says(
-        "The parts of a text between those that fit; what groups found stands among them.",
+        "The parts of a text between the matches, with the texts of groups.",
         "regex(',').split('a,b')",
         r#"["a", "b"]"#,
     ),
     method("split", "string: text, regexp: regex, maxSplit: int = 0", split_text).says(
-        "The parts of the text between those that fit.",
+        "The parts of the text between the matches.",
         "'a1b2c'.split(regex('[0-9]'), 1)",
         r#"["a", "b2c"]"#,
     ),
@@ -75,22 +75,22 @@ pub(super) const ROWS: &[Row] = &[
         r#""aa""#,
     ),
     method("replace", "string: text, regexp: regex, repl: text, count: int = 0", replace_text).says(
-        "The text with another for each part that fits.",
+        "The text with each match replaced.",
         "abab.replace(regex(b), x, 1)",
         r#""axab""#,
     ),
     method("replaceBy", "regexp: regex, string: text, repl: lambda, count: int = 0", replace_by).says(
-        "A text with what an expression makes of each part that fits.",
+        "A text with each match replaced by the value of an expression.",
         "regex(b).replaceBy(abc, $.value.toUpper())",
         r#""aBc""#,
     ),
     method("replaceBy", "string: text, regexp: regex, repl: lambda, count: int = 0", replace_by_text).says(
-        "The text with what an expression makes of each part that fits.",
+        "The text with each match replaced by the value of an expression.",
         "abc.replaceBy(regex(b), $.value.toUpper())",
         r#""aBc""#,
     ),
     plain("escapeRegex", "string: text", escape_regex).says(
-        "An expression that describes exactly a text.",
+        "A regular expression that matches exactly a text.",
         "escapeRegex('a.b')",
         r#""a\\.b""#,
     ),
@@ -101,14 +101,14 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-fn regex(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn regex(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let flags =
         Flags { ignore_case: given.flag(1), multi_line: given.flag(2), dot_all: given.flag(3), ..Flags::default() };
     machine.patterns.compile(given.text(0), flags, &mut machine.budget).map(Datum::Regex)
 }
 
-/// The expression of an argument; a text is compiled.
-fn compiled(machine: &mut Machine<'_>, given: &mut Given, at: usize) -> Step<Rc<Regex>> {
+/// A regular expression argument; text is compiled.
+fn compiled(machine: &mut Machine<'_>, given: &mut CallArguments, at: usize) -> Evaluated<Rc<Regex>> {
     match given.take(at) {
         Datum::Regex(regex) => Ok(regex),
         Datum::Text(text) => machine.patterns.compile(text, Flags::default(), &mut machine.budget),
@@ -116,32 +116,33 @@ fn compiled(machine: &mut Machine<'_>, given: &mut Given, at: usize) -> Step<Rc<
     }
 }
 
-fn found(machine: &mut Machine<'_>, mut given: Given, regex: usize, text: usize) -> Step<bool> {
+fn found(machine: &mut Machine<'_>, mut given: CallArguments, regex: usize, text: usize) -> Evaluated<bool> {
     let regex = compiled(machine, &mut given, regex)?;
     regex.found_in(&given.text(text), &mut machine.budget)
 }
 
-fn matches(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn matches(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     found(machine, given, 0, 1).map(Datum::Bool)
 }
 
-fn matches_text(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn matches_text(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     found(machine, given, 1, 0).map(Datum::Bool)
 }
 
-fn matches_operator(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn matches_operator(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     found(machine, given, 1, 0).map(Datum::Bool)
 }
 
-fn differs_operator(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn differs_operator(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     found(machine, given, 1, 0).map(|found| Datum::Bool(!found))
 }
 
-fn differs_text(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn differs_text(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     found(machine, given, 1, 0).map(|found| Datum::Bool(!found))
 }
 
-/// What an expression sees of a match: `$` and `$1` the whole, `$2` the first group, and groups by their names (D13).
+/// Sets the variables of a match: `$` and `$1` are the whole match, `$2` is the first group, and groups have their
+/// names (decision D13).
 fn publish(scope: &Scope, regex: &Regex, text: &str, found: &Match) {
     for (at, range) in found.groups.iter().enumerate() {
         let place = |byte: usize| Datum::count(text[..byte].chars().count());
@@ -167,7 +168,7 @@ fn selected(
     scope: &Rc<Scope>,
     (regex, text): (&Regex, &str),
     found: &Match,
-) -> Step<Datum> {
+) -> Evaluated<Datum> {
     match selector {
         None => Ok(Datum::text(&text[found.start..found.end])),
         Some(selector) => {
@@ -178,7 +179,7 @@ fn selected(
     }
 }
 
-fn search(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn search(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (regex, text, selector) = (compiled(machine, &mut given, 0)?, given.text(1), given.lambda(2));
     match regex.find(&text, &mut machine.budget)? {
         Some(found) => selected(machine, selector.as_ref(), &given.scope, (&regex, &text), &found),
@@ -186,7 +187,7 @@ fn search(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     }
 }
 
-fn search_all(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn search_all(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let depth = given.depth();
     let (regex, text, selector) = (compiled(machine, &mut given, 0)?, given.text(1), given.lambda(2));
     let scope = given.scope;
@@ -197,8 +198,8 @@ fn search_all(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-/// The first matches, as many as a count says: all for 0, none below.
-fn first_matches(machine: &mut Machine<'_>, regex: &Regex, text: &str, count: i64) -> Step<Vec<Match>> {
+/// The first `count` matches: all for 0, none for a negative count.
+fn first_matches(machine: &mut Machine<'_>, regex: &Regex, text: &str, count: i64) -> Evaluated<Vec<Match>> {
     let most = match count {
         0 => usize::MAX,
         count => usize::try_from(count).unwrap_or(0),
@@ -206,7 +207,7 @@ fn first_matches(machine: &mut Machine<'_>, regex: &Regex, text: &str, count: i6
     regex.find_all(text, most, &mut machine.budget)
 }
 
-fn parts(machine: &mut Machine<'_>, mut given: Given, regex: usize, text: usize) -> Step<Datum> {
+fn parts(machine: &mut Machine<'_>, mut given: CallArguments, regex: usize, text: usize) -> Evaluated<Datum> {
     let count = given.small(2)?;
     let (regex, text) = (compiled(machine, &mut given, regex)?, given.text(text));
     let mut parts = Vec::new();
@@ -221,15 +222,15 @@ fn parts(machine: &mut Machine<'_>, mut given: Given, regex: usize, text: usize)
     Ok(Datum::list(parts))
 }
 
-fn split(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn split(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     parts(machine, given, 0, 1)
 }
 
-fn split_text(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn split_text(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     parts(machine, given, 1, 0)
 }
 
-fn replaced(machine: &mut Machine<'_>, mut given: Given, regex: usize, text: usize) -> Step<Datum> {
+fn replaced(machine: &mut Machine<'_>, mut given: CallArguments, regex: usize, text: usize) -> Evaluated<Datum> {
     let count = given.small(3)?;
     let (regex, text, template) = (compiled(machine, &mut given, regex)?, given.text(text), given.text(2));
     let template = regex.template(&template)?;
@@ -245,20 +246,20 @@ fn replaced(machine: &mut Machine<'_>, mut given: Given, regex: usize, text: usi
     Ok(Datum::text(out))
 }
 
-fn replace(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn replace(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     replaced(machine, given, 0, 1)
 }
 
-fn replace_text(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn replace_text(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     replaced(machine, given, 1, 0)
 }
 
-fn replaced_by(machine: &mut Machine<'_>, mut given: Given, regex: usize, text: usize) -> Step<Datum> {
+fn replaced_by(machine: &mut Machine<'_>, mut given: CallArguments, regex: usize, text: usize) -> Evaluated<Datum> {
     let count = given.small(3)?;
     let (regex, text, selector) = (compiled(machine, &mut given, regex)?, given.text(text), given.lambda(2));
     let selector = selector.ok_or_else(|| Halt::failed("'NoneType' object is not callable"))?;
     let mut out = String::new();
-    // Python puts all parts into a list and joins them at the end: only then it sees what is no text.
+    // Python joins the parts at the end, so a part that is not text fails only then.
     let (mut from, mut parts, mut wrong) = (0, 0, None);
     for found in first_matches(machine, &regex, &text, count)? {
         out.push_str(&text[from..found.start]);
@@ -283,18 +284,18 @@ fn replaced_by(machine: &mut Machine<'_>, mut given: Given, regex: usize, text: 
     wrong.map_or_else(|| Ok(Datum::text(out)), |words| Err(Halt::failed(words)))
 }
 
-fn replace_by(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn replace_by(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     replaced_by(machine, given, 0, 1)
 }
 
-fn replace_by_text(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn replace_by_text(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     replaced_by(machine, given, 1, 0)
 }
 
-fn escape_regex(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn escape_regex(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::text(escape(&given.text(0))))
 }
 
-fn is_regex(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn is_regex(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Bool(matches!(given.take(0), Datum::Regex(_))))
 }

@@ -1,101 +1,101 @@
-//! Collections put together, cut, grouped and sorted.
+//! Functions that join, split, group and sort collections.
 
 use std::rc::Rc;
 
 use python::BigInt;
 
 use super::branching::is_true;
-use super::given::{Given, stream};
+use super::given::{CallArguments, stream};
 use super::lists::chain;
 use super::row::{Row, both, method};
 use super::selecting::{callable, number_of_items};
-use crate::failure::{FailureKind, Halt, Step};
+use crate::failure::{Evaluated, FailureKind, Halt};
 use crate::key::equal;
 use crate::model::{Cursor, Datum, Entries, Key, Lambda, Machine, Memory, Ordering};
 
 pub(super) const ROWS: &[Row] = &[
     both("append", "collection: iterable, *args: any?", append).says(
-        "The items and more.",
+        "The items with further ones appended.",
         "[1].append(2, 3)",
         "[1, 2, 3]",
     ),
     both("concat", "*collections: iterable", concat).says(
-        "The items of several collections, one after the other.",
+        "The concatenation of several collections.",
         "[1].concat([2], [3])",
         "[1, 2, 3]",
     ),
     both("enumerate", "collection: iterable, start: int? = 0", enumerate).says(
-        "The items, each with its number.",
+        "The items, each with its index.",
         "[a, b].enumerate(1)",
         r#"[[1, "a"], [2, "b"]]"#,
     ),
     method("zip", "*collections: iterable", zip).says(
-        "The first items of several collections together, then the second ones, as long as all have some.",
+        "Lists of the first items of several collections, of the second items, and so on; ends with the shortest collection.",
         "[1, 2].zip([a, b, c])",
         r#"[[1, "a"], [2, "b"]]"#,
     ),
     method("zipLongest", "*collections: iterable, **kwargs: any?", zip_longest).says(
-        "The same as long as any has some; null, or `default`, stands for what is missing.",
+        "The same to the end of the longest collection; null, or `default`, replaces missing items.",
         "[1, 2].zipLongest([a], default => 0)",
         r#"[[1, "a"], [2, 0]]"#,
     ),
     method("join", "collection1: iterable, collection2: iterable, predicate: lambda, selector: lambda", join).says(
-        "What an expression makes of each pair from two collections for which a condition is true.",
+        "The value of an expression for each pair from two collections for which a condition is true.",
         "[1, 2].join([2, 3], $1 = $2, $1 + $2)",
         "[4]",
     ),
     method("reverse", "collection: iterable", reverse).says(
-        "The items from the last to the first.",
+        "The items in reverse order.",
         "[1, 2].reverse()",
         "[2, 1]",
     ),
     method("memorize", "collection: iterable", memorize).says(
-        "The same items, which can be iterated again and again.",
+        "The same items in a form that can be iterated several times.",
         "let(x => range(2).memorize()) -> [$x.sum(), $x.len()]",
         "[1, 2]",
     ),
     method("defaultIfEmpty", "collection: iterable, default: iterable", default_if_empty).says(
-        "The items, or those of another collection where there are none.",
+        "The items, or those of another collection if there are none.",
         "[].defaultIfEmpty([1])",
         "[1]",
     ),
     method("slice", "collection: iterable, length: int", slice).says(
-        "The items in lists of so many.",
+        "The items in lists of a given length.",
         "range(5).slice(2)",
         "[[0, 1], [2, 3], [4]]",
     ),
     method("splitWhere", "collection: iterable, predicate: lambda", split_where).says(
-        "The items in lists, cut at each for which a condition is true; that one is left out.",
+        "The items in lists, split at each item for which a condition is true; that item is omitted.",
         "[1, 0, 2].splitWhere($ = 0)",
         "[[1], [2]]",
     ),
     method("sliceWhere", "collection: iterable, predicate: lambda", slice_where).says(
-        "The items in lists, cut wherever an expression gives something else than before.",
+        "The items in lists, split where the value of an expression changes.",
         "[1, 1, 2].sliceWhere($)",
         "[[1, 1], [2]]",
     ),
     method("splitAt", "collection: iterable, index: int", split_at).says(
-        "The items in two lists, the second one from a place on.",
+        "The items in two lists, split at a position.",
         "[1, 2, 3].splitAt(1)",
         "[[1], [2, 3]]",
     ),
     method("orderBy", "collection: iterable, selector: lambda", order_by).says(
-        "The items sorted by what an expression gives, equal ones as they stand.",
+        "The items sorted by the value of an expression; the sort is stable.",
         "[3, 1, 2].orderBy($)",
         "[1, 2, 3]",
     ),
     method("orderByDescending", "collection: iterable, selector: lambda", order_by_descending).says(
-        "The items sorted the other way round.",
+        "The items sorted in descending order.",
         "[3, 1, 2].orderByDescending($)",
         "[3, 2, 1]",
     ),
     method("thenBy", "collection: ordering, selector: lambda", then_by).says(
-        "Sorts what is equal so far.",
+        "Adds a sort key.",
         "[ba, ab, aa].orderBy($.substring(0, 1)).thenBy($)",
         r#"["aa", "ab", "ba"]"#,
     ),
     method("thenByDescending", "collection: ordering, selector: lambda", then_by_descending).says(
-        "Sorts what is equal so far the other way round.",
+        "Adds a sort key in descending order.",
         "[ba, aa, ab].orderBy($.substring(0, 1)).thenByDescending($)",
         r#"["ab", "aa", "ba"]"#,
     ),
@@ -105,22 +105,22 @@ pub(super) const ROWS: &[Row] = &[
         group_by,
     )
     .says(
-        "Pairs of what an expression gives and all items for which it does, or what another makes of these.",
+        "Pairs of a key and all items for which an expression gives that key, or the value of another expression for these items.",
         "[1, 2, 3].groupBy($ mod 2, $, $.sum())",
         "[[1, 4], [0, 2]]",
     ),
 ];
 
-fn append(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn append(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let collection = given.take(0);
     chain(vec![collection, Datum::tuple(given.rest)])
 }
 
-fn concat(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn concat(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     chain(given.rest)
 }
 
-fn enumerate(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn enumerate(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (depth, mut items) = (given.depth(), given.items(0));
     let mut number = given.take(1).exact();
     stream(depth, move |machine: &mut Machine<'_>| {
@@ -134,7 +134,7 @@ fn enumerate(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-fn zip(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn zip(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     let depth = given.depth();
     let mut collections: Vec<Cursor> = given.rest.into_iter().map(Cursor::of).collect();
     stream(depth, move |machine: &mut Machine<'_>| {
@@ -149,7 +149,7 @@ fn zip(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
     })
 }
 
-fn zip_longest(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn zip_longest(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     let depth = given.depth();
     let filler =
         given.named.into_iter().find(|(name, _)| **name == *"default").map(|(_, value)| value).unwrap_or_default();
@@ -170,7 +170,7 @@ fn zip_longest(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
     })
 }
 
-/// The same items, so that they can be iterated several times.
+/// The items in a form that can be iterated several times.
 fn remembering(machine: &mut Machine<'_>, collection: Datum) -> Datum {
     match collection {
         Datum::Stream(_) => Datum::Memory(Rc::new(Memory::new(collection, machine))),
@@ -178,7 +178,7 @@ fn remembering(machine: &mut Machine<'_>, collection: Datum) -> Datum {
     }
 }
 
-fn join(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn join(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let depth = given.depth();
     let (mut left, right) = (given.items(0), given.take(1));
     let right = remembering(machine, right);
@@ -202,26 +202,26 @@ fn join(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-fn reverse(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn reverse(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let depth = given.depth();
     let mut items = machine.collect(given.take(0))?;
     stream(depth, move |_: &mut Machine<'_>| Ok(items.pop()))
 }
 
-fn memorize(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn memorize(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let collection = given.take(0);
     Ok(remembering(machine, collection))
 }
 
-fn default_if_empty(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn default_if_empty(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (collection, default) = given.pair();
     let collection = remembering(machine, collection);
     let first = Cursor::of(collection.clone()).next(machine)?;
     Ok(if first.is_some() { collection } else { default })
 }
 
-fn slice(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
-    // yaql finds out about a wrong length when the first item is asked for.
+fn slice(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
+    // yaql fails on a wrong length when the first item is requested.
     let mut length = Some(number_of_items(&given, "Stop argument for"));
     let (mut most, depth, mut items) = (0, given.depth(), given.items(0));
     stream(depth, move |machine: &mut Machine<'_>| {
@@ -239,7 +239,7 @@ fn slice(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-fn split_where(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn split_where(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (depth, predicate) = (given.depth(), callable(&mut given, 1)?);
     let (mut items, mut ended) = (given.items(0), false);
     stream(depth, move |machine: &mut Machine<'_>| {
@@ -258,10 +258,10 @@ fn split_where(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-fn slice_where(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn slice_where(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (depth, selector) = (given.depth(), callable(&mut given, 1)?);
     let mut items = given.items(0);
-    // The first item of the next list, with what the expression gave for it.
+    // The first item of the next list, with the value of the expression.
     let mut next: Option<(Datum, Datum)> = None;
     stream(depth, move |machine: &mut Machine<'_>| {
         let mut part = Vec::new();
@@ -282,7 +282,7 @@ fn slice_where(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-fn split_at(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn split_at(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let index = given.int(1);
     let mut items = machine.collect(given.take(0))?;
     let count = items.len() as i64;
@@ -291,21 +291,21 @@ fn split_at(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     Ok(Datum::list(vec![Datum::tuple(items), Datum::tuple(rest)]))
 }
 
-fn ordered(machine: &mut Machine<'_>, mut given: Given, ascending: bool) -> Step<Datum> {
+fn ordered(machine: &mut Machine<'_>, mut given: CallArguments, ascending: bool) -> Evaluated<Datum> {
     let ordering = Ordering::new(given.take(0), machine);
     ordering.then(callable(&mut given, 1)?, ascending, machine);
     Ok(Datum::Ordering(Rc::new(ordering)))
 }
 
-fn order_by(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn order_by(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     ordered(machine, given, true)
 }
 
-fn order_by_descending(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn order_by_descending(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     ordered(machine, given, false)
 }
 
-fn then(machine: &mut Machine<'_>, mut given: Given, ascending: bool) -> Step<Datum> {
+fn then(machine: &mut Machine<'_>, mut given: CallArguments, ascending: bool) -> Evaluated<Datum> {
     let selector = callable(&mut given, 1)?;
     let ordering = given.take(0);
     if let Datum::Ordering(ordering) = &ordering {
@@ -314,15 +314,15 @@ fn then(machine: &mut Machine<'_>, mut given: Given, ascending: bool) -> Step<Da
     Ok(ordering)
 }
 
-fn then_by(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn then_by(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     then(machine, given, true)
 }
 
-fn then_by_descending(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn then_by_descending(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     then(machine, given, false)
 }
 
-fn group_by(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn group_by(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (key_of, value_of) = (callable(&mut given, 1)?, given.lambda(2));
     let mut items = given.items(0);
     let mut groups: indexmap::IndexMap<Key, Vec<Datum>, foldhash::fast::FixedState> = Default::default();
@@ -348,20 +348,20 @@ fn group_by(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-/// What an expression makes of each group.
+/// Applies an expression to each group.
 ///
-/// It is given the values of the group. Old expressions were given the pair of key and values and gave a pair themselves: where
-/// the new way does not fit, the old one is tried, as long as no group has shown that the new one is meant.
+/// The expression gets the values of the group. Old expressions got the pair of key and values and returned a pair: if
+/// the new form fails, the old one is tried, unless the new form has worked for an earlier group.
 struct Aggregator {
     aggregator: Rc<Lambda>,
-    /// Whether the old way may still be meant.
+    /// Whether the expression may still have the old form.
     pairs: bool,
-    /// Why the new way does not fit.
+    /// The failure of the new form.
     failure: Option<(FailureKind, String)>,
 }
 
 impl Aggregator {
-    fn group(&mut self, machine: &mut Machine<'_>, key: Datum, values: Datum) -> Step<Datum> {
+    fn group(&mut self, machine: &mut Machine<'_>, key: Datum, values: Datum) -> Evaluated<Datum> {
         if self.failure.is_none() {
             match machine.attempt(|machine| machine.apply(&self.aggregator, std::slice::from_ref(&values))) {
                 Ok(result) => {
@@ -389,7 +389,7 @@ impl Aggregator {
     }
 }
 
-/// Whether a failure says that the expression wanted something else than the values of a group.
+/// Whether a failure means that the expression does not take the values of a group.
 fn does_not_fit(kind: FailureKind, message: &str) -> bool {
     match kind {
         FailureKind::NoMatch => !message.starts_with("Ambiguous"),

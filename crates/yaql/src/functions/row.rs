@@ -1,18 +1,18 @@
 //! A function, and a row of the table of functions.
 
-use super::given::Given;
-use crate::failure::Step;
+use super::given::CallArguments;
+use crate::failure::Evaluated;
 use crate::model::{Datum, Machine};
 use crate::signature::Parameter;
 
-/// How a function may be called.
+/// The form of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
     /// `f(x)`.
     Plain,
     /// `x.f()`.
     Method,
-    /// Either way.
+    /// As a function or as a method.
     Both,
     /// By an operator or brackets.
     Operator,
@@ -22,27 +22,27 @@ pub enum How {
 
 /// A function.
 pub struct Function {
-    /// What it is called; of operators and properties what is written for them.
+    /// The name; for operators and properties an internal name.
     pub name: &'static str,
-    /// How it may be called.
+    /// The form of a call.
     pub how: How,
-    /// What it takes, a receiver first.
+    /// The parameters, the receiver first.
     pub parameters: Vec<Parameter>,
-    /// What it does, in a sentence.
+    /// The description, one sentence.
     pub summary: &'static str,
-    /// An expression that shows it, and its value as JSON.
+    /// An example expression, and its value as JSON.
     pub example: (&'static str, &'static str),
-    /// Whether `a => b` is a pair to it and no argument with a name.
+    /// `a => b` is a pair for this function, not a named argument.
     pub takes_rules: bool,
-    /// Whether it is there only where [`crate::Limits::text_format`] says so.
+    /// The function exists only with [`crate::Limits::text_format`].
     pub needs_text_format: bool,
     pub(crate) run: Run,
 }
 
-/// What a function does.
-pub(crate) type Run = fn(&mut Machine<'_>, Given) -> Step<Datum>;
+/// The implementation of a function.
+pub(crate) type Run = fn(&mut Machine<'_>, CallArguments) -> Evaluated<Datum>;
 
-/// A row of the table as it is written.
+/// A row of the table of functions.
 pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) how: How,
@@ -89,7 +89,7 @@ impl Row {
         self
     }
 
-    /// What it does, and an example with its value.
+    /// Sets the description, and an example with its value.
     pub(super) const fn says(mut self, summary: &'static str, expression: &'static str, value: &'static str) -> Row {
         self.summary = summary;
         self.example = (expression, value);

@@ -1,11 +1,11 @@
-//! Picking items of a collection, and making others of them.
+//! Functions that select and transform items.
 
 use std::rc::Rc;
 
 use super::branching::is_true;
-use super::given::{Given, stream};
+use super::given::{CallArguments, stream};
 use super::row::{Row, both, method};
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 use crate::key::equal;
 use crate::model::{Cursor, Datum, Key, Keys, Lambda, Machine};
 
@@ -21,17 +21,17 @@ pub(super) const ROWS: &[Row] = &[
         "[2, 3]",
     ),
     method("select", "collection: iterable, selector: lambda", select).says(
-        "What an expression gives for each item.",
+        "The value of an expression for each item.",
         "[1, 2].select($ * 2)",
         "[2, 4]",
     ),
     method("map", "collection: iterable, selector: lambda", select).says(
-        "What an expression gives for each item.",
+        "The value of an expression for each item.",
         "[1, 2].map($ * 2)",
         "[2, 4]",
     ),
     method("selectMany", "collection: iterable, selector: lambda", select_many).says(
-        "What an expression gives for each item, the items of collections one by one.",
+        "The value of an expression for each item; collections are replaced by their items.",
         "[1, 2].selectMany([$, 0])",
         "[1, 0, 2, 0]",
     ),
@@ -43,70 +43,70 @@ pub(super) const ROWS: &[Row] = &[
     method("limit", "collection: iterable, count: int", limit).says("The first items.", "[1, 2, 3].limit(2)", "[1, 2]"),
     method("take", "collection: iterable, count: int", limit).says("The first items.", "[1, 2, 3].take(2)", "[1, 2]"),
     method("takeWhile", "collection: iterable, predicate: lambda", take_while).says(
-        "The items before the first for which a condition is not true.",
+        "The items before the first one for which a condition is false.",
         "[1, 3, 1].takeWhile($ < 2)",
         "[1]",
     ),
     method("skipWhile", "collection: iterable, predicate: lambda", skip_while).says(
-        "The items from the first on for which a condition is not true.",
+        "The items from the first one for which a condition is false.",
         "[1, 3, 1].skipWhile($ < 2)",
         "[3, 1]",
     ),
     both("distinct", "collection: iterable, keySelector: lambda = null", distinct).says(
-        "The first of equal items, or of those for which an expression gives the same.",
+        "The distinct items, or those with a distinct value of an expression.",
         "[1, 2, 1.0].distinct()",
         "[1, 2]",
     ),
     both("any", "collection: iterable, predicate: lambda = null", any).says(
-        "Whether there are items for which a condition is true, or items at all.",
+        "Whether a condition is true for an item; without one, whether there are items.",
         "[1, 2].any($ > 1)",
         "true",
     ),
     both("all", "collection: iterable, predicate: lambda = null", all).says(
-        "Whether a condition is true for all items, or all are true themselves.",
+        "Whether a condition is true for all items; without one, whether all items are true.",
         "[1, 0].all()",
         "false",
     ),
     method("first", "collection: iterable, default: any? = absent", first).says(
-        "The first item; where there is none, what is given for that, or a failure.",
+        "The first item; if there is none, the default or a failure.",
         "[].first(0)",
         "0",
     ),
     method("last", "collection: iterable, default: any? = absent", last).says(
-        "The last item; where there is none, what is given for that, or a failure.",
+        "The last item; if there is none, the default or a failure.",
         "[1, 2].last()",
         "2",
     ),
-    method("single", "collection: iterable", single).says("The only item, else a failure.", "[1].single()", "1"),
+    method("single", "collection: iterable", single).says("The only item; fails if there is not exactly one.", "[1].single()", "1"),
     method("indexOf", "collection: iterable, item: any?", index_of).says(
-        "Where an item is first; -1 if nowhere.",
+        "The index of the first equal item; -1 if there is none.",
         "[1, 2, 2].indexOf(2)",
         "1",
     ),
     method("lastIndexOf", "collection: iterable, item: any?", last_index_of).says(
-        "Where an item is last; -1 if nowhere.",
+        "The index of the last equal item; -1 if there is none.",
         "[1, 2, 2].lastIndexOf(2)",
         "2",
     ),
     method("indexWhere", "collection: iterable, predicate: lambda", index_where).says(
-        "Where the first item is for which a condition is true; -1 if nowhere.",
+        "The index of the first item for which a condition is true; -1 if there is none.",
         "[1, 2, 2].indexWhere($ = 2)",
         "1",
     ),
     method("lastIndexWhere", "collection: iterable, predicate: lambda", last_index_where).says(
-        "Where the last item is for which a condition is true; -1 if nowhere.",
+        "The index of the last item for which a condition is true; -1 if there is none.",
         "[1, 2, 2].lastIndexWhere($ = 2)",
         "2",
     ),
 ];
 
-/// An argument that must be callable.
-pub(super) fn callable(given: &mut Given, at: usize) -> Step<Rc<Lambda>> {
+/// A lambda argument. Fails if it is null.
+pub(super) fn callable(given: &mut CallArguments, at: usize) -> Evaluated<Rc<Lambda>> {
     given.lambda(at).ok_or_else(|| Halt::failed("'NoneType' object is not callable"))
 }
 
-/// The number of items that is to be taken or left out; for one that Python cannot read as such it has other words.
-pub(super) fn number_of_items(given: &Given, unreadable: &str) -> Step<u64> {
+/// The number of items to take or skip. Fails with Python's message if the number is invalid.
+pub(super) fn number_of_items(given: &CallArguments, unreadable: &str) -> Evaluated<u64> {
     let count = given.small(1).unwrap_or(-1);
     u64::try_from(count).map_err(|_| {
         let words = if count == -1 { unreadable } else { "Indices for" };
@@ -114,7 +114,7 @@ pub(super) fn number_of_items(given: &Given, unreadable: &str) -> Step<u64> {
     })
 }
 
-fn where_(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn where_(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (depth, mut items, predicate) = (given.depth(), given.items(0), given.lambda(1));
     stream(depth, move |machine: &mut Machine<'_>| {
         while let Some(item) = items.next(machine)? {
@@ -126,7 +126,7 @@ fn where_(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-fn select(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn select(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (depth, mut items, selector) = (given.depth(), given.items(0), callable(&mut given, 1)?);
     stream(depth, move |machine: &mut Machine<'_>| match items.next(machine)? {
         Some(item) => machine.apply(&selector, &[item]).map(Some),
@@ -134,7 +134,7 @@ fn select(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-fn select_many(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn select_many(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (depth, mut items, selector) = (given.depth(), given.items(0), callable(&mut given, 1)?);
     let mut inner: Option<Cursor> = None;
     stream(depth, move |machine: &mut Machine<'_>| {
@@ -154,7 +154,7 @@ fn select_many(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-fn skip(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn skip(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let mut left = number_of_items(&given, "Indices for")?;
     let (depth, mut items) = (given.depth(), given.items(0));
     stream(depth, move |machine: &mut Machine<'_>| {
@@ -166,7 +166,7 @@ fn skip(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-fn limit(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn limit(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let mut left = number_of_items(&given, "Stop argument for")?;
     let (depth, mut items) = (given.depth(), given.items(0));
     stream(depth, move |machine: &mut Machine<'_>| {
@@ -178,7 +178,7 @@ fn limit(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-fn take_while(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn take_while(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (depth, mut items, predicate) = (given.depth(), given.items(0), callable(&mut given, 1)?);
     stream(depth, move |machine: &mut Machine<'_>| {
         let Some(item) = items.next(machine)? else { return Ok(None) };
@@ -187,7 +187,7 @@ fn take_while(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-fn skip_while(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn skip_while(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (depth, mut items, predicate) = (given.depth(), given.items(0), callable(&mut given, 1)?);
     let mut skipping = true;
     stream(depth, move |machine: &mut Machine<'_>| {
@@ -201,7 +201,7 @@ fn skip_while(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-fn distinct(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn distinct(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (depth, mut items, selector) = (given.depth(), given.items(0), given.lambda(1));
     let mut seen = Keys::default();
     stream(depth, move |machine: &mut Machine<'_>| {
@@ -219,7 +219,7 @@ fn distinct(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-fn any(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn any(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (mut items, predicate) = (given.items(0), given.lambda(1));
     while let Some(item) = items.next(machine)? {
         if predicate.is_none() || is_true(machine, predicate.as_ref(), &[item])? {
@@ -229,7 +229,7 @@ fn any(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     Ok(Datum::Bool(false))
 }
 
-fn all(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn all(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (mut items, predicate) = (given.items(0), given.lambda(1));
     while let Some(item) = items.next(machine)? {
         if !is_true(machine, predicate.as_ref(), &[item])? {
@@ -239,22 +239,22 @@ fn all(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     Ok(Datum::Bool(true))
 }
 
-/// What is given for no item, or yaql's failure without words.
-fn or_default(default: Datum) -> Step<Datum> {
+/// The default for an empty collection, or yaql's failure without a message.
+fn or_default(default: Datum) -> Evaluated<Datum> {
     match default {
         Datum::Absent => Err(Halt::failed("")),
         default => Ok(default),
     }
 }
 
-fn first(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn first(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     match given.items(0).next(machine)? {
         Some(item) => Ok(item),
         None => or_default(given.take(1)),
     }
 }
 
-fn last(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn last(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let mut found = None;
     match given.take(0) {
         Datum::List(list) => found = list.items.last().cloned(),
@@ -268,7 +268,7 @@ fn last(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     found.map_or_else(|| or_default(given.take(1)), Ok)
 }
 
-fn single(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn single(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let mut items = given.items(0);
     let item = items.next(machine)?.ok_or_else(|| Halt::failed(""))?;
     match items.next(machine)? {
@@ -277,13 +277,13 @@ fn single(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     }
 }
 
-/// Where an item is that passes a test, the first or the last; -1 if nowhere.
+/// The index of the first or last item that passes a test; -1 if there is none.
 fn find(
     machine: &mut Machine<'_>,
     mut items: Cursor,
     last: bool,
-    mut test: impl FnMut(&mut Machine<'_>, Datum) -> Step<bool>,
-) -> Step<Datum> {
+    mut test: impl FnMut(&mut Machine<'_>, Datum) -> Evaluated<bool>,
+) -> Evaluated<Datum> {
     let (mut at, mut found) = (0, -1);
     while let Some(item) = items.next(machine)? {
         if test(machine, item)? {
@@ -297,22 +297,22 @@ fn find(
     Ok(Datum::Int(found))
 }
 
-fn index_of(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn index_of(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (items, sought) = (given.items(0), given.take(1));
     find(machine, items, false, |_, item| Ok(equal(&item, &sought)))
 }
 
-fn last_index_of(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn last_index_of(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (items, sought) = (given.items(0), given.take(1));
     find(machine, items, true, |_, item| Ok(equal(&item, &sought)))
 }
 
-fn index_where(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn index_where(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (items, predicate) = (given.items(0), callable(&mut given, 1)?);
     find(machine, items, false, |machine, item| is_true(machine, Some(&predicate), &[item]))
 }
 
-fn last_index_where(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn last_index_where(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (items, predicate) = (given.items(0), callable(&mut given, 1)?);
     find(machine, items, true, |machine, item| is_true(machine, Some(&predicate), &[item]))
 }

@@ -1,36 +1,36 @@
-//! Sequences that are made, not given; some have no end.
+//! Functions that generate sequences, some of them infinite.
 
 use std::collections::VecDeque;
 
 use python::BigInt;
 
 use super::branching::is_true;
-use super::given::{Given, stream};
+use super::given::{CallArguments, stream};
 use super::row::{Row, method, plain};
 use super::selecting::callable;
 use crate::arithmetic;
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 use crate::model::{Cursor, Datum, Key, Keys, Machine};
 
 pub(super) const ROWS: &[Row] = &[
-    plain("range", "stop: int", range).says("The integers from 0 up to one, without it.", "range(3)", "[0, 1, 2]"),
+    plain("range", "stop: int", range).says("The integers from 0 to an exclusive end.", "range(3)", "[0, 1, 2]"),
     plain("range", "start: int, stop: int, step: int = 1", range_from).says(
-        "The integers from one up to another, without it, in steps.",
+        "The integers from a start to an exclusive end, in steps.",
         "range(5, 0, -2)",
         "[5, 3, 1]",
     ),
     plain("sequence", "start: int = 0, step: int = 1", sequence).says(
-        "Integers without an end.",
+        "An infinite sequence of integers.",
         "sequence(2, 3).limit(3)",
         "[2, 5, 8]",
     ),
     method("repeat", "value: any?, times: int = -1", repeat).says(
-        "A value again and again, or so many times.",
+        "A value repeated without an end, or a number of times.",
         "a.repeat(2)",
         r#"["a", "a"]"#,
     ),
     method("cycle", "collection: iterable", cycle).says(
-        "The items again and again.",
+        "The items repeated without an end.",
         "[1, 2].cycle().limit(3)",
         "[1, 2, 1]",
     ),
@@ -40,7 +40,7 @@ pub(super) const ROWS: &[Row] = &[
         generate,
     )
     .says(
-        "A value, and what an expression makes of each for the next, while a condition is true.",
+        "A value, and the next ones that an expression computes from the previous one, while a condition is true.",
         "generate(1, $ < 10, $ * 2)",
         "[1, 2, 4, 8]",
     ),
@@ -50,14 +50,14 @@ pub(super) const ROWS: &[Row] = &[
         generate_many,
     )
     .says(
-        "A value, and all that an expression makes of each, as if walking through a tree.",
+        "A value, and all values that an expression produces from each, as in a tree traversal.",
         "generateMany(1, switch($ < 3 => [$ + 1, $ + 2], true => []))",
         "[1, 2, 3, 3, 4]",
     ),
 ];
 
-/// Integers from one on in steps, up to a last one that is left out, if there is one.
-fn integers(start: BigInt, stop: Option<BigInt>, step: BigInt) -> Step<Datum> {
+/// Integers from a start in steps, up to an optional exclusive end.
+fn integers(start: BigInt, stop: Option<BigInt>, step: BigInt) -> Evaluated<Datum> {
     let upwards = step > BigInt::from(0);
     let ends = move |at: &BigInt| stop.as_ref().is_some_and(|stop| if upwards { at >= stop } else { at <= stop });
     let (mut at, step) = (Datum::integer(start), Datum::integer(step));
@@ -71,15 +71,15 @@ fn integers(start: BigInt, stop: Option<BigInt>, step: BigInt) -> Step<Datum> {
 }
 
 /// An integer argument, exactly.
-fn exact(given: &Given, at: usize) -> BigInt {
+fn exact(given: &CallArguments, at: usize) -> BigInt {
     given.slots.get(at).and_then(Datum::exact).unwrap_or_default()
 }
 
-fn range(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn range(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     integers(BigInt::from(0), Some(exact(&given, 0)), BigInt::from(1))
 }
 
-fn range_from(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn range_from(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     let step = exact(&given, 2);
     if step == BigInt::from(0) {
         return Err(Halt::failed("range() arg 3 must not be zero"));
@@ -87,11 +87,11 @@ fn range_from(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
     integers(exact(&given, 0), Some(exact(&given, 1)), step)
 }
 
-fn sequence(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn sequence(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     integers(exact(&given, 0), None, exact(&given, 1))
 }
 
-fn repeat(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn repeat(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let times = given.small(1)?;
     let (depth, value) = (given.depth(), given.take(0));
     let mut left = (times >= 0).then_some(times);
@@ -107,7 +107,7 @@ fn repeat(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-fn cycle(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn cycle(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (depth, mut items) = (given.depth(), Some(given.items(0)));
     let (mut kept, mut at) = (Vec::new(), 0);
     stream(depth, move |machine: &mut Machine<'_>| {
@@ -126,7 +126,7 @@ fn cycle(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-fn generate(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn generate(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (depth, decycle) = (given.depth(), given.flag(4));
     let (predicate, producer, selector) = (callable(&mut given, 1)?, callable(&mut given, 2)?, given.lambda(3));
     let (mut value, mut started, mut seen) = (given.take(0), false, Keys::default());
@@ -151,13 +151,13 @@ fn generate(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-fn generate_many(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn generate_many(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (depth, decycle, depth_first) = (given.depth(), given.flag(3), given.flag(4));
     let (producer, selector) = (callable(&mut given, 1)?, given.lambda(2));
     let mut queue = VecDeque::from([given.take(0)]);
     let (mut before, mut seen) = (None, Keys::default());
     stream(depth, move |machine: &mut Machine<'_>| {
-        // What an item produces is asked for only when the item after it is.
+        // The results of an item are computed only when the next item is requested.
         if let Some(item) = before.take() {
             let mut produced = Cursor::of(machine.apply(&producer, &[item])?);
             let mut count = 0;

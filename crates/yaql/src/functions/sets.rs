@@ -1,9 +1,9 @@
-//! Sets.
+//! Functions of sets.
 
-use super::given::Given;
+use super::given::CallArguments;
 use super::lists;
 use super::row::{Row, both, method, operator, plain};
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 use crate::key::set_of;
 use crate::model::{Datum, Key, Keys, Machine};
 
@@ -18,34 +18,34 @@ pub(super) const ROWS: &[Row] = &[
         "[1, 1.0].toSet().len()",
         "1",
     ),
-    plain("isSet", "arg: any?", is_set).says("Whether a value is a set, or acts as one.", "isSet(set())", "true"),
-    both("len", "set: set", len).says("How many items a set has.", "{a => 1}.keys().len()", "1"),
+    plain("isSet", "arg: any?", is_set).says("Whether a value is a set or can be used as one.", "isSet(set())", "true"),
+    both("len", "set: set", len).says("The number of items of a set.", "{a => 1}.keys().len()", "1"),
     method("union", "left: set, right: set", union).says(
-        "The items of both.",
+        "The union of two sets.",
         "set(1).union(set(2)).orderBy($)",
         "[1, 2]",
     ),
     method("intersect", "left: set, right: set", intersect).says(
-        "The items that both have.",
+        "The intersection of two sets.",
         "set(1, 2).intersect(set(2)).toList()",
         "[2]",
     ),
     method("difference", "left: set, right: set", difference).says(
-        "The items that only the first has.",
+        "The difference of two sets.",
         "set(1, 2).difference(set(2)).toList()",
         "[1]",
     ),
     operator("#operator_-", "left: set, right: set", difference).says(
-        "The items that only the first has.",
+        "The difference of two sets.",
         "(set(1, 2) - set(2)).toList()",
         "[1]",
     ),
     method("symmetricDifference", "left: set, right: set", symmetric_difference).says(
-        "The items that only one of them has.",
+        "The symmetric difference of two sets.",
         "set(1, 2).symmetricDifference(set(2, 3)).orderBy($)",
         "[1, 3]",
     ),
-    method("add", "set: set, *values: any?", add).says("The set with more items.", "set(1).add(2, 3).len()", "3"),
+    method("add", "set: set, *values: any?", add).says("The set with further items.", "set(1).add(2, 3).len()", "3"),
     method("remove", "set: set, *values: any?", remove).says(
         "The set without some items.",
         "set(1, 2).remove(2).toList()",
@@ -53,27 +53,27 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-fn keys_of(values: Vec<Datum>) -> Step<Keys> {
+fn keys_of(values: Vec<Datum>) -> Evaluated<Keys> {
     values.into_iter().map(Key::of).collect()
 }
 
-fn set(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn set(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     let items = lists::spread(machine, given.rest)?;
     keys_of(items).map(Datum::set)
 }
 
-fn to_set(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn to_set(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     match given.take(0) {
         set @ Datum::Set(_) => Ok(set),
         other => keys_of(machine.collect(other)?).map(Datum::set),
     }
 }
 
-fn is_set(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn is_set(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Bool(given.take(0).is_set()))
 }
 
-fn len(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn len(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(match given.take(0) {
         Datum::Set(set) => Datum::count(set.items.len()),
         Datum::View(_, map) => Datum::count(map.entries.len()),
@@ -81,8 +81,8 @@ fn len(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     })
 }
 
-/// The items of the first set, which must be a real one: keys and entries of a map have none of these methods.
-fn first(machine: &mut Machine<'_>, set: &Datum, name: &str) -> Step<Keys> {
+/// The items of the receiver. Fails for views of a map, which do not have these methods.
+fn first(machine: &mut Machine<'_>, set: &Datum, name: &str) -> Evaluated<Keys> {
     match set {
         Datum::Set(set) => {
             machine.step(set.items.len() as u64)?;
@@ -92,39 +92,39 @@ fn first(machine: &mut Machine<'_>, set: &Datum, name: &str) -> Step<Keys> {
     }
 }
 
-fn union(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn union(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let mut items = first(machine, &given.take(0), "union")?;
     items.extend(set_of(&given.take(1))?);
     Ok(Datum::set(items))
 }
 
-fn intersect(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn intersect(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let mut items = first(machine, &given.take(0), "intersection")?;
     let other = set_of(&given.take(1))?;
     items.retain(|key| other.contains(key));
     Ok(Datum::set(items))
 }
 
-fn difference(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn difference(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let mut items = first(machine, &given.take(0), "difference")?;
     let other = set_of(&given.take(1))?;
     items.retain(|key| !other.contains(key));
     Ok(Datum::set(items))
 }
 
-fn symmetric_difference(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn symmetric_difference(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let items = first(machine, &given.take(0), "symmetric_difference")?;
     let other = set_of(&given.take(1))?;
     Ok(Datum::set(items.symmetric_difference(&other).cloned().collect()))
 }
 
-fn add(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn add(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let mut items = first(machine, &given.take(0), "union")?;
     items.extend(keys_of(given.rest)?);
     Ok(Datum::set(items))
 }
 
-fn remove(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn remove(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let mut items = first(machine, &given.take(0), "difference")?;
     let gone = keys_of(given.rest)?;
     items.retain(|key| !gone.contains(key));

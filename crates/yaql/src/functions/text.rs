@@ -1,26 +1,26 @@
-//! Texts. Places and lengths count characters.
+//! Functions of text. Positions and lengths count characters.
 
-use super::given::Given;
+use super::given::CallArguments;
 use super::row::{Row, both, method, operator, plain};
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 use crate::model::{Datum, Key, Keys, Machine};
-use crate::words;
+use crate::text;
 
 pub(super) const ROWS: &[Row] = &[
-    operator("#operator_+", "*args: text", concat).says("Texts put together.", "a + b", r#""ab""#),
-    plain("concat", "*args: text", concat).says("Texts put together.", "concat(a, b, c)", r#""abc""#),
-    operator("#operator_*", "left: text, right: int", times).says("A text several times.", "ab * 3", r#""ababab""#),
-    operator("#operator_*", "left: int, right: text", times_reversed).says("A text several times.", "2 * a", r#""aa""#),
+    operator("#operator_+", "*args: text", concat).says("Texts joined.", "a + b", r#""ab""#),
+    plain("concat", "*args: text", concat).says("Texts joined.", "concat(a, b, c)", r#""abc""#),
+    operator("#operator_*", "left: text, right: int", times).says("A text repeated.", "ab * 3", r#""ababab""#),
+    operator("#operator_*", "left: int, right: text", times_reversed).says("A text repeated.", "2 * a", r#""aa""#),
     operator("#operator_in", "left: text, right: text", within).says(
         "Whether a text is part of another.",
         "ell in hello",
         "true",
     ),
-    both("len", "string: text", len).says("How many characters a text has.", "len('日本')", "2"),
-    method("toUpper", "string: text", to_upper).says("The text in capitals.", "abc.toUpper()", r#""ABC""#),
-    method("toLower", "string: text", to_lower).says("The text in small letters.", "ABC.toLower()", r#""abc""#),
+    both("len", "string: text", len).says("The number of characters of a text.", "len('日本')", "2"),
+    method("toUpper", "string: text", to_upper).says("The text in upper case.", "abc.toUpper()", r#""ABC""#),
+    method("toLower", "string: text", to_lower).says("The text in lower case.", "ABC.toLower()", r#""abc""#),
     method("split", "string: text, separator: text? = null, maxSplits: int = -1", split).says(
-        "The parts between separators; without one, between white space.",
+        "The parts between separators; without a separator, between white space.",
         "'a,b,c'.split(',', 1)",
         r#"["a", "b,c"]"#,
     ),
@@ -40,12 +40,12 @@ pub(super) const ROWS: &[Row] = &[
         r#""1,2""#,
     ),
     plain("str", "value: any?", str_).says(
-        "The text of a value, as Python writes it; null, true and false as here.",
+        "The text of a value as in Python; null, true and false as in yaql.",
         "str([1, a])",
         r#""(1, 'a')""#,
     ),
     method("trim", "string: text, chars: text? = null", trim).says(
-        "The text without white space, or certain characters, at both ends.",
+        "The text without white space, or given characters, at both ends.",
         "'  x '.trim()",
         r#""x""#,
     ),
@@ -70,37 +70,37 @@ pub(super) const ROWS: &[Row] = &[
         "true",
     ),
     method("replace", "string: text, old: text, new: text, count: int = -1", replace).says(
-        "The text with a part replaced wherever it is, or so many times.",
+        "The text with a part replaced everywhere, or a number of times.",
         "aaa.replace(a, b, 2)",
         r#""bba""#,
     ),
     method("replace", "string: text, replacements: map, count: int = -1", replace_all).says(
-        "The text with each key of a map replaced by its value, one after the other.",
+        "The text with each key of a map replaced by its value, in order.",
         "abc.replace({a => 1, b => null})",
         r#""1nullc""#,
     ),
     method("substring", "string: text, start: int, length: int = -1", substring).says(
-        "So many characters from a place on; a negative place counts from the end.",
+        "A number of characters from a position on; a negative position counts from the end.",
         "hello.substring(1, 3)",
         r#""ell""#,
     ),
     method("indexOf", "string: text, sub: text, start: int = 0", index_of).says(
-        "Where a part is first, from a place on; -1 if nowhere.",
+        "The first position of a part, from a position on; -1 if there is none.",
         "hello.indexOf(l)",
         "2",
     ),
     method("indexOf", "string: text, sub: text, start: int, length: int", index_of_within).says(
-        "The same, within so many characters.",
+        "The same, within a number of characters.",
         "hello.indexOf(o, 0, 3)",
         "-1",
     ),
     method("lastIndexOf", "string: text, sub: text, start: int = 0", last_index_of).says(
-        "Where a part is last, not before a place; -1 if nowhere.",
+        "The last position of a part, not before a position; -1 if there is none.",
         "hello.lastIndexOf(l)",
         "3",
     ),
     method("lastIndexOf", "string: text, sub: text, start: int, length: int", last_index_of_within).says(
-        "The same, within so many characters.",
+        "The same, within a number of characters.",
         "hello.lastIndexOf(l, 0, 3)",
         "2",
     ),
@@ -123,10 +123,10 @@ pub(super) const ROWS: &[Row] = &[
          printable: bool? = false, lowercase: bool? = false, uppercase: bool? = false, whitespace: bool? = false",
         characters,
     )
-    .says("The characters of certain kinds, each once.", "characters(octdigits => true).len()", "8"),
+    .says("The characters of given kinds, each once.", "characters(octdigits => true).len()", "8"),
 ];
 
-fn concat(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn concat(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     let texts = given.rest.iter().filter_map(|value| match value {
         Datum::Text(text) => Some(&**text),
         _ => None,
@@ -139,43 +139,43 @@ fn concat(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
     Ok(Datum::text(all))
 }
 
-/// How many times something is to be there, each time taking so many bytes more.
-pub(super) fn times_of(given: &Given, at: usize, bytes: usize) -> Step<i64> {
+/// The repetition count of a value of `bytes` bytes. Fails if it exceeds 64 bits.
+pub(super) fn times_of(given: &CallArguments, at: usize, bytes: usize) -> Evaluated<i64> {
     given.small(at).map_err(|_| match (given.int(at) > 0, bytes) {
         (true, 1..) => Halt::memory(),
         _ => Halt::failed("cannot fit 'int' into an index-sized integer"),
     })
 }
 
-fn repeated(machine: &mut Machine<'_>, given: &mut Given, text: usize, count: usize) -> Step<Datum> {
+fn repeated(machine: &mut Machine<'_>, given: &mut CallArguments, text: usize, count: usize) -> Evaluated<Datum> {
     let text = given.text(text);
     let count = usize::try_from(times_of(given, count, text.len())?).unwrap_or(0);
     machine.weigh(text.len().saturating_mul(count).saturating_add(49))?;
     Ok(Datum::text(text.repeat(if text.is_empty() { 0 } else { count })))
 }
 
-fn times(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn times(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     repeated(machine, &mut given, 0, 1)
 }
 
-fn times_reversed(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn times_reversed(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     repeated(machine, &mut given, 1, 0)
 }
 
-fn within(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn within(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (part, whole) = (given.text(0), given.text(1));
     Ok(Datum::Bool(whole.contains(&*part)))
 }
 
-fn len(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn len(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::count(given.text(0).chars().count()))
 }
 
-fn to_upper(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn to_upper(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::text(given.text(0).to_uppercase()))
 }
 
-fn to_lower(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn to_lower(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::text(given.text(0).to_lowercase()))
 }
 
@@ -183,9 +183,9 @@ fn texts<'a>(parts: impl IntoIterator<Item = &'a str>) -> Datum {
     Datum::list(parts.into_iter().map(Datum::text).collect())
 }
 
-fn split(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn split(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (text, separator, most) = (given.text(0), given.text_or_null(1), given.small(2)?);
-    // One part more than there are separators; as many as there are, if not said.
+    // There is one part more than separators; without a limit all parts.
     let most = usize::try_from(most).map_or(usize::MAX, |most| most.saturating_add(1));
     match separator {
         Some(separator) if separator.is_empty() => Err(Halt::failed("empty separator")),
@@ -206,7 +206,7 @@ fn split(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     }
 }
 
-fn right_split(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn right_split(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (text, separator, most) = (given.text(0), given.text_or_null(1), given.small(2)?);
     let most = usize::try_from(most).map_or(usize::MAX, |most| most.saturating_add(1));
     let mut parts: Vec<&str> = match &separator {
@@ -231,7 +231,7 @@ fn right_split(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     Ok(texts(parts))
 }
 
-fn joined(machine: &mut Machine<'_>, mut given: Given, items: usize, separator: usize) -> Step<Datum> {
+fn joined(machine: &mut Machine<'_>, mut given: CallArguments, items: usize, separator: usize) -> Evaluated<Datum> {
     let separator = given.text(separator);
     let mut items = given.items(items);
     let mut all = String::new();
@@ -249,25 +249,25 @@ fn joined(machine: &mut Machine<'_>, mut given: Given, items: usize, separator: 
     Ok(Datum::text(all))
 }
 
-fn join(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn join(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     joined(machine, given, 0, 1)
 }
 
-fn join_reversed(machine: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn join_reversed(machine: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     joined(machine, given, 1, 0)
 }
 
-/// What `str` gives.
+/// Python's `str`.
 pub(super) fn shown(value: &Datum) -> String {
     match value {
         Datum::Null => "null".into(),
         Datum::Bool(true) => "true".into(),
         Datum::Bool(false) => "false".into(),
-        other => words::text(other),
+        other => text::text(other),
     }
 }
 
-fn str_(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn str_(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     match given.take(0) {
         value @ Datum::Text(_) => Ok(value),
         value => Ok(Datum::text(shown(&value))),
@@ -280,45 +280,46 @@ fn trimmed<'a>(text: &'a str, chars: Option<&str>, left: bool, right: bool) -> &
     if right { text.trim_end_matches(goes) } else { text }
 }
 
-fn trim(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn trim(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::text(trimmed(&given.text(0), given.text_or_null(1).as_deref(), true, true)))
 }
 
-fn trim_left(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn trim_left(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::text(trimmed(&given.text(0), given.text_or_null(1).as_deref(), true, false)))
 }
 
-fn trim_right(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn trim_right(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::text(trimmed(&given.text(0), given.text_or_null(1).as_deref(), false, true)))
 }
 
-fn norm(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn norm(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let Some(text) = given.text_or_null(0) else { return Ok(Datum::Null) };
     let text = trimmed(&text, given.text_or_null(1).as_deref(), true, true);
     Ok(if text.is_empty() { Datum::Null } else { Datum::text(text) })
 }
 
-fn is_empty(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn is_empty(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let Some(text) = given.text_or_null(0) else { return Ok(Datum::Bool(true)) };
     let trims = given.flag(1);
     let chars = given.text_or_null(2);
     Ok(Datum::Bool(trimmed(&text, chars.as_deref(), trims, trims).is_empty()))
 }
 
-/// A text with a part replaced so many times, everywhere if negative. Nothing is built that is too large.
-fn replaced(machine: &Machine<'_>, text: &str, old: &str, new: &str, count: i64) -> Step<String> {
+/// Replaces a part of a text `count` times, everywhere if `count` is negative. Fails before it builds a text that is
+/// too large.
+fn replaced(machine: &Machine<'_>, text: &str, old: &str, new: &str, count: i64) -> Evaluated<String> {
     let count = usize::try_from(count).unwrap_or(usize::MAX);
     let found = if old.is_empty() { text.chars().count() + 1 } else { text.matches(old).count() };
     machine.weigh(49 + text.len() + found.min(count).saturating_mul(new.len().saturating_sub(old.len())))?;
     Ok(text.replacen(old, new, count))
 }
 
-fn replace(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn replace(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (text, old, new) = (given.text(0), given.text(1), given.text(2));
     replaced(machine, &text, &old, &new, given.small(3)?).map(Datum::text)
 }
 
-fn replace_all(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn replace_all(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (text, replacements, count) = (given.text(0), given.map(1), given.small(2)?);
     let mut text = text.to_string();
     for (key, value) in &replacements.entries {
@@ -328,12 +329,12 @@ fn replace_all(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     Ok(Datum::text(text))
 }
 
-/// The byte at which a character begins; the end of the text behind the last one.
+/// The byte index of a character; the length of the text after the last one.
 fn byte_of(text: &str, character: usize) -> usize {
     text.char_indices().nth(character).map_or(text.len(), |(at, _)| at)
 }
 
-/// The bytes of the characters from a place up to another, as Python counts them: negative ones from the end.
+/// The byte range of a Python slice; negative positions count from the end.
 fn slice(text: &str, start: i64, end: i64) -> (usize, usize) {
     let count = text.chars().count() as i64;
     let place =
@@ -342,7 +343,7 @@ fn slice(text: &str, start: i64, end: i64) -> (usize, usize) {
     (byte_of(text, start), byte_of(text, end.max(start)))
 }
 
-fn substring(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn substring(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (text, mut start, mut length) = (given.text(0), given.int(1), given.int(2));
     let count = text.chars().count() as i64;
     if length < 0 {
@@ -355,7 +356,7 @@ fn substring(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     Ok(Datum::text(&text[start..end]))
 }
 
-/// Where a part is among the characters from a place up to another; -1 if nowhere.
+/// The position of a part within a slice; -1 if there is none.
 fn find(text: &str, part: &str, start: i64, end: i64, last: bool) -> Datum {
     let count = text.chars().count() as i64;
     if start > count || (end < start && end >= 0) {
@@ -372,18 +373,18 @@ fn find(text: &str, part: &str, start: i64, end: i64, last: bool) -> Datum {
     found.map_or(Datum::Int(-1), |at| Datum::count(text[..from + at].chars().count()))
 }
 
-fn index_of(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn index_of(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (text, part, start) = (given.text(0), given.text(1), given.int(2));
     Ok(find(&text, &part, start, i64::MAX, false))
 }
 
-fn last_index_of(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn last_index_of(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (text, part, start) = (given.text(0), given.text(1), given.int(2));
     Ok(find(&text, &part, start, i64::MAX, true))
 }
 
-/// Where a text is looked through: from a place, which may count from the end, so many characters or all.
-fn range(given: &Given, text: &str) -> (i64, i64) {
+/// The slice to search: from a position, which may count from the end, with a length or to the end.
+fn range(given: &CallArguments, text: &str) -> (i64, i64) {
     let (mut start, mut length) = (given.int(2), given.int(3));
     let count = text.chars().count() as i64;
     if start < 0 {
@@ -395,49 +396,49 @@ fn range(given: &Given, text: &str) -> (i64, i64) {
     (start, start.saturating_add(length))
 }
 
-fn index_of_within(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn index_of_within(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (text, part) = (given.text(0), given.text(1));
     let (start, end) = range(&given, &text);
     Ok(find(&text, &part, start, end, false))
 }
 
-fn last_index_of_within(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn last_index_of_within(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (text, part) = (given.text(0), given.text(1));
     let (start, end) = range(&given, &text);
     Ok(find(&text, &part, start, end, true))
 }
 
-fn to_char_array(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn to_char_array(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let text = given.text(0);
     machine.weigh(56 + 8 * text.chars().count())?;
     Ok(Datum::tuple(text.chars().map(|one| Datum::text(one.encode_utf8(&mut [0; 4]) as &str)).collect()))
 }
 
-fn is_string(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn is_string(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Bool(matches!(given.take(0), Datum::Text(_))))
 }
 
-fn any_text(given: &Given, test: impl Fn(&str) -> bool) -> Datum {
+fn any_text(given: &CallArguments, test: impl Fn(&str) -> bool) -> Datum {
     Datum::Bool(given.rest.iter().any(|one| matches!(one, Datum::Text(text) if test(text))))
 }
 
-fn starts_with(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn starts_with(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let text = given.text(0);
     Ok(any_text(&given, |prefix| text.starts_with(prefix)))
 }
 
-fn ends_with(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn ends_with(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let text = given.text(0);
     Ok(any_text(&given, |suffix| text.ends_with(suffix)))
 }
 
-fn characters(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn characters(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     const DIGITS: &str = "0123456789";
     const LOWER: &str = "abcdefghijklmnopqrstuvwxyz";
     const UPPER: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
     const PUNCTUATION: &str = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";
     const SPACE: &str = " \t\n\r\x0b\x0c";
-    // Python has these no longer: letters, lowercase, uppercase.
+    // Python 3 no longer has letters, lowercase and uppercase.
     let kinds: [Result<&[&str], &str>; 12] = [
         Ok(&[DIGITS]),
         Ok(&[DIGITS, "abcdef", "ABCDEF"]),

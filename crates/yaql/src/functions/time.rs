@@ -1,16 +1,16 @@
-//! Points in time and lengths of time.
+//! Functions of points in time and timespans.
 
 use std::rc::Rc;
 
 use blueprint::Value;
 use python::BigInt;
 
-use super::given::Given;
+use super::given::CallArguments;
 use super::row::{Row, method, operator, plain, property};
 use crate::arithmetic;
 use crate::dates::{self, Moment, Parts, Timespan};
 use crate::drawing::Draw;
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 use crate::model::{Datum, Machine};
 
 pub(super) const ROWS: &[Row] = &[
@@ -22,12 +22,12 @@ pub(super) const ROWS: &[Row] = &[
     )
     .says("A point in time.", "str(datetime(2020, 1, 2, 3))", r#""2020-01-02 03:00:00+00:00""#),
     plain("datetime", "timestamp: number, offset: timespan = 0s", datetime_of_number).says(
-        "The point in time so many seconds after the beginning of 1970.",
+        "The point in time at a number of seconds since 1970.",
         "datetime(86400).day",
         "2",
     ),
     plain("datetime", "string: text, format: text? = null", datetime_of_text).says(
-        "The point in time that a text says, by a pattern or in a usual way.",
+        "The point in time of a text, with a pattern or in a common notation.",
         "datetime('2020-01-02T03:04:05').hour",
         "3",
     ),
@@ -37,18 +37,18 @@ pub(super) const ROWS: &[Row] = &[
          microseconds: integer = 0",
         timespan,
     )
-    .says("A length of time.", "timespan(hours => 36).days", "1.5"),
-    plain("now", "offset: any? = 0s", now).says("The time.", "now().year", "2020"),
-    plain("localtz", "", no_time).says("The offset of the local time: none.", "localtz().hours", "0.0"),
-    plain("utctz", "", no_time).says("The offset of UTC: none.", "utctz().hours", "0.0"),
+    .says("A timespan.", "timespan(hours => 36).days", "1.5"),
+    plain("now", "offset: any? = 0s", now).says("The current time.", "now().year", "2020"),
+    plain("localtz", "", no_time).says("The offset of the local time, which is zero.", "localtz().hours", "0.0"),
+    plain("utctz", "", no_time).says("The offset of UTC, which is zero.", "utctz().hours", "0.0"),
     plain("isDatetime", "value: any?", is_datetime).says("Whether a value is a point in time.", "isDatetime(a)", "false"),
     plain("isTimespan", "value: any?", is_timespan).says(
-        "Whether a value is a length of time.",
+        "Whether a value is a timespan.",
         "isTimespan(timespan(days => 1))",
         "true",
     ),
     method("format", "dt: datetime, format: text", format).says(
-        "A point in time as text, by a pattern.",
+        "A point in time as text, with a pattern.",
         "datetime(2020, 1, 2).format('%Y/%m/%d')",
         r#""2020/01/02""#,
     ),
@@ -58,19 +58,19 @@ pub(super) const ROWS: &[Row] = &[
          second: int? = null, microsecond: int? = null, offset: timespan? = null",
         replace,
     )
-    .says("A point in time with some of it changed.", "datetime(2020, 1, 2).replace(day => 5).day", "5"),
+    .says("A point in time with some parts changed.", "datetime(2020, 1, 2).replace(day => 5).day", "5"),
     operator("#operator_+", "dt: datetime, ts: timespan", later).says(
-        "A while later.",
+        "A point in time plus a timespan.",
         "(datetime(2020, 1, 31) + timespan(days => 1)).month",
         "2",
     ),
     operator("#operator_+", "ts: timespan, dt: datetime", later_reversed).says(
-        "A while later.",
+        "A point in time plus a timespan.",
         "(timespan(days => 1) + datetime(2020, 1, 31)).month",
         "2",
     ),
     operator("#operator_-", "dt: datetime, ts: timespan", earlier).says(
-        "A while earlier.",
+        "A point in time minus a timespan.",
         "(datetime(2020, 1, 1) - timespan(days => 1)).year",
         "2019",
     ),
@@ -80,42 +80,42 @@ pub(super) const ROWS: &[Row] = &[
         "1.0",
     ),
     operator("#operator_+", "ts1: timespan, ts2: timespan", add).says(
-        "Two lengths together.",
+        "The sum of two timespans.",
         "(timespan(hours => 1) + timespan(hours => 2)).hours",
         "3.0",
     ),
     operator("#operator_-", "ts1: timespan, ts2: timespan", subtract).says(
-        "One length less another.",
+        "The difference of two timespans.",
         "(timespan(hours => 1) - timespan(hours => 2)).hours",
         "-1.0",
     ),
     operator("#operator_*", "ts: timespan, n: number", times).says(
-        "A length several times.",
+        "A timespan multiplied.",
         "(timespan(hours => 1) * 1.5).minutes",
         "90.0",
     ),
     operator("#operator_*", "n: number, ts: timespan", times_reversed).says(
-        "A length several times.",
+        "A timespan multiplied.",
         "(2 * timespan(hours => 1)).hours",
         "2.0",
     ),
     operator("#operator_/", "ts1: timespan, ts2: timespan", ratio).says(
-        "How often one length fits into another.",
+        "The ratio of two timespans.",
         "timespan(days => 1) / timespan(hours => 6)",
         "4.0",
     ),
     operator("#operator_/", "ts: timespan, n: number", divide).says(
-        "A part of a length.",
+        "A timespan divided.",
         "(timespan(hours => 1) / 2).minutes",
         "30.0",
     ),
     operator("#unary_operator_-", "ts: timespan", negate).says(
-        "The length backwards.",
+        "The negative timespan.",
         "(-timespan(hours => 1)).hours",
         "-1.0",
     ),
     operator("#unary_operator_+", "ts: timespan", itself).says(
-        "The length itself.",
+        "The timespan.",
         "(+timespan(hours => 1)).hours",
         "1.0",
     ),
@@ -131,17 +131,17 @@ pub(super) const ROWS: &[Row] = &[
         "6",
     ),
     property("#property#weekday", "obj: datetime", weekday).says(
-        "The day of the week, Monday being 0.",
+        "The day of the week; Monday is 0.",
         "datetime(2020, 1, 2).weekday",
         "3",
     ),
     property("#property#offset", "obj: datetime", offset).says(
-        "How far the clock is ahead of UTC.",
+        "The offset from UTC.",
         "datetime('2020-01-02T03:00:00+02:00').offset.hours",
         "2.0",
     ),
     property("#property#timestamp", "obj: datetime", timestamp).says(
-        "Seconds after the beginning of 1970.",
+        "Seconds since 1970.",
         "datetime(1970, 1, 2).timestamp",
         "86400.0",
     ),
@@ -156,29 +156,29 @@ pub(super) const ROWS: &[Row] = &[
         "3.0",
     ),
     property("#property#utc", "obj: datetime", utc).says(
-        "What a clock shows that is not ahead of UTC.",
+        "The same time in UTC.",
         "datetime('2020-01-02T03:00:00+02:00').utc.hour",
         "1",
     ),
-    property("#property#days", "obj: timespan", days).says("The length in days.", "timespan(hours => 12).days", "0.5"),
-    property("#property#hours", "obj: timespan", hours).says("The length in hours.", "timespan(days => 1).hours", "24.0"),
+    property("#property#days", "obj: timespan", days).says("The timespan in days.", "timespan(hours => 12).days", "0.5"),
+    property("#property#hours", "obj: timespan", hours).says("The timespan in hours.", "timespan(days => 1).hours", "24.0"),
     property("#property#minutes", "obj: timespan", minutes).says(
-        "The length in minutes.",
+        "The timespan in minutes.",
         "timespan(hours => 1).minutes",
         "60.0",
     ),
     property("#property#seconds", "obj: timespan", seconds).says(
-        "The length in seconds.",
+        "The timespan in seconds.",
         "timespan(minutes => 1).seconds",
         "60.0",
     ),
     property("#property#milliseconds", "obj: timespan", milliseconds).says(
-        "The length in thousandths of a second.",
+        "The timespan in milliseconds.",
         "timespan(seconds => 1).milliseconds",
         "1000.0",
     ),
     property("#property#microseconds", "obj: timespan", microseconds).says(
-        "The length in millionths of a second.",
+        "The timespan in microseconds.",
         "timespan(seconds => 1).microseconds",
         "1000000",
     ),
@@ -188,24 +188,24 @@ fn moment(moment: Moment) -> Datum {
     Datum::Moment(Rc::new(moment))
 }
 
-/// A point in time of an argument.
-fn moment_of(given: &mut Given, at: usize) -> Step<Rc<Moment>> {
+/// A point in time argument.
+fn moment_of(given: &mut CallArguments, at: usize) -> Evaluated<Rc<Moment>> {
     match given.take(at) {
         Datum::Moment(moment) => Ok(moment),
         other => Err(Halt::failed(format!("'{}' object is no point in time", other.type_name()))),
     }
 }
 
-/// A length of time of an argument; none for anything else.
-fn span_of(given: &mut Given, at: usize) -> Timespan {
+/// A timespan argument; zero for another value.
+fn span_of(given: &mut CallArguments, at: usize) -> Timespan {
     match given.take(at) {
         Datum::Timespan(span) => span,
         _ => Timespan::ZERO,
     }
 }
 
-/// A part of a date or time, which Python holds in 32 bits.
-fn part(given: &Given, at: usize) -> Step<i64> {
+/// A part of a date or time. Fails if it exceeds 32 bits, as in Python.
+fn part(given: &CallArguments, at: usize) -> Evaluated<i64> {
     let value = given.small(at).map_err(|_| Halt::failed("Python int too large to convert to C long"))?;
     match i32::try_from(value) {
         Ok(value) => Ok(value.into()),
@@ -214,7 +214,7 @@ fn part(given: &Given, at: usize) -> Step<i64> {
     }
 }
 
-fn datetime(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn datetime(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let parts = Parts {
         year: part(&given, 0)?,
         month: part(&given, 1)?,
@@ -227,12 +227,12 @@ fn datetime(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     Moment::of(parts, span_of(&mut given, 7)).map(moment)
 }
 
-fn datetime_of_number(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn datetime_of_number(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let seconds = arithmetic::float(&given.take(0))?;
     if !seconds.is_finite() {
         return Err(Halt::failed("cannot convert float NaN to integer"));
     }
-    // Rounded by itself, the fraction keeps its digits.
+    // The fraction is rounded separately to keep its digits.
     let micros = seconds.floor() * 1e6 + ((seconds - seconds.floor()) * 1e6).round_ties_even();
     if micros.abs() > 1e22 {
         return Err(Halt::failed("timestamp out of range for platform time_t"));
@@ -242,7 +242,7 @@ fn datetime_of_number(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     found.map_err(|_| Halt::failed(format!("year {} is out of range", Moment::year_of(instant))))
 }
 
-fn datetime_of_text(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn datetime_of_text(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let text = given.text(0);
     match given.text_or_null(1).filter(|pattern| !pattern.is_empty()) {
         Some(pattern) => dates::strptime(&text, &pattern).map(moment),
@@ -250,13 +250,13 @@ fn datetime_of_text(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     }
 }
 
-fn timespan(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn timespan(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     let units: [i128; 6] = [86_400_000_000, 3_600_000_000, 60_000_000, 1_000_000, 1000, 1];
     let total = units.iter().enumerate().map(|(at, unit)| i128::from(given.int(at)) * unit).sum();
     Timespan::of(total).map(Datum::Timespan)
 }
 
-fn now(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn now(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let offset = match given.take(0) {
         Datum::Timespan(span) => span,
         Datum::Null => Timespan::ZERO,
@@ -268,24 +268,24 @@ fn now(machine: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     }
 }
 
-fn no_time(_: &mut Machine<'_>, _: Given) -> Step<Datum> {
+fn no_time(_: &mut Machine<'_>, _: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Timespan(Timespan::ZERO))
 }
 
-fn is_datetime(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn is_datetime(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Bool(matches!(given.take(0), Datum::Moment(_))))
 }
 
-fn is_timespan(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn is_timespan(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Bool(matches!(given.take(0), Datum::Timespan(_))))
 }
 
-fn format(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn format(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let moment = moment_of(&mut given, 0)?;
     Ok(Datum::text(moment.format(&given.text(1))))
 }
 
-fn replace(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn replace(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let moment_before = moment_of(&mut given, 0)?;
     let mut parts = moment_before.parts();
     let fields = [
@@ -309,38 +309,38 @@ fn replace(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     Moment::of(parts, offset).map(moment)
 }
 
-fn later(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn later(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let from = moment_of(&mut given, 0)?;
     from.plus(span_of(&mut given, 1)).map(moment)
 }
 
-fn later_reversed(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn later_reversed(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let from = moment_of(&mut given, 1)?;
     from.plus(span_of(&mut given, 0)).map(moment)
 }
 
-fn earlier(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn earlier(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let from = moment_of(&mut given, 0)?;
     from.minus(span_of(&mut given, 1)).map(moment)
 }
 
-fn between(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn between(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (first, second) = (moment_of(&mut given, 0)?, moment_of(&mut given, 1)?);
     Timespan::of(i128::from(first.instant()) - i128::from(second.instant())).map(Datum::Timespan)
 }
 
-fn add(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn add(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (first, second) = (span_of(&mut given, 0), span_of(&mut given, 1));
     Timespan::of(first.microseconds() + second.microseconds()).map(Datum::Timespan)
 }
 
-fn subtract(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn subtract(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (first, second) = (span_of(&mut given, 0), span_of(&mut given, 1));
     Timespan::of(first.microseconds() - second.microseconds()).map(Datum::Timespan)
 }
 
-/// A length of so many microseconds.
-fn span(microseconds: &Datum) -> Step<Datum> {
+/// A timespan of microseconds.
+fn span(microseconds: &Datum) -> Evaluated<Datum> {
     match microseconds {
         Datum::Float(value) => Timespan::of_float(*value),
         whole => match i128::try_from(whole.exact().unwrap_or_default()) {
@@ -351,21 +351,21 @@ fn span(microseconds: &Datum) -> Step<Datum> {
     .map(Datum::Timespan)
 }
 
-fn multiplied(length: Timespan, factor: &Datum) -> Step<Datum> {
+fn multiplied(length: Timespan, factor: &Datum) -> Evaluated<Datum> {
     span(&arithmetic::multiply(&Datum::integer(length.total()), factor)?)
 }
 
-fn times(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn times(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let length = span_of(&mut given, 0);
     multiplied(length, &given.take(1))
 }
 
-fn times_reversed(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn times_reversed(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let length = span_of(&mut given, 1);
     multiplied(length, &given.take(0))
 }
 
-fn ratio(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn ratio(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (first, second) = (span_of(&mut given, 0).total(), span_of(&mut given, 1).total());
     if second == BigInt::from(0) {
         return Err(Halt::failed("float division by zero"));
@@ -374,7 +374,7 @@ fn ratio(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     Ok(Datum::Float(first / second))
 }
 
-fn divide(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn divide(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let (length, divisor) = (span_of(&mut given, 0), given.take(1));
     let words = if matches!(divisor, Datum::Float(_)) { "float division by zero" } else { "division by zero" };
     let (length, divisor) = (arithmetic::float(&Datum::integer(length.total()))?, arithmetic::float(&divisor)?);
@@ -384,97 +384,97 @@ fn divide(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
     Timespan::of_float(length / divisor).map(Datum::Timespan)
 }
 
-fn negate(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn negate(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Timespan::of(-span_of(&mut given, 0).microseconds()).map(Datum::Timespan)
 }
 
-fn itself(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn itself(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(given.take(0))
 }
 
-fn year(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn year(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Int(moment_of(&mut given, 0)?.parts().year))
 }
 
-fn month(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn month(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Int(moment_of(&mut given, 0)?.parts().month))
 }
 
-fn day(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn day(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Int(moment_of(&mut given, 0)?.parts().day))
 }
 
-fn hour(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn hour(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Int(moment_of(&mut given, 0)?.parts().hour))
 }
 
-fn minute(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn minute(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Int(moment_of(&mut given, 0)?.parts().minute))
 }
 
-fn second(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn second(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Int(moment_of(&mut given, 0)?.parts().second))
 }
 
-fn microsecond(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn microsecond(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Int(moment_of(&mut given, 0)?.parts().microsecond))
 }
 
-fn weekday(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn weekday(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Int(moment_of(&mut given, 0)?.weekday()))
 }
 
-fn offset(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn offset(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::Timespan(moment_of(&mut given, 0)?.offset()))
 }
 
-fn timestamp(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
-    // As yaql has it: a clock that is ahead counts twice, since `utc` keeps its offset.
+fn timestamp(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
+    // As in yaql the offset counts twice, because `utc` keeps it.
     let shown = moment_of(&mut given, 0)?;
     let utc = shown.minus(shown.offset())?;
     Ok(Datum::Float(utc.instant() as f64 / 1e6))
 }
 
-fn date(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn date(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(moment(moment_of(&mut given, 0)?.midnight()))
 }
 
-fn time(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn time(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let shown = moment_of(&mut given, 0)?;
     Timespan::of(i128::from(shown.instant()) - i128::from(shown.midnight().instant())).map(Datum::Timespan)
 }
 
-fn utc(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn utc(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     let shown = moment_of(&mut given, 0)?;
     shown.minus(shown.offset()).map(moment)
 }
 
-/// A length in a unit of so many microseconds.
-fn in_units(mut given: Given, unit: f64) -> Step<Datum> {
+/// A timespan in a unit of microseconds.
+fn in_units(mut given: CallArguments, unit: f64) -> Evaluated<Datum> {
     let total = arithmetic::float(&Datum::integer(span_of(&mut given, 0).total()))?;
     Ok(Datum::Float(total / unit))
 }
 
-fn days(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn days(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     in_units(given, 86_400_000_000.0)
 }
 
-fn hours(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn hours(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     in_units(given, 3_600_000_000.0)
 }
 
-fn minutes(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn minutes(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     in_units(given, 60_000_000.0)
 }
 
-fn seconds(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn seconds(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     in_units(given, 1_000_000.0)
 }
 
-fn milliseconds(_: &mut Machine<'_>, given: Given) -> Step<Datum> {
+fn milliseconds(_: &mut Machine<'_>, given: CallArguments) -> Evaluated<Datum> {
     in_units(given, 1000.0)
 }
 
-fn microseconds(_: &mut Machine<'_>, mut given: Given) -> Step<Datum> {
+fn microseconds(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
     Ok(Datum::integer(span_of(&mut given, 0).total()))
 }

@@ -1,5 +1,5 @@
-//! Expressions with the answers that Heat recorded: `yaql.json` of the pack that `CYAN_CONFORMANCE_HOT` names, else of the
-//! project's own (`conformance/hot`, whose README says when an answer counts).
+//! Expressions with the answers that Heat recorded: `yaql.json` of the pack that `CYAN_CONFORMANCE_HOT` names, else of
+//! the project's own (`conformance/hot`, whose README says when an answer counts).
 
 mod thresholds;
 
@@ -10,7 +10,7 @@ use std::time::Duration;
 use blueprint::Value;
 use yaql::{Draw, Drawing, FailureKind, Limits, Program, Site, Stop};
 
-/// No expression may take longer.
+/// The time limit of an expression.
 const LONGEST: Duration = Duration::from_secs(3);
 
 struct Case {
@@ -18,11 +18,11 @@ struct Case {
     data: Value,
     /// The class of the error and the phase, or the value.
     expected: Result<Value, (String, String)>,
-    /// The error is a defect of yaql, a value counts too.
+    /// The error is a defect of yaql; a value is accepted too.
     better: bool,
 }
 
-/// What came of a case.
+/// The result of a case.
 enum Outcome {
     Value(Value),
     Failure { phase: &'static str, kind: FailureKind, message: String },
@@ -57,7 +57,7 @@ fn cases(folder: &Path) -> Vec<Case> {
         .collect()
 }
 
-/// Draws the same each time.
+/// Supplies the same values each time.
 struct Drawn;
 
 impl Drawing for Drawn {
@@ -84,7 +84,7 @@ fn run(expression: &str, data: &Value) -> Outcome {
     }
 }
 
-/// Runs a case on a thread of its own, so that a panic or an endless loop fails that one alone.
+/// Runs a case in its own thread, so that a panic or an endless loop fails only that case.
 fn run_apart(case: &Case) -> Outcome {
     let (sender, receiver) = mpsc::channel();
     let (expression, data) = (case.expression.clone(), case.data.clone());
@@ -96,7 +96,7 @@ fn run_apart(case: &Case) -> Outcome {
     }
 }
 
-/// The kind of failure that a class of Python stands for.
+/// The kind of failure for a Python exception class.
 fn kind_of(class: &str) -> FailureKind {
     match class {
         "YaqlLexicalException" => FailureKind::Lexical,
@@ -110,7 +110,7 @@ fn kind_of(class: &str) -> FailureKind {
     }
 }
 
-/// The key that an expected one stands for: `__key_int__1` is the text of the integer 1.
+/// The key for an expected key: `__key_int__1` is the text of the integer 1.
 fn key(expected: &str) -> String {
     let Some((kind, text)) = expected.strip_prefix("__key_").and_then(|rest| rest.split_once("__")) else {
         return expected.to_owned();
@@ -127,7 +127,7 @@ fn only<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
     value.get(key).filter(|_| value.as_map().is_some_and(|map| map.len() == 1))
 }
 
-/// Whether two values agree; with `loosely` the order of lists does not count.
+/// Whether two values are equal; with `loosely` the order of lists does not count.
 fn agree(expected: &Value, found: &Value, loosely: bool) -> bool {
     if let Some(items) = only(expected, "__set__") {
         return agree(items, found, true);
@@ -158,7 +158,7 @@ fn agree(expected: &Value, found: &Value, loosely: bool) -> bool {
     }
 }
 
-/// What differs, and whether the message does.
+/// Describes the difference, and whether the message differs.
 fn compare(case: &Case, outcome: &Outcome) -> (Option<String>, bool) {
     let shown = match outcome {
         Outcome::Value(value) => value.to_string(),
@@ -167,7 +167,7 @@ fn compare(case: &Case, outcome: &Outcome) -> (Option<String>, bool) {
         Outcome::Panicked => "panicked".into(),
         Outcome::TooLong => "took too long".into(),
     };
-    // A list that came from a set has no order.
+    // A list that was a set has no order.
     let unordered = ["set(", "toSet", "characters("].iter().any(|word| case.expression.contains(word));
     match (&case.expected, outcome) {
         (Ok(expected), Outcome::Value(found)) if agree(expected, found, false) => (None, true),

@@ -1,4 +1,4 @@
-//! How many answers of the project's own pack are right. These numbers only rise.
+//! The number of correct answers in the project's own pack. It may only increase.
 
 /// Of the expressions in `yaql.json`.
 pub(crate) const YAQL: usize = 257;

@@ -1,7 +1,7 @@
-//! `OS::Heat::MultipartMime`: texts as one MIME message, letter for letter as Heat's own writer does, but for the
-//! boundary, which is derived from the content (ruling D14).
+//! `OS::Heat::MultipartMime`: texts as one MIME message, in the exact form of Heat's own writer except for the
+//! boundary, which is derived from the content (decision D14).
 //!
-//! Not here: taking a message apart ([`parse`]), what the id of a config stands for (`config.rs`).
+//! Not here: parsing a message ([`parse`]), the content of configs that parts name (`config.rs`).
 
 mod parse;
 
@@ -11,10 +11,10 @@ use sha2::{Digest, Sha256};
 
 pub(super) use self::parse::{Part, parts_of};
 
-/// How many characters of base64 stand in a line.
+/// Characters of base64 in a line.
 const LINE: usize = 76;
 
-/// The message.
+/// Writes a message.
 pub(super) fn message(parts: &[Part]) -> String {
     let parts: Vec<String> = parts.iter().map(written).collect();
     let boundary = boundary(&parts);
@@ -52,7 +52,7 @@ fn written(part: &Part) -> String {
     out
 }
 
-/// The value of a header: as it is, or as an encoded word where it is not ASCII, in the shorter of the two forms.
+/// The value of a header: unchanged if it is ASCII, else as an encoded word in the shorter of the two encodings.
 fn word(value: &str) -> String {
     if value.is_ascii() {
         return value.to_owned();
@@ -69,7 +69,7 @@ fn word(value: &str) -> String {
     if base64.len() < quoted.len() { format!("=?utf-8?b?{base64}?=") } else { format!("=?utf-8?q?{quoted}?=") }
 }
 
-/// A file's name without the last ending; a name that begins with its only dot has none.
+/// A file name without its extension. A name that starts with its only dot has none.
 fn stem(filename: &str) -> &str {
     let start = filename.rfind('/').map_or(0, |at| at + 1);
     let name = &filename[start..];
@@ -80,7 +80,7 @@ fn stem(filename: &str) -> &str {
     }
 }
 
-/// The parameter that names the file: quoted, or in percent signs where it is not ASCII.
+/// The parameter for the file name: quoted, or percent-encoded if it is not ASCII.
 fn named(filename: &str) -> String {
     if filename.is_ascii() {
         return format!("filename=\"{}\"", filename.replace('\\', "\\\\").replace('"', "\\\""));

@@ -1,6 +1,6 @@
-//! Taking a MIME message apart into the texts of its parts, leniently: what is no message gives no parts.
+//! Parses a MIME message into the texts of its parts. It is lenient: a text that is no message has no parts.
 //!
-//! Parts inside a part count like the others. Texts stay encoded as they are.
+//! Nested parts are included. Texts stay encoded.
 
 /// One part of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,14 +16,14 @@ pub(crate) struct Part {
 /// Maximum depth of nested messages.
 const DEEPEST: usize = 20;
 
-/// The parts of a message; none if it is not one of several parts.
+/// The parts of a multipart message. Empty if the text is none.
 pub(crate) fn parts_of(text: &str) -> Vec<Part> {
     let mut found = Vec::new();
     multipart(&Entity::of(text), 0, &mut found);
     found
 }
 
-/// Headers, and what stands behind them.
+/// Headers and body.
 struct Entity<'t> {
     headers: Vec<(String, String)>,
     body: &'t str,
@@ -45,7 +45,7 @@ impl<'t> Entity<'t> {
                     value.push_str(written);
                 }
             } else if rest.len() == text.len() && written.starts_with("From ") {
-                // The envelope of a mailbox is no header.
+                // The envelope line of a mailbox is no header.
             } else if let Some((name, value)) = written.split_once(':').filter(|(name, _)| is_name(name)) {
                 headers.push((name.to_ascii_lowercase(), value.trim_start_matches([' ', '\t']).to_owned()));
             } else {
@@ -60,7 +60,7 @@ impl<'t> Entity<'t> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The kind of content, in lower case.
+    /// The content type in lower case.
     fn kind(&self) -> (String, String) {
         let plain = || ("text".to_owned(), "plain".to_owned());
         let Some(value) = self.header("content-type") else { return plain() };
@@ -81,7 +81,7 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':')
 }
 
-/// The parts of a message of several; they go to `found`. False if it is none.
+/// Adds the parts of a multipart message to `found`. Returns false if it is none.
 fn multipart(entity: &Entity<'_>, depth: usize, found: &mut Vec<Part>) -> bool {
     let Some(boundary) = entity.header("content-type").and_then(|value| parameter(value, "boundary")) else {
         return false;
@@ -97,7 +97,7 @@ fn multipart(entity: &Entity<'_>, depth: usize, found: &mut Vec<Part>) -> bool {
     for line in entity.body.split_inclusive('\n') {
         let rest = line.strip_prefix(&boundary).map(|rest| rest.trim_end_matches(['\r', '\n', ' ', '\t']));
         if matches!(rest, Some("" | "--")) {
-            // A boundary that is written twice counts once.
+            // A repeated boundary counts once.
             if let Some(begun) = begun.filter(|begun| *begun < at || rest == Some("--")) {
                 texts.push(without_end(&entity.body[begun..at]));
             }
@@ -123,7 +123,7 @@ fn multipart(entity: &Entity<'_>, depth: usize, found: &mut Vec<Part>) -> bool {
     true
 }
 
-/// A text without the line end before a boundary, which belongs to that.
+/// A text without the line end before a boundary, which belongs to the boundary.
 fn without_end(text: &str) -> &str {
     let text = text.strip_suffix('\n').unwrap_or(text);
     text.strip_suffix('\r').unwrap_or(text)
@@ -145,7 +145,7 @@ fn parameter(value: &str, name: &str) -> Option<String> {
     None
 }
 
-/// The pieces between semicolons that stand outside quotes.
+/// The pieces between semicolons outside quotes.
 fn pieces(value: &str) -> impl Iterator<Item = &str> {
     let (mut quoted, mut escaped) = (false, false);
     value.split(move |character: char| {
@@ -165,7 +165,7 @@ fn unquoted(value: &str) -> String {
     }
 }
 
-/// Bytes written with percent signs, as text.
+/// Decodes percent-encoded bytes as text.
 fn unescaped(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -1,4 +1,4 @@
-//! Messages as they are written, against recorded answers.
+//! Written messages, compared with recorded answers.
 
 use super::{Part, message, parts_of};
 
@@ -27,7 +27,7 @@ fn messages_are_written_as_recorded() {
     }
 }
 
-/// Compares with answers made elsewhere: a file of lines, each a list of parts in JSON and their message.
+/// Compares with recorded answers: a file of lines, each with parts in JSON and their message.
 #[test]
 fn messages_are_written_as_in_the_file_that_is_named() {
     let Some(file) = std::env::var_os("CYAN_HEAT_MIME") else { return };

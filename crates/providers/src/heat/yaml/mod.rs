@@ -1,8 +1,8 @@
-//! Data as YAML in block style, letter for letter as Heat's own writer does: keys sorted by code point, items of a list
-//! not indented below their key, lines folded at a space once they are longer than 80 characters, texts quoted where
-//! YAML 1.1 would read something else, non-ASCII characters escaped in double quotes.
+//! Writes data as YAML in block style, in the exact form of Heat's own writer: keys sorted by code point, items of a
+//! list not indented below their key, lines folded at a space after 80 characters, texts quoted if YAML 1.1 would read
+//! another type, non-ASCII characters escaped in double quotes.
 //!
-//! Not here: anchors, tags, comments, flow style for anything but empty lists and maps; reading.
+//! Not here: anchors, tags, comments, flow style except for empty lists and maps; reading.
 
 mod scalar;
 
@@ -11,17 +11,16 @@ use python::{float_text, text as python_text};
 
 use self::scalar::{Style, style_of};
 
-/// A line is folded at the first single space behind this column.
+/// A line is folded at the first single space after this column.
 const WIDTH: usize = 80;
 
-/// How much deeper each level is indented.
+/// Columns of indentation per level.
 const STEP: usize = 2;
 
-/// The longest key, in bytes, that stands on a line with its value.
+/// Maximum length in bytes of a key on the line of its value.
 const LONGEST_SIMPLE_KEY: usize = 128;
 
-/// A value as a document of its own, with a line end behind it. Unknown parts must not be in it; marks of secrets do
-/// not show.
+/// Writes a value as a document with a final line end. It must hold no unknown parts; secret marks are ignored.
 pub(super) fn write(value: &Value) -> String {
     let mut writer = Writer { out: String::new(), column: 0, indent: 0, whitespace: true, indention: true };
     writer.node(value, None, Place::Root);
@@ -31,7 +30,7 @@ pub(super) fn write(value: &Value) -> String {
     writer.out
 }
 
-/// What a value is written into.
+/// The context of a value.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Root,
@@ -42,21 +41,21 @@ enum Place {
     Entry,
 }
 
-/// Writes text and knows where it is in it.
+/// Writes text and tracks its position.
 struct Writer {
     out: String,
-    /// Characters in the line so far.
+    /// Characters in the current line.
     column: usize,
-    /// The indent of the collection that is being written.
+    /// The indentation of the current collection.
     indent: usize,
-    /// The last character separates.
+    /// Whether the last character is a separator.
     whitespace: bool,
-    /// Only indents and indicators stand in the line so far.
+    /// Whether the current line holds only indentation and indicators.
     indention: bool,
 }
 
 impl Writer {
-    /// A value; `around` is the indent of the collection around it, none at the root.
+    /// Writes a value. `around` is the indentation of the enclosing collection; `None` at the root.
     fn node(&mut self, value: &Value, around: Option<usize>, place: Place) {
         match value.bare() {
             Value::Map(entries) if entries.is_empty() => self.indicator("{}", true, false, false),
@@ -99,7 +98,7 @@ impl Writer {
         }
     }
 
-    /// A scalar; `is_text` where it must be read as text.
+    /// Writes a scalar. `is_text` if it must be read as text.
     fn scalar(&mut self, text: &str, is_text: bool, around: usize, place: Place) {
         self.indent = around + STEP;
         let folds = place != Place::Key;
@@ -124,7 +123,7 @@ impl Writer {
         self.column = 0;
     }
 
-    /// Goes to where the indent ends, on a new line unless nothing but indents stands in this one.
+    /// Moves to the indentation, on a new line unless the current one holds only indentation.
     fn line(&mut self) {
         if !self.indention || self.column > self.indent || (self.column == self.indent && !self.whitespace) {
             self.line_end();
@@ -246,12 +245,12 @@ impl Writer {
     }
 }
 
-/// Whether a key stands on a line with its value.
+/// Whether a key is written on the line of its value.
 fn is_simple(key: &str) -> bool {
     !key.contains(scalar::is_break) && key.len() <= LONGEST_SIMPLE_KEY
 }
 
-/// A float as YAML 1.1 reads it back as one.
+/// A float in a form that YAML 1.1 reads as a float.
 fn float(number: f64) -> String {
     if number.is_nan() {
         return ".nan".into();

@@ -1,10 +1,10 @@
-//! How a scalar is written: what quotes it needs, and what stands for characters that are not written themselves.
+//! Quotes and escapes of scalars.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// How a scalar is quoted.
+/// Quoting styles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     Plain,
@@ -12,8 +12,8 @@ pub(super) enum Style {
     Double,
 }
 
-/// What YAML 1.1 reads as something other than text: a null, a boolean, a number, also in base 60, a time, a merge or a
-/// value key.
+/// Whether YAML 1.1 reads a text as another type: null, boolean, number (also in base 60), time, merge key or value
+/// key.
 static NOT_TEXT: LazyLock<Regex> = LazyLock::new(|| {
     let kinds = [
         r"|~|null|Null|NULL",
@@ -29,8 +29,7 @@ static NOT_TEXT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(&format!(r"\A(?:{})\z", kinds.join("|"))).expect("the pattern is fixed")
 });
 
-/// How a scalar is quoted. `is_text` says that it must be read as text; `is_key` that it is a key on the line of its
-/// value.
+/// Quoting styles.
 pub(super) fn style_of(text: &str, is_text: bool, is_key: bool) -> Style {
     let found = Analysis::of(text);
     if is_key && found.breaks {
@@ -43,7 +42,7 @@ pub(super) fn style_of(text: &str, is_text: bool, is_key: bool) -> Style {
     if found.single { Style::Single } else { Style::Double }
 }
 
-/// What may be done with a text.
+/// The styles that a text allows.
 struct Analysis {
     plain: bool,
     single: bool,
@@ -73,7 +72,7 @@ impl Analysis {
             plain &= !(indicates || separates);
             breaks |= is_break(character);
             let special = !(line_end || (' '..='~').contains(&character));
-            // A space before a line end, or after one, would be lost by folding.
+            // Folding would lose a space next to a line end.
             single &= !(special || (space && before == Some('\n')) || (line_end && before == Some(' ')));
             plain &= single;
             (before, first) = (Some(character), false);
@@ -82,7 +81,7 @@ impl Analysis {
     }
 }
 
-/// Whether YAML takes a character for the end of a line.
+/// Whether YAML treats a character as a line end.
 pub(super) fn is_break(character: char) -> bool {
     matches!(character, '\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
@@ -91,7 +90,7 @@ fn is_blank(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\0') || is_break(character)
 }
 
-/// What stands for a character in double quotes that is not written itself.
+/// The escape of a character in double quotes. `None` if it needs none.
 pub(super) fn escape(character: char) -> String {
     let short = match character {
         '\0' => '0',

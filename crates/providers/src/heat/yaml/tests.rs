@@ -1,4 +1,4 @@
-//! Documents as they are written, against recorded answers.
+//! Written documents, compared with recorded answers.
 
 fn written(json: &str) -> String {
     super::write(&python::parse_json(json).unwrap())
@@ -13,7 +13,7 @@ fn documents_are_written_as_recorded() {
     }
 }
 
-/// Compares with answers made elsewhere: a file of lines, each a list of a document in JSON and its YAML.
+/// Compares with recorded answers: a file of lines, each with a document in JSON and its YAML.
 #[test]
 fn documents_are_written_as_in_the_file_that_is_named() {
     let Some(file) = std::env::var_os("CYAN_HEAT_YAML") else { return };

@@ -1,19 +1,19 @@
-//! `format` and `formatlist`: texts made from a pattern with the verbs of Go's package `fmt`.
+//! `format` and `formatlist`: texts from a pattern with the verbs of Go's package `fmt`.
 //!
-//! A value that does not fit its verb appears in the text as Go writes it, `%!d(string=a)`.
+//! A value that does not fit its verb appears as in Go: `%!d(string=a)`.
 
 use blueprint::Value;
 
 use super::arguments::{CallError, form, range, text_at};
 
-/// The widest field.
+/// Maximum width of a field.
 const WIDEST: usize = 10_000;
 
 pub(super) fn format(arguments: &[Value]) -> Result<Value, CallError> {
     formatted(text_at(arguments, 0), arguments.get(1..).unwrap_or_default()).map(Value::from)
 }
 
-/// One text for each item of the lists among the arguments.
+/// One text for each item of the list arguments.
 pub(super) fn format_list(arguments: &[Value]) -> Result<Value, CallError> {
     let (pattern, rest) = (text_at(arguments, 0), arguments.get(1..).unwrap_or_default());
     let mut count = None;
@@ -29,7 +29,7 @@ pub(super) fn format_list(arguments: &[Value]) -> Result<Value, CallError> {
     (0..count.unwrap_or(1)).map(text).collect::<Result<Vec<_>, _>>().map(Value::list)
 }
 
-/// What stands between `%` and its verb.
+/// The flags between `%` and its verb.
 #[derive(Default)]
 struct Spec {
     left: bool,
@@ -204,7 +204,7 @@ fn padded(text: String, spec: &Spec, is_number: bool) -> String {
     " ".repeat(missing) + &text
 }
 
-/// In quotes, with Go's escapes.
+/// A text in quotes with Go's escapes.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -221,7 +221,7 @@ fn quoted(text: &str) -> String {
     out + "\""
 }
 
-/// A value as `%v` writes it.
+/// A value in the format of `%v`.
 fn plain(value: &Value) -> String {
     match value.bare() {
         Value::Null => "<nil>".into(),
@@ -239,12 +239,13 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// A float with as few digits as tell it from all others; with an exponent below 0.0001 and from a million on.
+/// The shortest text of a float that distinguishes it from all others, with an exponent below 0.0001 and from a million
+/// on.
 pub(super) fn shortest(value: f64) -> String {
     by_exponent(value, 6)
 }
 
-/// The same with an exponent from 21 digits on.
+/// The shortest text of a float, with an exponent from 21 digits on.
 pub(super) fn shortest_long(value: f64) -> String {
     by_exponent(value, 21)
 }
@@ -264,7 +265,7 @@ fn by_exponent(value: f64, most: i32) -> String {
     if value != 0.0 && !(-4..most).contains(&power) { exponent(&scientific) } else { format!("{value}") }
 }
 
-/// The exponent as Go writes it, with a sign and two digits.
+/// An exponent in Go's format, with a sign and two digits.
 fn exponent(text: &str) -> String {
     let Some((digits, power)) = text.split_once('e') else { return text.to_owned() };
     let power: i32 = power.parse().unwrap_or(0);

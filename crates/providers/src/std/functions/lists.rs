@@ -50,7 +50,7 @@ fn is_empty(value: &Value) -> bool {
     value.is_null() || value.as_text() == Some("")
 }
 
-/// Bytes of a text, items of a list, entries of a map.
+/// The number of bytes of a text, of items of a list, or of entries of a map.
 fn length(arguments: &[Value]) -> Result<Value, CallError> {
     let count = match arguments[0].bare() {
         Value::Text(text) => text.len(),
@@ -95,7 +95,7 @@ fn concat(arguments: &[Value]) -> Result<Value, CallError> {
     Ok(Value::list(all))
 }
 
-/// One map for each line after the first, which has the names.
+/// One map per line after the first, which holds the names.
 fn csv(arguments: &[Value]) -> Result<Value, CallError> {
     let rows = csv_rows(text_at(arguments, 0))?;
     let Some((names, rows)) = rows.split_first() else { return Ok(Value::list([])) };
@@ -122,7 +122,7 @@ fn csv_rows(text: &str) -> Result<Vec<Vec<String>>, CallError> {
             ',' if !quoted => row.push(std::mem::take(&mut field)),
             '\r' if !quoted && characters.peek() == Some(&'\n') => {}
             '\n' if !quoted => {
-                // An empty line is no row.
+                // An empty line is not a row.
                 if !row.is_empty() || !field.is_empty() {
                     row.push(std::mem::take(&mut field));
                     rows.push(std::mem::take(&mut row));
@@ -147,7 +147,7 @@ fn distinct(items: &[Value]) -> Vec<Value> {
     items.iter().filter(|item| seen.insert(serde_json::to_string(item.bare()).unwrap_or_default())).cloned().collect()
 }
 
-/// The item at a position, which goes round where it is beyond the end.
+/// The item at a position modulo the length.
 fn element(arguments: &[Value]) -> Result<Value, CallError> {
     let items = list_at(arguments, 0);
     if items.is_empty() {
@@ -173,7 +173,7 @@ fn index(arguments: &[Value]) -> Result<Value, CallError> {
     found.map(|at| Value::Int(at as i64)).ok_or_else(|| range(1, "the list does not have this element"))
 }
 
-/// The texts of scalars.
+/// Scalars as texts.
 fn texts(items: &[Value], argument: usize) -> Result<Vec<String>, CallError> {
     let text = |item: &Value| {
         scalar_text(item)
@@ -186,7 +186,7 @@ fn join(arguments: &[Value]) -> Result<Value, CallError> {
     Ok(texts(list_at(arguments, 0), 0)?.join(text_at(arguments, 1)).into())
 }
 
-/// The entries of a map by key.
+/// The entries of a map, sorted by key.
 pub(super) fn sorted(map: &Value) -> Vec<(Name, Value)> {
     let mut entries: Vec<(Name, Value)> =
         map.as_map().into_iter().flat_map(|map| map.iter()).map(|(key, value)| (key.clone(), value.clone())).collect();
@@ -204,7 +204,7 @@ fn lookup(arguments: &[Value]) -> Result<Value, CallError> {
     found.cloned().ok_or_else(|| range(1, "key not found in input map"))
 }
 
-/// From keys and values in turn.
+/// A map from alternating keys and values.
 fn map(arguments: &[Value]) -> Result<Value, CallError> {
     let mut map = Map::default();
     for (at, pair) in list_at(arguments, 0).chunks(2).enumerate() {
@@ -258,7 +258,7 @@ fn to_set(arguments: &[Value]) -> Result<Value, CallError> {
     Ok(Value::list(distinct(&items)))
 }
 
-/// A map of lists turned round: from each item to the keys whose lists have it.
+/// Inverts a map of lists: from each item to the keys of the lists that hold it.
 fn transpose(arguments: &[Value]) -> Result<Value, CallError> {
     let mut out: blueprint::IndexMap<String, Vec<Value>> = Default::default();
     for (key, list) in sorted(&arguments[0]) {

@@ -21,7 +21,7 @@ use expr::{FunctionDef, Native, Refusal};
 
 use self::arguments::Body;
 
-/// A function of the provider, as the evaluator calls it.
+/// A function of the provider, for the evaluator.
 struct Function {
     name: blueprint::Name,
     least: usize,

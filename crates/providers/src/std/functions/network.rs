@@ -1,4 +1,4 @@
-//! Addresses and networks.
+//! IP addresses and networks.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -16,7 +16,7 @@ pub(super) fn body(name: &str) -> Option<Body> {
     })
 }
 
-/// A network: its first address as a number, the length of its prefix, and that of its addresses.
+/// A network: its first address as a number, the length of its prefix, and the length of its addresses, in bits.
 #[derive(Clone, Copy)]
 struct Network {
     bits: u128,
@@ -51,7 +51,7 @@ impl Network {
         format!("{}/{}", self.address(0), self.prefix)
     }
 
-    /// How many addresses it has, at most so many as can be counted.
+    /// The number of its addresses, saturated.
     fn size(&self) -> u128 {
         1u128.checked_shl(self.width - self.prefix).unwrap_or(u128::MAX)
     }
@@ -99,7 +99,7 @@ fn extended(network: &Network, more: i64) -> Result<u32, CallError> {
         .ok_or_else(|| range(1, format!("insufficient address space to extend prefix of {} by {more}", network.prefix)))
 }
 
-/// One network after the other, each as long as is said.
+/// Consecutive networks of the given prefix lengths.
 fn subnets(arguments: &[Value]) -> Result<Value, CallError> {
     let network = Network::of(text_at(arguments, 0))?;
     let mut next = 0u128;

@@ -1,4 +1,4 @@
-//! Numbers. Integers stay integers where the result is one and fits into 64 bits; what does not fit is an error.
+//! Numbers. An integer result stays an integer if it fits into 64 bits; otherwise it is an error.
 
 use blueprint::Value;
 
@@ -32,7 +32,7 @@ fn too_large() -> CallError {
     CallError { code: &expr::codes::ARGUMENT_RANGE, message: "the result is beyond 64 bits".into(), argument: None }
 }
 
-/// A float as a value, unless it is none that a document could hold.
+/// A float as a value. An error if it is not finite.
 fn finite(value: f64) -> Result<Value, CallError> {
     if value.is_finite() { Ok(Value::Float(value)) } else { Err(too_large()) }
 }
@@ -83,7 +83,7 @@ fn modulo(arguments: &[Value]) -> Result<Value, CallError> {
     }
 }
 
-/// Half away from zero; to an integer, or to so many digits.
+/// Rounds half away from zero; to an integer, or to a number of digits.
 fn round(arguments: &[Value]) -> Result<Value, CallError> {
     let Some(_) = given(arguments, 1) else { return whole(arguments, f64::round) };
     let digits = integer_at(arguments, 1)?;
@@ -97,13 +97,13 @@ fn round(arguments: &[Value]) -> Result<Value, CallError> {
     finite((float_at(arguments, 0)? * factor).round() / factor)
 }
 
-/// An integer made from a number.
+/// An integer from a number.
 fn whole(arguments: &[Value], to: fn(f64) -> f64) -> Result<Value, CallError> {
     if let Some(Value::Int(value)) = arguments.first().map(Value::bare) {
         return Ok(Value::Int(*value));
     }
     let value = to(float_at(arguments, 0)?);
-    // From 2^63 on a float has no integer of 64 bits.
+    // From 2^63 on a float does not fit into an integer of 64 bits.
     if value.abs() < 9_223_372_036_854_775_808.0 { Ok(Value::Int(value as i64)) } else { finite(value) }
 }
 
@@ -161,7 +161,7 @@ fn parse_int(arguments: &[Value]) -> Result<Value, CallError> {
     })
 }
 
-/// From `start` up to, but not including, `limit`; downwards where the limit is less.
+/// The numbers from `start` to `limit`, exclusive; descending if the limit is less.
 fn numbers(arguments: &[Value]) -> Result<Value, CallError> {
     let (start, limit) = match given(arguments, 1) {
         Some(limit) => (arguments[0].clone(), limit.clone()),
@@ -205,7 +205,7 @@ fn numbers(arguments: &[Value]) -> Result<Value, CallError> {
     Ok(Value::list((0..steps.ceil() as i64).map(|at| Value::Float(start + step * at as f64))))
 }
 
-/// Refuses a range that never ends or is too long.
+/// Refuses a range that is infinite or too long.
 fn count(distance: i128, step: i128) -> Result<(), CallError> {
     if step == 0 || distance != 0 && (distance > 0) != (step > 0) {
         return Err(range(2, "the step does not lead from the start to the limit"));

@@ -1,4 +1,4 @@
-//! The catalogue and the bodies agree, the examples are true, and Pulumi's recorded answers are given.
+//! Catalogue and implementations match, the examples are true, and the results equal Pulumi's recorded answers.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::super::CATALOG;
 use super::{body, call, own_name};
 
-/// A JSON value as Pulumi has it: all numbers are floats.
+/// A JSON value as in Pulumi: all numbers are floats.
 fn value(json: &Json) -> Value {
     match json {
         Json::Null => Value::Null,
@@ -34,7 +34,7 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// The pack of recorded answers: the shared one, where it is there.
+/// The pack of recorded answers: the shared one, if it exists.
 fn pack() -> Option<Vec<Json>> {
     let folder = std::env::var("CYAN_CONFORMANCE_PULUMI")
         .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/conformance/pulumi").to_owned());
@@ -47,7 +47,7 @@ fn every_declared_function_has_a_body() {
     for definition in &CATALOG.functions {
         assert!(definition.native.is_some(), "`{}` has no body", definition.name);
         let own = own_name(&definition.name);
-        // `values.x` is a reference, so a call cannot begin with that name.
+        // `values.x` is a reference, so a call cannot start with that name.
         let taken = expr::core_functions().get(own).is_some() || own == "values";
         assert_eq!(taken, definition.name.starts_with("std_"), "`{}`", definition.name);
     }
@@ -69,7 +69,7 @@ impl expr::Scope for Nothing {
     }
 }
 
-/// What an expression comes to: its value, or the code of what is wrong.
+/// The result of an expression: its value, or the code of its error.
 fn evaluated(text: &str) -> Result<Value, &'static str> {
     let (_, functions, wrong) = provider::combine([CATALOG.clone()]);
     assert_eq!(wrong, Vec::<String>::new());
@@ -137,7 +137,7 @@ fn answers_are_those_that_pulumi_gave() {
         let definition = CATALOG.functions.iter().find(|it| own_name(&it.name) == name).unwrap();
         let argument = |parameter: &str| case["arguments"].get(parameter).map_or(Value::Null, value);
         let mut arguments: Vec<Value> = match name {
-            // The order of our parameters is another where fewer are given.
+            // Our order of parameters differs if fewer are given.
             "range" if case["arguments"].get("start").is_none() => vec![argument("limit")],
             _ => definition.parameters.iter().map(|parameter| argument(&parameter.name)).collect(),
         };

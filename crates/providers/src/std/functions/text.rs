@@ -48,7 +48,7 @@ pub(super) fn body(name: &str) -> Option<Body> {
     })
 }
 
-/// The first letter of each word as a capital, the others small. An apostrophe is part of a word.
+/// Capitalises the first letter of each word. An apostrophe is part of a word.
 fn title(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut inside = false;
@@ -71,7 +71,7 @@ fn indent(arguments: &[Value]) -> Result<Value, CallError> {
     Ok(text_at(arguments, 0).replace('\n', &format!("\n{}", " ".repeat(spaces))).into())
 }
 
-/// A search between slashes is a regular expression.
+/// A search text between slashes is a regular expression.
 fn replace(arguments: &[Value]) -> Result<Value, CallError> {
     let (text, search, with) = (text_at(arguments, 0), text_at(arguments, 1), text_at(arguments, 2));
     match search.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
@@ -87,8 +87,8 @@ fn split<'t>(text: &'t str, separator: &'t str) -> Box<dyn Iterator<Item = Strin
     Box::new(text.split(separator).map(str::to_owned))
 }
 
-/// By characters; what lies outside the text is left out. A negative offset counts from the end, a length of -1 is the
-/// rest.
+/// A part of a text by characters. Positions outside the text are clipped. A negative offset counts from the end; a
+/// length of -1 is the rest.
 fn substr(arguments: &[Value]) -> Result<Value, CallError> {
     let characters: Vec<char> = text_at(arguments, 0).chars().collect();
     let (offset, length) = (integer_at(arguments, 1)?, integer_at(arguments, 2)?);
@@ -98,7 +98,7 @@ fn substr(arguments: &[Value]) -> Result<Value, CallError> {
     Ok(characters[start as usize..end as usize].iter().collect::<String>().into())
 }
 
-/// For the query of a URL: a space is `+`.
+/// Encodes a text for the query of a URL: a space is `+`.
 fn url_encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -120,7 +120,7 @@ fn basename(path: &str) -> String {
     }
 }
 
-/// The folder of a path, `.` and `..` resolved as far as the text alone allows.
+/// The folder of a path, with `.` and `..` resolved by text.
 fn dirname(path: &str) -> String {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let rooted = path.starts_with('/');
@@ -147,7 +147,7 @@ fn compiled(pattern: &str, argument: usize) -> Result<Regex, CallError> {
     })
 }
 
-/// The text of a match, or its groups: a map where they have names, else a list.
+/// The text of a match, or its groups: a map if they have names, else a list.
 fn matched(regex: &Regex, captures: &regex::Captures<'_>) -> Value {
     let group = |at: usize| captures.get(at).map_or(Value::Null, |found| found.as_str().into());
     if regex.captures_len() == 1 {
@@ -184,7 +184,7 @@ fn json_encode(arguments: &[Value]) -> Result<Value, CallError> {
     Ok(out.into())
 }
 
-/// Compact, keys in alphabetical order, `<`, `>` and `&` escaped, as Go writes it.
+/// Compact JSON as in Go: sorted keys, `<`, `>` and `&` escaped.
 fn write_json(value: &Value, out: &mut String) {
     let text = |text: &str, out: &mut String| {
         let json = serde_json::to_string(text).unwrap_or_default();
@@ -219,7 +219,7 @@ fn write_json(value: &Value, out: &mut String) {
     }
 }
 
-/// The object of a JSON text; any other text is given back as it is.
+/// The object of a JSON text. Other texts are returned unchanged.
 fn json_decode(arguments: &[Value]) -> Result<Value, CallError> {
     match python::parse_json(text_at(arguments, 0)) {
         Ok(value @ Value::Map(_)) => Ok(value),

@@ -1,7 +1,7 @@
 //! `yamlencode` and `yamldecode`.
 //!
-//! What is written is block style with two spaces; a text that could be read as something else stands in quotes. What
-//! is read follows the core schema of YAML 1.2: `yes` is a text, `0x1f` a number.
+//! Output is block style with two spaces. A text that could be read as another type is quoted. Input follows the core
+//! schema of YAML 1.2: `yes` is a text, `0x1f` a number.
 
 use blueprint::{Map, Name, Value};
 use syntax::{Content, Format, Node};
@@ -15,10 +15,10 @@ pub(super) fn encode(arguments: &[Value]) -> Result<Value, CallError> {
     Ok(out.into())
 }
 
-/// The most values that a text may hold.
+/// Maximum number of values in a text.
 const MOST_NODES: usize = 1_000_000;
 
-/// Where a value is written.
+/// The context of a value.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Top,
@@ -72,7 +72,7 @@ fn write(value: &Value, depth: usize, place: Place, out: &mut String) {
     }
 }
 
-/// A text as it is where it can only be read as that text, else in quotes.
+/// A text: plain if it can only be read as that text, else quoted.
 fn scalar(text: &str) -> String {
     let safe = |c: char| {
         c.is_alphanumeric()
@@ -90,7 +90,7 @@ fn scalar(text: &str) -> String {
     if is_plain {
         return text.to_owned();
     }
-    // JSON's escapes are YAML's, and both know no other characters that must be escaped but these.
+    // JSON's escapes are valid in YAML. YAML needs an escape for these characters in addition.
     let json = serde_json::to_string(text).unwrap_or_default();
     json.chars()
         .map(|c| match c {
@@ -100,7 +100,7 @@ fn scalar(text: &str) -> String {
         .collect()
 }
 
-/// Whether older readers take a text for a boolean.
+/// Whether YAML 1.1 reads a text as a boolean.
 fn is_word(text: &str) -> bool {
     matches!(text.to_ascii_lowercase().as_str(), "y" | "n" | "yes" | "no" | "on" | "off")
 }
@@ -114,7 +114,7 @@ pub(super) fn decode(arguments: &[Value]) -> Result<Value, CallError> {
     tree.root.as_ref().map_or(Ok(Value::Null), |root| value(root, &mut budget))
 }
 
-/// A value of a tree. Aliases make it larger than the text, so the work has a limit.
+/// The value of a node. Aliases may expand to more than the text, so the number of values is limited.
 fn value(node: &Node, budget: &mut usize) -> Result<Value, CallError> {
     *budget = budget.checked_sub(1).ok_or_else(|| form(0, "the text has too many values"))?;
     Ok(match &node.content {
@@ -134,7 +134,7 @@ fn value(node: &Node, budget: &mut usize) -> Result<Value, CallError> {
     })
 }
 
-/// The core schema of YAML 1.2.
+/// Resolves a scalar by the core schema of YAML 1.2.
 fn typed(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,

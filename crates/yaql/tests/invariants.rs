@@ -1,10 +1,13 @@
-//! What holds for every text: it gives a value or a failure inside it, never a panic, and the same one each time.
+//! Invariants: every text gives a value or a failure, never a panic, and the same result each time.
 
 use blueprint::Value;
 use proptest::prelude::*;
-use yaql::{Draw, Drawing, How, Kind, Limits, NothingDrawn, Place, Program, Question, Site, Stop, functions};
+use yaql::{
+    Draw, DrawRequest, Drawing, How, Limits, NothingDrawn, ParameterPlace, ParameterType, Program, Site, Stop,
+    functions,
+};
 
-/// Few steps, so that many texts can be tried.
+/// A small limit of steps, so that many texts can be tested.
 const LIMITS: Limits = Limits { items: 200, bytes: 10_000, steps: 5_000, depth: 200, text_format: true };
 
 fn data() -> Value {
@@ -19,13 +22,13 @@ fn data() -> Value {
     Value::map([("data", data)])
 }
 
-/// Remembers what it was asked and draws it from then on.
+/// Records requests and answers them from then on.
 #[derive(Default)]
-struct Drawn(Vec<Question>);
+struct Drawn(Vec<DrawRequest>);
 
 impl Drawing for Drawn {
     fn drawn(&mut self, site: Site, what: Draw) -> Option<Value> {
-        self.0.contains(&Question { site, what }).then(|| match what {
+        self.0.contains(&DrawRequest { site, what }).then(|| match what {
             Draw::Now => Value::Int(1_577_934_245_000_000),
             Draw::Random => Value::Float(f64::from(site.turn % 10) / 10.0),
         })
@@ -58,7 +61,7 @@ fn check(text: &str) {
         assert!(inside(&failure.span), "{text:?}: {failure:?}");
     }
     let second = program.evaluate(&data(), &LIMITS, &mut drawn);
-    // Not by `==`: NaN is no equal of itself.
+    // `==` does not work, because NaN does not equal itself.
     assert_eq!(format!("{first:?}"), format!("{second:?}"), "{text:?}");
 }
 
@@ -130,15 +133,15 @@ const TOKENS: [&str; 64] = [
 ];
 
 /// An argument that may fit a parameter of a kind.
-fn argument(kind: Kind, pick: usize) -> &'static str {
+fn argument(kind: ParameterType, pick: usize) -> &'static str {
     let fitting: &[&'static str] = match kind {
-        Kind::Int | Kind::Integer => {
+        ParameterType::Int | ParameterType::Integer => {
             &["0", "1", "-1", "5", "$.data.big", "9223372036854775807", "-9223372036854775807", "true"]
         }
-        Kind::Number => &["0", "2.5", "-3", "$.data.big", "float(nan)", "float(inf)", "float('-inf')", "5e"],
-        Kind::Text => &["a", "''", "'é日'", "$.data.s", "'a' * 9000", "'[a-z]('", "'%Y-%j %Q'", "'{0} {'"],
-        Kind::Bool => &["true", "false"],
-        Kind::Iterable | Kind::Ordered | Kind::Sequence | Kind::Iterator => &[
+        ParameterType::Number => &["0", "2.5", "-3", "$.data.big", "float(nan)", "float(inf)", "float('-inf')", "5e"],
+        ParameterType::Text => &["a", "''", "'é日'", "$.data.s", "'a' * 9000", "'[a-z]('", "'%Y-%j %Q'", "'{0} {'"],
+        ParameterType::Bool => &["true", "false"],
+        ParameterType::Iterable | ParameterType::Ordered | ParameterType::Sequence | ParameterType::Iterator => &[
             "[]",
             "[1, [2], null]",
             "$.data.l",
@@ -148,16 +151,18 @@ fn argument(kind: Kind, pick: usize) -> &'static str {
             "'a,b'.split(',')",
             "[1].memorize()",
         ],
-        Kind::Map => &["{}", "$.data.m", "{a => {b => [1]}}", "[1].toDict($)"],
-        Kind::Set => &["set()", "set(1, a)", "$.data.m.keys()", "$.data.m.items()"],
-        Kind::Ordering => &["[2, 1].orderBy($)"],
-        Kind::Regex => &["regex('(a)|b')", "regex('')", "regex('(?P<x>.)*')"],
-        Kind::Datetime => &["datetime(1, 1, 1)", "datetime(9999, 12, 31, 23, 59, 59)", "now()"],
-        Kind::Timespan => &["timespan()", "timespan(days => 999999999)", "timespan(microseconds => -1)"],
-        Kind::Context => &["let(x => 1)", "with(1)"],
-        Kind::Rule | Kind::LazyRule => &["a => 1", "true => 2", "[1] => 3"],
-        Kind::Lambda => &["$", "$1 + $2", "$.a", "null", "[$, 1]", "random()", "$ > 1"],
-        Kind::Any | Kind::Null => &["null", "1", "a", "[1]", "{a => 1}", "range(2)", "regex(a)", "now()"],
+        ParameterType::Map => &["{}", "$.data.m", "{a => {b => [1]}}", "[1].toDict($)"],
+        ParameterType::Set => &["set()", "set(1, a)", "$.data.m.keys()", "$.data.m.items()"],
+        ParameterType::Ordering => &["[2, 1].orderBy($)"],
+        ParameterType::Regex => &["regex('(a)|b')", "regex('')", "regex('(?P<x>.)*')"],
+        ParameterType::Datetime => &["datetime(1, 1, 1)", "datetime(9999, 12, 31, 23, 59, 59)", "now()"],
+        ParameterType::Timespan => &["timespan()", "timespan(days => 999999999)", "timespan(microseconds => -1)"],
+        ParameterType::Context => &["let(x => 1)", "with(1)"],
+        ParameterType::Rule | ParameterType::LazyRule => &["a => 1", "true => 2", "[1] => 3"],
+        ParameterType::Lambda => &["$", "$1 + $2", "$.a", "null", "[$, 1]", "random()", "$ > 1"],
+        ParameterType::Any | ParameterType::Null => {
+            &["null", "1", "a", "[1]", "{a => 1}", "range(2)", "regex(a)", "now()"]
+        }
     };
     fitting[pick % fitting.len()]
 }
@@ -170,14 +175,16 @@ fn call(function: usize, picks: &[usize]) -> String {
     let mut arguments = Vec::new();
     for parameter in &function.parameters {
         let Some(pick) = picks.next() else { break };
-        let kind = if pick % 11 == 0 { Kind::Any } else { parameter.kind };
+        let kind = if pick % 11 == 0 { ParameterType::Any } else { parameter.kind };
         match parameter.place {
-            Place::One if parameter.default.is_some() && pick % 5 == 0 && function.how != How::Operator => {
+            ParameterPlace::One if parameter.default.is_some() && pick % 5 == 0 && function.how != How::Operator => {
                 arguments.push(format!("{} => {}", parameter.name, argument(kind, pick / 5)));
             }
-            Place::One => arguments.push(argument(kind, pick).to_owned()),
-            Place::Rest => arguments.extend((0..pick % 4).map(|more| argument(kind, pick / 3 + more).to_owned())),
-            Place::Named => arguments.push(format!("default => {}", argument(kind, pick))),
+            ParameterPlace::One => arguments.push(argument(kind, pick).to_owned()),
+            ParameterPlace::Rest => {
+                arguments.extend((0..pick % 4).map(|more| argument(kind, pick / 3 + more).to_owned()))
+            }
+            ParameterPlace::Named => arguments.push(format!("default => {}", argument(kind, pick))),
         }
     }
     match (function.how, arguments.split_first()) {
@@ -207,7 +214,7 @@ proptest! {
     }
 
     #[test]
-    fn no_row_of_tokens_panics(tokens in prop::collection::vec(0..TOKENS.len(), 0..12)) {
+    fn no_sequence_of_tokens_panics(tokens in prop::collection::vec(0..TOKENS.len(), 0..12)) {
         let text: Vec<_> = tokens.into_iter().map(|token| TOKENS[token]).collect();
         check(&text.concat());
         check(&text.join(" "));
@@ -228,7 +235,7 @@ proptest! {
 }
 
 #[test]
-fn what_cannot_be_known_is_asked_for_all_at_once() {
+fn missing_values_are_requested_together() {
     let program =
         Program::compile("[now(), random(), random(1, 6), range(3).select(random())]").expect("it is an expression");
     let Err(Stop::Ask(questions)) = program.evaluate(&Value::Null, &Limits::default(), &mut NothingDrawn) else {

@@ -1,17 +1,17 @@
-//! How the call of a function is written, for its page.
+//! The text of a call for the reference page.
 
 use super::{Function, How};
-use crate::signature::{Default, Parameter, Place};
+use crate::signature::{DefaultValue, Parameter, ParameterPlace};
 
 impl Function {
-    /// How it is called, with what each parameter takes: `collection.limit(count: int)`, `left + right`.
+    /// The text of a call with the types of its parameters: `collection.limit(count: int)`, `left + right`.
     pub fn written(&self) -> String {
         let names: Vec<_> = self.parameters.iter().map(|parameter| parameter.name).collect();
         let all: Vec<_> = self.parameters.iter().map(Parameter::written).collect();
         let first = names.first().copied().unwrap_or_default();
         match self.how {
             How::Plain => format!("{}({})", self.name, all.join(", ")),
-            How::Method | How::Both if self.parameters.first().is_some_and(|one| one.place == Place::One) => {
+            How::Method | How::Both if self.parameters.first().is_some_and(|one| one.place == ParameterPlace::One) => {
                 format!("{first}.{}({})", self.name, all[1..].join(", "))
             }
             How::Method | How::Both => format!("{first}.{}({})", self.name, all.join(", ")),
@@ -32,21 +32,21 @@ impl Function {
 }
 
 impl Parameter {
-    /// Its name with what it takes and what it is when it is left out: `count: int = 1`.
+    /// The name with the type and the default: `count: int = 1`.
     pub fn written(&self) -> String {
         let stars = match self.place {
-            Place::One => "",
-            Place::Rest => "*",
-            Place::Named => "**",
+            ParameterPlace::One => "",
+            ParameterPlace::Rest => "*",
+            ParameterPlace::Named => "**",
         };
         let null = if self.nullable && !self.kind.is_lazy() { "?" } else { "" };
         let default = match self.default {
             None => String::new(),
-            Some(Default::Null) => " = null".into(),
-            Some(Default::Bool(value)) => format!(" = {value}"),
-            Some(Default::Int(value)) => format!(" = {value}"),
-            Some(Default::Absent) => " = ..".into(),
-            Some(Default::NoTime) => " = timespan()".into(),
+            Some(DefaultValue::Null) => " = null".into(),
+            Some(DefaultValue::Bool(value)) => format!(" = {value}"),
+            Some(DefaultValue::Int(value)) => format!(" = {value}"),
+            Some(DefaultValue::Absent) => " = ..".into(),
+            Some(DefaultValue::NoTime) => " = timespan()".into(),
         };
         format!("{stars}{}: {}{null}{default}", self.name, self.kind.word())
     }
@@ -57,7 +57,7 @@ mod tests {
     use super::super::functions;
 
     #[test]
-    fn calls_are_written_as_people_write_them() {
+    fn text_of_a_call_follows_the_notation_of_users() {
         let written =
             |name: &str| functions().iter().find(|one| one.name == name).map(|one| one.written()).unwrap_or_default();
         assert_eq!(written("limit"), "collection.limit(count: int)");

@@ -2,10 +2,10 @@
 
 use crate::model::{Datum, Map, View};
 
-/// Longer texts are cut off: whoever asked for one meets the limit of bytes anyway.
+/// Longer texts are cut off; the caller fails on the limit of bytes anyway.
 const LONGEST: usize = 1 << 20;
 
-/// What `str(value)` gives in Python.
+/// Python's `str(value)`.
 pub(crate) fn text(value: &Datum) -> String {
     match value {
         Datum::Text(text) => text.to_string(),
@@ -15,7 +15,7 @@ pub(crate) fn text(value: &Datum) -> String {
     }
 }
 
-/// What `repr(value)` gives in Python.
+/// Python's `repr(value)`.
 pub(crate) fn repr(value: &Datum) -> String {
     let mut out = String::new();
     write(value, &mut out);

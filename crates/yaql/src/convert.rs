@@ -1,14 +1,14 @@
-//! Values on their way in and out.
+//! Conversion between [`blueprint::Value`] and the values of an evaluation.
 
 use std::rc::Rc;
 
 use blueprint::{Name, Value};
 
-use crate::failure::{Halt, Step};
+use crate::failure::{Evaluated, Halt};
 use crate::model::{Cursor, Datum, Entries, Key, Machine};
-use crate::words;
+use crate::text;
 
-/// A value as an expression sees it: lists can be keys, as all data can. What is no data is seen as its text.
+/// Converts data for an expression. Lists become tuples, so that all data can be keys; other values become their text.
 pub(crate) fn from_value(value: &Value) -> Datum {
     match value {
         Value::Null => Datum::Null,
@@ -31,9 +31,9 @@ pub(crate) fn from_value(value: &Value) -> Datum {
     }
 }
 
-/// The result of an expression: sequences are lists, keys are texts. Fails where a collection has too many items, and where
-/// a list or map is a key or in a set.
-pub(crate) fn to_value(machine: &mut Machine<'_>, value: Datum) -> Step<Value> {
+/// Converts the result of an expression: sequences become lists, keys become texts. Fails if a collection has too many
+/// items, or if a list or map is a key or in a set.
+pub(crate) fn to_value(machine: &mut Machine<'_>, value: Datum) -> Evaluated<Value> {
     machine.step(1)?;
     machine.budget.enter_item()?;
     let value = data(machine, value)?;
@@ -41,7 +41,7 @@ pub(crate) fn to_value(machine: &mut Machine<'_>, value: Datum) -> Step<Value> {
     Ok(value)
 }
 
-fn data(machine: &mut Machine<'_>, value: Datum) -> Step<Value> {
+fn data(machine: &mut Machine<'_>, value: Datum) -> Evaluated<Value> {
     Ok(match value {
         Datum::Null | Datum::Absent => Value::Null,
         Datum::Bool(value) => Value::Bool(value),
@@ -73,12 +73,12 @@ fn data(machine: &mut Machine<'_>, value: Datum) -> Step<Value> {
             }
             Value::list(items)
         }
-        other => Value::text(words::text(&other)),
+        other => Value::text(text::text(&other)),
     })
 }
 
-/// A key as text, written as JSON writes keys.
-fn key_text(machine: &mut Machine<'_>, key: &Datum) -> Step<Name> {
+/// A key as text, as Python's JSON encoder writes it.
+fn key_text(machine: &mut Machine<'_>, key: &Datum) -> Evaluated<Name> {
     Ok(match key {
         Datum::Text(text) => text.clone(),
         Datum::Null => "null".into(),
@@ -88,14 +88,14 @@ fn key_text(machine: &mut Machine<'_>, key: &Datum) -> Step<Name> {
             let set = key.is_set();
             let key = to_value(machine, key.clone())?;
             hashable(&key, set)?;
-            words::repr(&from_value(&key)).into()
+            text::repr(&from_value(&key)).into()
         }
-        other => words::text(other).into(),
+        other => text::text(other).into(),
     })
 }
 
-/// Refuses what can be neither in a set nor a key when all is done: lists and maps are Python's open ones then.
-fn hashable(value: &Value, set: bool) -> Step<()> {
+/// Fails for lists and maps: the result has Python's mutable ones, which can be neither keys nor items of a set.
+fn hashable(value: &Value, set: bool) -> Evaluated<()> {
     let kind = match value {
         Value::List(_) if set => "set",
         Value::List(_) => "list",
