@@ -2,7 +2,7 @@
 //!
 //! `harness` simulates a cloud, `faults` injects faults. `scenario` runs scripts, `simulation` generates them,
 //! `conformance` and `pages` run the conformance packs and the specification pages, `fuzz` has the fuzz targets,
-//! `toy_store` is a minimal store.
+//! `toy` is a minimal dialect and a minimal store.
 //!
 //! Not here: anything that the product needs.
 
@@ -16,4 +16,4 @@ pub mod pages;
 mod runtime;
 pub mod scenario;
 pub mod simulation;
-pub mod toy_store;
+pub mod toy;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::executor::block_on;
 use state::{Store, conformance};
-use testkit::toy_store::{Bucket, BucketStore};
+use testkit::toy::store::{Bucket, BucketStore};
 
 #[test]
 fn toy_store_passes_the_conformance_suite() {
