@@ -154,6 +154,13 @@ impl Fold {
         &self.head
     }
 
+    /// Says under a lease of which epoch the running operation began, if one runs: a journal that is read back does not tell.
+    pub fn resume_under(&mut self, epoch: u64) {
+        if let Some(operation) = self.journal.running().cloned() {
+            self.journal.resume(operation, epoch);
+        }
+    }
+
     /// Whether these entries may follow in one commit, under a lease of this epoch.
     ///
     /// # Errors
