@@ -1,7 +1,6 @@
-//! The contract of a store is small: one text for each instance, replaced by each commit, is a store that passes the suite.
+//! The contract of a store is small: 300 lines that replace one text for each instance with each commit pass the suite.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -44,7 +43,6 @@ fn opened(error: ExportedError) -> StoreError {
 }
 
 impl Stored {
-    /// The whole journal.
     fn tail(&self, sealer: &Sealer) -> Result<Tail, StoreError> {
         let Some(text) = &self.text else { return Ok(Tail::default()) };
         let exported = Exported::read(text, sealer).map_err(opened)?;
@@ -56,11 +54,10 @@ impl Stored {
             }
             LogEntry { sequence, operation: operation.clone(), entry }
         });
-        let entries = lines.collect();
-        Ok(Tail { revision: exported.revision, from: Checkpoint { sequence: self.pruned, ..base }, entries })
+        let from = Checkpoint { sequence: self.pruned, ..base };
+        Ok(Tail { revision: exported.revision, from, entries: lines.collect() })
     }
 
-    /// Replaces everything.
     fn put(&mut self, name: &InstanceName, tail: Tail, sealer: &Sealer) -> Result<(), StoreError> {
         let (pruned, revision) = (tail.from.sequence, tail.revision);
         let fold = folded(&tail);
@@ -82,7 +79,6 @@ impl SmallStore {
         self.shared.lock().unwrap()
     }
 
-    /// Appends entries to a journal, under a lease of this epoch.
     fn append(
         all: &BTreeMap<InstanceName, Stored>,
         name: &InstanceName,
