@@ -324,6 +324,7 @@ mod tests {
             records,
             created: 0,
             last: None,
+            needed: None,
             waiting: Vec::new(),
             holder: None,
             verified: true,
