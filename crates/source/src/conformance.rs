@@ -176,7 +176,11 @@ async fn spelling(harness: &Harness) -> Result<(), Failed> {
     check!(harness.location("a/b/d.yaml").await? != location, "two documents have one location");
     // Stored and read back.
     let again = Location::new(location.kind().clone(), location.identity().clone());
-    check_eq!(&*harness.sources.fetch(again, None, &usual()).await?.bytes, b"x: 1", "what is at a location that was kept");
+    check_eq!(
+        &*harness.sources.fetch(again, None, &usual()).await?.bytes,
+        b"x: 1",
+        "what is at a location that was kept"
+    );
     Ok(())
 }
 
