@@ -241,15 +241,14 @@ impl Config {
             for (key, value) in table {
                 written.push((Name::from(key.as_str()), self.value(value, &format!("{path}.{key}"))?.revealed()));
             }
-            settings =
-                dialects::Settings::read(dialect, &written).map_err(|why| self.wrong(format!("`{path}` {why}")))?;
+            let all = dialects::Dialects::BUILT_IN;
+            all.set(&mut settings, dialect, &written).map_err(|why| self.wrong(format!("`{path}` {why}")))?;
         }
         let mut written = Vec::with_capacity(self.documents.len());
         for (key, value) in &self.documents {
             written.push((Name::from(key.as_str()), self.value(value, &format!("documents.{key}"))?.revealed()));
         }
-        settings.limits.room =
-            dialects::Room::read(&written).map_err(|why| self.wrong(format!("`documents` {why}")))?;
+        settings.room = dialects::Room::read(&written).map_err(|why| self.wrong(format!("`documents` {why}")))?;
         Ok(settings)
     }
 

@@ -31,6 +31,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Breakpoint, IndexMap, Name, ReplaceOrder, Value};
 use diag::{Diagnostics, Severity, Span};
+use dialects::DialectRules;
 use expr::FunctionTable;
 use provider::Catalogs;
 use serde::{Deserialize, Serialize};
@@ -131,7 +132,7 @@ impl Action {
     }
 }
 
-/// Why something is done (reference 5.1).
+/// Why something is done (decision 5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
@@ -228,7 +229,7 @@ pub struct Step {
     /// Why the provider should make it anew although nothing differs, in its words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expired: Option<Name>,
-    /// The abstract resource that a transform made the thing from, as addresses print (reference 4.2).
+    /// The abstract resource that a transform made the thing from, as addresses print (decision 4.2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_from: Option<Name>,
     /// The address it had before.
@@ -425,7 +426,7 @@ impl Plan {
         })
     }
 
-    /// What for, as the plan's head has it: `deploy`, `destroy`, `reconcile`, or `rollback` (reference 5.1).
+    /// What for, as the plan's head has it: `deploy`, `destroy`, `reconcile`, or `rollback` (decision 5.1).
     pub fn purpose_word(&self) -> &'static str {
         match self.purpose {
             _ if self.kind == OperationKind::Rollback => "rollback",
@@ -584,9 +585,7 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
                 answers.data_sources.entry(name.clone()).or_insert_with(|| found.clone());
             }
             let root = documents.root().blueprint();
-            if let Some(conventions) = dialects::conventions(root.dialect) {
-                mistakes.extend(conventions.instance(&instance, root.span));
-            }
+            mistakes.extend(documents.root().checked.rules.naming.instance(&instance, root.span));
             let mut kept_inputs = Vec::new();
             let groups: Vec<Name> = documents
                 .frozen
@@ -599,7 +598,7 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
             }
             let inputs = resolve_inputs(&documents.root().checked, &given, &mut mistakes);
             frozen = Some(document);
-            immutable::heed(documents.root().blueprint(), &inputs, &mut answers, &mut kept_inputs, &mut mistakes);
+            immutable::heed(&documents.root().checked, &inputs, &mut answers, &mut kept_inputs, &mut mistakes);
             let reach = Reach::of(&documents, &options.targets);
             let within = |address: &Address| reach.covers(address);
             moves = moves::follow(&documents, within, &mut snapshot, &mut answers, &mut ledger, &mut mistakes);
@@ -704,8 +703,8 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
     if let Some(evaluation) = &evaluation {
         batches::arrange(&mut draft, evaluation, &snapshot, &catalogs, &mut mistakes);
     }
-    let dialect = documents.as_ref().map_or("", |documents| documents.root().blueprint().dialect);
-    policies::report_what_goes(&draft, dialect, &mut mistakes);
+    let rules = documents.as_ref().map_or(DialectRules::NATIVE, |documents| documents.root().checked.rules);
+    policies::report_what_goes(&draft, rules.messages, &mut mistakes);
     if options.drift == DriftPolicy::Refuse {
         policies::refuse_drift(&draft, &answers, &mut mistakes);
     }

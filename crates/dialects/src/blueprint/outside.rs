@@ -74,7 +74,7 @@ impl Lowering<'_> {
         filters
     }
 
-    /// Reports null where an item of a list must be something (S43).
+    /// Reports null where an item of a list must be something (decision S43).
     pub(super) fn null_item(&mut self, node: &Node, what: &str) -> bool {
         let null = self.is_null(node);
         if null {
@@ -216,7 +216,7 @@ impl Lowering<'_> {
         children
     }
 
-    /// Inputs of a child: scalars (section 4.2).
+    /// Inputs of a child: scalars (decision 4.2).
     fn child_inputs(&mut self, node: &Node) -> Vec<(Spanned<Name>, Expr)> {
         let map = node.as_map().unwrap_or(&[]);
         let mut inputs = Vec::with_capacity(map.len());

@@ -2,7 +2,7 @@
 //!
 //! An [`Evaluation`] holds what every declared element stands for so far. The planner settles elements in the order of
 //! the graph, so that each reads only what is settled; `apply` goes on with the same evaluation when outputs arrive.
-//! Nothing is evaluated twice unless an answer was missing, and nothing is evaluated for an absent element (ruling A12).
+//! Nothing is evaluated twice unless an answer was missing, and nothing is evaluated for an absent element (decision A12).
 //!
 //! Not here: what differs from the state (`plan`), asking the world (the caller puts [`Need`]s to it).
 
@@ -333,11 +333,8 @@ impl Evaluation {
 
     /// Has the dialect of a document complete what is said of mistakes in an expression of it.
     pub fn place(&self, unit: u32, place: Place<'_>, mine: &mut Diagnostics) {
-        if !mine.is_empty()
-            && let Some(conventions) = dialects::conventions(self.documents.unit(unit).blueprint().dialect)
-        {
-            mine.iter_mut().for_each(|one| conventions.placed(one, &place));
-        }
+        let messages = self.documents.unit(unit).checked.rules.messages;
+        mine.iter_mut().for_each(|one| messages.complete_at(one, &place));
     }
 
     /// The named intermediate values that are known.
@@ -348,7 +345,7 @@ impl Evaluation {
         })
     }
 
-    /// Settles a named intermediate value (ruling S48).
+    /// Settles a named intermediate value (decision S48).
     pub fn settle_local(&mut self, index: u32, found: &mut Diagnostics) -> Result<(), Need> {
         let documents = self.documents.clone();
         let Some((unit, name, local)) = documents.local(index) else { return Ok(()) };
@@ -431,7 +428,7 @@ impl Evaluation {
         }
     }
 
-    /// The items of a repetition; `None` if it is in error. `none` items are dropped first (ruling S37).
+    /// The items of a repetition; `None` if it is in error. `none` items are dropped first (decision S37).
     pub fn items(
         &mut self,
         site: Site<'_>,
@@ -538,8 +535,8 @@ impl Evaluation {
         found: &mut Diagnostics,
     ) -> Result<Option<Value>, Need> {
         let name = name_in(site.owner);
-        let foreign = dialects::conventions(self.documents.unit(site.unit).blueprint().dialect).is_some();
-        if foreign && ty.takes_anything() {
+        let specs = self.documents.unit(site.unit).checked.rules.specs;
+        if specs.skips_open_types() && ty.takes_anything() {
             return Ok(Some(Value::Map(Arc::default())));
         }
         let value = match self.present_at(site, Place::new(Part::Spec, name, &resource.spec), found) {
@@ -548,14 +545,9 @@ impl Evaluation {
             Err(_) => return Ok(None),
         };
         let mut mistakes = Diagnostics::new();
-        let value = match dialects::conventions(self.documents.unit(site.unit).blueprint().dialect) {
-            Some(conventions) => {
-                let (expr, holder) = (&resource.spec, resource.spec_key);
-                let at = dialects::SpecAt { expr, holder, resource: name, part: Part::Spec };
-                conventions.spec(&value, at, &ty.schema, &mut mistakes)
-            }
-            None => check::spec::conform_resource(&value, resource, ty, &mut mistakes),
-        };
+        let at = dialects::SpecAt { expr: &resource.spec, holder: resource.spec_key, resource: name, part: Part::Spec };
+        let native = |value: &Value, found: &mut Diagnostics| check::spec::conform_resource(value, resource, ty, found);
+        let value = specs.fit(&value, at, &ty.schema, &native, &mut mistakes);
         let failed = mistakes.has_errors();
         found.append(mistakes);
         Ok(if failed || !self.keep(&value, resource.spec.span) { None } else { Some(value) })
@@ -585,11 +577,10 @@ impl Evaluation {
     fn says_retain(&mut self, site: Site<'_>, removal: &Expr, found: &mut Diagnostics) -> Result<bool, Need> {
         match self.present_at(site, Place::new(Part::Removal, name_in(site.owner), removal), found) {
             Ok(value) => {
-                let blueprint = self.documents.unit(site.unit).blueprint();
-                if let Some(conventions) = dialects::conventions(blueprint.dialect)
-                    && removal.as_literal().is_none()
+                let checked = &self.documents.unit(site.unit).checked;
+                if removal.as_literal().is_none()
                     && !value.has_unknown()
-                    && let Some(refused) = conventions.removal(&value, &blueprint.version)
+                    && let Some(refused) = checked.rules.specs.removal(&value, &checked.blueprint.version)
                 {
                     found.push(refused.label(removal.span, "this is what it comes to"));
                 }
@@ -687,11 +678,11 @@ impl Evaluation {
         if !self.keep(&value, export.field.span) {
             return Ok(None);
         }
-        // A field that nobody set is left out like one that is absent (rulings S31, A13).
+        // A field that nobody set is left out like one that is absent (decisions S31, A13).
         Ok(check::value::exported(value, &export.ty, &export.field, found).ok())
     }
 
-    /// Checks descriptions: what has no value stays as written, with a warning (ruling A10).
+    /// Checks descriptions: what has no value stays as written, with a warning (decision A10).
     pub fn descriptions(&mut self, found: &mut Diagnostics) {
         let documents = self.documents.clone();
         // A document that stands in many places is spoken of once.

@@ -1,5 +1,5 @@
-//! An evaluated spec made to fit its schema: converted (section 1.5), defaults filled (5.2), sensitive fields marked
-//! secret (ruling A15), and everything reported that only the results of substitutions show.
+//! An evaluated spec made to fit its schema: converted (decision 1.5), defaults filled (5.2), sensitive fields marked
+//! secret (decision A15), and everything reported that only the results of substitutions show.
 //!
 //! What is written out was checked with the document and is not reported again. Unknown parts stay as they are; they are
 //! conformed again when they are known. Nothing that was given is dropped (`none` was dropped by the evaluation, A13).
@@ -32,6 +32,21 @@ pub fn conform_resource(
     conform_at(value, &resource.spec, resource.spec_key, resource_type, found)
 }
 
+/// The same for any schema; a missing required field is placed at `holder`.
+pub fn conform_schema(
+    value: &Value,
+    expr: &Expr,
+    holder: Span,
+    schema: &Arc<Schema>,
+    found: &mut Diagnostics,
+) -> Value {
+    let (bare, secret) = value.exposed();
+    let Value::Map(map) = bare else { return value.clone() };
+    let mut conforming = Conforming { patterns: Patterns::default(), found };
+    let at = At { expr: Some(expr), span: expr.span, holder };
+    Value::Map(Arc::new(conforming.object(map, schema, at))).tainted(secret)
+}
+
 fn conform_at(
     value: &Value,
     expr: &Expr,
@@ -39,20 +54,19 @@ fn conform_at(
     resource_type: &ResourceType,
     found: &mut Diagnostics,
 ) -> Value {
-    let (bare, secret) = value.exposed();
-    let Value::Map(map) = bare else { return value.clone() };
-    let mut conforming = Conforming { patterns: Patterns::default(), found };
-    let at = At { expr: Some(expr), span: expr.span, holder };
-    let spec = conforming.object(map, &resource_type.schema, at);
+    let spec = conform_schema(value, expr, holder, &resource_type.schema, found);
+    if spec.bare().as_map().is_none() {
+        return spec;
+    }
     for rejection in &resource_type.rejects {
         let refused =
             spec.get(&rejection.field).is_some_and(|value| !value.is_null() && same(value, &rejection.equals));
         let written = entry(expr, &rejection.field);
         if refused && written.is_none_or(|value| value.inner().as_literal().is_none()) {
-            conforming.found.push(rejected(&rejection.message, written.map_or(expr.span, |value| value.span)));
+            found.push(rejected(&rejection.message, written.map_or(expr.span, |value| value.span)));
         }
     }
-    Value::Map(Arc::new(spec)).tainted(secret)
+    spec
 }
 
 struct Conforming<'f> {
@@ -110,7 +124,7 @@ impl Conforming<'_> {
                         Some(value) if !value.is_null() => {
                             self.put(&mut out, schema, &key.item, value, At::of(expr, key.span))
                         }
-                        // Null that is written is a value where the field says so (ruling S43).
+                        // Null that is written is a value where the field says so (decision S43).
                         _ if matches!(expr.kind, ExprKind::Literal(Value::Null))
                             && schema.fields.get(&key.item).is_some_and(|field| field.nullable) =>
                         {

@@ -1,7 +1,7 @@
 //! Every type name of a resource or data source, and every transform, is one that some provider offers.
 //!
 //! Not here: what a type demands (`spec`, `data_sources`). A resource whose type is unknown is open: its fields are
-//! anything, so that one mistake gives one diagnostic (ruling S26). Types that only a transform knows are abstract: they
+//! anything, so that one mistake gives one diagnostic (decision S26). Types that only a transform knows are abstract: they
 //! are checked against what the transform says of them, and again once it has run.
 
 use std::sync::Arc;
@@ -108,9 +108,10 @@ impl Checker<'_> {
         if self.unknown_transform {
             return TypeOf::Open;
         }
-        let conventions = dialects::conventions(self.blueprint.dialect);
         let mut diagnostic = match problem {
-            TypeRef::UnknownNamespace if conventions.is_none() => unknown_provider(name, self.catalogs),
+            TypeRef::UnknownNamespace if self.rules.naming.types_begin_with_provider() => {
+                unknown_provider(name, self.catalogs)
+            }
             _ => {
                 let diagnostic = codes::UNKNOWN_RESOURCE_TYPE
                     .new(format!("unknown resource type `{}`", name.item))
@@ -124,9 +125,7 @@ impl Checker<'_> {
                 }
             }
         };
-        if let Some(conventions) = conventions {
-            diagnostic.words = conventions.words(&dialects::Mistake::NoType(written)).map(Box::new);
-        }
+        diagnostic.words = self.rules.messages.of(&dialects::Mistake::NoType(written)).map(Box::new);
         self.found.push(diagnostic);
         TypeOf::Open
     }
