@@ -95,7 +95,7 @@ impl Apply {
         }
         let Some(request) = self.running[task as usize].request.clone() else { return };
         let verb = request.operation.word();
-        let policy = self.lanes.policy(&request.type_name);
+        let policy = self.lanes.policy(request.type_name.package_name());
         let exhausted = policy.of(error.kind).is_some_and(|policy| tries >= policy.attempts);
         let mut diagnostic = if late {
             let limit = self.running[task as usize].limit.unwrap_or_default();
@@ -415,7 +415,7 @@ impl Apply {
     fn pause_after(&self, task: u32, error: &ProviderError) -> Option<Duration> {
         let running = &self.running[task as usize];
         let request = running.request.as_ref()?;
-        self.lanes.policy(&request.type_name).again(error, running.tries, &request.token)
+        self.lanes.policy(request.type_name.package_name()).again(error, running.tries, &request.token)
     }
 
     fn try_again(

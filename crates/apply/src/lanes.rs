@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use blueprint::{IndexMap, Name};
+use blueprint::{IndexMap, Name, TypeId};
 use provider::{Catalogs, Rate, RetryPolicy};
 
 use super::queue::{Queue, Ranks};
@@ -77,14 +77,14 @@ impl Lanes {
         lanes
     }
 
-    /// The lane of a type, or of a namespace.
-    fn of(&self, type_name: &str) -> Option<u32> {
-        self.of.get(Catalogs::namespace_of(type_name)).copied()
+    /// The lane of a package.
+    fn of(&self, package: &str) -> Option<u32> {
+        self.of.get(package).copied()
     }
 
-    /// How calls about things of this type are made again.
-    pub(crate) fn policy(&self, type_name: &str) -> RetryPolicy {
-        self.of(type_name).map_or_else(RetryPolicy::default, |lane| self.all[lane as usize].retries)
+    /// How calls to the provider of a package are made again.
+    pub(crate) fn policy(&self, package: &str) -> RetryPolicy {
+        self.of(package).map_or_else(RetryPolicy::default, |lane| self.all[lane as usize].retries)
     }
 
     fn enter(&mut self, lane: u32) {
@@ -121,7 +121,7 @@ impl Lanes {
 impl Apply {
     fn lane_of(&self, task: u32) -> Option<u32> {
         let decided = self.plan.tasks[task as usize].decision.as_ref()?;
-        self.lanes.of(&decided.type_name)
+        self.lanes.of(decided.type_name.package_name())
     }
 
     /// Whether the provider of a task has room for it. If not, the task is held until it has.
@@ -195,8 +195,8 @@ impl Apply {
     }
 
     /// Whether a thing may be looked at now; if not, it is as soon as that is allowed.
-    pub(super) fn may_look(&mut self, task: u32, type_name: &str) -> bool {
-        let Some(lane) = self.lanes.of(type_name) else { return true };
+    pub(super) fn may_look(&mut self, task: u32, type_name: &TypeId) -> bool {
+        let Some(lane) = self.lanes.of(type_name.package_name()) else { return true };
         if !self.lanes.all[lane as usize].may_call() {
             self.lanes.all[lane as usize].looks.push_back(task);
             return false;

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use blueprint::wire::Document;
-use blueprint::{Address, IndexMap, Name, Value};
+use blueprint::{Address, IndexMap, Name, TypeId, Value};
 use futures::channel::mpsc;
 use futures::{StreamExt as _, lock};
 use provider::{
@@ -113,12 +113,12 @@ impl<'w> Patient<'w> {
     /// puts many `together` sees to it that these are not too many.
     async fn put<'a, T>(
         &'a self,
-        type_name: &'a str,
+        namespace: &'a str,
         together: bool,
         what: &'a (dyn fmt::Display + Sync),
         put: impl Fn() -> BoxFuture<'a, Result<T, ProviderError>>,
     ) -> Result<T, ProviderError> {
-        let Some(lane) = self.lanes.get(Catalogs::namespace_of(type_name)) else { return put().await };
+        let Some(lane) = self.lanes.get(namespace) else { return put().await };
         let mut retries = 0;
         loop {
             let answer = {
@@ -206,26 +206,30 @@ impl World for Patient<'_> {
     fn check<'a>(
         &'a self,
         address: &'a Address,
-        type_name: &'a str,
+        type_name: &'a TypeId,
         spec: &'a Value,
         folder: &'a str,
     ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
-        Box::pin(self.put(type_name, false, address, move || self.world.check(address, type_name, spec, folder)))
+        Box::pin(
+            self.put(type_name.package_name(), false, address, move || {
+                self.world.check(address, type_name, spec, folder)
+            }),
+        )
     }
 
     fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         let (type_name, address) = (question.type_name, question.address);
-        Box::pin(self.put(type_name, true, address, move || self.world.read(question.clone())))
+        Box::pin(self.put(type_name.package_name(), true, address, move || self.world.read(question.clone())))
     }
 
     fn plan<'a>(&'a self, question: PlanQuestion<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         let (type_name, address) = (question.type_name, question.address);
-        Box::pin(self.put(type_name, false, address, move || self.world.plan(question.clone())))
+        Box::pin(self.put(type_name.package_name(), false, address, move || self.world.plan(question.clone())))
     }
 
     fn preflight<'a>(&'a self, question: PreflightQuestion<'a>) -> BoxFuture<'a, Result<Preflight, ProviderError>> {
         let (type_name, address) = (question.type_name, question.address);
-        Box::pin(self.put(type_name, false, address, move || self.world.preflight(question.clone())))
+        Box::pin(self.put(type_name.package_name(), false, address, move || self.world.preflight(question.clone())))
     }
 
     fn settings(&self, namespace: &str) -> Value {
@@ -234,13 +238,16 @@ impl World for Patient<'_> {
 
     fn fetch<'a>(
         &'a self,
-        type_name: &'a str,
+        type_name: &'a TypeId,
         filters: &'a [(Name, Name, Value)],
         annotations: &'a Value,
         folder: &'a str,
     ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         Box::pin(async move {
-            self.put(type_name, false, &type_name, || self.world.fetch(type_name, filters, annotations, folder)).await
+            self.put(type_name.package_name(), false, &type_name, || {
+                self.world.fetch(type_name, filters, annotations, folder)
+            })
+            .await
         })
     }
 
@@ -255,7 +262,7 @@ impl World for Patient<'_> {
         })
     }
 
-    fn manages(&self, type_name: &str) -> bool {
+    fn manages(&self, type_name: &TypeId) -> bool {
         self.world.manages(type_name)
     }
 

@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Child, Expr, ExprKind, Head, Name, Ref, Resource, Type, Value};
+use blueprint::{AccessorKind, Child, Expr, ExprKind, Head, Name, Ref, Resource, Type, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Severity, Span};
 use dialects::{Conventions, Mistake, Part, Place, SpecAt};
 use expr::{Ask, AskFailure, Read, Scope, Stop};
@@ -91,7 +91,7 @@ impl Checker<'_> {
         }
         for (name, child) in &blueprint.children {
             let mut found = Diagnostics::new();
-            let ty = child.expansion.as_ref().map(|it| self.catalogs.resource_type(&it.kind.item));
+            let ty = child.expansion.as_ref().map(|it| self.catalogs.resource_type(&TypeId::from(&it.kind.item)));
             let ty = ty.as_ref().and_then(|ty| if let TypeRef::Known(ty) = ty { Some(ty) } else { None });
             let there = child.condition.as_ref().is_none_or(|it| !known.is_false(it));
             self.removal(conventions, child.removal.as_deref(), &known);
@@ -134,7 +134,7 @@ impl Checker<'_> {
             let place = Place::new(Part::Spec, name, &expansion.spec);
             self.attributes(conventions, place, &mut found);
             let value = known.value_at(conventions, place, &mut found);
-            let ty = self.catalogs.resource_type(&expansion.kind.item);
+            let ty = self.catalogs.resource_type(&TypeId::from(&expansion.kind.item));
             if let (Some(value), TypeRef::Known(ty)) = (value, ty) {
                 let (expr, holder) = (&expansion.spec, expansion.spec_key);
                 let at = SpecAt { expr, holder, resource: name, part: Part::Spec };
@@ -372,7 +372,7 @@ impl Checker<'_> {
         }
         let below = &self.child(at)?.checked.blueprint;
         if let Some(written) = &child.stands_for
-            && let TypeRef::Known(ty) = self.catalogs.resource_type(&written.item)
+            && let TypeRef::Known(ty) = self.catalogs.resource_type(&TypeId::from(&written.item))
             && let Some(theirs) = dialects::conventions(below.dialect)
         {
             let attributes: Vec<Name> = ty.attribute_names().map(|(name, _)| name.clone()).collect();
