@@ -109,12 +109,11 @@ impl Apply {
         } else {
             codes::PROVIDER_FAILED.new(format!("the provider refused to {verb} `{}`", decided.address))
         };
-        if let Some(evaluation) = &self.evaluation
-            && let Some(conventions) = dialects::conventions(evaluation.documents.root().blueprint().dialect)
-        {
+        if let Some(evaluation) = &self.evaluation {
             let (children, resource) = (&decided.address.path, &decided.address.name);
             let mistake = dialects::Mistake::Refused { operation: verb, children, resource, said: &error.message };
-            diagnostic.words = conventions.words(&mistake).map(Box::new);
+            let messages = evaluation.documents.root().checked.rules.messages;
+            diagnostic.words = messages.of(&mistake).map(Box::new);
         }
         // The message says already that the time is over.
         if !late || !matches!(error.kind, ErrorKind::TimedOut | ErrorKind::Cancelled) {

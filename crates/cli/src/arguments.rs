@@ -158,6 +158,7 @@ impl Command {
             Command::State(command) => match &command.command {
                 StateCommand::Move { consent, .. }
                 | StateCommand::Remove { consent, .. }
+                | StateCommand::Prune { consent, .. }
                 | StateCommand::Import { consent, .. } => consent.yes,
                 StateCommand::Export { .. } | StateCommand::Verify | StateCommand::Rekey { .. } => false,
             },
@@ -635,6 +636,19 @@ pub(crate) enum StateCommand {
     /// Rows that were written with a key are checked with that key: nobody without it can have changed them. Rows that were
     /// written without a key are checked for damage. An older copy of the whole file is not detected.
     Verify,
+    /// Remove old operations from the history
+    ///
+    /// Keeps the newest generations, the newest that succeeded, and what rollback and interrupted operations need. Removes the
+    /// journal and the documents of all older operations. The resources and their records do not change.
+    Prune {
+        /// Generations to keep [default: `keep` under `[history]` in `cyan.toml`]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        keep: Option<u64>,
+        #[command(flatten)]
+        which: Which,
+        #[command(flatten)]
+        consent: Consent,
+    },
     /// Encrypt all secrets of the state with another key
     ///
     /// Needs the present key, and that no operation runs. Changes all secrets or none.

@@ -18,6 +18,9 @@
 //! [documents]
 //! members = 20000
 //!
+//! [history]
+//! keep = 50
+//!
 //! [dialects.hot]
 //! nesting = 8
 //! ```
@@ -90,6 +93,9 @@ pub(crate) struct Config {
     /// How much documents may ask for.
     #[serde(default)]
     documents: toml::Table,
+    /// Which operations of the past are kept.
+    #[serde(default)]
+    pub(crate) history: HistoryConfig,
     /// What is set for dialects, by name.
     #[serde(default)]
     dialects: Providers,
@@ -105,6 +111,22 @@ pub(crate) struct Config {
 struct InstanceConfig {
     #[serde(default)]
     providers: Providers,
+}
+
+/// Which operations of the past are kept.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HistoryConfig {
+    /// How many generations, at least; all of them if it is not set.
+    #[serde(default, deserialize_with = "generations")]
+    pub(crate) keep: Option<u64>,
+}
+
+/// A number of generations, with a message of our own if it is none.
+fn generations<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let value = toml::Value::deserialize(deserializer)?;
+    let number = value.as_integer().and_then(|number| u64::try_from(number).ok()).filter(|number| *number > 0);
+    number.map(Some).ok_or_else(|| serde::de::Error::custom("expected a number of generations, at least 1"))
 }
 
 /// A number of things at once, in words of ours if it is none.
@@ -219,15 +241,14 @@ impl Config {
             for (key, value) in table {
                 written.push((Name::from(key.as_str()), self.value(value, &format!("{path}.{key}"))?.revealed()));
             }
-            settings =
-                dialects::Settings::read(dialect, &written).map_err(|why| self.wrong(format!("`{path}` {why}")))?;
+            let all = dialects::Dialects::BUILT_IN;
+            all.set(&mut settings, dialect, &written).map_err(|why| self.wrong(format!("`{path}` {why}")))?;
         }
         let mut written = Vec::with_capacity(self.documents.len());
         for (key, value) in &self.documents {
             written.push((Name::from(key.as_str()), self.value(value, &format!("documents.{key}"))?.revealed()));
         }
-        settings.limits.room =
-            dialects::Room::read(&written).map_err(|why| self.wrong(format!("`documents` {why}")))?;
+        settings.room = dialects::Room::read(&written).map_err(|why| self.wrong(format!("`documents` {why}")))?;
         Ok(settings)
     }
 

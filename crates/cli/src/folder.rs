@@ -58,7 +58,7 @@ pub(crate) fn is_text(name: &str) -> bool {
 
 /// Whether a dialect is certain that a file is a document of its own.
 fn is_document(path: &Path, name: &str) -> bool {
-    is_text(name) && with_tree(path, name, dialects::is_document).unwrap_or(false)
+    is_text(name) && with_tree(path, name, |document| dialects::Dialects::BUILT_IN.recognise(document)).unwrap_or(false)
 }
 
 /// What is told of a file by its tree; none for what is no text, or so large that nobody forgot to name it.

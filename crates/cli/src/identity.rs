@@ -135,7 +135,8 @@ fn stated_in(path: &Path) -> Option<String> {
     let file = FileId::new(0);
     let (tree, _) = syntax::parse(file, &text, syntax::Format::of_name(name));
     let document = dialects::Document { file, name, text: &text, tree: &tree, around: &Default::default() };
-    let lowered = dialects::dialect_of(&document)?.lower(&document, &Default::default(), &Default::default());
+    let lowered =
+        dialects::Dialects::BUILT_IN.of(&document)?.lower(&document, &Default::default(), &Default::default());
     lowered.blueprint.instance.map(|stated| stated.item.to_string())
 }
 
@@ -324,6 +325,7 @@ mod tests {
             records,
             created: 0,
             last: None,
+            needed: None,
             waiting: Vec::new(),
             holder: None,
             verified: true,

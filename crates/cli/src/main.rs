@@ -22,6 +22,7 @@ mod json;
 mod key;
 mod operation;
 mod registry;
+mod retention;
 mod setup;
 mod signals;
 mod terminal;

@@ -16,6 +16,7 @@ use crate::commands::rollback::WayBack;
 use crate::course::Course;
 use crate::exit::{CommandError, Exit};
 use crate::registry::Registry;
+use crate::retention;
 use crate::setup::{Setup, raise_warnings};
 use crate::view::live::Live;
 use crate::view::plan as plan_view;
@@ -336,6 +337,12 @@ pub(crate) async fn carry_out_shown(
             }
         }
     };
+    if exit == Exit::Done {
+        let keep = setup.config.history.keep;
+        if let Err(error) = retention::after_an_operation(store.as_ref(), instance, &who(), keep).await {
+            report.terminal.say(format!("The history of `{instance}` was not pruned: {error}."));
+        }
+    }
     if !report.is_json() {
         let mut text = String::new();
         if exit == Exit::Done
@@ -458,7 +465,7 @@ async fn run(
 }
 
 /// Who runs this, as `user@host (process N)`.
-fn who() -> String {
+pub(crate) fn who() -> String {
     let user = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
     let user = user.unwrap_or_else(|| "somebody".to_owned());
     format!("{user}@{} (process {})", host(), std::process::id())

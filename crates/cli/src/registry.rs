@@ -121,7 +121,7 @@ impl Offer {
             }
         }
         let (catalogs, mut functions, wrong) = provider::combine(catalogs);
-        dialects::insert_functions(&mut functions, &self.settings);
+        dialects::Dialects::BUILT_IN.insert_functions(&mut functions, &self.settings);
         debug_assert!(wrong.is_empty(), "{wrong:?}");
         let mut registry = Registry {
             offer: self.clone(),

@@ -223,7 +223,7 @@ fn documents_in(within: &Path) -> io::Result<Vec<String>> {
 }
 
 fn is_recognised(path: &Path, name: &str) -> bool {
-    folder::with_tree(path, name, |document| dialects::dialect_of(document).is_some()).unwrap_or(false)
+    folder::with_tree(path, name, |document| dialects::Dialects::BUILT_IN.of(document).is_some()).unwrap_or(false)
 }
 
 /// A document as it was found.
@@ -550,9 +550,17 @@ async fn check(source: &Source, registry: Registry, known: &Known<'_>) -> Read {
     let file = files.add(source.shown.clone(), source.text.clone());
     let mut found = Diagnostics::new();
     let alone =
-        Surroundings { limits: registry.offer.settings.limits, types: Some(registry.types()), ..Surroundings::NONE };
+        Surroundings { settings: registry.offer.settings.clone(), types: Some(registry.types()), ..Surroundings::NONE };
     let (around, environment) = surrounded(source, file, alone, &mut files, &mut found);
-    let loaded = engine::load(&files, file, &registry.functions, registry.catalogs.packages(), &around, &mut found);
+    let loaded = engine::load(
+        &files,
+        file,
+        &dialects::Dialects::BUILT_IN,
+        &registry.functions,
+        registry.catalogs.packages(),
+        &around,
+        &mut found,
+    );
     let working_directory = std::env::current_dir().ok().and_then(|folder| folder.to_str().map(Name::from));
     let world = Shell {
         providers: registry.providers.clone(),
@@ -575,6 +583,7 @@ async fn check(source: &Source, registry: Registry, known: &Known<'_>) -> Read {
         files: &mut files,
         catalogs: &registry.catalogs,
         functions: &registry.functions,
+        dialects: &dialects::Dialects::BUILT_IN,
         given: known.given,
         around: &around,
         world: &world,
@@ -619,7 +628,7 @@ fn surrounded(
     }
     let beside: Vec<Beside<'_>> =
         trees.iter().map(|(file, name, folder, tree)| Beside { file: *file, name, folder, tree }).collect();
-    let surrounded = dialects::surround(&document, &beside);
+    let surrounded = dialects::Dialects::BUILT_IN.surround(&document, &beside);
     // What is taken for a key in a broken text can be a value.
     let clean = |said: diag::Diagnostic| match unread.iter().find(|(file, _)| *file == said.span().file) {
         Some((_, text)) => inputs::unquoted(said, text),

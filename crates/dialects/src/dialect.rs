@@ -1,20 +1,17 @@
-//! What a dialect is.
+//! The contract of a dialect.
 
-use blueprint::{Blueprint, Expansion, Expr, Packages, Wanted};
+use blueprint::{Blueprint, Expr, Packages, Value};
 use diag::{Code, Diagnostics};
 use expr::FunctionTable;
 
-use crate::{Beside, Conventions, Document, Evaluating, Expanded, Expanding, Lowered, Setting, Shape, Surrounded};
+use crate::{Beside, DialectRules, DialectSettings, Document, Explained, Lowered, Setting, Shape, Surrounded, Wanted};
 
 /// A document language. Holds no state.
+///
+/// A dialect must recognise a document, lower it and describe its shape; everything else has a native default.
 pub trait Dialect: Send + Sync {
     /// Its name: `blueprint`.
     fn name(&self) -> &'static str;
-
-    /// Codes that only documents of this dialect cause, in lists.
-    fn codes(&self) -> &'static [&'static [&'static Code]] {
-        &[]
-    }
 
     /// How sure the dialect is that the document is its own: 0 not at all, 100 certainly.
     fn recognise(&self, document: &Document<'_>) -> u8;
@@ -22,71 +19,59 @@ pub trait Dialect: Send + Sync {
     /// Its sections and keys, as data.
     fn shape(&self) -> &'static Shape;
 
+    /// What it needs besides the text before it can lower it. It is asked again once that is answered, until everything
+    /// that it wants is among the document's answers.
+    fn wants(&self, _document: &Document<'_>) -> Vec<Wanted> {
+        Vec::new()
+    }
+
+    /// The meaning of the document. Types are resolved with `packages`, the hosted packages at hand. Never fails: what
+    /// cannot be understood is reported and left out. What the dialect wanted is among the document's answers, as a
+    /// value or as the reason why there is none.
+    fn lower(&self, document: &Document<'_>, functions: &FunctionTable, packages: &Packages) -> Lowered;
+
+    /// How its values are made, checked, named and reported.
+    fn rules(&self) -> DialectRules {
+        DialectRules::NATIVE
+    }
+
+    /// Codes that only documents of this dialect cause, in lists.
+    fn codes(&self) -> &'static [&'static [&'static Code]] {
+        &[]
+    }
+
     /// Whether a text that is JSON is read as JSON, whatever its file is called.
     fn reads_json_first(&self) -> bool {
         false
     }
 
-    /// What can be set for it.
+    /// Its settings.
     fn settings(&self) -> &'static [Setting] {
         &[]
     }
 
-    /// The functions of its own that its documents can call; none where these are the common ones.
+    /// Adds the functions of its own that its documents can call, as they are set, to the table of all.
+    fn insert_functions(&self, _table: &mut FunctionTable, _settings: &DialectSettings) {}
+
+    /// Descriptions of the functions of its own; none where its documents call the common ones.
     fn functions(&self) -> Vec<Explained> {
         Vec::new()
     }
 
-    /// What files that are given along with a root, of whatever dialect, come to; none where the dialect has no such files.
+    /// Reads the companion files of a root, whatever its dialect; none if the dialect has no such files.
     fn surround(&self, _root: &Document<'_>, _beside: &[Beside<'_>]) -> Option<Surrounded> {
         None
     }
 
-    /// What it needs beyond the tree before it can lower it.
-    fn wants(&self, document: &Document<'_>) -> Vec<Wanted>;
-
-    /// The meaning of the document. Types are resolved with `packages`, the hosted packages at hand. Never fails: what cannot be
-    /// understood is reported and left out.
-    fn lower(&self, document: &Document<'_>, functions: &FunctionTable, packages: &Packages) -> Lowered;
-
-    /// The document that a group of members is, in one of its places. Never fails: what is wrong is reported in the answer.
-    fn expand(&self, _expansion: &Expansion, _place: &Expanding<'_>) -> Expanded {
-        Expanded::default()
-    }
-
-    /// An [unsettled](Blueprint::unsettled) document in one of its places, where `value` says what an expression comes to; Unknown
-    /// as far as that is not known before the deployment, and why it is in error unless that is said elsewhere. `complete`: what
-    /// is not known now never will be in time.
-    fn settle(
-        &self,
-        blueprint: &Blueprint,
-        _complete: bool,
-        _value: Evaluating<'_>,
-        _found: &mut Diagnostics,
-    ) -> Blueprint {
-        blueprint.clone()
-    }
-
-    /// An expression that stands alone, read as one of a document that means this; none where `${..}` is the form of all.
+    /// An expression that stands alone, read as one of a document that means this; none where `${..}` is the form of
+    /// all.
     fn expression(&self, _typed: &Document<'_>, _of: &Blueprint) -> Option<(Expr, Diagnostics)> {
         None
     }
 
-    /// How its values are made and fitted, where that is not the native dialect's way.
-    fn conventions(&self) -> Option<&'static dyn Conventions> {
+    /// A text as data, read as documents of this dialect are; none where it is no map, or the dialect reads no such
+    /// texts.
+    fn data(&self, _text: &str) -> Option<Value> {
         None
     }
-}
-
-/// What a person reads of a function of a dialect.
-#[derive(Clone, Debug)]
-pub struct Explained {
-    /// Its name in a document.
-    pub name: &'static str,
-    /// What it does, in a paragraph of Markdown.
-    pub docs: &'static str,
-    /// In which versions of the language it can be called, and where, as a sentence.
-    pub since: String,
-    /// Calls, each with what it gives: a value in JSON, `! code` for an error, nothing where the call says enough.
-    pub examples: Vec<(String, String)>,
 }

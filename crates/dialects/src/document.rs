@@ -1,4 +1,4 @@
-//! What a dialect reads, and what it makes of that.
+//! The input and the output of lowering.
 
 use blueprint::Blueprint;
 use diag::{Diagnostics, FileId};
@@ -16,14 +16,14 @@ pub struct Document<'a> {
     pub text: &'a str,
     /// Its tree.
     pub tree: &'a Tree,
-    /// What it stands in.
+    /// Its context.
     pub around: &'a Surroundings,
 }
 
 /// A blueprint, and everything that is wrong with the document it came from.
 pub struct Lowered {
-    /// The meaning of what could be understood.
+    /// The meaning of the parts without mistakes.
     pub blueprint: Blueprint,
-    /// What is wrong, in document order.
+    /// All mistakes, in document order.
     pub diagnostics: Diagnostics,
 }

@@ -1,4 +1,4 @@
-//! What a dialect is told when it writes a group out, or settles a document in one of its places.
+//! The data for writing a group out and for settling a document.
 
 use blueprint::{Blueprint, Expr, Name, Value};
 use diag::Diagnostics;
@@ -10,20 +10,21 @@ pub const UNFINISHED: &str = "unfinished";
 
 /// Where a group of members is written out.
 pub struct Expanding<'a> {
-    /// What an expression of the document above comes to; Unknown as far as that is not known before the deployment.
+    /// Evaluates an expression of the document above. Parts that are not known before the deployment are Unknown.
     pub value: &'a dyn Fn(&Expr) -> Value,
-    /// All inputs are given: what is not known now never will be in time.
+    /// All inputs are given: a value that is Unknown now will not become known in time.
     pub complete: bool,
-    /// What was remembered of the group when it was last written out; null the first time.
+    /// The memory of the group from when it was last written out; null the first time.
     pub memory: &'a Value,
-    /// What the state remembers of it, which is something else where a plan is kept or an earlier generation comes back; null
-    /// if nothing. Its entry [`UNFINISHED`] is there as long as the operation that wrote it has not ended well.
+    /// What the state remembers of it, which is something else where a plan is kept or an earlier generation comes
+    /// back; null if nothing. Its entry [`UNFINISHED`] is there as long as the operation that wrote it has not ended
+    /// well.
     pub before: &'a Value,
     /// The name of the member that has an id, in the state.
     pub named: &'a dyn Fn(&str) -> Option<Name>,
     /// The children above its members, itself included.
     pub path: &'a [Name],
-    /// What it stands in.
+    /// Its context.
     pub around: &'a Surroundings,
 }
 
@@ -34,15 +35,15 @@ pub struct Expanded {
     pub blueprint: Blueprint,
     /// The text of that document instead, where it is one.
     pub text: Option<Name>,
-    /// It is not known yet what it is: nothing is written out.
+    /// The definition is not known yet: nothing is written out.
     pub is_open: bool,
-    /// What is to be remembered of it: data.
+    /// The data to remember until the next time.
     pub memory: Value,
-    /// What is wrong with its definition.
+    /// Mistakes in its definition.
     pub diagnostics: Diagnostics,
     /// A document that its members would be, if it had any: its inputs are read all the same, where it can be read.
     pub sample: Option<diag::Spanned<Name>>,
 }
 
-/// What an expression comes to: Unknown as far as that is not known yet; or why it is in error, unless that is said elsewhere.
+/// Evaluates an expression: Unknown as far as it is not known yet; or the error, unless that is reported elsewhere.
 pub type Evaluating<'v> = &'v dyn Fn(&Expr) -> Result<Value, Option<Box<diag::Diagnostic>>>;

@@ -1,35 +1,35 @@
 //! One folder per document language: recognise a tree, lower it to a [`Blueprint`](blueprint::Blueprint), bring its
 //! sections and keys as data.
 //!
-//! A dialect holds no state and awaits nothing: what it needs beyond the tree it says with [`Dialect::wants`].
+//! A dialect holds no state and awaits nothing: what it needs beyond the tree it returns from [`Dialect::wants`]. What
+//! differs between dialects after lowering it states as [`DialectRules`].
 //!
 //! Not here: whether names, types and fields fit (`engine::check`); evaluating anything (`expr`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod blueprint;
 pub mod codes;
-mod conventions;
 mod dialect;
 mod document;
 mod expansion;
+mod explained;
 pub mod hot;
 mod list;
 mod mistake;
+pub mod rules;
 mod settings;
 mod shape;
 mod surroundings;
+mod wanted;
 
-pub use conventions::{Conventions, Given, SpecAt};
-pub use dialect::{Dialect, Explained};
+pub use dialect::Dialect;
 pub use document::{Document, Lowered};
 pub use expansion::{Evaluating, Expanded, Expanding, UNFINISHED};
-pub use list::{codes as all_codes, conventions, dialect, dialect_of, dialects, is_document, surround};
+pub use explained::Explained;
+pub use list::Dialects;
 pub use mistake::{Mistake, Part, Place};
-pub use settings::{Limits, Room, Setting, Settings};
+pub use rules::{Absence, CheckedBy, Checks, DialectRules, Given, SpecAt};
+pub use settings::{DialectSettings, Limits, Room, Setting, Settings};
 pub use shape::{Detail, Form, Key, Offer, Section, Shape};
 pub use surroundings::{Beside, Own, Surrounded, Surroundings, Types};
-
-/// Adds to the functions of the native dialect and of providers those of all other dialects, as they are set.
-pub fn insert_functions(table: &mut expr::FunctionTable, settings: &Settings) {
-    hot::insert_functions(table, settings);
-}
+pub use wanted::{Answer, Answers, Wanted};

@@ -1,60 +1,114 @@
-//! The dialects that there are.
+//! The dialects that documents may be written in.
 
-use diag::Code;
+use std::sync::Arc;
 
 use blueprint::{Name, Value};
+use diag::Code;
+use expr::FunctionTable;
 
-use crate::{Beside, Conventions, Dialect, Document, Settings, Surrounded};
+use crate::blueprint::BlueprintDialect;
+use crate::hot::HotDialect;
+use crate::{Beside, Dialect, DialectRules, DialectSettings, Document, Settings, Surrounded};
 
-/// All dialects, in the order in which they are asked.
-pub fn dialects() -> &'static [&'static dyn Dialect] {
-    &[&crate::blueprint::BlueprintDialect, &crate::hot::HotDialect]
+/// The built-in dialects, in the order in which they are asked.
+static BUILT_IN: &[&dyn Dialect] = &[&BlueprintDialect, &HotDialect];
+
+/// The dialects that documents may be written in: the built-in ones, and further ones that were added. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Dialects {
+    further: Option<Arc<[&'static dyn Dialect]>>,
 }
 
-/// The dialect of that name.
-pub fn dialect(name: &str) -> Option<&'static dyn Dialect> {
-    dialects().iter().find(|known| known.name() == name).copied()
-}
+impl Dialects {
+    /// The built-in dialects.
+    pub const BUILT_IN: Dialects = Dialects { further: None };
 
-/// The conventions of the dialect of that name, where it has its own.
-pub fn conventions(dialect: &str) -> Option<&'static dyn Conventions> {
-    crate::list::dialect(dialect)?.conventions()
-}
+    /// The same dialects and a further one. A dialect of the same name that was there before goes first.
+    pub fn with(&self, dialect: &'static dyn Dialect) -> Dialects {
+        let further = self.further.iter().flat_map(|further| further.iter().copied());
+        Dialects { further: Some(further.chain([dialect]).collect()) }
+    }
 
-/// The dialect that recognises a document best; `None` if none does.
-pub fn dialect_of(document: &Document<'_>) -> Option<&'static dyn Dialect> {
-    let best =
-        dialects().iter().map(|dialect| (dialect.recognise(document), *dialect)).rev().max_by_key(|(sure, _)| *sure);
-    best.filter(|(sure, _)| *sure > 0).map(|(_, dialect)| dialect)
-}
+    /// All dialects, in the order in which they are asked.
+    pub fn iter(&self) -> impl Iterator<Item = &'static dyn Dialect> {
+        BUILT_IN.iter().chain(self.further.as_deref().unwrap_or_default()).copied()
+    }
 
-/// Whether a text is certainly a document: by its version or its name, not only by keys that other files may have too.
-pub fn is_document(document: &Document<'_>) -> bool {
-    /// A name alone makes a dialect as sure as that.
-    const BY_NAME: u8 = 60;
-    dialects().iter().any(|dialect| dialect.recognise(document) >= BY_NAME)
-}
+    /// The dialect of that name; none if there is none.
+    pub fn get(&self, name: &str) -> Option<&'static dyn Dialect> {
+        self.iter().find(|dialect| dialect.name() == name)
+    }
 
-/// What files that are given along with a root come to. A root whose own dialect has no such files hands them down to its
-/// children, and takes from them what is given for its inputs. Empty where no dialect has such files.
-pub fn surround(root: &Document<'_>, beside: &[Beside<'_>]) -> Surrounded {
-    let own = dialect_of(root).and_then(|dialect| dialect.surround(root, beside));
-    let other = || dialects().iter().find_map(|dialect| dialect.surround(root, beside));
-    own.or_else(other).unwrap_or_default()
-}
+    /// The rules of the dialect of that name; the native ones for a document that no dialect recognised.
+    pub fn rules(&self, name: &str) -> DialectRules {
+        self.get(name).map_or(DialectRules::NATIVE, |dialect| dialect.rules())
+    }
 
-/// Every diagnostic code that a dialect reports: those that several share, then those of one alone.
-pub fn codes() -> impl Iterator<Item = &'static Code> {
-    let own = dialects().iter().flat_map(|dialect| dialect.codes().iter().copied());
-    crate::codes::CODES.iter().copied().chain(own.flatten().copied())
-}
-
-impl Settings {
-    /// From what is written for a dialect, by name. Else why not, as a sentence goes on behind the place of the settings.
-    pub fn read(dialect: &str, written: &[(Name, Value)]) -> Result<Settings, String> {
-        match crate::list::dialect(dialect) {
-            Some(dialect) => Settings::of(dialect.settings(), written),
-            None => Err("is about no dialect".to_owned()),
+    /// The dialect that recognises a document best; none if none does. Of equally sure ones it is the first.
+    pub fn of(&self, document: &Document<'_>) -> Option<&'static dyn Dialect> {
+        let mut best: (u8, Option<&'static dyn Dialect>) = (0, None);
+        for dialect in self.iter() {
+            let sure = dialect.recognise(document);
+            if sure > best.0 {
+                best = (sure, Some(dialect));
+            }
         }
+        best.1
+    }
+
+    /// Whether a text is certainly a document: by its version or its name, not only by keys that other files may have
+    /// too.
+    pub fn recognise(&self, document: &Document<'_>) -> bool {
+        /// A name alone makes a dialect as sure as that.
+        const BY_NAME: u8 = 60;
+        self.iter().any(|dialect| dialect.recognise(document) >= BY_NAME)
+    }
+
+    /// What files that are given along with a root come to. A root whose own dialect has no such files hands them down
+    /// to its children, and takes from them what is given for its inputs. Empty where no dialect has such files.
+    pub fn surround(&self, root: &Document<'_>, beside: &[Beside<'_>]) -> Surrounded {
+        let own = self.of(root).and_then(|dialect| dialect.surround(root, beside));
+        let other = || self.iter().find_map(|dialect| dialect.surround(root, beside));
+        own.or_else(other).unwrap_or_default()
+    }
+
+    /// Every diagnostic code that a dialect reports: those that several share, then those of one alone.
+    pub fn codes(&self) -> impl Iterator<Item = &'static Code> {
+        let own = self.iter().flat_map(|dialect| dialect.codes().iter().copied());
+        crate::codes::CODES.iter().copied().chain(own.flatten().copied())
+    }
+
+    /// Adds to the functions of the native dialect and of providers those of all other dialects, as they are set.
+    pub fn insert_functions(&self, table: &mut FunctionTable, settings: &Settings) {
+        self.iter().for_each(|dialect| dialect.insert_functions(table, settings.of(dialect.name())));
+    }
+
+    /// Sets what is written for a dialect. An error is the rest of a sentence that begins with the place of the
+    /// settings.
+    pub fn set(&self, settings: &mut Settings, dialect: &str, written: &[(Name, Value)]) -> Result<(), String> {
+        let Some(dialect) = self.get(dialect) else { return Err("is about no dialect".to_owned()) };
+        settings.set(dialect.name(), DialectSettings::read(dialect.settings(), written)?);
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Dialects {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.iter().map(|dialect| dialect.name())).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_by_the_dialect_that_they_name() {
+        let (all, mut settings) = (Dialects::BUILT_IN, Settings::NONE);
+        let mut set = |dialect: &str, name: &str| all.set(&mut settings, dialect, &[(name.into(), Value::Int(1))]);
+        assert_eq!(set("hott", "resources"), Err("is about no dialect".to_owned()));
+        assert_eq!(set("blueprint", "resources"), Err("has no setting `resources`; it has none".to_owned()));
+        assert_eq!(set("hot", "resources"), Ok(()));
+        assert_eq!(settings.limits("hot").resources, Some(1));
     }
 }

@@ -1,4 +1,4 @@
-//! Mistakes as a dialect is asked about them: what is wrong in terms of all dialects, and where that stands.
+//! Mistakes in terms that all dialects share, and their places. A dialect is asked for its own message about one.
 
 use blueprint::{Expr, Name};
 use diag::Span;
@@ -6,19 +6,19 @@ use diag::Span;
 /// Which part of a document an expression is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// What a resource is given, or a group of them.
+    /// The spec of a resource or a group.
     Spec,
-    /// What a child is given for one of its inputs.
+    /// The value that a child is given for one of its inputs.
     Given,
-    /// What is said of a resource beside its spec.
+    /// The metadata of a resource.
     Metadata,
-    /// The word on what becomes of a thing that is no longer declared.
+    /// The removal policy of a resource.
     Removal,
     /// How updates are carried out.
     UpdatePolicy,
     /// A named intermediate value.
     Local,
-    /// What is exported.
+    /// The value of an export.
     Export,
 }
 
@@ -27,7 +27,7 @@ pub enum Part {
 pub struct Place<'a> {
     /// Which part it is.
     pub part: Part,
-    /// Of what: the name of the resource, the child, the value or the export.
+    /// The name of the resource, the child, the value or the export.
     pub of: &'a str,
     /// The input of a child that it is given for.
     pub input: Option<&'a str>,
@@ -41,7 +41,7 @@ impl<'a> Place<'a> {
         Place { part, of, input: None, expr }
     }
 
-    /// What a child is given for one of its inputs.
+    /// The value that a child is given for one of its inputs.
     pub fn given(child: &'a str, input: &'a str, expr: &'a Expr) -> Place<'a> {
         Place { part: Part::Given, of: child, input: Some(input), expr }
     }
@@ -73,11 +73,11 @@ pub enum Mistake<'a> {
         /// The input.
         input: &'a str,
     },
-    /// Nobody knows a type of that name, as it is written.
+    /// A type of that name, as it is written, is unknown.
     NoType(&'a str),
     /// A thing that exists elsewhere depends on one that is made here.
     ExternalDepends {
-        /// The type of what exists elsewhere.
+        /// The type of the external resource.
         type_name: &'a str,
         /// Its id there.
         id: &'a str,
@@ -89,28 +89,28 @@ pub enum Mistake<'a> {
         /// Its type.
         type_name: &'a str,
     },
-    /// The document of a child cannot be read from where this says it is.
+    /// The document of a child cannot be read from this path.
     Unread(&'a str),
     /// Documents are nested too deep, or in a circle; this is how deep they may be.
     TooDeep(u32),
-    /// A value is given for an input that nobody declared.
+    /// A value is given for an input that is not declared.
     Undeclared(&'a str),
-    /// A provider does not take what it is given.
+    /// A provider refuses a spec.
     Misfit {
         /// The resource.
         resource: &'a str,
         /// The way to the field; empty for the spec as a whole.
         field: &'a str,
-        /// Why, as the provider says it.
+        /// The provider's reason.
         why: &'a str,
         /// Whether the value is of the wrong kind, rather than outside of limits that other fields set.
         is_kind: bool,
     },
-    /// Something refers to what is not there, because its condition is false.
+    /// A reference to an element that is absent because its condition is false.
     Gone(&'a str),
-    /// An attribute is read of what is not there, at a place in an expression.
+    /// An attribute is read of an absent element.
     GoneAttribute {
-        /// What is not there.
+        /// The absent element.
         of: &'a str,
         /// The expression, and the place in it.
         at: (Place<'a>, Span),
@@ -145,7 +145,7 @@ pub enum Mistake<'a> {
         children: &'a [Name],
         /// The resource.
         resource: &'a str,
-        /// What the provider says.
+        /// The provider's message.
         said: &'a str,
     },
 }

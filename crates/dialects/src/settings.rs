@@ -1,23 +1,27 @@
-//! What a person may set for a dialect, beside its documents: limits, and what is off unless somebody wants it.
+//! Settings for documents, outside of them: limits, and features that are off by default.
+//!
+//! A dialect declares its settings as data ([`Setting`]) and reads their values by name ([`DialectSettings`]).
 //!
 //! Not here: where settings are written, and how files are read.
 
 use blueprint::{Name, Value};
 
-/// How large documents of a dialect may be. What is not said is as the dialect has it.
+/// A setting: its name, and its least and greatest value; none for one that is on or off.
+pub type Setting = (&'static str, Option<(i64, i64)>);
+
+/// How large documents of a dialect may be, as far as settings say. A dialect has these limits if it declares the
+/// settings of these names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of one document.
+    /// Bytes of one document: `document-bytes`.
     pub bytes: Option<usize>,
-    /// Resources in a root and all documents below it.
+    /// Resources in a root and all documents below it: `resources`.
     pub resources: Option<usize>,
-    /// How deep documents may be nested: what the root includes stands at level 1.
+    /// How deep documents may be nested: `nesting`. What the root includes stands at level 1.
     pub levels: Option<u32>,
-    /// What documents of every dialect may ask for.
-    pub room: Room,
 }
 
-/// How much documents may ask for, whatever their dialect. What is not said is as it usually is.
+/// How much documents may ask for, whatever their dialect. None: the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Room {
     /// Bytes of one value.
@@ -31,10 +35,10 @@ pub struct Room {
 }
 
 impl Room {
-    /// Nothing is said.
+    /// The defaults.
     pub const USUAL: Room = Room { value_bytes: None, all_value_bytes: None, members: None, all_members: None };
 
-    /// What can be set.
+    /// The settings.
     const SETTINGS: [Setting; 4] = [
         ("value-bytes", Some((1024, expr::MOST as i64))),
         ("all-value-bytes", Some((1024, i64::MAX))),
@@ -42,55 +46,128 @@ impl Room {
         ("all-members", Some((1, 10_000_000))),
     ];
 
-    /// From what is written, by name. Else why not, as a sentence goes on behind the place of the settings.
+    /// Reads the written values. An error is the rest of a sentence that begins with the place of the settings.
     pub fn read(written: &[(Name, Value)]) -> Result<Room, String> {
-        let mut room = Room::USUAL;
-        for (name, value) in written {
-            let Set::Number(number) = checked(&Room::SETTINGS, name, value)? else { continue };
-            let number = Some(usize::try_from(number).unwrap_or(usize::MAX));
-            match name.as_ref() {
-                "value-bytes" => room.value_bytes = number,
-                "all-value-bytes" => room.all_value_bytes = number,
-                "members" => room.members = number,
-                _ => room.all_members = number,
-            }
-        }
-        Ok(room)
+        let read = DialectSettings::read(&Room::SETTINGS, written)?;
+        Ok(Room {
+            value_bytes: read.size("value-bytes"),
+            all_value_bytes: read.size("all-value-bytes"),
+            members: read.size("members"),
+            all_members: read.size("all-members"),
+        })
     }
 
-    /// So many members there may be in all.
+    /// How many members there may be in all.
     pub fn all_members(&self) -> usize {
         self.all_members.unwrap_or(100_000)
     }
 
-    /// So many items a repetition may have.
+    /// How many items a repetition may have.
     pub fn items(&self) -> usize {
         self.members.unwrap_or(100_000)
     }
 }
 
-/// What is set for a dialect.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Settings {
-    /// How large documents may be.
-    pub limits: Limits,
-    /// How much an expression in yaql may use, and what it may do.
-    pub yaql: yaql::Limits,
-}
+/// The settings that are written for one dialect.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DialectSettings(Vec<(&'static str, SetTo)>);
 
-/// A setting of a dialect: its name, and from what to what its value goes; none for one that is on or off. What the names are for
-/// stands in [`Settings`].
-pub type Setting = (&'static str, Option<(i64, i64)>);
-
-/// A value of a setting.
-enum Set {
+/// The value of a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SetTo {
     Switch(bool),
     Number(i64),
 }
 
-/// The value of a setting that is known by that name, if it is one.
-fn checked(known: &[Setting], name: &str, value: &Value) -> Result<Set, String> {
-    let Some((_, range)) = known.iter().find(|(known, _)| *known == name) else {
+impl DialectSettings {
+    /// Nothing is written.
+    pub const NONE: DialectSettings = DialectSettings(Vec::new());
+
+    /// From what is written, by name; `known` are the settings that there are. An error is the rest of a sentence that
+    /// begins with the place of the settings.
+    pub fn read(known: &[Setting], written: &[(Name, Value)]) -> Result<DialectSettings, String> {
+        let mut read: Vec<(&'static str, SetTo)> = Vec::with_capacity(written.len());
+        for (name, value) in written {
+            let one = checked(known, name, value)?;
+            read.retain(|(known, _)| *known != one.0);
+            read.push(one);
+        }
+        Ok(DialectSettings(read))
+    }
+
+    /// The value of a number; none if it is not set.
+    pub fn number(&self, name: &str) -> Option<i64> {
+        self.0.iter().find_map(|(known, value)| match value {
+            SetTo::Number(number) if *known == name => Some(*number),
+            _ => None,
+        })
+    }
+
+    /// The value of a number as a size; none if it is not set.
+    pub fn size(&self, name: &str) -> Option<usize> {
+        self.number(name).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
+    }
+
+    /// Whether something is on; none if it is not set.
+    pub fn switch(&self, name: &str) -> Option<bool> {
+        self.0.iter().find_map(|(known, value)| match value {
+            SetTo::Switch(on) if *known == name => Some(*on),
+            _ => None,
+        })
+    }
+
+    /// The value of a setting of that name; none if it is not set.
+    pub fn value(&self, name: &str) -> Option<Value> {
+        self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| match value {
+            SetTo::Switch(on) => Value::Bool(*on),
+            SetTo::Number(number) => Value::Int(*number),
+        })
+    }
+
+    /// How large documents may be.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            bytes: self.size("document-bytes"),
+            resources: self.size("resources"),
+            levels: self.number("nesting").and_then(|levels| u32::try_from(levels).ok()),
+        }
+    }
+}
+
+/// All settings for documents.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// Limits for documents of every dialect.
+    pub room: Room,
+    /// By dialect.
+    by_dialect: Vec<(&'static str, DialectSettings)>,
+}
+
+impl Settings {
+    /// Nothing is set.
+    pub const NONE: Settings = Settings { room: Room::USUAL, by_dialect: Vec::new() };
+
+    /// Replaces the settings of a dialect.
+    pub fn set(&mut self, dialect: &'static str, settings: DialectSettings) {
+        self.by_dialect.retain(|(known, _)| *known != dialect);
+        self.by_dialect.push((dialect, settings));
+    }
+
+    /// The settings of a dialect.
+    pub fn of(&self, dialect: &str) -> &DialectSettings {
+        const NONE: &DialectSettings = &DialectSettings::NONE;
+        self.by_dialect.iter().find(|(known, _)| *known == dialect).map_or(NONE, |(_, settings)| settings)
+    }
+
+    /// How large documents of a dialect may be.
+    pub fn limits(&self, dialect: &str) -> Limits {
+        self.of(dialect).limits()
+    }
+}
+
+/// The setting of that name with its value, if it takes that.
+fn checked(known: &[Setting], name: &str, value: &Value) -> Result<(&'static str, SetTo), String> {
+    let Some((name, range)) = known.iter().find(|(known, _)| *known == name) else {
         let names: Vec<String> = known.iter().map(|(name, _)| format!("`{name}`")).collect();
         let nearest = diag::nearest(name, known.iter().map(|(name, _)| *name));
         return Err(match nearest {
@@ -100,39 +177,13 @@ fn checked(known: &[Setting], name: &str, value: &Value) -> Result<Set, String> 
         });
     };
     match (range, value) {
-        (None, Value::Bool(on)) => Ok(Set::Switch(*on)),
+        (None, Value::Bool(on)) => Ok((name, SetTo::Switch(*on))),
         (None, _) => Err(format!("wants true or false for `{name}`")),
-        (Some((least, most)), Value::Int(number)) if (least..=most).contains(&number) => Ok(Set::Number(*number)),
+        (Some((least, most)), Value::Int(number)) if (least..=most).contains(&number) => {
+            Ok((name, SetTo::Number(*number)))
+        }
         (Some((least, i64::MAX)), _) => Err(format!("wants a number of at least {least} for `{name}`")),
         (Some((least, most)), _) => Err(format!("wants a number from {least} to {most} for `{name}`")),
-    }
-}
-
-impl Settings {
-    /// From what is written for a dialect that has these settings. Else why not, as a sentence goes on behind the place of the
-    /// settings.
-    pub(crate) fn of(known: &[Setting], written: &[(Name, Value)]) -> Result<Settings, String> {
-        let mut settings = Settings::default();
-        for (name, value) in written {
-            match checked(known, name, value)? {
-                Set::Switch(on) => settings.yaql.text_format = on,
-                Set::Number(number) => settings.put(name, number),
-            }
-        }
-        Ok(settings)
-    }
-
-    fn put(&mut self, name: &str, number: i64) {
-        let size = usize::try_from(number).unwrap_or(usize::MAX);
-        match name {
-            "document-bytes" => self.limits.bytes = Some(size),
-            "resources" => self.limits.resources = Some(size),
-            "nesting" => self.limits.levels = u32::try_from(number).ok(),
-            "yaql-items" => self.yaql.items = size,
-            "yaql-bytes" => self.yaql.bytes = size,
-            "yaql-steps" => self.yaql.steps = u64::try_from(number).unwrap_or(u64::MAX),
-            _ => self.yaql.depth = u32::try_from(number).unwrap_or(1),
-        }
     }
 }
 
@@ -140,20 +191,27 @@ impl Settings {
 mod tests {
     use super::*;
 
-    fn read(dialect: &str, written: &[(&str, Value)]) -> Result<Settings, String> {
+    const KNOWN: &[Setting] = &[
+        ("resources", Some((1, i64::MAX))),
+        ("nesting", Some((1, 16))),
+        ("fancy", None),
+        ("document-bytes", Some((1, 99))),
+    ];
+
+    fn read(known: &[Setting], written: &[(&str, Value)]) -> Result<DialectSettings, String> {
         let written: Vec<(Name, Value)> = written.iter().map(|(name, value)| ((*name).into(), value.clone())).collect();
-        Settings::read(dialect, &written)
+        DialectSettings::read(known, &written)
     }
 
     #[test]
-    fn every_setting_changes_something_of_its_own() {
-        let mut all = vec![Settings::default()];
-        for (name, range) in crate::dialect("hot").expect("it is there").settings().iter().copied() {
-            let value = if range.is_some() { Value::Int(7) } else { Value::Bool(true) };
-            let settings = read("hot", &[(name, value)]).expect("it can be set");
-            assert!(!all.contains(&settings), "{name}");
-            all.push(settings);
-        }
+    fn settings_of_documents_are_limits() {
+        let written = [("resources", Value::Int(7)), ("nesting", Value::Int(2)), ("resources", Value::Int(8))];
+        let settings = read(KNOWN, &written).expect("they can be set");
+        assert_eq!(settings.limits(), Limits { bytes: None, resources: Some(8), levels: Some(2) });
+        assert_eq!((settings.switch("fancy"), settings.value("nesting")), (None, Some(Value::Int(2))));
+        let mut all = Settings::NONE;
+        all.set("toy", settings);
+        assert_eq!((all.limits("toy").resources, all.limits("other").resources), (Some(8), None));
     }
 
     #[test]
@@ -164,21 +222,23 @@ mod tests {
             assert!(!all.contains(&room), "{name}");
             all.push(room);
         }
-        let said = |name: &str, value: i64| Room::read(&[(name.into(), Value::Int(value))]).expect_err("it is refused");
-        assert_eq!(said("member", 1), "has no setting `member`; did you mean `members`?");
-        assert_eq!(said("value-bytes", 1 << 40), "wants a number from 1024 to 67108864 for `value-bytes`");
+        let refused =
+            |name: &str, value: i64| Room::read(&[(name.into(), Value::Int(value))]).expect_err("it is refused");
+        assert_eq!(refused("member", 1), "has no setting `member`; did you mean `members`?");
+        assert_eq!(refused("value-bytes", 1 << 40), "wants a number from 1024 to 67108864 for `value-bytes`");
     }
 
     #[test]
-    fn what_cannot_be_set_is_said() {
-        let said =
-            |dialect: &str, name: &str, value: Value| read(dialect, &[(name, value)]).expect_err("it is refused");
-        assert_eq!(said("hott", "resources", Value::Int(1)), "is about no dialect");
-        assert_eq!(said("blueprint", "resources", Value::Int(1)), "has no setting `resources`; it has none");
-        assert_eq!(said("hot", "resource", Value::Int(1)), "has no setting `resource`; did you mean `resources`?");
-        assert_eq!(said("hot", "nesting", Value::Int(17)), "wants a number from 1 to 16 for `nesting`");
-        assert_eq!(said("hot", "resources", Value::Int(0)), "wants a number of at least 1 for `resources`");
-        assert_eq!(said("hot", "resources", Value::from("9")), "wants a number of at least 1 for `resources`");
-        assert_eq!(said("hot", "yaql-format", Value::Int(1)), "wants true or false for `yaql-format`");
+    fn unknown_settings_and_wrong_values_are_refused() {
+        let refused = |name: &str, value: Value| read(KNOWN, &[(name, value)]).expect_err("it is refused");
+        assert_eq!(
+            read(&[], &[("resources", Value::Int(1))]),
+            Err("has no setting `resources`; it has none".to_owned())
+        );
+        assert_eq!(refused("resource", Value::Int(1)), "has no setting `resource`; did you mean `resources`?");
+        assert_eq!(refused("nesting", Value::Int(17)), "wants a number from 1 to 16 for `nesting`");
+        assert_eq!(refused("resources", Value::Int(0)), "wants a number of at least 1 for `resources`");
+        assert_eq!(refused("resources", Value::from("9")), "wants a number of at least 1 for `resources`");
+        assert_eq!(refused("fancy", Value::Int(1)), "wants true or false for `fancy`");
     }
 }

@@ -29,19 +29,19 @@ pub struct Key {
     /// The only values that it may have, or, where it names a provider's thing too, those of the language itself; empty
     /// if that is open.
     pub values: &'static [&'static str],
-    /// What of a provider's it names or holds.
+    /// How it relates to the types of providers.
     pub offer: Offer,
-    /// What its value may be written as.
+    /// The form of its value.
     pub form: Form,
     /// Whether its value, or the values in it, may hold substitutions.
     pub substitutions: bool,
     /// The version of the language that brought it; empty if every version has it.
     pub since: &'static str,
-    /// What its value is made of, beyond its form; for schemas.
+    /// Details of its value beyond the form, for schemas.
     pub detail: Detail,
 }
 
-/// What the value of a key is made of, beyond what it may be written as.
+/// Details of a key's value beyond its form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// Nothing more is known.
@@ -60,11 +60,11 @@ pub enum Detail {
     Scalars,
     /// A scalar or a list of scalars.
     ScalarList,
-    /// A literal of the type that the key `type` beside it names.
+    /// A literal of the type in the neighbouring key `type`.
     Literal,
     /// A list of such literals.
     Literals,
-    /// A value of the type that the key `type` beside it names, or a text that gives one.
+    /// A value of the type in the neighbouring key `type`, or a text that gives one.
     Typed,
     /// The path of a reference, without `${`.
     Path,
@@ -72,7 +72,7 @@ pub enum Detail {
     Alone,
 }
 
-/// What of a provider's a key has to do with.
+/// How a key relates to the types of providers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
     /// Nothing.
@@ -89,12 +89,12 @@ pub enum Offer {
     Filter,
 }
 
-/// What the value of a key may be written as.
+/// The form of a key's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A scalar that is text.
     Text,
-    /// A scalar of a kind that something else says.
+    /// A scalar whose kind is decided elsewhere.
     Scalar,
     /// A map.
     Map,
@@ -111,7 +111,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// What is needed, for messages: `text`, `a list`.
+    /// The form in words, for messages: `text`, `a list`.
     pub fn words(self) -> &'static str {
         match self {
             Form::Text => "text",
@@ -157,7 +157,7 @@ impl Key {
         }
     }
 
-    /// The same key, with what its value is made of.
+    /// The same key, with details of its value.
     pub const fn detail(self, detail: Detail) -> Key {
         Key { detail, ..self }
     }

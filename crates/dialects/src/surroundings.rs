@@ -1,4 +1,4 @@
-//! What a document stands in beside its own text.
+//! The context of a document besides its own text.
 
 use std::sync::Arc;
 
@@ -6,26 +6,28 @@ use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostics, FileId};
 use syntax::Tree;
 
-use crate::{Limits, Room};
+use crate::{Answers, Settings};
 
-/// What a document stands in beside its own text: what is known of its language, and files that are given along with it.
+/// The context in which a document is loaded.
 #[derive(Clone, Debug, Default)]
 pub struct Surroundings {
-    /// The dialect that it is taken to be in where its text does not say; none where nobody knows.
+    /// The dialect that is assumed if the text does not show one; none if there is no such assumption.
     pub dialect: Option<&'static str>,
     /// Another document includes it.
     pub is_child: bool,
     /// Nothing is read of it but its version and its inputs.
     pub inputs_only: bool,
-    /// What the dialect of the root makes of such files; none where there are none.
+    /// The dialect's data from companion files; none if there are none.
     pub own: Option<Arc<dyn Own>>,
-    /// How large documents may be.
-    pub limits: Limits,
-    /// Which types somebody offers; none where nobody knows.
+    /// Settings for documents.
+    pub settings: Settings,
+    /// Tells which types providers offer; none if that is not known.
     pub types: Option<Types>,
+    /// Answers to what its dialect wanted.
+    pub answers: Answers,
 }
 
-/// Says of a name whether somebody offers a type that is called so.
+/// Tells whether a provider offers a type of a name.
 #[derive(Clone)]
 pub struct Types(pub Arc<dyn Fn(&str) -> bool + Send + Sync>);
 
@@ -35,12 +37,12 @@ impl std::fmt::Debug for Types {
     }
 }
 
-/// What a dialect makes of files that are given along with a root.
+/// A dialect's data from companion files of a root.
 pub trait Own: Send + Sync + std::fmt::Debug {
-    /// What a child of that name stands in, where its type is written so.
+    /// The context of a child of that name, whose type is written so.
     fn inside(&self, child: &str, type_name: &str) -> Arc<dyn Own>;
 
-    /// Something by which two of them are told apart: a document means the same wherever it is the same.
+    /// An identity: a document has the same meaning in contexts of the same identity.
     fn identity(&self) -> usize;
 
     /// Itself, for its dialect.
@@ -54,19 +56,20 @@ impl Surroundings {
         is_child: false,
         inputs_only: false,
         own: None,
-        limits: Limits { bytes: None, resources: None, levels: None, room: Room::USUAL },
+        settings: Settings::NONE,
         types: None,
+        answers: Answers::NONE,
     };
 }
 
 impl Surroundings {
-    /// What a child of that name stands in, where its type is written so.
+    /// The context of a child of that name, whose type is written so.
     pub fn inside(&self, child: &str, type_name: &str) -> Surroundings {
         let own = self.own.as_ref().map(|own| own.inside(child, type_name));
-        Surroundings { is_child: true, own, ..self.clone() }
+        Surroundings { is_child: true, own, answers: Answers::NONE, ..self.clone() }
     }
 
-    /// Something by which two of them are told apart: a document means the same wherever it is the same.
+    /// An identity: a document has the same meaning in contexts of the same identity.
     pub fn identity(&self) -> usize {
         self.own.as_ref().map_or(0, |own| own.identity())
     }
@@ -76,7 +79,7 @@ impl Surroundings {
 pub struct Beside<'a> {
     /// Its file.
     pub file: FileId,
-    /// Its name, for messages. Without one it is no file, but what is given beside the files: these are merged into it.
+    /// Its name, for messages. Empty: values given outside of files, into which the files are merged.
     pub name: &'a str,
     /// The folder it stands in, as paths in the root may name it; empty for that of the root.
     pub folder: &'a str,
@@ -84,13 +87,13 @@ pub struct Beside<'a> {
     pub tree: &'a Tree,
 }
 
-/// What files along with the root come to.
+/// The result of reading companion files.
 #[derive(Clone, Debug, Default)]
 pub struct Surrounded {
-    /// What the root stands in.
+    /// The context of the root.
     pub surroundings: Surroundings,
-    /// What they give for its inputs.
+    /// The values that they give for its inputs.
     pub given: IndexMap<Name, Value>,
-    /// What is wrong with them.
+    /// Mistakes in them.
     pub diagnostics: Diagnostics,
 }

@@ -19,7 +19,7 @@ use provider::{Catalogs, TransformError};
 use crate::codes;
 use crate::world::World;
 use understand::check;
-use understand::check::{Checked, Included};
+use understand::check::{CheckContext, Checked, Included};
 use understand::documents::Documents;
 
 /// Resources of the document by the place of their name: the name, and whether the type is abstract.
@@ -60,8 +60,9 @@ pub async fn transform(
     let digest = Document::of(blueprint.clone()).to_json().ok().map(|text| crate::answers::digest(text.as_bytes()));
     let mut mistakes = Diagnostics::new();
     blueprint.resolve_types(catalogs.packages());
-    let mut transformed = check::check_transformed(Arc::new(blueprint), children, catalogs, functions, &mut mistakes);
-    forget_what_was_said(&mut mistakes, &original, catalogs, functions);
+    let context = CheckContext::new(catalogs, functions, checked.rules);
+    let mut transformed = check::check_transformed(Arc::new(blueprint), children, &context, &mut mistakes);
+    forget_what_was_said(&mut mistakes, &original, &context);
     let wrong = mistakes.has_errors();
     found.append(mistakes);
     transformed.made = Some(digest.unwrap_or_else(|| "".into()));
@@ -187,17 +188,12 @@ fn name_sources(blueprint: &mut Blueprint, written: &Written) {
 }
 
 /// Takes away what the first check has said of the document already.
-fn forget_what_was_said(
-    mistakes: &mut Diagnostics,
-    original: &Arc<Blueprint>,
-    catalogs: &Catalogs,
-    functions: &FunctionTable,
-) {
+fn forget_what_was_said(mistakes: &mut Diagnostics, original: &Arc<Blueprint>, context: &CheckContext<'_>) {
     if mistakes.is_empty() {
         return;
     }
     let mut before = Diagnostics::new();
-    check::check(original.clone(), catalogs, functions, &mut before);
+    check::check(original.clone(), context, &mut before);
     let said: std::collections::HashSet<(&str, Span, &str), foldhash::fast::FixedState> =
         before.iter().map(|it| (it.code.name, it.span(), it.message.as_str())).collect();
     mistakes.retain(|it| !said.contains(&(it.code.name, it.span(), it.message.as_str())));

@@ -39,7 +39,7 @@ pub enum Goal {
 pub fn kept(plan: &Plan) -> Value {
     let Some(document) = &plan.document else { return Value::Null };
     let said = &plan.answers;
-    let answers = Answers {
+    let mut answers = Answers {
         now: said.now,
         working_directory: said.working_directory.clone(),
         bytes: said.bytes.clone(),
@@ -50,6 +50,10 @@ pub fn kept(plan: &Plan) -> Value {
         salt: said.salt.clone(),
         ..Answers::default()
     };
+    // Texts and files are values of their own: a store keeps each once, however many operations have it.
+    let texts = answers.documents.values_mut().map(|child| Value::Text(std::mem::take(&mut child.text)));
+    let texts: Vec<Value> = texts.collect();
+    let files: Vec<Value> = answers.bytes.values_mut().map(|read| std::mem::take(&mut read.value)).collect();
     let answers = serde_json::to_string(&answers).ok();
     let typed = plan.given.typed.iter().map(|(name, value)| (name.clone(), value.clone()));
     let text = plan.given.text.iter().map(|(name, text)| (name.clone(), Value::Text(text.clone())));
@@ -59,6 +63,8 @@ pub fn kept(plan: &Plan) -> Value {
             .chain((!document.beside.is_empty()).then(|| ("beside", beside(document))))
             // What cannot be written is asked for again.
             .chain(answers.map(|answers| ("answers", Value::from(answers))))
+            .chain((!texts.is_empty()).then(|| ("texts", Value::list(texts))))
+            .chain((!files.is_empty()).then(|| ("files", Value::list(files))))
             .map(|(key, value)| (Name::from(key), value))
             .collect();
     Value::Map(kept.into()).tainted(plan.secret)
@@ -82,6 +88,10 @@ fn given(desired: &Value) -> Given {
     Given { typed: entries("typed").into_iter().collect(), text: text.collect() }
 }
 
+fn list<'v>(desired: &'v Value, key: &str) -> &'v [Value] {
+    desired.get(key).and_then(Value::as_list).unwrap_or_default()
+}
+
 /// The whole of it. `None` if it is not what [`kept`] writes.
 fn read(generation: Generation, operation: &Operation) -> Option<Kept> {
     let desired = operation.desired.revealed();
@@ -92,11 +102,19 @@ fn read(generation: Generation, operation: &Operation) -> Option<Kept> {
     };
     let beside = desired.get("beside").and_then(Value::as_list).unwrap_or_default().iter().filter_map(pair).collect();
     let document = FrozenDocument { path: operation.document.clone(), text: text.clone(), beside };
-    // States of the first days kept the inputs alone: everything else is asked for again.
-    let answers = match desired.get("answers") {
+    // The first states kept the inputs alone: everything else is asked for again.
+    let mut answers: Answers = match desired.get("answers") {
         Some(Value::Text(answers)) => state::read_json(answers.as_bytes()).ok()?,
         _ => Answers { remembered: operation.remembered.clone(), ..Answers::default() },
     };
+    // Earlier states have these within the answers.
+    for (child, text) in answers.documents.values_mut().zip(list(operation.desired.bare(), "texts")) {
+        let Value::Text(text) = text else { return None };
+        child.text = text.clone();
+    }
+    for (read, value) in answers.bytes.values_mut().zip(list(operation.desired.bare(), "files")) {
+        read.value = value.clone();
+    }
     Some(Kept { generation, document, given: given(&desired), answers })
 }
 

@@ -1,11 +1,12 @@
 //! Inputs that may not change once an instance exists: their values are remembered, and another one is refused.
 
-use blueprint::{Blueprint, Name, Value};
+use blueprint::{Name, Value};
 use diag::Diagnostics;
 use state::Remembered;
 
 use evaluate::answers::Answers;
 use evaluate::resolve::{Evaluation, Slot};
+use understand::check::Checked;
 use understand::documents::Kind;
 
 /// Under what an input is remembered, before its name.
@@ -14,16 +15,19 @@ const INPUT: &str = "input|";
 /// Compares inputs that may not change with what is remembered of all inputs, and remembers them; their names in memory go to
 /// `used`. Which ones may not change is what the document says now.
 pub(super) fn heed(
-    blueprint: &Blueprint,
+    checked: &Checked,
     inputs: &[Value],
     answers: &mut Answers,
     used: &mut Vec<Name>,
     found: &mut Diagnostics,
 ) {
-    let Some(conventions) = dialects::conventions(blueprint.dialect) else { return };
+    let (blueprint, rules) = (&checked.blueprint, &checked.rules);
+    if !rules.inputs.are_remembered() {
+        return;
+    }
     for ((name, input), value) in blueprint.inputs.iter().zip(inputs) {
         let key: Name = format!("{INPUT}{name}").into();
-        if conventions.is_immutable(name, input)
+        if rules.inputs.is_immutable(name, input)
             && let Some(before) = answers.remembered.get(&key)
             && before.value.revealed() != value.revealed()
         {
@@ -31,7 +35,7 @@ pub(super) fn heed(
                 .new(format!("`{name}` may not change"))
                 .label(input.span, "declared immutable")
                 .help("give the value of before, or make another instance");
-            changed.words = conventions.words(&dialects::Mistake::ImmutableInput(name)).map(Box::new);
+            changed.words = rules.messages.of(&dialects::Mistake::ImmutableInput(name)).map(Box::new);
             found.push(changed);
         }
         answers.remembered.insert(key.clone(), Remembered { fingerprint: 0, value: value.clone() });
@@ -44,7 +48,10 @@ pub(super) fn heed_children(evaluation: &mut Evaluation, found: &mut Diagnostics
     let documents = evaluation.documents.clone();
     for unit in &documents.units()[1..] {
         let Some((above, include)) = unit.parent else { continue };
-        let Some(conventions) = dialects::conventions(unit.blueprint().dialect) else { continue };
+        let rules = &unit.checked.rules;
+        if !rules.inputs.are_remembered() {
+            continue;
+        }
         let (above_here, mut mine) = (documents.unit(above), Diagnostics::new());
         let Some((child, included)) = above_here.blueprint().children.get_index(include as usize) else { continue };
         // What members of a group share is written by nobody.
@@ -54,14 +61,14 @@ pub(super) fn heed_children(evaluation: &mut Evaluation, found: &mut Diagnostics
         for (position, (name, input)) in unit.blueprint().inputs.iter().enumerate() {
             let number = unit.number(Kind::Input, position);
             let Slot::Value(value) = &evaluation.handed[number as usize] else { continue };
-            if conventions.is_handed_unasked(name) {
+            if rules.children.is_passed_undeclared(name) {
                 continue;
             }
             let key: Name = format!("{INPUT}{}/{name}", unit.path.join("/")).into();
             let mut text = String::new();
             shown(value, &mut text);
             let short = Value::text(evaluate::answers::digest(text.as_bytes())).tainted(value.has_secret());
-            if conventions.is_immutable(name, input)
+            if rules.inputs.is_immutable(name, input)
                 && let Some(before) = evaluation.answers.remembered.get(&key)
                 && before.value.revealed() != short.revealed()
             {
@@ -75,7 +82,7 @@ pub(super) fn heed_children(evaluation: &mut Evaluation, found: &mut Diagnostics
                     .label(input.span, "declared immutable")
                     .help("give the value of before, or make another instance");
                 let mistake = dialects::Mistake::Immutable { field: name, resource: child, type_name };
-                changed.words = conventions.words(&mistake).map(Box::new);
+                changed.words = rules.messages.of(&mistake).map(Box::new);
                 mine.push(changed);
             }
             let remembered = Remembered { fingerprint: 0, value: short };

@@ -37,7 +37,8 @@ pub async fn check_offline(
         return;
     }
     let mut mistakes = Diagnostics::new();
-    let inputs = inputs_known(documents.root().blueprint(), given, catalogs, &mut Diagnostics::new());
+    let root = &documents.root().checked;
+    let inputs = inputs_known(&root.blueprint, &root.rules, given, catalogs, &mut Diagnostics::new());
     let mut evaluation = Evaluation::new(documents.clone(), functions, Name::default(), inputs, Answers::default());
     evaluation.offline = true;
     evaluation.links.remember(&Snapshot::default());
@@ -67,7 +68,7 @@ pub async fn check_offline(
 /// Asks the providers of some resources whether they accept the specs.
 async fn ask_providers(evaluation: &Evaluation, resources: &[u32], world: &dyn World, found: &mut Diagnostics) {
     let documents = &evaluation.documents;
-    let conventions = dialects::conventions(documents.root().blueprint().dialect);
+    let messages = documents.root().checked.rules.messages;
     for index in resources {
         let Some((unit, _, resource)) = documents.resource(*index) else { continue };
         let Some(ty) = documents.resource_type(*index).filter(|ty| ty.capabilities.checks) else { continue };
@@ -86,7 +87,7 @@ async fn ask_providers(evaluation: &Evaluation, resources: &[u32], world: &dyn W
             // A provider that fails says so at stage, where it is needed.
             let Ok(said) = world.check(address, &ty.name, spec, &folder).await else { continue };
             let mut mine = Diagnostics::new();
-            report_check(said, address, Some(&resource.spec), resource.span, conventions, &mut mine);
+            report_check(said, address, Some(&resource.spec), resource.span, messages, &mut mine);
             let refused = mine.has_errors();
             documents.lead_to(unit, &mut mine);
             found.append(mine);

@@ -31,6 +31,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Breakpoint, IndexMap, Name, ReplaceOrder, TypeId, Value};
 use diag::{Diagnostics, Severity, Span};
+use dialects::DialectRules;
 use expr::FunctionTable;
 use provider::Catalogs;
 use serde::{Deserialize, Serialize};
@@ -584,9 +585,7 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
                 answers.data_sources.entry(name.clone()).or_insert_with(|| found.clone());
             }
             let root = documents.root().blueprint();
-            if let Some(conventions) = dialects::conventions(root.dialect) {
-                mistakes.extend(conventions.instance(&instance, root.span));
-            }
+            mistakes.extend(documents.root().checked.rules.naming.instance(&instance, root.span));
             let mut kept_inputs = Vec::new();
             let groups: Vec<Name> = documents
                 .frozen
@@ -599,7 +598,7 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
             }
             let inputs = resolve_inputs(&documents.root().checked, &given, &mut mistakes);
             frozen = Some(document);
-            immutable::heed(documents.root().blueprint(), &inputs, &mut answers, &mut kept_inputs, &mut mistakes);
+            immutable::heed(&documents.root().checked, &inputs, &mut answers, &mut kept_inputs, &mut mistakes);
             let reach = Reach::of(&documents, &options.targets);
             let within = |address: &Address| reach.covers(address);
             moves = moves::follow(&documents, within, &mut snapshot, &mut answers, &mut ledger, &mut mistakes);
@@ -704,8 +703,8 @@ async fn plan_from(request: Request<'_>, unread: &mut Vec<refresh::Unread>, foun
     if let Some(evaluation) = &evaluation {
         batches::arrange(&mut draft, evaluation, &snapshot, &catalogs, &mut mistakes);
     }
-    let dialect = documents.as_ref().map_or("", |documents| documents.root().blueprint().dialect);
-    policies::report_what_goes(&draft, dialect, &mut mistakes);
+    let rules = documents.as_ref().map_or(DialectRules::NATIVE, |documents| documents.root().checked.rules);
+    policies::report_what_goes(&draft, rules.messages, &mut mistakes);
     if options.drift == DriftPolicy::Refuse {
         policies::refuse_drift(&draft, &answers, &mut mistakes);
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Map, Name, Value};
 use diag::{Diagnostics, Span};
-use dialects::{Conventions, Mistake};
+use dialects::Mistake;
+use dialects::rules::MessageRules;
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot};
 
@@ -193,11 +194,10 @@ fn has_drifted(decision: &Decision, answers: &Answers) -> bool {
 }
 
 /// `protected` for what must not go, and a note for what is left in the world.
-pub(super) fn report_what_goes(draft: &Draft, dialect: &str, found: &mut Diagnostics) {
-    let conventions = dialects::conventions(dialect);
+pub(super) fn report_what_goes(draft: &Draft, messages: &dyn MessageRules, found: &mut Diagnostics) {
     for decision in &draft.decisions {
         let Decision { address, span, .. } = decision;
-        refuse_changes(decision, conventions, found);
+        refuse_changes(decision, messages, found);
         match decision.action {
             Action::Replace if decision.protect => found.push(protected(address, "replaced", *span)),
             Action::Delete if decision.protect => found.push(protected(address, "deleted", *span)),
@@ -211,8 +211,8 @@ pub(super) fn report_what_goes(draft: &Draft, dialect: &str, found: &mut Diagnos
 }
 
 /// `restricted-action` for what may not be done to a thing, `immutable-changed` for fields that may not change.
-fn refuse_changes(decision: &Decision, conventions: Option<&'static dyn Conventions>, found: &mut Diagnostics) {
-    let words = |mistake: Mistake<'_>| conventions.and_then(|it| it.words(&mistake)).map(Box::new);
+fn refuse_changes(decision: &Decision, messages: &dyn MessageRules, found: &mut Diagnostics) {
+    let words = |mistake: Mistake<'_>| messages.of(&mistake).map(Box::new);
     let (what, restricted) = match decision.action {
         Action::Update => ("update", decision.restricted.update),
         Action::Replace => ("replace", decision.restricted.replace),

@@ -7,6 +7,7 @@ use provider::TypeRef;
 
 use crate::plan::Staged;
 use evaluate::resolve::{Evaluation, Members, Site, Slot};
+use understand::check::conform::{conform_resource, conform_schema};
 use understand::documents::Kind;
 use understand::documents::whole::read_by;
 use understand::graph::{EdgeKind, Node};
@@ -106,9 +107,9 @@ impl Staged {
                 _ => "Delete".into(),
             }
         };
-        let conventions = dialects::conventions(blueprint.dialect);
+        let rules = root.checked.rules;
         // What is handed on without being asked for is no property.
-        let unasked = |input: &Name| conventions.is_some_and(|it| it.is_handed_unasked(input));
+        let unasked = |input: &Name| rules.children.is_passed_undeclared(input);
         let mut elements = Vec::new();
         for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
             let number = root.resource(at);
@@ -119,18 +120,16 @@ impl Staged {
                 _ => (true, Value::Null, Value::Null),
             };
             let site = Site::of(0, &address);
-            let given = conventions.map_or_else(|| given.clone(), |it| it.shown(&resource.type_name.item, &given));
+            let given = rules.specs.shown(&resource.type_name.item, &given);
             let written = there.then(|| evaluation.present(site, &resource.spec, &mut Diagnostics::new()).ok());
             let (mut given, mut metadata) = (given, metadata);
             // What exists elsewhere may read what was settled after it.
-            if let (Some(_), Some(Some(written)), Some(conventions), TypeRef::Known(ty)) = (
-                &resource.lifecycle.external,
-                &written,
-                conventions,
-                self.catalogs.resource_type(&resource.type_name.item),
-            ) {
+            if let (Some(_), Some(Some(written)), TypeRef::Known(ty)) =
+                (&resource.lifecycle.external, &written, self.catalogs.resource_type(&resource.type_name.item))
+            {
                 let at = SpecAt { expr: &resource.spec, holder: resource.spec_key, resource: name, part: Part::Spec };
-                given = conventions.spec(written, at, &ty.schema, &mut Diagnostics::new());
+                let native = |value: &Value, found: &mut Diagnostics| conform_resource(value, resource, &ty, found);
+                given = rules.specs.fit(written, at, &ty.schema, &native, &mut Diagnostics::new());
                 if let Some(custom) = &resource.metadata.custom {
                     metadata = Value::map([("custom", said(evaluation, Some(custom)))]);
                 }
@@ -154,11 +153,14 @@ impl Staged {
             let spec = child.expansion.as_ref().map(|expansion| {
                 let value = evaluation.present(Site::of(0, name), &expansion.spec, &mut Diagnostics::new()).ok();
                 let ty = self.catalogs.resource_type(&TypeId::from(&expansion.kind.item));
-                let given = match (&value, ty, dialects::conventions(blueprint.dialect)) {
-                    (Some(value), TypeRef::Known(ty), Some(conventions)) => {
+                let given = match (&value, ty) {
+                    (Some(value), TypeRef::Known(ty)) => {
                         let (expr, holder) = (&expansion.spec, expansion.spec_key);
                         let at = SpecAt { expr, holder, resource: name, part: Part::Spec };
-                        conventions.spec(value, at, &ty.schema, &mut Diagnostics::new())
+                        let native = |value: &Value, found: &mut Diagnostics| {
+                            conform_schema(value, expr, holder, &ty.schema, found)
+                        };
+                        rules.specs.fit(value, at, &ty.schema, &native, &mut Diagnostics::new())
                     }
                     _ => Value::Null,
                 };
@@ -173,7 +175,7 @@ impl Staged {
             let (mut given, mut nodes) = (Vec::new(), Vec::new());
             if let Some(unit) = root.child(at) {
                 let unit = documents.unit(unit);
-                let theirs = dialects::conventions(unit.blueprint().dialect);
+                let theirs = unit.checked.rules.inputs;
                 for (position, (input, declared)) in unit.blueprint().inputs.iter().enumerate() {
                     let number = unit.number(Kind::Input, position);
                     nodes.push(Node::Input(number));
@@ -183,7 +185,7 @@ impl Staged {
                     {
                         // What becomes of a property is the other document's affair.
                         let as_written = written.iter().find(|(name, _)| name == input).map(|(_, value)| value);
-                        let shown = as_written.zip(theirs).and_then(|(it, theirs)| theirs.shown_input(declared, it));
+                        let shown = as_written.and_then(|written| theirs.shown(declared, written));
                         given.push((input.clone(), shown.unwrap_or_else(|| value.clone())));
                     }
                 }
@@ -219,7 +221,7 @@ impl Staged {
                 depends_on: plain(&child.depends_on),
             });
         }
-        if conventions.is_some_and(dialects::Conventions::children_are_whole) {
+        if rules.children.are_whole() {
             for element in &mut elements {
                 let resource = blueprint.resources.get(&element.name);
                 let child = blueprint.children.get(&element.name);

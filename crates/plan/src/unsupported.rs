@@ -15,8 +15,7 @@ pub(crate) fn refuse(checked: &Checked, found: &mut Diagnostics) {
                 .label(span, "needs a later version of cyan"),
         );
     };
-    // Where a dialect has conventions, conditions of children are decided while documents are read.
-    if dialects::conventions(blueprint.dialect).is_some() {
+    if checked.rules.children.are_decided_early() {
         return;
     }
     for (name, child) in &blueprint.children {

@@ -5,49 +5,34 @@
 //!
 //! Not here: what only one kind of place can suffer (a full disk, a damaged file).
 
+#[macro_use]
+mod harness;
+
+mod fencing;
+mod folded;
+mod host;
+mod pruned;
+mod restored;
 mod samples;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use blueprint::{Address, Name, Value};
 use futures::future::{LocalBoxFuture, join, join_all};
 
 use crate::seal::Sealer;
 use crate::{
-    Counts, Entry, EntryKind, InstanceName, Lease, Managed, Operation, OperationKind, OperationOutcome, Record,
-    Revision, Since, Snapshot, StatusOp, StatusWord, Stop, Store, StoreError,
+    Counts, Entry, EntryKind, Lease, Managed, Operation, OperationKind, OperationOutcome, Record, Revision, Since,
+    Snapshot, StatusOp, StatusWord, Stop, Store, StoreError,
 };
 
+use harness::{Failed, Hand, MINUTE, NOW, Place, instance};
+
+pub use harness::Open;
 pub use host::TestHost;
 pub use samples::{
     address, began, delete, failed, finished, full_operation, full_record, intent, outcome, record, sealer,
 };
-
-/// How a store is opened on a place, as another process would, on a machine of the caller's.
-pub type Open = Box<dyn Fn(Sealer, Arc<TestHost>) -> Box<dyn Store>>;
-
-/// A place that is empty at first, and the machine that stores on it run on.
-pub struct Place {
-    open: Open,
-    host: Arc<TestHost>,
-}
-
-impl Place {
-    fn new(open: Open) -> Place {
-        Place { open, host: Arc::new(TestHost::at(NOW)) }
-    }
-
-    fn open(&self, sealer: Sealer) -> Box<dyn Store> {
-        (self.open)(sealer, self.host.clone())
-    }
-
-    /// The store, once the clock stands at this second.
-    fn at<'s, S>(&self, now: i64, store: &'s S) -> &'s S {
-        self.host.set(now);
-        store
-    }
-}
 
 type Case = for<'p> fn(&'p Place) -> LocalBoxFuture<'p, Result<(), Failed>>;
 
@@ -73,6 +58,8 @@ const CASES: &[(&str, Case)] = &[
     ("readers see whole revisions while somebody writes", |place| Box::pin(reading(place))),
     ("a journal is put back whole or not at all", |place| Box::pin(restored::refused(place))),
     ("of two writers one wins", |place| Box::pin(races(place))),
+    ("pruning keeps what is known", |place| Box::pin(pruned::what_is_known_stays(place))),
+    ("pruning needs the lease and keeps open calls", |place| Box::pin(pruned::leases_and_open_calls(place))),
 ];
 
 /// Runs every case, each on a place of its own from `make`. Returns what failed; nothing if all is well.
@@ -91,86 +78,10 @@ pub async fn store(make: &dyn Fn() -> Open) -> Vec<String> {
     if let Err(Failed(what)) = restored::elsewhere(&Place::new(make()), &Place::new(make())).await {
         failures.push(format!("a whole journal is put back elsewhere: {what}"));
     }
+    if let Err(Failed(what)) = pruned::elsewhere(&Place::new(make()), &Place::new(make())).await {
+        failures.push(format!("a pruned journal is put back elsewhere: {what}"));
+    }
     failures
-}
-
-/// Why a case failed.
-struct Failed(String);
-
-impl From<StoreError> for Failed {
-    fn from(error: StoreError) -> Failed {
-        let cause = std::error::Error::source(&error).map(|cause| format!(" ({cause})")).unwrap_or_default();
-        Failed(format!("unexpected error: {error}{cause}"))
-    }
-}
-
-macro_rules! check {
-    ($holds:expr, $($why:tt)+) => {
-        if !$holds {
-            return Err(Failed(format!($($why)+)));
-        }
-    };
-}
-
-macro_rules! check_eq {
-    ($found:expr, $wanted:expr, $what:expr) => {
-        match (&$found, &$wanted) {
-            (found, wanted) => check!(*found == *wanted, "{}: {:?} instead of {:?}", $what, found, wanted),
-        }
-    };
-}
-
-macro_rules! check_err {
-    ($result:expr, $error:pat, $what:expr) => {
-        match $result {
-            Err($error) => {}
-            Err(other) => return Err(Failed(format!("{}: refused as `{other}`", $what))),
-            Ok(_) => return Err(Failed(format!("{}: not refused", $what))),
-        }
-    };
-}
-
-mod fencing;
-mod folded;
-mod host;
-mod restored;
-
-const MINUTE: Duration = Duration::from_secs(60);
-const NOW: i64 = 1_700_000_000;
-
-fn instance(name: &str) -> InstanceName {
-    InstanceName::from_free_text(name)
-}
-
-/// A writer with a lease, who remembers the revision.
-struct Hand<'s> {
-    store: &'s dyn Store,
-    lease: Lease,
-    revision: Revision,
-}
-
-impl<'s> Hand<'s> {
-    async fn take(store: &'s dyn Store, name: &str) -> Result<Hand<'s>, Failed> {
-        let lease = store.lease(&instance(name), "ann@host (1)", MINUTE).await?;
-        let revision = lease.revision;
-        check_eq!(store.head(&lease.instance).await?, revision, "where the instance stands under a new lease");
-        Ok(Hand { store, lease, revision })
-    }
-
-    async fn commit(&mut self, entries: Vec<Entry>) -> Result<(), Failed> {
-        let revision = self.store.commit(&self.lease, self.revision, entries).await?;
-        check_eq!(revision, Revision(self.revision.0 + 1), "the revision after a commit");
-        self.revision = revision;
-        Ok(())
-    }
-
-    async fn refused(&self, entries: Vec<Entry>) -> Result<Revision, StoreError> {
-        self.store.commit(&self.lease, self.revision, entries).await
-    }
-
-    async fn release(self) -> Result<(), Failed> {
-        Ok(self.store.release(&self.lease).await?)
-    }
 }
 
 fn record_of(snapshot: &Snapshot, address: &str) -> Option<Arc<Record>> {

@@ -34,6 +34,13 @@ pub struct Operation {
     pub desired: Value,
 }
 
+impl Operation {
+    /// Whether anything in it is secret.
+    pub fn has_secret(&self) -> bool {
+        self.desired.has_secret() || self.remembered.values().any(|remembered| remembered.value.has_secret())
+    }
+}
+
 /// What kind of run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -263,9 +270,7 @@ impl EntryKind {
     /// Whether anything in it is secret, so that it must be sealed.
     pub fn has_secret(&self) -> bool {
         match self {
-            EntryKind::Began(began) => {
-                began.desired.has_secret() || began.remembered.values().any(|remembered| remembered.value.has_secret())
-            }
+            EntryKind::Began(began) => began.has_secret(),
             EntryKind::Intent(intent) => intent.hides_id || intent.inputs.has_secret() || intent.private.has_secret(),
             EntryKind::Outcome(outcome) => outcome.record.as_ref().is_some_and(|record| record.has_secret()),
             EntryKind::Finished(finished) => {

@@ -4,7 +4,8 @@
 //! history, generations to go back to, and calls that were cut off; writing it again gives the same bytes.
 //! Secrets are sealed one by one, so that the rest can be read; without a key a state with a secret cannot be written.
 //!
-//! Format 1 had no journal: what it tells can be taken into a state, without a history.
+//! Format 1 had no journal: what it tells can be taken into a state, without a history. Format 3 is written where operations
+//! were pruned, and format 2 where none were.
 
 use std::sync::Arc;
 
@@ -13,11 +14,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::seal::{Place, SealError, Sealer};
 use crate::{
-    Declared, Entry, EntryKind, Generation, InstanceName, LogEntry, Record, Remembered, Revision, Snapshot, Stops,
+    Checkpoint, Declared, Entry, EntryKind, Generation, InstanceName, Record, Remembered, Revision, Snapshot, Stops,
+    Tail,
 };
 
 /// The version of the form.
-pub const EXPORT_FORMAT: u32 = 2;
+pub const EXPORT_FORMAT: u32 = 3;
+
+/// The version that is written where no operation was pruned.
+const WHOLE: u32 = 2;
 
 /// Where its secrets stand.
 const PLACE: Place<'static> = Place { uid: "export", record: 0 };
@@ -57,9 +62,60 @@ pub struct Exported {
     /// Where operations stop, and where the last one did.
     #[serde(default, skip_serializing_if = "Stops::is_empty")]
     pub stops: Stops,
-    /// Everything that was ever committed, oldest first; nothing in format 1.
+    /// What is left of operations that were pruned, if any were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pruned: Option<PrunedBase>,
+    /// Everything that was ever committed, or was not pruned, oldest first; nothing in format 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub journal: Vec<Entry>,
+}
+
+/// What is left of operations that were pruned: following the journal from here leads to what is known now.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PrunedBase {
+    /// The id of the first operation.
+    pub uid: Name,
+    /// When the instance was first committed to: seconds since 1970 UTC.
+    pub created: i64,
+    /// The document it belonged to.
+    pub document: Name,
+    /// The generations that were pruned.
+    pub generation: Generation,
+    /// Whether the exports are those of before a failure.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exports_old: bool,
+    /// Records by address.
+    pub records: IndexMap<Address, Arc<Record>>,
+}
+
+impl PrunedBase {
+    fn of(base: &Checkpoint) -> PrunedBase {
+        let Snapshot { uid, document, generation, exports_old, records, .. } = &base.snapshot;
+        PrunedBase {
+            uid: uid.clone(),
+            created: base.created,
+            document: document.clone(),
+            generation: *generation,
+            exports_old: *exports_old,
+            records: records.clone(),
+        }
+    }
+
+    /// The same for a store. Its entries are counted from the records.
+    pub fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
+            sequence: self.records.len().max(1) as u64,
+            created: self.created,
+            snapshot: Snapshot {
+                uid: self.uid.clone(),
+                document: self.document.clone(),
+                generation: self.generation,
+                exports_old: self.exports_old,
+                records: self.records.clone(),
+                ..Snapshot::default()
+            },
+        }
+    }
 }
 
 /// A text is no exported state, or not one that can be read here.
@@ -93,7 +149,7 @@ impl Exported {
     /// What a snapshot holds.
     pub fn of(instance: &InstanceName, snapshot: &Snapshot) -> Exported {
         Exported {
-            format: EXPORT_FORMAT,
+            format: WHOLE,
             kind: "state".into(),
             instance: instance.name().clone(),
             document: snapshot.document.clone(),
@@ -106,14 +162,17 @@ impl Exported {
             metadata: snapshot.metadata.clone(),
             declared: snapshot.declared.clone(),
             stops: snapshot.stops.clone(),
+            pruned: None,
             journal: Vec::new(),
         }
     }
 
-    /// The same with the whole journal of that revision.
-    pub fn with_journal(mut self, journal: Vec<LogEntry>) -> Exported {
-        self.journal = journal.into_iter().map(|line| line.entry).collect();
-        self
+    /// What a whole journal holds, as [`Store::read`](crate::Store::read) gives it from its beginning.
+    pub fn whole(instance: &InstanceName, journal: Tail) -> Exported {
+        let pruned = (journal.from.sequence > 0).then(|| PrunedBase::of(&journal.from));
+        let entries = journal.entries.iter().map(|line| line.entry.clone()).collect();
+        let format = if pruned.is_some() { EXPORT_FORMAT } else { WHOLE };
+        Exported { format, pruned, journal: entries, ..Exported::of(instance, &journal.snapshot()) }
     }
 
     /// The journal by operations, as [`Store::restore`](crate::Store::restore) takes it; nothing where there is none.
@@ -136,6 +195,7 @@ impl Exported {
             || self.metadata.has_secret()
             || self.declared.values().any(Value::has_secret)
             || self.journal.iter().any(|entry| entry.kind.has_secret())
+            || self.pruned.iter().flat_map(|pruned| pruned.records.values()).any(|record| record.has_secret())
     }
 
     /// The text: indented JSON with a line end. `Sealed` if there is a secret and no key.
@@ -191,6 +251,7 @@ impl Exported {
     /// Whether the journal leads to other records than are said to be there.
     fn contradicts_itself(&self) -> bool {
         let mut records: IndexMap<&Address, &Arc<Record>> = IndexMap::default();
+        records.extend(self.pruned.iter().flat_map(|pruned| &pruned.records));
         for entry in &self.journal {
             if let EntryKind::Outcome(outcome) = &entry.kind {
                 match &outcome.record {

@@ -98,12 +98,11 @@ impl Head {
         }
     }
 
-    /// Whether the entries before this one may be removed: what is known of the instance now follows from the records, and
-    /// from the entries that are left.
-    pub fn may_begin_at(&self, first: u64) -> bool {
-        first <= self.unsettled
-            && self.finished.is_some_and(|finished| first <= finished)
-            && self.exports.is_none_or(|exports| first <= exports)
+    /// The oldest entry that is needed beside the records, to know what is known now. Those before it may be pruned; none where
+    /// no operation has finished.
+    pub fn needed(&self) -> Option<u64> {
+        let finished = self.finished?;
+        Some(finished.min(self.unsettled).min(self.exports.unwrap_or(finished)))
     }
 }
 
@@ -119,6 +118,8 @@ pub struct Fold {
     positions: HashMap<Address, u64>,
     next_position: u64,
     last: Option<(OperationInfo, Option<Ended>)>,
+    /// The first entry of each operation, with its id.
+    operations: Vec<(u64, Name)>,
 }
 
 impl Fold {
@@ -192,7 +193,10 @@ impl Fold {
         self.journal.follow(epoch, std::slice::from_ref(entry));
         match &entry.kind {
             EntryKind::Outcome(outcome) => self.put(&outcome.address, outcome.record.as_ref()),
-            EntryKind::Began(operation) => self.last = Some((OperationInfo::from(&**operation), None)),
+            EntryKind::Began(operation) => {
+                self.last = Some((OperationInfo::from(&**operation), None));
+                self.operations.push((self.head.entries, operation.id.clone()));
+            }
             EntryKind::Finished(finished) => {
                 if let Some((_, ended)) = &mut self.last {
                     *ended = Some(Ended::from(&**finished));
@@ -238,6 +242,28 @@ impl Fold {
         Checkpoint { sequence: self.head.entries, created: self.head.created, snapshot: self.snapshot() }
     }
 
+    /// The first entry of an operation, if it may be the first that is left: see [`Head::needed`].
+    ///
+    /// # Errors
+    /// Why not, as a phrase.
+    pub fn may_begin_with(&self, operation: &str) -> Result<u64, String> {
+        let found = self.operations.iter().find(|(_, id)| **id == *operation);
+        let (first, _) = found.ok_or_else(|| format!("there is no operation `{operation}`"))?;
+        let is_possible = self.head.needed().is_some_and(|needed| *first <= needed);
+        if is_possible { Ok(*first) } else { Err(is_needed(operation)) }
+    }
+
+    /// Counts an operation less for each that was pruned.
+    pub fn forget_operations_before(&mut self, first: u64) {
+        self.operations.retain(|(at, _)| *at >= first);
+    }
+
+    fn needed(&self) -> Option<Name> {
+        let needed = self.head.needed().unwrap_or(0);
+        let before = self.operations.iter().take_while(|(first, _)| *first <= needed);
+        before.last().or(self.operations.first()).map(|(_, id)| id.clone())
+    }
+
     /// The instance at a glance.
     pub fn info(&self, name: &InstanceName, revision: Revision, holder: Option<LeaseHolder>) -> InstanceInfo {
         let has_ended = matches!(self.last, Some((_, Some(_))));
@@ -248,6 +274,7 @@ impl Fold {
             document: self.head.document.clone(),
             records: self.records.len() as u64,
             created: self.head.created,
+            needed: self.needed(),
             last: self.last.clone().map(|(operation, ended)| (operation, ended.map(|ended| ended.outcome))),
             waiting: if has_ended { Stop::waiting(&self.snapshot.stops) } else { Vec::new() },
             holder,
@@ -259,6 +286,11 @@ impl Fold {
 /// The rule that an operation which ends as `Gone` leaves no records, as a phrase.
 pub fn records_are_left(count: usize) -> String {
     format!("everything is said to be gone, {count} things are not")
+}
+
+/// Why the operations before one cannot be pruned, as a phrase.
+pub fn is_needed(operation: &str) -> String {
+    format!("what is known now depends on operations before `{operation}`")
 }
 
 impl Snapshot {

@@ -23,6 +23,8 @@ pub struct InstanceInfo {
     pub created: i64,
     /// The last operation and how it ended; no outcome while it runs or if it was cut off.
     pub last: Option<(OperationInfo, Option<OperationOutcome>)>,
+    /// The oldest operation that what is known now depends on, so that it cannot be pruned; none if there is none.
+    pub needed: Option<Name>,
     /// Where the last operation waits, if it has ended: see [`Stop::waiting`](crate::Stop::waiting).
     pub waiting: Vec<(Name, Breakpoint)>,
     /// The holder of the lease, also of one that has expired and was not given back.

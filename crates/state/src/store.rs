@@ -15,11 +15,22 @@ use crate::instance::{InstanceName, Revision};
 use crate::lease::Lease;
 use crate::lease_holder::LeaseHolder;
 use crate::seal::Sealer;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Checkpoint, Snapshot};
 use crate::verify::Verification;
 
 /// A future that may be sent to another thread.
 pub type BoxFuture<'a, T> = futures::future::BoxFuture<'a, T>;
+
+/// What pruning has removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Operations.
+    pub operations: u64,
+    /// Entries of the journal.
+    pub entries: u64,
+    /// Documents that no operation names any more.
+    pub documents: u64,
+}
 
 /// A place for the journals of instances.
 ///
@@ -85,6 +96,15 @@ pub trait Store: Send + Sync {
     /// Ends whatever lease is held; returns its holder.
     fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>>;
 
+    /// Removes the operations before the one of this id, with their entries and documents, as far as what is known now does not
+    /// depend on them: [`load`](Store::load) and the revision stay as they are. All or nothing, and durable once it returns.
+    /// [`first_kept`](crate::first_kept) chooses the operation.
+    ///
+    /// # Errors
+    /// `Busy` if the lease was taken over, ended or given back; `Refused` if there is no such operation, or what is known now
+    /// depends on an operation before it ([`InstanceInfo::needed`]).
+    fn prune<'a>(&'a self, lease: &'a Lease, first: &'a str) -> BoxFuture<'a, Result<Pruned, StoreError>>;
+
     /// Seals everything secret with another key: all of it, or nothing. Returns how many entries were sealed anew. This store
     /// goes on with its former key: the place is to be opened with the new one.
     ///
@@ -94,8 +114,8 @@ pub trait Store: Send + Sync {
     /// `Busy` while a lease is held; `NoKey` and `WrongKey` if what is stored cannot be opened or `to` cannot seal.
     fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>>;
 
-    /// Puts back a whole journal that was read elsewhere: the operations of an instance, each with its entries. All or nothing.
-    /// Afterwards the instance is as it was there, with `revision` commits.
+    /// Puts back a whole journal that was read elsewhere: the operations of an instance, each with its entries, after what is left
+    /// of those that were pruned there. All or nothing. Afterwards the instance is as it was there, with `revision` commits.
     ///
     /// # Errors
     /// `Moved` if the instance was committed to before, `Busy` while a lease on it is held, `Refused` if the entries break a rule
@@ -104,6 +124,7 @@ pub trait Store: Send + Sync {
         &'a self,
         instance: &'a InstanceName,
         revision: Revision,
+        base: Option<Checkpoint>,
         operations: Vec<Vec<Entry>>,
     ) -> BoxFuture<'a, Result<(), StoreError>>;
 

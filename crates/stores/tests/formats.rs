@@ -87,7 +87,7 @@ fn a_file_that_is_rewritten_is_kept_as_it_was() {
     drop(store);
     assert_eq!(names(folder.path()), ["state.db", "state.db.format-1", "state.db.format-1-2"]);
     assert_eq!(fs::read(folder.path().join("state.db.format-1")).unwrap(), b"of another time");
-    assert_eq!((number(&path, "PRAGMA user_version"), number(&copy, "PRAGMA user_version")), (3, 1));
+    assert_eq!((number(&path, "PRAGMA user_version"), number(&copy, "PRAGMA user_version")), (4, 1));
     assert_eq!(held(&copy), before);
     assert_eq!(held(&path), before);
     // Who comes next rewrites nothing.
@@ -177,6 +177,15 @@ fn a_row_that_was_changed_moved_added_or_removed_is_refused() {
         "UPDATE operations SET epoch = epoch + 1",
         "DELETE FROM operations WHERE number = 1",
         "DELETE FROM operations WHERE number = 2",
+        "UPDATE documents SET body = replace(body, 'long', 'wide') WHERE NOT sealed",
+        "UPDATE documents SET sealed = NOT sealed",
+        "UPDATE documents SET mac = zeroblob(16)",
+        "UPDATE documents SET digest = randomblob(16)",
+        "UPDATE documents SET id = id + 100",
+        "DELETE FROM documents",
+        "UPDATE instances SET documents = documents + 1",
+        "UPDATE instances SET pruned = 3",
+        "UPDATE instances SET pruned_operations = 1",
         "UPDATE leases SET epoch = 0",
         "DELETE FROM leases",
     ] {
@@ -231,10 +240,10 @@ fn a_newer_format_is_refused_by_who_has_it_open_too() {
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
     let held = lease(&store).unwrap();
     block_on(store.load(&shop())).unwrap();
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 4).unwrap();
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 5).unwrap();
     let newer = |error: StoreError| {
         let StoreError::Foreign { what } = error else { panic!("{error}") };
-        assert!(what.ends_with("was written by a newer version (format 4, this one reads up to 3)"), "{what}");
+        assert!(what.ends_with("was written by a newer version (format 5, this one reads up to 4)"), "{what}");
     };
     newer(block_on(store.load(&shop())).unwrap_err());
     newer(block_on(store.commit(&held, Revision(1), vec![began("op-2")])).unwrap_err());

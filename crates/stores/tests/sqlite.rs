@@ -134,8 +134,8 @@ fn what_is_no_state_file_is_left_alone() {
 
     let newer = folder.path().join("newer.db");
     write(&newer, vec![began("op-1")]);
-    Connection::open(&newer).unwrap().pragma_update(None, "user_version", 4).unwrap();
-    let said = "foreign: `PATH` was written by a newer version (format 4, this one reads up to 3)";
+    Connection::open(&newer).unwrap().pragma_update(None, "user_version", 5).unwrap();
+    let said = "foreign: `PATH` was written by a newer version (format 5, this one reads up to 4)";
     assert_eq!(refusals(&newer), [said, said]);
 
     let [read, write] = refusals(folder.path());
@@ -424,6 +424,10 @@ fn the_first_format_is_read() {
             let intent = Arc::make_mut(intent);
             (intent.private, intent.folder) = (Value::Null, "".into());
         }
+        if let EntryKind::Began(operation) = &mut entry.kind {
+            let inputs = Value::map([("password", Value::from("s3cret").secret())]);
+            Arc::make_mut(operation).desired = Value::map([("inputs", inputs)]);
+        }
         if let EntryKind::Finished(finished) = &mut entry.kind {
             (Arc::make_mut(finished).declared, Arc::make_mut(finished).stops) = Default::default();
         }
@@ -444,7 +448,7 @@ fn the_first_format_is_read() {
     assert_eq!(block_on(store.load(&shop())).unwrap().records.len(), 1);
     let again = Connection::open(&path).unwrap();
     let number = |sql: &str| again.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
-    assert_eq!(number("PRAGMA user_version"), 3);
+    assert_eq!(number("PRAGMA user_version"), 4);
     assert_eq!(number("SELECT count(*) FROM resources WHERE address = 'core/everything'"), 1);
 }
 

@@ -209,3 +209,38 @@ fn a_journal_that_was_cut_short_gives_an_earlier_whole_revision() {
     let (refused, revisions) = damage(&path, &life.at, &mut draw, "taken in half");
     assert!(revisions > 5, "{refused} refused, {revisions} revisions");
 }
+
+/// Pruning is one transaction: it is done or not, and what is known is the same.
+#[test]
+fn a_journal_that_was_cut_short_while_operations_were_pruned_loses_nothing_that_is_known() {
+    let folder = folder();
+    let path = folder.path().join("state.db");
+    let mut life = Life::begin(&path);
+    (0..4).for_each(|_| life.operate(2));
+    let mut life = life.again(&path);
+    life.operate(2);
+    let last = life.at.pop().unwrap();
+    let before = fs::read(wal(&path)).unwrap().len();
+    block_on(life.store.prune(&life.lease, "op-400")).unwrap();
+    let (revision, pruned) = whole(&life.store).unwrap();
+    assert_eq!((&pruned.records, pruned.generation), (&last.records, last.generation));
+    assert!(pruned.log < last.log, "{} entries of {} are left", pruned.log, last.log);
+    let (database, journal) = (fs::read(&path).unwrap(), fs::read(wal(&path)).unwrap());
+    let mut logs = std::collections::BTreeSet::new();
+    let (step, mut draw) = ((journal.len() - before) / 12, Draw(SEED));
+    for end in (before..journal.len()).step_by(step).map(|from| from + draw.below(step)).chain([journal.len()]) {
+        let crashed = self::folder();
+        let path = crashed.path().join("state.db");
+        fs::write(&path, &database).unwrap();
+        fs::write(wal(&path), &journal[..end.min(journal.len())]).unwrap();
+        let store = SqliteStore::open(&path, sealer(), Mode::ReadOnly);
+        let (found_revision, found) = whole(&store).unwrap();
+        assert_eq!(found_revision, revision);
+        assert_eq!(Whole { log: last.log, ..found.clone() }, last);
+        logs.insert(found.log);
+        let verified = block_on(store.verify()).unwrap();
+        assert!(verified.damaged.is_empty(), "{:?}", verified.damaged);
+        assert!(block_on(store.operation(&shop(), "op-500")).unwrap().is_some_and(|it| !it.desired.is_null()));
+    }
+    assert_eq!(logs.into_iter().collect::<Vec<_>>(), [pruned.log, last.log], "before and after");
+}

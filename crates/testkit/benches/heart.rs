@@ -49,6 +49,7 @@ fn heart(criterion: &mut Criterion) {
                 black_box(engine::load(
                     &files,
                     file,
+                    &harness.dialects,
                     &harness.functions,
                     harness.catalogs.packages(),
                     &Default::default(),
@@ -59,6 +60,7 @@ fn heart(criterion: &mut Criterion) {
         let blueprint = engine::load(
             &files,
             file,
+            &harness.dialects,
             &harness.functions,
             harness.catalogs.packages(),
             &Default::default(),
@@ -66,15 +68,10 @@ fn heart(criterion: &mut Criterion) {
         )
         .blueprint
         .unwrap();
+        let rules = harness.dialects.rules(blueprint.dialect);
+        let context = engine::check::CheckContext::new(&harness.catalogs, &harness.functions, rules);
         group.bench_function(BenchmarkId::new("check", n), |bencher| {
-            bencher.iter(|| {
-                black_box(engine::check(
-                    blueprint.clone(),
-                    &harness.catalogs,
-                    &harness.functions,
-                    &mut Diagnostics::new(),
-                ))
-            });
+            bencher.iter(|| black_box(engine::check(blueprint.clone(), &context, &mut Diagnostics::new())));
         });
         group.bench_function(BenchmarkId::new("stage", n), |bencher| {
             bencher.iter(|| {

@@ -46,12 +46,22 @@ fn main() {
             drop(tree);
         }
         let since = Instant::now();
-        let loaded = engine::load(&files, file, &functions, catalogs.packages(), &Default::default(), &mut found);
+        let loaded = engine::load(
+            &files,
+            file,
+            &dialects::Dialects::BUILT_IN,
+            &functions,
+            catalogs.packages(),
+            &Default::default(),
+            &mut found,
+        );
         if lap("load", since) {
             return;
         }
         let since = Instant::now();
-        let checked = Arc::new(engine::check(loaded.blueprint.unwrap(), &catalogs, &functions, &mut found));
+        let rules = dialects::DialectRules::NATIVE;
+        let context = engine::check::CheckContext::new(&catalogs, &functions, rules);
+        let checked = Arc::new(engine::check(loaded.blueprint.unwrap(), &context, &mut found));
         if lap("check", since) {
             return;
         }

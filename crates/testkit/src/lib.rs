@@ -15,3 +15,4 @@ pub mod pages;
 mod runtime;
 pub mod scenario;
 pub mod simulation;
+pub mod toy;

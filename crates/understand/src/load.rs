@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blueprint::{Blueprint, Name, Packages};
 use diag::{Diagnostics, FileId, Files};
-use dialects::{Document, Surroundings};
+use dialects::{Dialects, Document, Surroundings, Wanted};
 use expr::FunctionTable;
 use syntax::{Format, Tree};
 
@@ -19,32 +19,40 @@ pub struct Loaded {
     pub path: Name,
     /// Its meaning, as far as it could be understood; nothing if no dialect recognises it.
     pub blueprint: Option<Arc<Blueprint>>,
+    /// What its dialect needs to know before it can say what the document means. As long as there is something its meaning is
+    /// provisional, and nothing was reported: answer it and load again.
+    pub wanted: Vec<Wanted>,
 }
 
 /// Reads a text that has been added to `files`. Never fails: everything that is wrong goes to `found`.
 ///
-/// `packages` are the hosted packages that its types may belong to. `around` is what the document stands in beside its own text.
+/// `packages` are the hosted packages that its types may belong to. `around` is what the document stands in beside its own text;
+/// answers to what its dialect wants are a part of that.
 pub fn load(
     files: &Files,
     file: FileId,
+    dialects: &Dialects,
     functions: &FunctionTable,
     packages: &Packages,
     around: &Surroundings,
     found: &mut Diagnostics,
 ) -> Loaded {
     let Some(source) = files.get(file) else {
-        return Loaded { file, path: "".into(), blueprint: None };
+        return Loaded { file, path: "".into(), blueprint: None, wanted: Vec::new() };
     };
     let name = source.name().rsplit('/').next().unwrap_or(source.name());
     let (tree, mut broken) = syntax::parse(file, source.text(), Format::of_name(name));
     let is_broken = broken.has_errors();
     let mut document = Document { file, name, text: source.text(), tree: &tree, around };
-    let json = json_first(&document);
+    let json = json_first(&document, dialects);
     if let Some(json) = &json {
         document.tree = json;
     }
-    let blueprint = match dialects::dialect_of(&document) {
+    let mut wanted = Vec::new();
+    let blueprint = match dialects.of(&document) {
         Some(dialect) => {
+            wanted = dialect.wants(&document);
+            wanted.retain(|one| around.answers.to(one).is_none());
             let mut lowered = dialect.lower(&document, functions, packages);
             if is_broken {
                 // What seems to be missing may stand in the part that could not be read.
@@ -67,9 +75,11 @@ pub fn load(
             None
         }
     };
-    broken.sort();
-    found.append(broken);
-    Loaded { file, path: source.name().into(), blueprint }
+    if wanted.is_empty() {
+        broken.sort();
+        found.append(broken);
+    }
+    Loaded { file, path: source.name().into(), blueprint, wanted }
 }
 
 /// What is not said of a text that has errors of syntax.
@@ -77,11 +87,11 @@ const FOLLOWS: &[&diag::Code] =
     &[&dialects::codes::NOTHING_DECLARED, &dialects::codes::MISSING_VERSION, &dialects::codes::MISSING_FIELD];
 
 /// The tree of a text that is JSON whatever its file is called, where its dialect takes it for that.
-fn json_first(document: &Document<'_>) -> Option<Tree> {
+fn json_first(document: &Document<'_>, dialects: &Dialects) -> Option<Tree> {
     if Format::of_name(document.name) != Format::Yaml || !document.text.trim_start().starts_with('{') {
         return None;
     }
-    dialects::dialect_of(document).filter(|dialect| dialect.reads_json_first())?;
+    dialects.of(document).filter(|dialect| dialect.reads_json_first())?;
     let (tree, broken) = syntax::parse(document.file, document.text, Format::Json);
     broken.is_empty().then_some(tree)
 }

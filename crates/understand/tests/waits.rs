@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use diag::Files;
+use dialects::{Dialect as _, DialectRules};
 use provider::{combine, read_catalog};
 use understand::check;
 use understand::graph::{Edge, EdgeKind, Node};
@@ -31,10 +32,14 @@ fn waits(resources: &str) -> (Vec<String>, Vec<&'static str>) {
     let file = files.add("a.yaml", text.as_str());
     let (tree, mut found) = syntax::parse(file, &text, syntax::Format::Yaml);
     let document = dialects::Document { file, name: "a.yaml", text: &text, tree: &tree, around: &Default::default() };
-    let lowered = dialects::dialects()[0].lower(&document, &functions, catalogs.packages());
+    let lowered = dialects::blueprint::BlueprintDialect.lower(&document, &functions, catalogs.packages());
     found.append(lowered.diagnostics);
     let blueprint = Arc::new(lowered.blueprint);
-    let checked = check::check_with(blueprint.clone(), &[], &catalogs, &functions, None, &mut found);
+    let checked = check::check(
+        blueprint.clone(),
+        &check::CheckContext::new(&catalogs, &functions, DialectRules::NATIVE),
+        &mut found,
+    );
     let name = |node: Node| match node {
         Node::Resource(at) => blueprint.resources.get_index(at as usize).unwrap().0.to_string(),
         other => format!("{other:?}"),

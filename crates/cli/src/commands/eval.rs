@@ -79,7 +79,7 @@ pub(super) fn parse(document: &mut Document, typed: &str) -> (Expr, Diagnostics)
     let span = Span::new(file, 0, length);
     // A dialect may have another form for expressions.
     let own = document.checked.as_ref().and_then(|checked| {
-        let dialect = dialects::dialect(checked.blueprint.dialect)?;
+        let dialect = dialects::Dialects::BUILT_IN.get(checked.blueprint.dialect)?;
         let (tree, broken) = syntax::parse(file, typed, syntax::Format::Yaml);
         let around = dialects::Surroundings::NONE;
         let typed = dialects::Document { file, name: "expression", text: typed, tree: &tree, around: &around };
@@ -114,7 +114,8 @@ pub(super) fn parse(document: &mut Document, typed: &str) -> (Expr, Diagnostics)
         blueprint.metadata = Some(Expr::new(ExprKind::Map(entries), span));
         let children = document.documents.as_ref().map(|documents| documents.children_of(0)).unwrap_or_default();
         let catalogs = &document.registry.catalogs;
-        engine::check::check_with(Arc::new(blueprint), &children, catalogs, functions, None, &mut found);
+        let context = engine::check::CheckContext::new(catalogs, functions, checked.rules);
+        engine::check::check_with(Arc::new(blueprint), &children, &context, &mut found);
         // What is wrong with the document itself has been found already.
         found.retain(|diagnostic| diagnostic.span().file == file);
     }

@@ -13,7 +13,8 @@ use crate::view::wrap;
 fn codes() -> Vec<&'static Code> {
     let fixed = [syntax::CODES, expr::codes::CODES, provider::codes::CODES];
     let fixed = fixed.into_iter().flatten().copied();
-    let mut all: Vec<&'static Code> = fixed.chain(dialects::all_codes()).chain(engine::codes()).collect();
+    let mut all: Vec<&'static Code> =
+        fixed.chain(dialects::Dialects::BUILT_IN.codes()).chain(engine::codes()).collect();
     all.sort_by_key(|code| code.name);
     all
 }

@@ -15,8 +15,8 @@ use crate::view::wrap;
 
 /// The functions that dialects have of their own, each with its dialect.
 fn of_dialects() -> Vec<(&'static str, Explained)> {
-    let all = dialects::dialects().iter();
-    all.flat_map(|dialect| dialect.functions().into_iter().map(|one| (dialect.name(), one))).collect()
+    let all = dialects::Dialects::BUILT_IN;
+    all.iter().flat_map(|dialect| dialect.functions().into_iter().map(|one| (dialect.name(), one))).collect()
 }
 
 pub(crate) fn run(arguments: Functions, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: Functions, global: &Global, report: &mut Report) ->
             let row = |name: &str, docs: &str| vec![name.to_owned(), summary(docs)];
             let rows: Vec<_> = registry.functions.iter().map(|one| row(&one.name, &one.docs)).collect();
             let mut text = table(&["FUNCTION", "DOES"], &rows, paint);
-            for dialect in dialects::dialects() {
+            for dialect in dialects::Dialects::BUILT_IN.iter() {
                 let own = others.iter().filter(|(of, _)| *of == dialect.name());
                 let rows: Vec<_> = own.map(|(_, one)| row(one.name, one.docs)).collect();
                 if !rows.is_empty() {

@@ -29,9 +29,17 @@ pub(crate) async fn run(arguments: History, global: &Global, report: &mut Report
         return Ok(Exit::Done);
     }
     let rows: Vec<Vec<String>> = all.iter().enumerate().map(|(at, one)| row(one, now, at == 0 && running)).collect();
-    let head = ["GENERATION", "OPERATION", "OUTCOME", "BEGAN", "TOOK", "DID", "WHO"];
-    report.terminal.data(&table(&head, &rows, report.terminal.out));
+    report.terminal.data(&table(&HEAD, &rows, report.terminal.out));
     Ok(Exit::Done)
+}
+
+const HEAD: [&str; 7] = ["GENERATION", "OPERATION", "OUTCOME", "BEGAN", "TOOK", "DID", "WHO"];
+
+/// Operations of which none runs, as a table.
+pub(crate) fn shown(operations: &[GenerationInfo], report: &Report) -> String {
+    let now = Clock::System.now();
+    let rows: Vec<Vec<String>> = operations.iter().map(|one| row(one, now, false)).collect();
+    table(&HEAD, &rows, report.terminal.out)
 }
 
 fn row(one: &GenerationInfo, now: i64, running: bool) -> Vec<String> {
@@ -49,7 +57,7 @@ fn row(one: &GenerationInfo, now: i64, running: bool) -> Vec<String> {
     vec![generation, operation.kind.word().to_owned(), outcome.to_owned(), began, took, did, operation.who.to_string()]
 }
 
-fn to_json(one: &GenerationInfo) -> Json {
+pub(crate) fn to_json(one: &GenerationInfo) -> Json {
     let operation = &one.operation;
     let finished = one.finished.map(|Ended { outcome, at, generation, counts }| {
         json!({

@@ -11,8 +11,8 @@ use crate::registry::SIMULATED;
 use crate::view::report::Report;
 
 pub(crate) fn run(arguments: Schema, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let dialects = dialects::dialects();
-    let Some(dialect) = dialects.iter().find(|dialect| dialect.name() == arguments.dialect) else {
+    let dialects = dialects::Dialects::BUILT_IN;
+    let Some(dialect) = dialects.get(&arguments.dialect) else {
         let names = dialects.iter().map(|dialect| dialect.name());
         return Err(CommandError::Usage {
             message: format!("there is no dialect `{}`", arguments.dialect),

@@ -10,8 +10,7 @@ use engine::{Given, Options, Staged, Surgery};
 use serde_json::json;
 use state::seal::{SealError, Sealer};
 use state::{
-    Assurance, Damage, Exported, ExportedError, InstanceName, LogEntry, Revision, Snapshot, Store, StoreError,
-    VerifiedInstance,
+    Assurance, Damage, Exported, ExportedError, InstanceName, PrunedBase, Revision, Since, StoreError, VerifiedInstance,
 };
 
 use crate::arguments::{Consent, Global, Running, State, StateCommand, Which};
@@ -21,6 +20,7 @@ use crate::foreign::{self, Form, Whole};
 use crate::identity::{self, chosen};
 use crate::key;
 use crate::operation::{self, Wanted};
+use crate::retention;
 use crate::setup::{Setup, Source, read_text, text_of_standard_input};
 use crate::view::report::Report;
 
@@ -68,6 +68,7 @@ pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) 
             import(place, exported, consent, global, report).await
         }
         StateCommand::Verify => verify(global, report).await,
+        StateCommand::Prune { keep, which, consent } => prune(keep, &which, &consent, global, report).await,
         StateCommand::Rekey { file } => rekey(&file, global, report).await,
     }
 }
@@ -114,6 +115,57 @@ async fn verify(global: &Global, report: &mut Report) -> Result<Exit, CommandErr
     let count = found.damaged.len();
     let rows = if count == 1 { "1 place".to_owned() } else { format!("{count} places") };
     Err(StoreError::Damaged { what: format!("{} is damaged in {rows}", setup.place.shown()) }.into())
+}
+
+/// Removes old operations from the history of an instance, after they were shown.
+async fn prune(
+    keep: Option<u64>,
+    which: &Which,
+    consent: &Consent,
+    global: &Global,
+    report: &mut Report,
+) -> Result<Exit, CommandError> {
+    let (mut setup, instance) = chosen(None, which, global, report).await?;
+    let Some(keep) = keep.or(setup.config.history.keep) else {
+        let what = "how many generations are kept? Use `--keep N`, or set `keep` under `[history]` in `cyan.toml`";
+        return Err(CommandError::usage(what.to_owned()));
+    };
+    let found = retention::removal(setup.reading().as_ref(), &instance, keep).await?;
+    let Some(removal) = found else {
+        report.set_result(json!({"instance": instance, "operations": [], "entries": 0, "documents": 0}));
+        report.terminal.say(format!("Nothing to remove from the history of `{instance}`."));
+        return Ok(Exit::Done);
+    };
+    if !report.is_json() {
+        report.terminal.data(&super::history::shown(&removal.operations, report));
+    }
+    let count = removal.operations.len();
+    let operations = if count == 1 { "1 operation".to_owned() } else { format!("{count} operations") };
+    if !(consent.yes || setup.config.yes) {
+        if !report.terminal.can_ask() {
+            let question = format!("{operations} would be removed from the history of `{instance}`");
+            return Err(CommandError::NobodyToAsk { question, help: "confirm with `--yes`".to_owned() });
+        }
+        let question = format!("Remove {operations} from the history of `{instance}`, and keep {}?", removal.kept);
+        if !report.terminal.confirm(&question) {
+            return Err(CommandError::Refused);
+        }
+    }
+    let store = setup.writing();
+    let pruned = retention::remove(store.as_ref(), &instance, &operation::who(), &removal).await?;
+    operation::tell_notices(store.as_ref(), report);
+    let removed: Vec<_> = removal.operations.iter().map(super::history::to_json).collect();
+    report.set_result(json!({
+        "instance": instance,
+        "operations": removed,
+        "entries": pruned.entries,
+        "documents": pruned.documents,
+    }));
+    report.terminal.say(format!(
+        "Removed {operations} from the history of `{instance}`: {} journal entries, {} documents.",
+        pruned.entries, pruned.documents
+    ));
+    Ok(Exit::Done)
 }
 
 /// Seals everything in a state with the key of a file.
@@ -256,7 +308,8 @@ async fn import(
         operation::ask(&staged, &instance, report)?;
     }
     let store = setup.writing();
-    let restored = store.restore(&instance, exported.revision, exported.operations()).await;
+    let base = exported.pruned.as_ref().map(PrunedBase::checkpoint);
+    let restored = store.restore(&instance, exported.revision, base, exported.operations()).await;
     operation::tell_notices(store.as_ref(), report);
     match restored {
         Ok(()) => {
@@ -281,17 +334,6 @@ async fn import(
     }
 }
 
-/// What is remembered, and the journal of the same revision, whoever writes meanwhile.
-async fn whole(store: &dyn Store, instance: &InstanceName) -> Result<(Snapshot, Vec<LogEntry>), StoreError> {
-    loop {
-        let snapshot = store.load(instance).await?;
-        let log = store.log(instance, None, usize::MAX).await?;
-        if store.head(instance).await? == snapshot.revision {
-            return Ok((snapshot, log));
-        }
-    }
-}
-
 async fn export(
     file: Option<&Path>,
     which: &Which,
@@ -299,13 +341,14 @@ async fn export(
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     let (setup, instance) = chosen(None, which, global, report).await?;
-    let (snapshot, log) = whole(setup.reading().as_ref(), &instance).await?;
-    if let Some(address) = snapshot.open.keys().next() {
+    let journal = setup.reading().read(&instance, Since::Entry(0)).await?;
+    let journal = journal.ok_or_else(|| StoreError::Unknown { instance: instance.clone() })?;
+    if let Some(address) = journal.clone().snapshot().open.keys().next() {
         report.terminal.say(format!(
             "What became of a call of `{address}` is not settled; whoever takes the state in finds that out as here would be done."
         ));
     }
-    let exported = Exported::of(&instance, &snapshot).with_journal(log);
+    let exported = Exported::whole(&instance, journal);
     let shown = file.map_or_else(|| "the state".to_owned(), |file| file.display().to_string());
     let text = exported.write(&setup.sealer).map_err(|error| unusable(&shown, error))?;
     match file {

@@ -124,7 +124,7 @@ const DIALECT: &str = "hot";
 
 /// A text as the dialect reads it.
 fn data(text: &str) -> Option<Value> {
-    dialects::conventions(DIALECT)?.data(text)
+    dialects::Dialects::BUILT_IN.get(DIALECT)?.data(text)
 }
 
 struct Writer<'a> {
@@ -159,7 +159,8 @@ impl Writer<'_> {
         }
         let (action, status) = overall(own.iter().map(|(_, record)| record.as_ref()));
         let instance = self.whole.instance.as_str();
-        let (name, id) = dialects::conventions(DIALECT).map(|it| it.called(instance, path)).unwrap_or_default();
+        let dialects::rules::DocumentName { name, id } =
+            dialects::Dialects::BUILT_IN.rules(DIALECT).naming.document(instance, path);
         let mut tree = Map::new();
         tree.insert("name".into(), json!(name));
         tree.insert("id".into(), json!(id));

@@ -24,6 +24,7 @@ mod local;
 mod machine;
 mod output;
 mod place;
+mod pruning;
 mod rehearsal;
 mod remote;
 mod rollback;

@@ -120,6 +120,8 @@ fn machine_output_of_every_command_fits_its_schema() {
     seen.lines(&place, 0, &["state", "remove", "b", "-i", "copy", "--yes"]);
     // Two instances cannot manage one file.
     seen.lines(&place, 0, &["state", "remove", "note", "-i", "copy", "--yes"]);
+    let pruned = seen.lines(&place, 0, &["state", "prune", "--keep", "1", "--yes", "-i", "copy"]);
+    assert!(pruned.last().unwrap()["result"]["operations"].is_array(), "{pruned:?}");
     let rekeyed = seen.lines(&place, 0, &["state", "rekey", "second.key"]);
     assert!(rekeyed.last().unwrap()["result"]["sealed"].is_u64(), "{rekeyed:?}");
     let _ = std::fs::rename(place.path().join("second.key"), place.path().join("home/.config/cyan/key"));

@@ -61,7 +61,7 @@ fn a_state_of_a_newer_version_is_refused_in_one_way() {
         let refused = place.ends(1, words);
         assert_eq!(refused.err.matches("error").count(), 1, "{words:?}: {}", refused.err);
         assert!(
-            refused.err.contains("was written by a newer version (format 99, this one reads up to 3)"),
+            refused.err.contains("was written by a newer version (format 99, this one reads up to 4)"),
             "{}",
             refused.err
         );

@@ -1,4 +1,4 @@
-//! The condition of a resource: one substitution, or `and`, `or`, `not` of conditions (rulings S34 to S36).
+//! The condition of a resource: one substitution, or `and`, `or`, `not` of conditions (decisions S34 to S36).
 
 use ::blueprint::{Choice, Expr, ExprKind, Value};
 use diag::Span;

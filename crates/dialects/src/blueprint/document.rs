@@ -1,4 +1,4 @@
-//! The document as a whole: its version, its sections in their order, and what must be among them.
+//! The document as a whole: its version, its sections in their order, and required sections.
 
 use ::blueprint::{Blueprint, Expr, ExprKind, Names, Packages};
 use diag::{Diagnostics, Span};
@@ -14,7 +14,7 @@ use super::{shape, survey::Survey};
 use crate::codes::{MISSING_VERSION, NOTHING_DECLARED, UNSUPPORTED_VERSION, WRONG_SHAPE};
 use crate::{Document, Lowered};
 
-/// The meaning of a document, and what is wrong with it.
+/// Lowers a document.
 pub(super) fn lower(document: &Document<'_>, functions: &FunctionTable, packages: &Packages) -> Lowered {
     let mut found = Diagnostics::new();
     let Survey { bad_keys, aliases } = match &document.tree.root {
@@ -35,7 +35,7 @@ pub(super) fn lower(document: &Document<'_>, functions: &FunctionTable, packages
     let mut found = lowering.found;
     found.sort();
     if aliases {
-        // What an alias stands for was read in each of its places.
+        // The value of an alias was read at each use.
         let mut seen = HashSet::new();
         found.retain(|diagnostic| seen.insert((diagnostic.code.name, diagnostic.span(), diagnostic.message.clone())));
     }
@@ -67,7 +67,7 @@ impl Lowering<'_> {
         let first = entries.first().map_or(nothing, |entry| entry.key.span);
         blueprint.span = Some(first);
 
-        // The version decides what the other sections mean, wherever it stands.
+        // The version decides the meaning of the other sections, wherever it stands.
         let version = root.and_then(|root| root.get("version"));
         if let Some(version) = version.and_then(Node::text).and_then(Version::of) {
             self.version = version;
@@ -142,7 +142,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// A document declares a resource or includes another (C14). Broken sections count as if they did.
+    /// A document declares a resource or includes another (decision C14). Broken sections count as if they did.
     fn anything_declared(&mut self, entries: &[syntax::Entry], fields: &Fields<'_>, first: Span) {
         let declares = entries.iter().any(|entry| {
             matches!(entry.key.text(), Some("resources" | "include"))

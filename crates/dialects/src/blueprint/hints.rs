@@ -29,7 +29,7 @@ const DOCUMENT_HINTS: &[&str] = &["cyan.moved"];
 /// Hints that the map `cyan` in the document's metadata takes.
 const TOOL_HINTS: &[&str] = &["instance"];
 
-/// What the hints of a resource say.
+/// The hints of a resource.
 #[derive(Default)]
 pub(super) struct Hints {
     pub(super) lifecycle: Lifecycle,
@@ -37,8 +37,8 @@ pub(super) struct Hints {
 }
 
 impl Lowering<'_> {
-    /// Reads a hint of a resource; without `hints` (a data source) there can be none. Whether it is an annotation beside
-    /// that: a hint that is evaluated for each member, or is in error, is not.
+    /// Reads a hint of a resource; without `hints` (a data source) there can be none. Whether it is an annotation
+    /// beside that: a hint that is evaluated for each member, or is in error, is not.
     pub(super) fn hint(&mut self, entry: &Entry, name: &str, hints: Option<&mut Hints>) -> bool {
         let Some(hints) = hints else {
             self.unknown_hint(name, entry.key.span, &[]);
@@ -52,7 +52,7 @@ impl Lowering<'_> {
         let scalar = match &node.content {
             Content::Scalar(scalar) => scalar,
             Content::Missing => return false,
-            // Not a single value, as every annotation must be: that is said once, with the others.
+            // An annotation that is not a single value is reported once, with the other annotations.
             Content::Map(_) | Content::List(_) => return true,
         };
         if name == "cyan.eachKey" {
@@ -198,7 +198,7 @@ fn is_instance_name(text: &str) -> bool {
     (1..=128).contains(&text.len()) && text.bytes().all(is_fit) && !text.bytes().all(|byte| byte == b'.')
 }
 
-/// Reads a hint into a lifecycle: what it must be, and whether it is that.
+/// Reads a hint into a lifecycle: the accepted form, and whether the value has it.
 fn read(lifecycle: &mut Lifecycle, name: &str, kind: Typed, scalar: &Scalar) -> (&'static str, bool) {
     let text = (kind == Typed::Text).then_some(scalar.text.trim()).filter(|text| !text.is_empty());
     match name {

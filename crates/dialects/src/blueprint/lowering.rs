@@ -1,4 +1,4 @@
-//! What the lowering of every section is made of: reading keys by their table, texts, expressions, names.
+//! The base of lowering every section: reads keys by their table, texts, expressions and names.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ pub(super) struct Lowering<'a> {
     pub(super) functions: &'a FunctionTable,
     pub(super) packages: &'a Packages,
     pub(super) version: Version,
-    /// `none` names a resource of the document (section 0).
+    /// `none` names a resource of the document (decision 0).
     pub(super) none_is_resource: bool,
     /// Where keys begin that do not count; see `survey`.
     pub(super) bad_keys: HashSet<u32>,
@@ -139,7 +139,7 @@ impl<'a> Lowering<'a> {
                 continue;
             }
             fields.written |= 1 << at;
-            // Where a substitution would give the list or map that is wanted, the substitution is what is wrong.
+            // A substitution that could give the needed list or map is itself the mistake.
             let closed = !key.substitutions && (key.section.is_empty() || text == "linkSelector");
             if closed
                 && !key.form.takes(true, false, false)
@@ -153,8 +153,7 @@ impl<'a> Lowering<'a> {
             }
         }
         for (at, key) in section.keys.iter().enumerate() {
-            // A missing version has a code of its own.
-            // A required key that is misspelt is one mistake.
+            // A missing version has a code of its own. A required key that is misspelt is one mistake.
             let is_missing = key.required && fields.written & 1 << at == 0 && !fields.is_misspelt(key.name);
             if is_missing && key.name != "version" {
                 self.missing(section.name, key.name, place);
@@ -198,7 +197,7 @@ impl<'a> Lowering<'a> {
 
     pub(super) fn null_ignored(&mut self, entry: &Entry) {
         let key = entry.key.text().unwrap_or("");
-        // What is written below without being indented is not in it.
+        // A line below that is not indented does not belong to it.
         let help = match entry.value.as_scalar().is_some_and(|scalar| scalar.text.is_empty()) {
             true => "give it a value or remove it; what belongs to it stands further to the right",
             false => "give it a value or remove it",
@@ -344,7 +343,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// A scalar as what it is (S42).
+    /// The value of a scalar (decision S42).
     pub(super) fn scalar(&mut self, node: &Node, scalar: &Scalar) -> Expr {
         match typed(node, scalar) {
             Typed::Text => self.text_expr(node, scalar),

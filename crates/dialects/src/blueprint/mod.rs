@@ -6,7 +6,7 @@
 //!          YAML
 //! ```
 //!
-//! Every rule that a document's shape alone shows is reported here; what needs names, types or a catalogue is not.
+//! The lowering reports every mistake that the shape of a document shows; it checks no names, types or catalogues.
 //! A value that was reported becomes [`ExprKind::Error`](::blueprint::ExprKind::Error), a type that was reported
 //! [`Type::Error`](::blueprint::Type::Error) or an empty type name, so that one mistake gives one diagnostic.
 
@@ -24,9 +24,10 @@ mod survey;
 mod values;
 mod version;
 
-use ::blueprint::{Packages, Wanted};
+use ::blueprint::Packages;
 use expr::FunctionTable;
 
+use crate::rules::{Checks, DialectRules, Native};
 use crate::{Dialect, Document, Lowered, Shape};
 
 /// The Blueprint Specification, versions 2023-04-20 and 2025-11-02.
@@ -34,6 +35,19 @@ pub struct BlueprintDialect;
 
 /// Top-level keys by which other dialects are known.
 const FOREIGN: &[&str] = &["heat_template_version", "HeatTemplateFormatVersion", "runtime", "apiVersion", "kind"];
+
+/// The rules of the dialect, which is the native one.
+const RULES: DialectRules = DialectRules {
+    checks: Checks::BY_TYPE,
+    inputs: &Native,
+    specs: &Native,
+    references: &Native,
+    children: &Native,
+    expansion: &Native,
+    naming: &Native,
+    sizes: &Native,
+    messages: &Native,
+};
 
 impl Dialect for BlueprintDialect {
     fn name(&self) -> &'static str {
@@ -62,12 +76,12 @@ impl Dialect for BlueprintDialect {
         &shape::SHAPE
     }
 
-    fn wants(&self, _document: &Document<'_>) -> Vec<Wanted> {
-        Vec::new()
-    }
-
     fn lower(&self, document: &Document<'_>, functions: &FunctionTable, packages: &Packages) -> Lowered {
         document::lower(document, functions, packages)
+    }
+
+    fn rules(&self) -> DialectRules {
+        RULES
     }
 }
 

@@ -1,4 +1,4 @@
-//! Names of declared elements and of types (rulings A6, A7, S20).
+//! Names of declared elements and of types (decisions A6, A7, S20).
 
 use diag::Span;
 
@@ -19,8 +19,8 @@ fn is_plain(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') && name.bytes().all(is_name_byte)
 }
 
-/// Whether a text has the form of a type's name: 2 or 3 segments with `/` between them, or at least 2 with `::`, as in the names
-/// of other orchestrators' types.
+/// Whether a text has the form of a type's name: 2 or 3 segments with `/` between them, or at least 2 with `::`, as in
+/// the names of other orchestrators' types.
 pub(super) fn is_type_name(name: &str) -> bool {
     let is_segment = |segment: &[u8]| !segment.is_empty() && segment.iter().copied().all(is_name_byte);
     match name.bytes().filter(|byte| *byte == b'/').count() {

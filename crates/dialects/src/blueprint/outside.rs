@@ -74,7 +74,7 @@ impl Lowering<'_> {
         filters
     }
 
-    /// Reports null where an item of a list must be something (S43).
+    /// Reports null where an item of a list must be something (decision S43).
     pub(super) fn null_item(&mut self, node: &Node, what: &str) -> bool {
         let null = self.is_null(node);
         if null {

@@ -120,7 +120,7 @@ impl Lowering<'_> {
         names
     }
 
-    /// None where a label of it is wrong: what it would have selected nobody knows.
+    /// None where a label of it is wrong, because its selection is unknown.
     fn link_selector(&mut self, node: &Node, span: Span) -> Option<LinkSelector> {
         let fields = self.fields(&shape::LINK_SELECTOR, node.as_map(), span);
         let by_label = fields.get("byLabel").map(|node| self.labels(node, "byLabel")).unwrap_or_default();
@@ -185,8 +185,8 @@ impl Lowering<'_> {
         ResourceMetadata { display_name, labels, annotations, custom }
     }
 
-    /// Annotations: scalars, or the result of a substitution (S49). Those of the house are read into `hints`, where
-    /// there can be any.
+    /// Annotations: scalars, or the result of a substitution (decision S49). Those of the house are read into `hints`,
+    /// where there can be any.
     pub(super) fn annotations(
         &mut self,
         node: &Node,

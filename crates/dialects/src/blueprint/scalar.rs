@@ -1,8 +1,9 @@
-//! What a scalar is: YAML 1.2's core schema on plain scalars, JSON's own kinds, everything else text (rulings S42, A1, A2).
+//! The values of scalars: YAML 1.2's core schema for plain scalars, JSON's kinds, all else text (decisions S42, A1,
+//! A2).
 
 use syntax::{Node, Scalar, Style};
 
-/// What a scalar is.
+/// The kind of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Typed {
     /// Nothing was written.
@@ -12,12 +13,12 @@ pub(super) enum Typed {
     Float(f64),
     /// Its decoded text.
     Text,
-    /// A number beyond 64 bits, or not finite (A1).
+    /// A number beyond 64 bits, or not finite (decision A1).
     OutOfRange,
 }
 
 impl Typed {
-    /// What kind it is, for messages.
+    /// The name of the kind, for messages.
     pub(super) fn words(self) -> &'static str {
         match self {
             Typed::Null => "null",

@@ -1,4 +1,4 @@
-//! What versions make of a parsed expression: `none`, and `.state` for `.spec` (section 0).
+//! Differences between versions in a parsed expression: `none`, and `.state` for `.spec` (decision 0).
 
 use ::blueprint::{AccessorKind, Expr, ExprKind, Head, Part, Ref, Value};
 use expr::codes::UNKNOWN_FIELD;
@@ -8,7 +8,7 @@ use super::version::{NONE, Version};
 use crate::codes::STATE_ALIAS;
 
 impl Lowering<'_> {
-    /// Settles what the version decides, everywhere in an expression that was parsed from a text.
+    /// Applies the differences to every part of an expression that was parsed from a text.
     pub(super) fn settle(&mut self, expr: &mut Expr) {
         match &mut expr.kind {
             ExprKind::Literal(Value::Null) => self.newer(expr.span, "`none`"),

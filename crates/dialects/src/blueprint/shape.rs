@@ -1,7 +1,7 @@
 //! The sections and keys of the blueprint dialect, as data.
 //!
-//! What a key may hold, whether it must be there, whether it takes substitutions (section 1.6) and which version brought
-//! it is said here and nowhere else.
+//! What a key may hold, whether it must be there, whether it takes substitutions (decision 1.6) and which version
+//! brought it is stated here and nowhere else.
 
 use super::version::LATER;
 use crate::{Detail, Form, Key, Offer, Section, Shape};
@@ -11,7 +11,7 @@ pub(super) const VALUE_TYPES: &[&str] = &["string", "integer", "float", "boolean
 /// Types of data source exports.
 pub(super) const EXPORT_TYPES: &[&str] = &["string", "integer", "float", "boolean", "array"];
 
-/// How a filter compares: what every version has, then what the later one brought.
+/// The operators of a filter: those of every version, then those of the later one.
 pub(super) const OPERATORS: &[&str] = &[
     "=",
     "!=",

@@ -1,7 +1,7 @@
-//! What is wrong with a tree whatever its sections mean: YAML features that the language does not take, and keys.
+//! Mistakes of a tree that do not depend on its sections: unsupported YAML features, and keys.
 //!
-//! One walk over the whole document before it is lowered (rulings S55, S56, A3). Which keys are not to be counted is kept, so that lowering
-//! needs no check of its own.
+//! One walk over the whole document before it is lowered (decisions S55, S56, A3). Which keys are not to be counted is
+//! kept, so that lowering needs no check of its own.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use syntax::{Content, Entry, Node};
 use super::scalar::{is_merge, is_open};
 use crate::codes::{DUPLICATE_KEY, SUBSTITUTION_IN_KEY, UNSUPPORTED_YAML, WRONG_SHAPE};
 
-/// What the walk found.
+/// The result of the walk.
 #[derive(Default)]
 pub(super) struct Survey {
     /// Where the keys begin that do not count: duplicates, substituted ones, merge keys.
@@ -34,7 +34,7 @@ const FEW: usize = 8;
 impl Survey {
     fn node(&mut self, node: &Node, found: &mut Diagnostics) {
         if let Some(alias) = node.alias() {
-            // What it stands for is walked where it was written.
+            // The value of an alias is walked where it is written.
             self.aliases = true;
             found.push(unsupported(alias, "an alias").help("write the value out, or use `values`"));
             return;

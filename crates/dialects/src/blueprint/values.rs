@@ -1,4 +1,4 @@
-//! The sections `variables` and `values`: declared types, and literals against them (rulings S48, S52, S53).
+//! The sections `variables` and `values`: declared types, and literals against them (decisions S48, S52, S53).
 
 use ::blueprint::{Expr, IndexMap, Input, Local, Name, Type, TypeId, Value};
 use diag::{Span, Spanned};
@@ -10,7 +10,7 @@ use super::scalar::{Typed, is_open, typed};
 use super::shape::{self, VALUE_TYPES};
 use crate::codes::{ALLOWED_VALUES_ON_BOOLEAN, UNKNOWN_TYPE, UNPARSABLE_VALUE, VALUE_NOT_ALLOWED};
 
-/// Types of variables, beside those of providers.
+/// Types of variables, besides those of providers.
 const PRIMITIVES: &[&str] = &["string", "integer", "float", "boolean"];
 
 fn type_of(word: &str) -> Type {
@@ -25,7 +25,7 @@ fn type_of(word: &str) -> Type {
     }
 }
 
-/// What other languages call the types of this one.
+/// Names of our types in other languages.
 fn meant(word: &str) -> Option<&'static str> {
     Some(match word.to_ascii_lowercase().as_str() {
         "str" | "text" => "string",
@@ -58,7 +58,7 @@ impl Lowering<'_> {
         // The values of a custom type are given by label, and labels are text.
         let written = if labels { &Type::Text } else { &ty };
         let mut allowed = Vec::new();
-        // With an entry in error nobody can tell whether the default is allowed.
+        // With an entry in error the default cannot be checked.
         let mut complete = true;
         if let Some(entry) = fields.entry("allowedValues") {
             if ty == Type::Bool {
@@ -81,7 +81,7 @@ impl Lowering<'_> {
             let value = self.typed_literal(node, written, "`default`")?;
             let known = labels || !complete || allowed.is_empty() || allowed.iter().any(|option| option.item == value);
             if !known {
-                // The values themselves are not said: they may be secret.
+                // The message leaves the values out: they may be secret.
                 let mut not_allowed = VALUE_NOT_ALLOWED
                     .new("`default` is not among the allowed values")
                     .label(place(node), "not allowed");

@@ -1,6 +1,6 @@
-//! The versions of the language, and what each of them lacks (section 0).
+//! The versions of the language, and their features (decision 0).
 
-/// The version that brought what 2023-04-20 lacks.
+/// The version with the features that 2023-04-20 lacks.
 pub(super) const LATER: &str = "2025-11-02";
 
 /// The literal, and the name of a resource in documents of the first version that declare one.
@@ -28,7 +28,7 @@ impl Version {
         }
     }
 
-    /// Whether the version has what `since` brought; an empty `since` is in every version.
+    /// Whether the version has the features of `since`; an empty `since` is in every version.
     pub(super) fn has(self, since: &str) -> bool {
         since.is_empty() || self == Version::Later
     }

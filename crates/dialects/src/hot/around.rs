@@ -1,4 +1,4 @@
-//! What a template stands in: its environment, of which nested templates see all but the parameters (reference, section 7).
+//! The environment of a template. Nested templates see all of it except the parameters (decision Heat 7).
 
 use std::sync::Arc;
 
@@ -14,43 +14,43 @@ use super::read::{Reader, place};
 use super::refusal::Refusal;
 use crate::{Beside, Document, Own, Surrounded, Surroundings, Types};
 
-/// What a template stands in.
+/// The environment of a template.
 #[derive(Clone, Debug, Default)]
 pub struct Around {
     /// Values that take the place of defaults.
     defaults: Arc<Map>,
-    /// Parameters that are secret although their schemas do not say so.
+    /// Parameters that are secret although their schemas do not declare them hidden.
     encrypted: Arc<[Name]>,
     registry: Arc<Registry>,
     /// Something in the registry is about single resources, so that each nested template has one of its own.
     is_particular: bool,
-    /// Which types somebody offers; none where nobody knows.
+    /// Tells which types providers offer; none if that is not known.
     types: Option<Types>,
 }
 
 impl Around {
-    /// What takes the place of a parameter's own default.
+    /// The default that replaces a parameter's own.
     pub(super) fn default_of(&self, parameter: &str) -> Option<&Value> {
         self.defaults.get(parameter).filter(|value| !value.is_null())
     }
 
-    /// Whether a parameter is secret although its schema does not say so.
+    /// Whether a parameter is secret although its schema does not declare it hidden.
     pub(super) fn encrypts(&self, parameter: &str) -> bool {
         self.encrypted.iter().any(|name| name.as_ref() == parameter)
     }
 
     fn resolved(&self, type_name: &str, resource: &str) -> Option<Resolved> {
         let known = self.registry.resolve(type_name, Some(resource), &|name| self.exists(name));
-        // What leads nowhere in the end is reported under the name to which it leads.
+        // A type that does not exist is reported under the name that it resolves to.
         known.or_else(|| self.registry.resolve(type_name, Some(resource), &|_| true))
     }
 
-    /// Whether somebody offers a type; where nobody knows, it is taken to be there.
+    /// Whether a provider offers a type. If that is not known, it is assumed.
     fn exists(&self, type_name: &str) -> bool {
         self.types.as_ref().is_none_or(|types| (types.0)(type_name))
     }
 
-    /// What a type means for a resource: what it is made into, and the type or path that it leads to.
+    /// Resolves the type of a resource: the kind of element, and the type or path.
     pub(super) fn meaning(&self, type_name: &str, resource: &str) -> (Made, Name) {
         match self.resolved(type_name, resource).map(|resolved| resolved.target) {
             Some(Target::Template(path)) => (Made::Child, path),
@@ -59,7 +59,7 @@ impl Around {
         }
     }
 
-    /// What the types of all resources mean, in order: an alias for one of them counts for those behind it too, as in Heat.
+    /// Resolves the types of all resources, in order. As in Heat, an alias for one of them counts for later ones, too.
     pub(super) fn meanings<'r>(
         &self,
         resources: impl IntoIterator<Item = (&'r str, &'r str)> + Clone,
@@ -76,7 +76,7 @@ impl Around {
         resources.into_iter().zip(all).map(meaning).collect()
     }
 
-    /// What the nested template stands in that a resource of a type is.
+    /// The environment of the nested template that a resource is.
     fn inside(&self, resource: &str, type_name: &str) -> Around {
         let entry = self.resolved(type_name, resource).and_then(|resolved| resolved.entry);
         if !self.is_particular && entry.is_none() {
@@ -92,8 +92,8 @@ impl Around {
         self.registry.hooks(resource).iter().filter_map(|hook| hook.parse().ok()).collect()
     }
 
-    /// What is said of the life of every resource, with what the environment says of one: replaced by a new one first, and
-    /// always when it failed.
+    /// What is said of the life of every resource, with what the environment says of one: replaced by a new one first,
+    /// and always when it failed.
     pub(super) fn lifecycle(&self, resource: &str) -> Lifecycle {
         let mut restricted = Restricted::default();
         for action in self.restricted(resource) {
@@ -131,7 +131,7 @@ impl Own for Around {
     }
 }
 
-/// Reads environment files and lays them over each other: what the root stands in, and what is given for its parameters.
+/// Reads and merges environment files: the environment of the root, and the values for its parameters.
 pub(super) fn surround(root: &Document<'_>, beside: &[Beside<'_>]) -> Surrounded {
     let mut diagnostics = Diagnostics::new();
     let kinds = kinds_of(root);
@@ -158,7 +158,7 @@ pub(super) fn surround(root: &Document<'_>, beside: &[Beside<'_>]) -> Surrounded
     let kind = |name: &str| kinds.get(name).copied();
     let (request, files): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.name.is_empty());
     let numbers: Vec<usize> = (0..beside.len()).filter(|at| !beside[*at].name.is_empty()).collect();
-    // Strategies are for files: what the request gives is what they are merged into.
+    // Strategies apply to files. Values given beside the files are the base of the merge.
     let mut base = Environment::default();
     for mut part in request {
         part.environment.strategies = Map::new();
@@ -251,9 +251,9 @@ fn placed(file: &Beside<'_>, refusal: &Refusal) -> Span {
     at
 }
 
-/// The meaning of the names of a document, for lowering: nothing special where it stands alone.
+/// The environment for lowering; an empty one if there is none.
 pub(super) fn of(surroundings: &Surroundings) -> Around {
-    // What another dialect made of such files says nothing here.
+    // The context of another dialect has no environment of Heat.
     let own = surroundings.own.as_ref().and_then(|own| own.as_any().downcast_ref::<Around>());
     own.cloned().unwrap_or_default()
 }

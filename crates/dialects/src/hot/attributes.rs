@@ -108,7 +108,7 @@ impl Lowering {
         }
     }
 
-    /// What Heat says of too short a list.
+    /// Heat's message for a list that is too short.
     pub(super) fn short_attribute(&self) -> &'static str {
         if self.version >= V2015_10_15 {
             "Arguments to \"get_attr\" can be of the next forms: [resource_name] or [resource_name, attribute, (path), ...]"
@@ -173,8 +173,8 @@ impl Lowering {
         expr
     }
 
-    /// An attribute of a group: the document that it becomes exports what is read of it. What is an attribute of members gives
-    /// the value of each, and the path goes on into every one.
+    /// An attribute of a group: the document that it becomes exports what is read of it. What is an attribute of
+    /// members gives the value of each, and the path goes on into every one.
     pub(super) fn attribute_of_group(
         &mut self,
         name: &str,
@@ -185,7 +185,7 @@ impl Lowering {
         span: Span,
     ) -> Expr {
         if attribute == "show" {
-            // Members show what they are, each for itself.
+            // Each member has its own value of `show`.
             let kind = self.meanings.get(name).map_or("", AsRef::as_ref);
             if matches!(kind, groups::RESOURCE_GROUP | groups::CHAIN) {
                 self.reads.entry(name.into()).or_default().insert("refs".into(), at);
@@ -205,7 +205,7 @@ impl Lowering {
             return self.walked(at, value, path, span);
         }
         let kind = self.meanings.get(name).cloned().unwrap_or_default();
-        // The oldest version asks for the attribute alone, and takes the path of what it gets.
+        // The oldest version reads the attribute alone and applies the path to the result.
         let apart = self.version == V2013_05_23;
         let scales = kind.as_ref() == groups::SCALING_GROUP;
         let own = groups::own(&kind).contains(&attribute) || attribute.starts_with("resource.");
@@ -264,7 +264,7 @@ impl Lowering {
         call(function, at, std::iter::once(value).chain(path).collect(), span)
     }
 
-    /// What a service shows of a thing: nothing without a cloud. The thing is needed all the same.
+    /// The attribute `show`: null, because there is no cloud. The reference still orders the resources.
     pub(super) fn shown(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
         let thing = self.all_attributes(name, name_span, span);
         call("(show)", span, vec![thing], span)

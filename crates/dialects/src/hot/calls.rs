@@ -1,4 +1,4 @@
-//! Values with calls in them: a map whose one key names a function of the version is a call (reference, section 5).
+//! Values with calls in them: a map whose one key names a function of the version is a call (decision Heat 5).
 
 use ::blueprint::{Choice, Expr, ExprKind, Value};
 use diag::{Severity, Span};
@@ -89,7 +89,7 @@ impl Lowering {
         }
     }
 
-    /// What is wrong with a function that this version no longer has.
+    /// The diagnostic for a function that this version no longer has; none for other names.
     pub(super) fn removed(&self, pair: &Pair<'_>) -> Option<diag::Diagnostic> {
         let key = pair.key.item.as_ref();
         if !matches!(named_in(self.version, key), Named::Removed) {
@@ -107,7 +107,7 @@ impl Lowering {
     fn called_in_condition(&mut self, pair: &Pair<'_>, span: Span) -> Option<Expr> {
         let key = pair.key.item.as_ref();
         if let Some(diagnostic) = self.removed(pair) {
-            // Of what is written in place Heat makes nothing, and says nothing.
+            // Heat ignores such a call in an inline condition without a message.
             if self.way.within != Within::Condition {
                 self.report(diagnostic.graded(Severity::Warning));
                 return Some(Expr::literal(Value::Null, span));
@@ -204,13 +204,13 @@ impl Lowering {
             let words = "Arguments to \"if\" must be of the form: [condition_name, value_if_true, value_if_false]";
             return self.bad_argument(pair.value, words, "`if` takes a condition and two values", span);
         };
-        // In Heat's words what is wrong with the condition stands in the `if`, wherever that is.
+        // Heat's path for a mistake in the condition begins at the `if`, wherever that stands.
         let way = std::mem::replace(&mut self.way, Way::to(Within::Choice, &"if".into()));
         let outer = self.condition_for.replace(way.said(When::Read, INVALID, ""));
         let condition = self.condition(&items[0]);
         self.condition_for = outer;
         self.way = way;
-        // The branch that is not taken is never read, so nothing in it is an error before it is (D7).
+        // The branch that is not taken is never read, so nothing in it is an error before it is (decision D7).
         let in_branch = std::mem::replace(&mut self.in_branch, true);
         let then = self.expr(&items[1]);
         let otherwise = match items.get(2) {

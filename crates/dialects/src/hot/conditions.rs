@@ -1,7 +1,7 @@
-//! Conditions: booleans that depend on parameters only (reference, sections 5.5, 5.6 and 6).
+//! Conditions: booleans that depend on parameters only (decisions Heat 5.5, Heat 5.6, Heat 6).
 //!
-//! A named condition becomes a named intermediate value. `and`, `or` and `not` become choices, so that what comes after the
-//! point of decision is never looked at.
+//! A named condition becomes a named intermediate value. `and`, `or` and `not` become choices, so that what comes after
+//! the point of decision is never looked at.
 
 use ::blueprint::{Choice, Expr, ExprKind, Head, IndexMap, Local, Name, Type, Value};
 use diag::{Diagnostic, Severity, Span, Words};
@@ -18,10 +18,10 @@ use super::version::Version::*;
 use super::way::{INVALID, Step, Way, When, Within, invalid};
 use crate::codes::INVALID_CONDITION;
 
-/// What Heat says before what is wrong with a condition.
+/// The text with which Heat begins a message about a condition.
 const CONDITION_ERROR: &str = "Condition validation error";
 
-/// What may be called in a condition, and from which version on.
+/// The functions that a condition can call, and since which version.
 const CALLABLE: &[(&str, super::version::Version)] = &[
     ("get_param", V2013_05_23),
     ("equals", V2016_10_14),
@@ -46,7 +46,7 @@ impl Lowering {
         locals
     }
 
-    /// What is defined under a name: a boolean or a call.
+    /// The definition of a named condition: a boolean or a call.
     fn definition(&mut self, pair: &Pair<'_>) -> Expr {
         let node = pair.value;
         let span = place(node);
@@ -56,7 +56,7 @@ impl Lowering {
         if let Some(entry) = self.only_entry(node) {
             let step = Step::Call(entry.key.item.clone());
             match self.function_in_condition(&entry.key.item) {
-                // What is defined must be a boolean, not the name of another condition.
+                // The definition must give a boolean, not the name of another condition.
                 Some(true) => return self.further(step, |this| this.condition_call(&entry, span, false)),
                 Some(false) => return self.condition(node),
                 None => {}
@@ -147,7 +147,8 @@ impl Lowering {
         self.fail_when_asked(diagnostic, span)
     }
 
-    /// Reports what Heat notices only when the condition is evaluated: of a named condition that is when something asks for it.
+    /// Reports a mistake that Heat notices only when the condition is evaluated. A named condition is evaluated at its
+    /// first use.
     pub(super) fn fail_when_asked(&mut self, diagnostic: Diagnostic, span: Span) -> Expr {
         if self.way.within != Within::Condition {
             return self.fail(diagnostic, span);
@@ -158,7 +159,7 @@ impl Lowering {
         refused
     }
 
-    /// What Heat says of something that names no condition, where it is asked for.
+    /// Heat's message for a value that names no condition, at the place of use.
     fn no_such(&self, shown: &str) -> Words {
         let message = format!("Invalid condition \"{shown}\"");
         match &self.condition_for {
@@ -167,14 +168,14 @@ impl Lowering {
         }
     }
 
-    /// What is reported next is wrong with a named condition, and Heat says so where that is asked for.
+    /// Notes that the next diagnostic concerns a named condition, which Heat reports at the place of use.
     fn unasked(&mut self) {
         if self.way.within == Within::Condition {
             self.unasked.push((self.reader.found.len(), self.way.of.clone()));
         }
     }
 
-    /// Completes what is said of named conditions: where Heat first asks for one that needs them.
+    /// Completes the messages about named conditions with the place of the first use, direct or indirect.
     pub(super) fn conditions_asked(&mut self, locals: &mut IndexMap<Name, Local>) {
         let unasked = std::mem::take(&mut self.unasked);
         if unasked.is_empty() {
@@ -294,7 +295,8 @@ impl Lowering {
                     });
                     let position = Value::Int(i64::try_from(at).unwrap_or(i64::MAX));
                     match computed_name(&operand) {
-                        // What it gives is always evaluated, and looked up as a name only where it counts.
+                        // Its argument is always evaluated; the result is looked up as a name only if the operand
+                        // decides.
                         Some(value) => {
                             inline.push((Value::Int(i64::MAX), value.clone()));
                             names.push((position, operand));
@@ -325,7 +327,7 @@ impl Lowering {
         }
     }
 
-    /// What a call gives, as a condition: a boolean, or where that is taken the name of a condition.
+    /// The result of a call as a condition: a boolean, or where `named` allows it the name of a condition.
     fn checked(&mut self, value: Expr, pair: &Pair<'_>, span: Span, named: bool) -> Expr {
         if !named {
             return call("(condition)", pair.key.span, vec![value, self.condition_name(span)], span);
@@ -346,7 +348,8 @@ impl Lowering {
         Expr::literal(Value::text(name), span)
     }
 
-    /// A condition that is looked at only where those before it have not decided: an unknown name there is worth a warning.
+    /// A condition that is looked at only where those before it have not decided: an unknown name there is worth a
+    /// warning.
     fn later_condition(&mut self, node: &Node) -> Expr {
         let span = place(node);
         match self.text(node) {
@@ -361,7 +364,7 @@ impl Lowering {
         }
     }
 
-    /// The argument of a function in a condition: only what conditions may call is a call in it.
+    /// The argument of a function in a condition. Only functions that conditions can call are calls in it.
     fn arguments_of_condition(&mut self, node: &Node) -> Expr {
         let before = std::mem::replace(&mut self.in_condition, true);
         let argument = self.expr(node);
@@ -437,7 +440,7 @@ impl Lowering {
     }
 }
 
-/// What gives the name of a condition, where that is computed.
+/// The expression that computes the name of a condition; none for other operands.
 fn computed_name(operand: &Expr) -> Option<&Expr> {
     match &operand.kind {
         ExprKind::Call(call) if call.function.as_ref() == NAMED => call.arguments.first().map(|first| &first.value),
@@ -445,7 +448,7 @@ fn computed_name(operand: &Expr) -> Option<&Expr> {
     }
 }
 
-/// Has what refuses for that reason refuse with the words that are known now.
+/// Replaces a refusal of this mistake by one with the completed message.
 fn refuse_anew(expr: &mut Expr, found: &Diagnostic) {
     if expr.span == found.span() && refusing::refusal_of(expr).is_some() {
         *expr = refusing::refusing(found);
@@ -464,7 +467,7 @@ fn refuse_anew(expr: &mut Expr, found: &Diagnostic) {
     }
 }
 
-/// What is wrong with a condition that needs itself by a name that is computed.
+/// The diagnostic for a condition that needs itself through a computed name.
 pub(super) fn needs_itself(name: &Name, span: Span) -> Diagnostic {
     CONDITION_CYCLE
         .new(format!("conditions need each other: `{name}`"))

@@ -1,4 +1,4 @@
-//! A template as a whole (reference, sections 1 and 3).
+//! A template as a whole (decisions Heat 1, Heat 3).
 
 use ::blueprint::{Blueprint, Expr, IndexMap, Input, Name, Type, Value};
 use diag::{Diagnostics, Span, Spanned, Words};
@@ -20,7 +20,7 @@ use crate::codes::{
 };
 use crate::{Document, Lowered};
 
-/// What Heat takes at most.
+/// The largest template that Heat accepts, in bytes.
 const MOST_BYTES: usize = 512 * 1024;
 
 /// The meaning of a template, and everything that is wrong with it.
@@ -52,7 +52,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
         return Lowered { blueprint, diagnostics: reader.found };
     };
     blueprint.span = pairs.first().map(|pair| pair.key.span);
-    let (most, who) = match document.around.limits.bytes {
+    let (most, who) = match document.around.settings.limits(NAME).bytes {
         Some(most) => (most, "the settings allow"),
         None => (MOST_BYTES, "Heat takes"),
     };
@@ -101,7 +101,7 @@ pub(super) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnos
     (expr, lowering.reader.found)
 }
 
-/// The version that a template says; none where that is in error, which is reported.
+/// The version of a template. None: it is in error, which was reported.
 fn version(pairs: &[Pair<'_>], reader: &mut Reader, root: Span) -> Option<(Version, Name)> {
     let written: Vec<&Pair<'_>> = pairs.iter().filter(|pair| VERSION_KEYS.contains(&pair.key.item.as_ref())).collect();
     let [pair] = written.as_slice() else {
@@ -177,7 +177,7 @@ fn version(pairs: &[Pair<'_>], reader: &mut Reader, root: Span) -> Option<(Versi
 }
 
 impl Lowering {
-    /// Keeps the text of the document, if it can hold what is another language inside of a scalar.
+    /// Keeps the text of the document if a scalar in it can contain yaql.
     fn keep_source(&mut self, text: &str) {
         if text.contains("yaql") {
             self.source = text.to_owned();
@@ -220,7 +220,8 @@ impl Lowering {
         }
     }
 
-    /// The entries of the sections `parameters`, `conditions`, `resources` and `outputs`, and the value of `parameter_groups`.
+    /// The entries of the sections `parameters`, `conditions`, `resources` and `outputs`, and the value of
+    /// `parameter_groups`.
     fn sections<'t>(
         &mut self,
         pairs: &[Pair<'t>],
@@ -315,7 +316,7 @@ impl Lowering {
         self.report(diagnostic);
     }
 
-    /// Names that YAML 1.1 has turned into something else (D3).
+    /// Names that YAML 1.1 has turned into something else (decision D3).
     fn keyword_names(&mut self, pairs: &[Pair<'_>]) {
         for pair in pairs {
             let Some(entries) = pair.value.as_map() else { continue };
@@ -429,7 +430,7 @@ impl Lowering {
     }
 }
 
-/// What Heat says of a group of parameters: by its label, where it is about one.
+/// Heat's message about a group of parameters, with the label of the group where it concerns one.
 fn grouping(label: &Value, message: &str) -> Words {
     let words = invalid(message).error("Parameter Groups error");
     match label {

@@ -15,7 +15,7 @@ pub(super) const UNIT: &str = "unit";
 /// The instance and the children above a document, joined by `/`.
 pub(super) const ADDRESS: &str = "address";
 
-/// What gives nothing but a mistake: when it is evaluated, or as soon as it is known to be read.
+/// A function that fails with a given mistake, when it is evaluated or when its branch is known to be read.
 pub(super) const REFUSE: &str = "(refuse)";
 
 pub(super) const REFUSE_READ: &str = "(refuse read)";
@@ -26,8 +26,8 @@ pub(super) const RESOURCE: &str = "(resource)";
 /// An attribute of which resource or name is computed, until they are known.
 pub(super) const ATTRIBUTE: &str = "(attribute)";
 
-/// A conjunction and a disjunction, of which the first argument says how many of the others are always evaluated, and where
-/// each is written.
+/// A conjunction and a disjunction, of which the first argument says how many of the others are always evaluated, and
+/// where each is written.
 pub(super) const AND: &str = "(and)";
 
 pub(super) const OR: &str = "(or)";

@@ -1,4 +1,4 @@
-//! Properties made to fit the schema of their type (reference, section 9.3).
+//! Properties made to fit the schema of their type (decision Heat 9.3).
 
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ use super::way::invalid;
 use crate::codes::{MISSING_SPEC_FIELD, UNKNOWN_SPEC_FIELD};
 use crate::{Part, SpecAt};
 
-/// The properties of a resource as its type takes them. Unknown parts stay; a part in error is kept as it is, and reported.
+/// The properties of a resource as its type takes them. Unknown parts stay; a part in error is kept as it is, and
+/// reported.
 pub(super) fn fitted(map: &Map, at: SpecAt<'_>, schema: &Schema, found: &mut Diagnostics) -> Map {
     Fitting { at, found, path: Vec::new() }.object(map, schema)
 }
@@ -32,7 +33,7 @@ impl Fitting<'_> {
         expr::within(self.at.expr, &self.path)
     }
 
-    /// Heat's words for what is wrong with a property.
+    /// Heat's message about a property.
     fn words(&self, words: &str) -> Words {
         let part = if self.at.part == Part::UpdatePolicy { "update_policy" } else { "properties" };
         property_words(&["resources", self.at.resource, part], &self.path, words)
@@ -67,7 +68,7 @@ impl Fitting<'_> {
                 }
             }
         }
-        // What stands under an old name, or in a short form, is meant for the property beside it.
+        // A value under an old name, or in a short form, belongs to the property that replaced it.
         for (name, field) in &schema.fields {
             let Some(stands_for) = &field.stands_for else { continue };
             let Some(written) = out.shift_remove(name).filter(|written| !written.is_null()) else { continue };
@@ -83,7 +84,7 @@ impl Fitting<'_> {
                 out.insert(name.clone(), default.clone().tainted(field.sensitive));
             } else if field.required {
                 let mut words = self.words(&format!("Property {name} not assigned"));
-                // What is written, and comes to nothing, Heat looks for where it is written.
+                // Heat takes a written null for a value, and not for a missing property.
                 if self.is_written(name) {
                     words.path = format!("{}.{name}", words.path).into();
                 }
@@ -216,7 +217,7 @@ impl Fitting<'_> {
         }
     }
 
-    /// Reports what is wrong with the value at hand, and shows nothing of a secret one.
+    /// Reports a mistake in the current value, without showing a secret one.
     fn refuse(&mut self, mut refusal: Refusal, secret: bool) {
         if secret {
             refusal.message = "the secret value does not fit its property".to_owned();
@@ -274,7 +275,7 @@ fn rules(field: &Field) -> Vec<Rule> {
     rules
 }
 
-/// Whether a template fits a type that it is registered for (reference, section 8.3).
+/// Whether a template fits a type that it is registered for (decision Heat 8.3).
 pub(super) fn stands_for(
     document: &Blueprint,
     type_name: &Spanned<Name>,

@@ -1,11 +1,12 @@
-//! The form of a YAML text, where PyYAML takes less than the parser does (reference, section 2).
+//! The form of a YAML text, where PyYAML takes less than the parser does (decision Heat 2).
 //!
-//! A key without a `?` stands on one line with its colon and is not empty, and no tab stands between a dash and its item.
+//! A key without a `?` stands on one line with its colon and is not empty, and no tab stands between a dash and its
+//! item.
 
 use diag::{Diagnostic, Diagnostics, Span};
 use syntax::{Content, Node, Style};
 
-/// Reports what PyYAML does not take.
+/// Reports YAML that PyYAML refuses.
 pub(super) fn check(text: &str, root: &Node, found: &mut Diagnostics) {
     Form { text, found }.node(root, false);
 }
@@ -17,7 +18,7 @@ struct Form<'f> {
 
 impl Form<'_> {
     fn node(&mut self, node: &Node, in_flow: bool) {
-        // What an alias stands for is looked at where it is written.
+        // The value of an alias is checked where it is written.
         if node.alias().is_some() {
             return;
         }

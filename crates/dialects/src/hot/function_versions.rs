@@ -36,7 +36,7 @@ pub(super) const FUNCTIONS: &[(&str, Version, Option<Version>)] = &[
     ("Ref", V2013_05_23, Some(V2014_10_16)),
 ];
 
-/// What a map with one key is in a version.
+/// The meaning of a map with one key in a version.
 pub(super) enum Named {
     Function,
     /// A function that this version no longer has.

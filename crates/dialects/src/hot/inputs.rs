@@ -23,7 +23,7 @@ pub(super) fn schema(pair: &Pair<'_>, written: &Value, version: Version, found: 
     schema
 }
 
-/// A schema without the constraints that its version does not have yet, for whoever reads it without knowing the version.
+/// A schema without the constraints that its version does not have, for readers that do not know the version.
 pub(super) fn without_later(written: Value, version: Version) -> Value {
     if version >= Version::V2017_02_24 {
         return written;
@@ -67,24 +67,24 @@ fn within(node: &Node, path: &[Step], at_key: bool) -> Span {
     next.map_or_else(|| place(node), |next| within(next, rest, at_key))
 }
 
-/// The schema of an input, what is wrong with it being told already.
+/// The schema of an input. Its mistakes were reported where it is written.
 fn schema_of(name: &str, input: &Input) -> Option<Schema> {
     Schema::parse(name, &input.rules, Version::V2021_04_16, &mut Vec::new())
 }
 
 /// Whether a parameter may not change once the stack exists.
 pub(super) fn is_immutable(name: &str, input: &Input) -> bool {
-    // Most say nothing of it.
+    // Most schemas do not have the key.
     input.rules.get("immutable").is_some() && schema_of(name, input).is_some_and(|schema| schema.immutable)
 }
 
-/// What takes the place of the schema's own default: `parameter_defaults`.
+/// The default that replaces the schema's own: `parameter_defaults`.
 fn other_default<'i>(schema: &Schema, input: &'i Input) -> Option<&'i Value> {
     let default = input.default.as_ref().map(|default| &default.item);
     default.filter(|default| schema.default.as_ref() != Some(*default))
 }
 
-/// The value of an input of the root; none where it is in error, which is reported.
+/// The value of an input of the root. None: it is in error, which was reported.
 pub(super) fn value(name: &Name, input: &Input, given: Option<Given<'_>>, found: &mut Diagnostics) -> Option<Value> {
     let given = match given {
         Some(Given::Typed(value)) => Some(value.clone()),
@@ -92,7 +92,7 @@ pub(super) fn value(name: &Name, input: &Input, given: Option<Given<'_>>, found:
         None => None,
     };
     let Some(schema) = schema_of(name, input) else {
-        // Nobody knows its type, which is reported where it is written.
+        // Its type is unknown, which is reported where it is written.
         let default = input.default.as_ref().map(|default| default.item.clone());
         return given.or(default).map(|value| value.tainted(input.secret));
     };
@@ -105,7 +105,7 @@ pub(super) fn value(name: &Name, input: &Input, given: Option<Given<'_>>, found:
     value.map(|value| value.tainted(input.secret))
 }
 
-/// The place of the default, where that is what is refused.
+/// The place of the default, where the default was refused.
 fn at_default(input: &Input, refusal: &Refusal) -> Option<Span> {
     let default = input.default.as_ref().filter(|_| refusal.code.name == codes::INVALID_DEFAULT.name)?;
     Some(default.span)
@@ -121,7 +121,7 @@ fn told(name: &str, mut refusal: Refusal) -> Refusal {
     refusal
 }
 
-/// The value of an input of a child, from what its parent hands it at `place`; none where it is in error, which is reported.
+/// The value of an input of a child, from what its parent passes at `place`. None: it is in error, which was reported.
 pub(super) fn handed(
     name: &Name,
     input: &Input,
@@ -150,7 +150,7 @@ pub(super) fn handed(
     for refusal in refusals {
         let at_default = at_default(input, &refusal);
         let refusal = told(name, refusal);
-        // What is wrong with a given value is said of the property that it is.
+        // A mistake in a given value is reported for the property that passes it.
         let refusal = if given.is_some() && at_default.is_none() { refusal } else { refusal.invalid() };
         found.push(refusal.at(at_default.unwrap_or(place)));
     }

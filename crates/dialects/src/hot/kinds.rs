@@ -1,6 +1,6 @@
-//! What an entry of the section `resources` is lowered to, and the types and attributes of groups.
+//! The three kinds of entries in the section `resources`, and the types and attributes of groups.
 
-/// What a name of the section `resources` is lowered to.
+/// The kind of element to which an entry of the section `resources` is lowered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Made {
     /// A thing.
@@ -31,7 +31,7 @@ pub(super) fn own(kind: &str) -> &'static [&'static str] {
     }
 }
 
-/// Attributes that take no path: what is written behind them changes nothing.
+/// Attributes that take no path. A path after them is ignored.
 pub(super) const WITHOUT_PATH: [&str; 3] = ["refs_map", "removed_rsrc_list", "current_size"];
 
 /// The attribute that stands for all that need nothing behind them.
@@ -40,7 +40,7 @@ pub(super) const ALL: &str = "OS::outputs";
 /// Attributes that take the name of a member's attribute behind them.
 pub(super) const BY_NAME: [&str; 3] = ["attributes", "outputs", "outputs_list"];
 
-/// The property that says what members of a type of group are.
+/// The property that defines the members of a type of group.
 pub(super) fn defining(kind: &str) -> &'static str {
     match kind {
         RESOURCE_GROUP => "resource_def",
@@ -50,7 +50,7 @@ pub(super) fn defining(kind: &str) -> &'static str {
     }
 }
 
-/// What a type of that name is made into, where no registry says otherwise.
+/// The kind of element that a type without a registry entry is lowered to.
 pub(super) fn made(type_name: &str) -> Made {
     if type_name.ends_with(".yaml") || type_name.ends_with(".template") {
         return Made::Child;

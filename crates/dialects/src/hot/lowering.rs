@@ -1,4 +1,4 @@
-//! What the lowering of every section is made of: the names of the template, and what is wrong so far.
+//! The state that the lowering of all sections shares: the names of the template, and the diagnostics so far.
 
 use ::blueprint::{Expr, IndexMap, Name, Value};
 use diag::{Diagnostic, Severity, Span, Words};
@@ -30,31 +30,33 @@ pub(super) struct Lowering {
     pub(super) resources: IndexMap<Name, Made>,
     /// What the types of resources mean, by resource: a type, or the path of a template.
     pub(super) meanings: IndexMap<Name, Name>,
-    /// What is read of groups, by group: exports that their documents must have.
+    /// The exports that the documents of groups must have because something reads them, by group.
     pub(super) reads: IndexMap<Name, IndexMap<Name, Span>>,
-    /// Something refers to what is known only with the inputs.
+    /// Some reference or condition depends on the inputs.
     pub(super) unsettled: bool,
     /// Inside of an output, where a missing name fails only that.
     pub(super) in_output: bool,
     /// Inside of a branch of `if`, which may never be read.
     pub(super) in_branch: bool,
-    /// Something reads what the resource above says of itself.
+    /// Something reads metadata or policies of the resource above.
     pub(super) reads_facade: bool,
     /// Inside of a condition, where few functions are called.
     pub(super) in_condition: bool,
-    /// What Heat says, but for its message, of a condition that is being read where nothing has a name for it.
+    /// Heat's class and path, without a message, for the condition that is being read, where it has no name.
     pub(super) condition_for: Option<Words>,
     /// Where conditions are asked for by name, in the order in which Heat asks.
     pub(super) asked: Vec<(Name, Words)>,
-    /// What is wrong with named conditions and is said where they are first asked for: what was reported, and of which.
+    /// Mistakes in named conditions that Heat reports at the first use: the number of the diagnostic, and the
+    /// condition.
     pub(super) unasked: Vec<(usize, Name)>,
     /// The names of all conditions as a list, once something needs it.
     pub(super) condition_names: Option<Value>,
     /// Conditions that need each other.
     pub(super) rounds: Vec<Vec<Name>>,
-    /// Which of the mistakes Heat does not notice while it reads: of what is switched off they are none.
+    /// The numbers of diagnostics that Heat does not notice while it reads. In a resource that is switched off they do
+    /// not count.
     pub(super) unread: Vec<usize>,
-    /// The way to what is being read, for Heat's words.
+    /// The path to the value that is being read, for Heat's messages.
     pub(super) way: Way,
 }
 
@@ -113,7 +115,7 @@ impl Lowering {
 
     /// Reports a value of the wrong kind.
     pub(super) fn wrong_shape(&mut self, what: &str, wanted: &str, node: &Node, words: impl Into<Words>) {
-        // Where the text is broken, that has been said.
+        // A broken text was reported already.
         if node.is_missing() {
             return;
         }
@@ -125,7 +127,7 @@ impl Lowering {
         );
     }
 
-    /// What kind of value a node is, for messages.
+    /// The kind of a node's value, for messages.
     pub(super) fn kind_of(&self, node: &Node) -> &'static str {
         match &node.content {
             syntax::Content::Map(_) => "a map",

@@ -1,10 +1,10 @@
-//! What Heat says of a mistake, in the form in which it says so: class, way and message (reference, section 11).
+//! Heat's messages, in Heat's form: class, path and message (decision Heat 11).
 //!
-//! Heat comes upon the mistakes of a function at one of three times, and each has a form of its own. While a template is read
-//! the way is one text, calls included. While it is checked every call begins a way of its own, and its message is that of the
-//! call around it. While values are made nothing is known of the way but the property, and of an output not even that.
+//! Heat comes upon the mistakes of a function at one of three times, and each has a form of its own. While a template
+//! is read the way is one text, calls included. While it is checked every call begins a way of its own, and its message
+//! is that of the call around it. While values are made only the property is known, and of an output not even that.
 //!
-//! Whoever finds a mistake where the way is not known yet leaves the class empty; [`placed`] puts such words into their form.
+//! Code that finds a mistake without knowing the path leaves the class empty; [`placed`] completes such messages.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use super::way::{INVALID, Step, Way, When, Within, invalid, joined, path};
 use crate::codes::VALUE_CONSTRAINT;
 use crate::{Mistake, Part, Place};
 
-/// Heat's words for what is wrong with a property, behind these names and these steps into it.
+/// Heat's message about a property: its path has these names, and then these steps.
 pub(super) fn property(names: &[&str], steps: &[expr::Step], message: &str) -> Words {
     let mut all: Vec<Cow<'_, str>> = names.iter().map(|name| Cow::Borrowed(*name)).collect();
     all.extend(steps.iter().map(|step| match step {
@@ -45,7 +45,8 @@ pub(super) fn circle(round: &[(&str, &str)]) -> Words {
     Words::of("CircularDependencyException", format!("Circular Dependency Found: {{{}}}", needs.join(", ")))
 }
 
-/// The class of words about something that is not there, as long as nobody knows where they are said: the message is its name.
+/// The class of a message about something absent whose path is not known yet. The message is the name of what is
+/// absent.
 const NOT_THERE: &str = "(not there)";
 
 /// The words for a mistake that is found without knowledge of Heat.
@@ -72,7 +73,7 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<Words> {
         )
         .error("NotSupported")
         .at(path(&["resources", resource])),
-        // Only what lies on a web server is fetched.
+        // Heat fetches templates from web servers only.
         Mistake::Unread(file) if !file.contains("://") => {
             let scheme = file.split_once(':').map_or("", |(scheme, _)| scheme);
             invalid(format!("Could not fetch remote template \"{file}\": Invalid URL scheme {scheme}"))
@@ -89,10 +90,10 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<Words> {
             words.path = format!("{}.{field}", words.path).into();
             words
         }
-        // What a provider says in words of its own begins in lower case, or with a name.
+        // A message that a provider words itself begins in lower case, or with a name.
         Mistake::Misfit { why, .. } if !why.starts_with(char::is_uppercase) => return None,
         Mistake::Misfit { why, .. } => invalid(why),
-        // The way is known to whoever knows the expression.
+        // `placed` knows the expression, and so the path.
         Mistake::Gone(name) => Words::of(NOT_THERE, name),
         Mistake::GoneAttribute { of, at: (place, span) } => {
             checked(&format!("The specified reference \"{of}\" (in unknown) is incorrect."), &place, span)
@@ -121,7 +122,7 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<Words> {
             let operation = operation.to_ascii_uppercase();
             let above = children.iter().flat_map(|name| ["resources", name.as_ref()]);
             let way: Vec<&str> = above.chain(["resources", resource]).collect();
-            // An update is told as it came.
+            // Heat reports the class of a failed update unchanged.
             let error = match operation.as_str() {
                 "UPDATE" => "ValueError".to_owned(),
                 _ => format!("Resource {operation} failed: ValueError"),
@@ -136,17 +137,17 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<Words> {
 pub(super) fn below(found: &mut Diagnostic, name: &str, child: &Child, nearest: bool) {
     let code = found.code.name;
     let Some(words) = found.words.as_deref_mut() else { return };
-    // What fails in an output is said by that alone, and what fails while it runs knows the way already.
+    // A failed output is reported by the output alone, and a failed operation has its path already.
     if words.class.is_empty() || words.class.ends_with("_FAILED") {
         return;
     }
     let kind = child.expansion.as_ref().map(|expansion| expansion.kind.item.as_ref());
     if nearest {
-        // A type is looked up, and the template read for what it offers, before it becomes a stack.
+        // Heat looks types up, and reads a template for its schema, before it makes a stack of it.
         if words.message.starts_with("The Resource Type (") && matches!(kind, Some(RESOURCE_GROUP | CHAIN)) {
             return;
         }
-        // What its sizes demand the group says itself.
+        // The group itself reports what is wrong with its sizes.
         if kind == Some(SCALING_GROUP) && code == VALUE_CONSTRAINT.name && words.path.is_empty() {
             return;
         }
@@ -174,7 +175,7 @@ pub(super) fn below(found: &mut Diagnostic, name: &str, child: &Child, nearest: 
     };
     let above = format!("resources.{name}<{file}>");
     if words.class != INVALID {
-        // Whatever is no failed validation of its own keeps its class as what stands before the way.
+        // Any other class stays, as the text before the path.
         words.error = std::mem::replace(&mut words.class, Cow::Borrowed(INVALID));
         words.path = above.into();
         return;
@@ -183,7 +184,7 @@ pub(super) fn below(found: &mut Diagnostic, name: &str, child: &Child, nearest: 
     words.path = format!("{above}{dot}{}", words.path).into();
 }
 
-/// The class of what Python raises, by what kind of mistake it is to us.
+/// The class of the exception that Heat raises, by our code of the mistake.
 pub(super) fn class_of(code: &str) -> &'static str {
     match code {
         "unknown-variable" => "UserParameterMissing",
@@ -207,7 +208,7 @@ impl From<Part> for Within {
     }
 }
 
-/// Puts words without a class into the form in which Heat says them of a value that is made there.
+/// Completes a message without a class: class and path are those of a value that is made at `place`.
 pub(super) fn placed(diagnostic: &mut Diagnostic, place: &Place<'_>) {
     let span = diagnostic.span();
     let code = diagnostic.code.name;
@@ -235,7 +236,7 @@ pub(super) fn placed(diagnostic: &mut Diagnostic, place: &Place<'_>) {
     }
 }
 
-/// The same of a condition, or of what is read with it.
+/// The same for a condition.
 pub(super) fn placed_in_condition(diagnostic: &mut Diagnostic, condition: &Expr) {
     let (span, code) = (diagnostic.span(), diagnostic.code.name);
     let Some(words) = diagnostic.words.as_deref_mut() else { return };
@@ -273,7 +274,7 @@ pub(super) fn checked(message: &str, place: &Place<'_>, span: Span) -> Words {
     way.said(When::Checked, INVALID, message)
 }
 
-/// The steps from an expression to what stands at a place in it.
+/// Appends the steps from an expression to the part of it that stands at a place.
 fn lead(expr: &Expr, span: Span, steps: &mut Vec<Step>) {
     let holds = |expr: &Expr| expr.span.file == span.file && expr.span.start <= span.start && span.end <= expr.span.end;
     match &expr.kind {
@@ -296,7 +297,7 @@ fn lead(expr: &Expr, span: Span, steps: &mut Vec<Step>) {
             }
         }
         ExprKind::Call(call) => {
-            // What only the lowering calls is a part of `get_attr` and the like.
+            // Internal functions are parts of `get_attr` and the like.
             let own =
                 call.function.starts_with('(') || matches!(call.function.as_ref(), "get_attr" | "get_param" | "file");
             let inner = call.arguments.iter().map(|argument| &argument.value).find(|argument| holds(argument));

@@ -5,11 +5,11 @@
 //!          features    of all    calls read by the version
 //! ```
 //!
-//! A template means what Heat takes it to mean (reference `hot`): values are read as YAML 1.1 does, a map with one key that
-//! names a function of the version is a call, and calls follow Python where that shows. What Heat says of a mistake goes
-//! along as the words of the diagnostic.
+//! A template has the meaning that Heat gives it (docs/decisions/heat.md): values are read as in YAML 1.1, a map with
+//! one key that names a function of the version is a call, and calls follow Python where that shows. Heat's message
+//! about a mistake goes along as the words of the diagnostic.
 //!
-//! Not here: what types of resources there are; evaluating anything but what [`conventions`] are asked for.
+//! Not here: the types of resources; evaluating expressions, except the values that [`rules`] makes.
 
 mod argument_form;
 mod around;
@@ -17,7 +17,6 @@ mod attributes;
 mod calls;
 mod codes;
 mod conditions;
-mod conventions;
 mod document;
 pub mod environment;
 mod expressions;
@@ -39,6 +38,7 @@ mod references;
 pub mod refusal;
 mod refusing;
 mod resources;
+mod rules;
 mod scalar;
 mod settings;
 mod settle;
@@ -47,18 +47,15 @@ pub mod version;
 mod way;
 mod yaql;
 
-use ::blueprint::{Packages, Wanted};
+use ::blueprint::Packages;
 use expr::FunctionTable;
 
 pub use around::Around;
 pub use codes::CODES;
-pub use native::insert_functions;
 pub use version::NAME;
 use version::VERSION_KEYS;
 
-use crate::{
-    Beside, Conventions, Dialect, Document, Expanded, Expanding, Explained, Lowered, Setting, Shape, Surrounded,
-};
+use crate::{Beside, Dialect, DialectRules, DialectSettings, Document, Explained, Lowered, Setting, Shape, Surrounded};
 
 /// OpenStack Heat's Orchestration Templates.
 pub struct HotDialect;
@@ -103,18 +100,22 @@ impl Dialect for HotDialect {
         Some(around::surround(root, beside))
     }
 
-    fn wants(&self, _document: &Document<'_>) -> Vec<Wanted> {
-        Vec::new()
-    }
-
     fn lower(&self, document: &Document<'_>, _functions: &FunctionTable, packages: &Packages) -> Lowered {
         let mut lowered = document::lower(document);
         lowered.blueprint.resolve_types(packages);
         lowered
     }
 
-    fn conventions(&self) -> Option<&'static dyn Conventions> {
-        Some(&conventions::HotConventions)
+    fn rules(&self) -> DialectRules {
+        rules::RULES
+    }
+
+    fn insert_functions(&self, table: &mut FunctionTable, settings: &DialectSettings) {
+        native::insert_functions(table, settings);
+    }
+
+    fn data(&self, text: &str) -> Option<::blueprint::Value> {
+        read::data(text)
     }
 
     fn expression(
@@ -123,19 +124,5 @@ impl Dialect for HotDialect {
         of: &::blueprint::Blueprint,
     ) -> Option<(::blueprint::Expr, diag::Diagnostics)> {
         Some(document::expression(typed, of))
-    }
-
-    fn settle(
-        &self,
-        blueprint: &::blueprint::Blueprint,
-        complete: bool,
-        value: crate::Evaluating<'_>,
-        found: &mut diag::Diagnostics,
-    ) -> ::blueprint::Blueprint {
-        settle::settle(blueprint, complete, value, found)
-    }
-
-    fn expand(&self, expansion: &::blueprint::Expansion, place: &Expanding<'_>) -> Expanded {
-        groups::expand(expansion, place)
     }
 }

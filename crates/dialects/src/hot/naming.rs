@@ -12,7 +12,7 @@ pub(super) fn stack_name(instance: &str, unit: &[Name]) -> String {
     name
 }
 
-/// Twelve characters that tell a child of a stack. Whoever names things in it comes to the same ones: a physical name begins
+/// Twelve characters that identify a child of a stack. Providers compute the same ones, because a physical name begins
 /// with the name of its stack.
 fn mark(stack: &str, child: &str) -> String {
     use sha2::Digest as _;

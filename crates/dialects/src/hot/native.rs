@@ -14,21 +14,23 @@ use super::expressions::{AND, NAMED, OR, REFUSE, REFUSE_READ};
 use super::functions::{Function, Parts, functions, paths, repeat};
 use super::naming::{identifier, stack_name};
 use super::refusing::refused;
+use super::settings::yaql_limits;
 use super::version::Version;
 use super::yaql::Yaql;
+use crate::DialectSettings;
 use crate::codes::{INVALID_CONDITION, UNKNOWN_VARIABLE};
 
 /// Adds the functions of the dialect to a table of all.
-pub fn insert_functions(table: &mut FunctionTable, settings: &crate::Settings) {
+pub(super) fn insert_functions(table: &mut FunctionTable, settings: &DialectSettings) {
     let mut own = FunctionTable::new().keeping_null();
-    // What asks the world is asked as in the native dialect.
+    // Functions that ask the world are those of the native dialect.
     for name in ["file", "uuid", "datetime"] {
         if let Some(asks) = table.get(name) {
             let _ = own.insert(asks.clone());
         }
     }
     let yaql = "An expression in the language yaql, over data: `{expression, data}`.";
-    let _ = own.insert(definition("yaql", yaql, Arc::new(Yaql::new(settings.yaql))));
+    let _ = own.insert(definition("yaql", yaql, Arc::new(Yaql::new(yaql_limits(settings)))));
     for (name, run) in INTERNAL {
         let native = Arc::new(Internal { name, run: *run });
         let _ = own.insert(definition(name, "Made by the lowering of templates.", native));
@@ -64,7 +66,7 @@ fn definition(name: &str, docs: &str, native: Arc<dyn Native>) -> FunctionDef {
     }
 }
 
-/// A function that looks at nothing but its argument; the version of the template is handed on behind it.
+/// A function of its argument alone. The second argument is the version of the template.
 #[derive(Debug)]
 struct Pure(&'static Function);
 
@@ -168,9 +170,9 @@ impl Native for Internal {
         if matches!(self.name, AND | OR) {
             return true;
         }
-        // Walking a path looks at nothing but what lies on it.
+        // A walk along a path reads only the values on it.
         let walks = matches!(self.name, "get_param" | "get_attr" | "(select path)" | "(parameter)" | "(each)");
-        // What nothing is made of may be unknown.
+        // `(show)` ignores its argument, so that may be unknown.
         self.name == "(show)"
             || walks
                 && arguments.get(1..).unwrap_or_default().iter().all(|step| !step.has_unknown() && !step.has_secret())
@@ -217,18 +219,18 @@ fn refusal(code: &'static diag::Code, message: impl Into<String>, words: impl In
     }
 }
 
-/// Walks a path into a parameter: what is not there is "".
+/// Walks a path into a parameter. A missing step gives "".
 fn get_param(arguments: &[Value]) -> Result<Value, Refusal> {
     Ok(arguments.split_first().map_or_else(|| Value::text(""), |(value, path)| paths::parameter(value, path)))
 }
 
-/// What a service shows of things: nothing without a cloud.
+/// The attribute `show`: null for each resource, because there is no cloud.
 fn show(arguments: &[Value]) -> Result<Value, Refusal> {
     let things = arguments.first().map(Value::bare).and_then(Value::as_list);
     Ok(things.map_or(Value::Null, |things| Value::list(things.iter().map(|_| Value::Null))))
 }
 
-/// Walks a path into an attribute: what is not there is null.
+/// Walks a path into an attribute. A missing step gives null.
 fn get_attr(arguments: &[Value]) -> Result<Value, Refusal> {
     Ok(arguments.split_first().map_or(Value::Null, |(value, path)| paths::attribute(value, path)))
 }
@@ -273,7 +275,7 @@ fn file_text(arguments: &[Value]) -> Result<Value, Refusal> {
     }
 }
 
-/// A part of the resource above; null there where the resource says nothing of it.
+/// A part of the resource above, or its default where the resource does not state it.
 fn facade(arguments: &[Value]) -> Result<Value, Refusal> {
     let [facade, part] = arguments else { return Ok(Value::Null) };
     if facade.is_null() {
@@ -297,7 +299,7 @@ fn refuse(arguments: &[Value]) -> Result<Value, Refusal> {
     Err(refused(arguments))
 }
 
-/// What conditions come to together: the first that decides, in the order in which they are written.
+/// The result of `and` or `or`: the first deciding operand in written order.
 fn decided(arguments: &[Value], decides: bool) -> Value {
     let Some((positions, operands)) = arguments.split_first() else { return Value::Bool(!decides) };
     let positions = positions.as_list().unwrap_or_default().get(1..).unwrap_or_default();
@@ -337,7 +339,7 @@ fn condition_name(arguments: &[Value]) -> Option<Name> {
     names.iter().any(|known| known.as_text() == Some(name)).then(|| name.into())
 }
 
-/// What a call has given where a condition stands: a boolean, null which is true, or no condition at all.
+/// The result of a call that stands for a condition: a boolean, or null, which is true. Anything else is refused.
 fn named(arguments: &[Value]) -> Result<Value, Refusal> {
     match arguments.first() {
         Some(value @ Value::Bool(_)) => Ok(value.clone()),
@@ -393,7 +395,7 @@ fn stack_id(arguments: &[Value]) -> Result<Value, Refusal> {
     Ok(Value::text(format!("arn:openstack:heat::test_tenant_id:stacks/{name}/{id}")))
 }
 
-/// An empty map, for what has no entries.
+/// An empty map.
 pub(super) fn empty_map() -> Value {
     Value::Map(Arc::new(Map::default()))
 }

@@ -1,4 +1,4 @@
-//! The section `outputs` (reference, section 3).
+//! The section `outputs` (decision Heat 3).
 
 use ::blueprint::{Blueprint, Choice, Export, Expr, ExprKind, Head, Name, Type, Value};
 use diag::{Severity, Span, Spanned};
@@ -12,9 +12,9 @@ use super::version::Version::*;
 use super::way::{Way, Within, invalid, path};
 use crate::codes::{MISSING_FIELD, NEWER_THAN_VERSION, SECRET_EXPOSED, UNKNOWN_KEY};
 
-/// All outputs, those that fail being null: what is read of a nested template inside of another one.
+/// The export with all outputs, failed ones being null. Templates read it of nested templates.
 const EACH: &str = "OS::each";
-/// What Heat says before what is wrong with an output.
+/// The text with which Heat begins a message about an output.
 const OUTPUT_ERROR: &str = "Output validation error";
 
 impl Lowering {
@@ -76,7 +76,7 @@ impl Lowering {
             let field = self.expr(value.value);
             self.in_output = false;
             self.exposed(&pair.key.item, &field, blueprint);
-            // What is wrong with an output that may be switched off counts only where it is not.
+            // A mistake in an output with a condition counts only if the condition holds.
             self.guard(condition.clone(), before, true, blueprint);
             let field = match condition {
                 None => field,
@@ -117,7 +117,8 @@ impl Lowering {
         }
     }
 
-    /// What templates above read of a nested one besides its outputs: all of them at once, its identifier, and its resources.
+    /// Adds exports that templates above read of a nested one besides its outputs: all outputs at once, its identifier,
+    /// its resources.
     pub(super) fn exports_of_child(&mut self, blueprint: &mut Blueprint) {
         let span = blueprint.span.unwrap_or(Span::NONE);
         let hidden = |field: Expr| hidden(field, span);
@@ -157,8 +158,8 @@ impl Lowering {
     }
 }
 
-/// What templates read of a child that is no template, besides what it exports: all of that at once, and its identifier, which
-/// is its address in the instance.
+/// What templates read of a child that is no template, besides what it exports: all of that at once, and its
+/// identifier, which is its address in the instance.
 pub(super) fn reads_of(child: &mut Blueprint) {
     if child.exports.contains_key(ALL) {
         return;
@@ -183,7 +184,7 @@ fn hidden(field: Expr, span: Span) -> Export {
     Export { span, ty: Type::Any, field, may_fail: true, hidden: true, by_entry: false, description: None }
 }
 
-/// The inputs that the value of an expression shows; what decides between values is not shown.
+/// Collects the inputs that the value of an expression shows. A condition is not shown.
 fn shows(expr: &Expr, found: &mut Vec<(Name, Span)>) {
     match &expr.kind {
         ExprKind::Choice(choice) => {

@@ -7,7 +7,7 @@ use syntax::{Content, Node};
 use super::scalar;
 use crate::codes::DUPLICATE_KEY;
 
-/// Reads nodes and keeps what is wrong with them.
+/// Reads nodes and collects their mistakes.
 pub(super) struct Reader {
     pub(super) found: Diagnostics,
 }
@@ -15,7 +15,7 @@ pub(super) struct Reader {
 /// An entry of a map: its key as text, and its value.
 pub(super) struct Pair<'t> {
     pub(super) key: Spanned<Name>,
-    /// What the key is before it becomes text, where it is no text: Python takes `1` and `true` for the same key.
+    /// The key before it became text, where it is no text. In Python `1` and `true` are the same key.
     typed: Option<Value>,
     pub(super) value: &'t Node,
 }
@@ -26,7 +26,7 @@ pub(super) fn place(node: &Node) -> Span {
 }
 
 impl Reader {
-    /// The entries of a map, in order: what is merged into it first, then its own; of equal keys the last counts.
+    /// The entries of a map, in order: merged entries first, then its own. Of equal keys the last counts.
     pub(super) fn pairs<'t>(&mut self, node: &'t Node) -> Option<Vec<Pair<'t>>> {
         let entries = node.as_map()?;
         let mut pairs: Vec<Pair<'t>> = Vec::with_capacity(entries.len());
@@ -163,7 +163,7 @@ impl Reader {
         node.tag().is_some_and(|tag| !matches!(scalar::short(&tag.item).as_ref(), "!!map" | "!!seq" | "!"))
     }
 
-    /// A tag that nobody knows, or a text that is not of its kind.
+    /// An unknown tag, or a text that does not fit its tag.
     fn unreadable(&mut self, node: &Node) {
         let diagnostic = match node.tag() {
             Some(tag) => syntax::INVALID_SYNTAX

@@ -86,7 +86,7 @@ impl Lowering {
         call("(parameter)", span, vec![all, name], span)
     }
 
-    /// What the engine knows without being given it.
+    /// A pseudo parameter: a fact about the instance that no document passes.
     pub(super) fn pseudo(&mut self, name: &str, span: Span) -> Option<Expr> {
         let fact = |fact: &str| reference(Head::Scoped(fact.into()), span, &[]);
         Some(match name {
@@ -153,7 +153,7 @@ impl Lowering {
         }
     }
 
-    /// `get_file: path`: the text of a file that lies beside the template.
+    /// `get_file: path`: the text of a file, relative to the folder of the template.
     pub(super) fn get_file(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
         let node = pair.value;
         if self.text(node).is_none() && !self.is_call(node) {
@@ -193,13 +193,13 @@ impl Lowering {
             self.unread.push(self.reader.found.len());
             return self.fail(diagnostic, span);
         }
-        // A condition that nobody asks for is never evaluated.
+        // A condition that is never used is never evaluated.
         let refused = refusing(&diagnostic);
         self.report(diagnostic.graded(Severity::Warning));
         refused
     }
 
-    /// What Heat says of what it finds while it makes the value at hand.
+    /// Heat's message for a mistake that it finds while it makes the current value.
     pub(super) fn made(&self, class: &'static str, message: &str) -> Words {
         self.way.said(When::Made, class, message)
     }

@@ -1,6 +1,6 @@
 //! Why a value is not taken: a call that gives nothing, a parameter that does not fit.
 //!
-//! What is told here has no place yet: whoever knows where the value was written turns a refusal into a diagnostic.
+//! A refusal has no place yet. Code that knows where the value is written turns it into a diagnostic.
 
 use diag::{Code, Diagnostic, Severity, Span, Words};
 use expr::Step;
@@ -8,19 +8,19 @@ use expr::Step;
 /// Why a value is not taken.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    /// What kind of mistake it is.
+    /// The code of the mistake.
     pub code: &'static Code,
     /// How bad it is here.
     pub severity: Severity,
-    /// What is wrong, as a diagnostic says it.
+    /// The message of the diagnostic.
     pub message: String,
-    /// What Heat says, without its class and path.
+    /// Heat's message, without its class and path.
     pub heat: Option<String>,
-    /// Heat's class of the error; empty as long as it is for whoever knows the place to say.
+    /// Heat's class of the error; empty until the place is known.
     pub class: &'static str,
     /// Where in the value that was refused.
     pub path: Vec<Step>,
-    /// What to do.
+    /// The help text.
     pub help: Option<Box<str>>,
 }
 
@@ -38,7 +38,7 @@ impl Refusal {
         }
     }
 
-    /// Makes it as bad as this, which is not what it usually is.
+    /// Sets a severity other than that of the code.
     pub fn graded(mut self, severity: Severity) -> Refusal {
         self.severity = severity;
         self
@@ -56,7 +56,7 @@ impl Refusal {
         self
     }
 
-    /// Sets what to do.
+    /// Sets the help text.
     pub fn help(mut self, help: impl Into<Box<str>>) -> Refusal {
         self.help = Some(help.into());
         self
@@ -95,12 +95,12 @@ impl Refusal {
         }
     }
 
-    /// What Heat says.
+    /// Heat's message.
     pub fn words(&self) -> Option<Words> {
         self.heat.as_ref().map(|heat| Words::of(self.class, heat.as_str()))
     }
 
-    /// Sets Heat's usual class where no other is said: the refusal is of what stands in the template as a whole.
+    /// Sets Heat's usual class if the refusal has none: it concerns the template as a whole.
     pub fn invalid(mut self) -> Refusal {
         if self.class.is_empty() {
             self.class = super::way::INVALID;

@@ -11,7 +11,8 @@ pub(super) fn refusing(diagnostic: &diag::Diagnostic) -> Expr {
     refusal(REFUSE, diagnostic)
 }
 
-/// The same of a mistake that Heat notices while it reads a branch: it counts as soon as the branch is known to be taken.
+/// The same of a mistake that Heat notices while it reads a branch: it counts as soon as the branch is known to be
+/// taken.
 pub(super) fn refusing_when_read(diagnostic: &diag::Diagnostic) -> Expr {
     refusal(REFUSE_READ, diagnostic)
 }

@@ -1,4 +1,4 @@
-//! The section `resources` (reference, section 9).
+//! The section `resources` (decision Heat 9).
 
 use ::blueprint::{Blueprint, Child, Expr, ExprKind, Guarded, Lifecycle, Name, Resource, ResourceMetadata, Value};
 use diag::{Code, Diagnostic, Severity, Span, Spanned, Words};
@@ -27,7 +27,7 @@ const NONE: &str = "OS::Heat::None";
 /// Keys that came with conditions.
 const LATER: [&str; 2] = ["external_id", "condition"];
 
-/// What Heat notices only once it looks at a resource that is there.
+/// Mistakes that Heat notices only in a resource that exists.
 const UNREAD: [&Code; 5] = [&REMOVED_FUNCTION, &UNKNOWN_RESOURCE, &UNKNOWN_FIELD, &SELF_REFERENCE, &UNKNOWN_VARIABLE];
 
 /// A resource without a type.
@@ -50,7 +50,7 @@ impl<'t> Definition<'t> {
     }
 }
 
-/// What is wrong with the word that says what becomes of a thing when it is no longer declared.
+/// The diagnostic for a wrong deletion policy; none for a valid one.
 pub(super) fn removal(said: &Value, version: Version) -> Option<Diagnostic> {
     match said.as_text() {
         Some("Delete" | "Retain" | "Snapshot") => None,
@@ -69,7 +69,7 @@ pub(super) fn removal(said: &Value, version: Version) -> Option<Diagnostic> {
 /// A definition whose parts were read.
 struct Body {
     name: Spanned<Name>,
-    /// What the type means: a type, or the path of a template.
+    /// The resolved type: a type, or the path of a template.
     type_name: Spanned<Name>,
     /// The type as it is written, where it means another one.
     stands_for: Option<Spanned<Name>>,
@@ -182,7 +182,7 @@ impl Lowering {
         }
     }
 
-    /// What is wrong with a resource that may be switched off counts only where it is not.
+    /// A mistake in a resource with a condition counts only if the condition holds.
     fn definition_of(&mut self, definition: Definition<'_>, blueprint: &mut Blueprint) {
         let name = definition.name.clone();
         let condition = definition.get("condition").filter(|_| self.version >= V2016_10_14).and_then(|pair| {
@@ -194,7 +194,8 @@ impl Lowering {
         self.guard(condition, before, false, blueprint);
     }
 
-    /// What was reported from there on is no mistake where the type never evaluates it, unless Heat notices it while it reads.
+    /// Diagnostics from `before` on do not count for the type that evaluates nothing, unless Heat notices them while it
+    /// reads.
     fn unread_of(&mut self, type_name: &str, before: usize) {
         if type_name != NONE {
             return;
@@ -207,8 +208,8 @@ impl Lowering {
         }
     }
 
-    /// Has errors that were reported from there on count only where a condition holds: all, or those that Heat does not notice
-    /// while it reads.
+    /// Has errors that were reported from there on count only where a condition holds: all, or those that Heat does not
+    /// notice while it reads.
     pub(super) fn guard(&mut self, condition: Option<Expr>, before: usize, all: bool, blueprint: &mut Blueprint) {
         let unread = std::mem::take(&mut self.unread);
         let Some(condition) = condition else { return };
@@ -417,7 +418,7 @@ impl Lowering {
         Some(Box::new(self.expr(pair.value)))
     }
 
-    /// What is said of the life of a thing.
+    /// The lifecycle of a resource.
     fn lifecycle(&mut self, definition: &Definition<'_>) -> Lifecycle {
         let mut lifecycle = self.around.lifecycle(&definition.name.item);
         if let Some(pair) = definition.get("external_id") {
@@ -452,14 +453,14 @@ impl Lowering {
             self.report(diagnostic);
             return None;
         }
-        // What is computed in place is looked up where nobody expects it to fail.
+        // Heat does not expect an inline condition to fail, so the class is Python's.
         let in_place = way.within == Within::ResourceCondition && matches!(node.content, Content::Map(_));
         let unforeseen = || Words::of("ValueError", "");
         self.condition_for = Some(if in_place { unforeseen() } else { way.said(When::Made, "ValueError", "") });
         self.way = way;
         let condition = self.condition(node);
         self.condition_for = None;
-        // What is always so needs no condition.
+        // A condition that is always true is left out.
         if matches!(condition.as_literal(), Some(Value::Bool(true))) { None } else { Some(condition) }
     }
 }

@@ -1,9 +1,10 @@
-//! What a scalar is: YAML 1.1 as Heat reads it, except that dates and times stay text (reference, section 2).
+//! The values of scalars: YAML 1.1 as Heat reads it, except that dates and times stay text (decision Heat 2).
 
 use ::blueprint::{Name, Value};
 use syntax::{Scalar, Style};
 
-/// The value of a scalar with its tag, as it was written with `!`. `None`: the tag is unknown, or its text does not fit it.
+/// The value of a scalar with its tag, as it was written with `!`. `None`: the tag is unknown, or its text does not fit
+/// it.
 pub(super) fn typed(scalar: &Scalar, tag: Option<&str>) -> Option<Value> {
     let text = &*scalar.text;
     if let Some(tag) = tag {
@@ -30,7 +31,7 @@ pub(super) fn short(tag: &str) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// What Python's `float` makes of a text that YAML does not take for one.
+/// The float that Python's `float` reads from a text that is no float in YAML.
 fn python_float(text: &str) -> Option<Value> {
     python::float(&Value::text(text.replace('_', ""))).ok().map(Value::Float)
 }

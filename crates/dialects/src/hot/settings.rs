@@ -1,8 +1,6 @@
-//! What can be set for templates.
-//!
-//! Not here: what comes of it.
+//! The settings of templates.
 
-use crate::Setting;
+use crate::{DialectSettings, Setting};
 
 /// The settings of templates of Heat.
 pub(super) const SETTINGS: [Setting; 8] = [
@@ -16,3 +14,36 @@ pub(super) const SETTINGS: [Setting; 8] = [
     ("yaql-depth", Some((1, 200))),
     ("yaql-format", None),
 ];
+
+/// The limits of yaql expressions, as they are set.
+pub(super) fn yaql_limits(settings: &DialectSettings) -> yaql::Limits {
+    let usual = yaql::Limits::default();
+    yaql::Limits {
+        items: settings.size("yaql-items").unwrap_or(usual.items),
+        bytes: settings.size("yaql-bytes").unwrap_or(usual.bytes),
+        steps: settings.number("yaql-steps").and_then(|steps| u64::try_from(steps).ok()).unwrap_or(usual.steps),
+        depth: settings.number("yaql-depth").and_then(|depth| u32::try_from(depth).ok()).unwrap_or(usual.depth),
+        text_format: settings.switch("yaql-format").unwrap_or(usual.text_format),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use blueprint::Value;
+
+    use super::*;
+    use crate::Limits;
+
+    #[test]
+    fn every_setting_changes_something_of_its_own() {
+        let usual = DialectSettings::NONE;
+        let mut all: Vec<(Limits, yaql::Limits)> = vec![(usual.limits(), yaql_limits(&usual))];
+        for (name, range) in SETTINGS {
+            let value = if range.is_some() { Value::Int(7) } else { Value::Bool(true) };
+            let settings = DialectSettings::read(&SETTINGS, &[(name.into(), value)]).expect("it can be set");
+            let one = (settings.limits(), yaql_limits(&settings));
+            assert!(!all.contains(&one), "{name}");
+            all.push(one);
+        }
+    }
+}

@@ -1,4 +1,5 @@
-//! What inputs decide: conditions, and references whose names are computed (reference, sections 5.2, 5.6, 6).
+//! Decides what depends on inputs: conditions, and references with computed names (decisions Heat 5.2, Heat 5.6, Heat
+//! 6).
 
 use ::blueprint::{Blueprint, Call, Child, Expr, ExprKind, Head, Name, Part as TextPart, Resource, Value};
 use diag::{Diagnostics, Span};
@@ -12,8 +13,8 @@ use crate::{Evaluating, Part, Place};
 
 /// The same document with its computed references replaced and its conditions decided, as far as `value` knows them.
 ///
-/// What is switched off says nothing any more, and of an `if` only the branch that is taken is left. Conditions that nobody
-/// asks for may fail.
+/// What is switched off says nothing any more, and of an `if` only the branch that is taken is left. Conditions that
+/// nobody asks for may fail.
 pub(super) fn settle(
     blueprint: &Blueprint,
     complete: bool,
@@ -41,7 +42,7 @@ pub(super) fn settle(
             _ if local.value.as_literal().is_some() => {}
             Ok(known) if !known.has_unknown() => local.value = Expr::literal(known, local.value.span),
             Ok(_) => {}
-            // Who asks for it has been told.
+            // The error was reported where the condition is used.
             Err(_) => local.value = Expr::error(local.value.span),
         }
     }
@@ -49,7 +50,7 @@ pub(super) fn settle(
     settled
 }
 
-/// What a condition comes to.
+/// The value of a condition.
 enum Decision {
     /// This; and whether that must not be shown.
     Known(bool, bool),
@@ -64,7 +65,7 @@ struct Settling<'s> {
     complete: bool,
     value: Evaluating<'s>,
     found: &'s mut Diagnostics,
-    /// How many branches around what is being read may not be taken.
+    /// The number of enclosing branches that may not be taken.
     open: usize,
 }
 
@@ -217,7 +218,8 @@ impl Settling<'_> {
                     Decision::Known(holds, secret) => {
                         let taken = if holds { &mut choice.then } else { &mut choice.otherwise };
                         self.walk(taken);
-                        // What is chosen tells what must not be shown; and only a choice leaves something out.
+                        // The taken branch reveals a secret condition, so the choice stays. It stays as well if the
+                        // branch omits its value.
                         if secret || expr::may_omit(taken) {
                             let other = if holds { &mut choice.otherwise } else { &mut choice.then };
                             *other = null();
@@ -253,14 +255,14 @@ impl Settling<'_> {
         }
     }
 
-    /// What a computed reference stands for; none as long as its name is not known.
+    /// The reference behind a computed name; none while the name is not known.
     fn reference(&mut self, called: &Call, span: Span) -> Option<Expr> {
         let argument = &called.arguments.first()?.value;
         if called.function.as_ref() == RESOURCE {
             let name = self.known(argument)?;
             return Some(self.of(&name, argument.span, &[], span));
         }
-        // What is written out as a list may have a path that is known later.
+        // In a literal list the path may become known later than the name.
         let (name, attribute, path) = match &argument.kind {
             ExprKind::List(items) => {
                 let name = self.known(items.first()?)?;

@@ -1,4 +1,4 @@
-//! Sections and keys as data (reference, sections 3, 4.1, 9.1).
+//! Sections and keys as data (decisions Heat 3, Heat 4, Heat 9.1).
 
 use crate::{Form, Key, Offer, Section, Shape};
 

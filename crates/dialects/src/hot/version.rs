@@ -1,4 +1,4 @@
-//! The versions of the language and what each enables (reference, section 1).
+//! The versions of the language and their features (decision Heat 1).
 
 /// The name of the dialect.
 pub const NAME: &str = "hot";

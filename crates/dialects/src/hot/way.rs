@@ -1,8 +1,8 @@
-//! The way to a value in a template, and the form in which Heat says what is wrong there (reference, section 11).
+//! The path to a value in a template, and the form of Heat's messages about it (decision Heat 11).
 //!
-//! Heat comes upon the mistakes of a function at one of three times, and each has a form of its own. While a template is read
-//! the way is one text, calls included. While it is checked every call begins a way of its own, and its message is that of the
-//! call around it. While values are made nothing is known of the way but the property, and of an output not even that.
+//! Heat comes upon the mistakes of a function at one of three times, and each has a form of its own. While a template
+//! is read the way is one text, calls included. While it is checked every call begins a way of its own, and its message
+//! is that of the call around it. While values are made only the property is known, and of an output not even that.
 
 use std::borrow::Cow;
 
@@ -24,7 +24,7 @@ pub(super) enum Step {
     Key(Name),
     /// The item of a list.
     Index(usize),
-    /// The argument of a function; what stands in a branch of `if` is its argument too.
+    /// The argument of a function. A branch of `if` is an argument, too.
     Call(Name),
 }
 
@@ -120,12 +120,12 @@ impl Way {
         path
     }
 
-    /// Every call begins a way of its own, which stands in the message of the call around it.
+    /// Every call begins a path of its own, which stands in the message of the call around it.
     fn checked(&self, message: &str) -> Words {
         let calls = self.steps.iter().filter(|step| matches!(step, Step::Call(_))).count();
         let mut ways = self.steps.split_inclusive(|step| matches!(step, Step::Call(_)));
         let mut names: Vec<Cow<'_, str>> = match self.within {
-            // Heat has nothing to say of where a condition stands.
+            // Heat gives no path for a condition.
             Within::Condition | Within::ResourceCondition | Within::OutputCondition | Within::Choice => Vec::new(),
             _ => self.names().into_iter().map(Cow::Borrowed).collect(),
         };
@@ -167,7 +167,7 @@ impl Way {
             }
             Within::OutputCondition => invalid(message).at(joined(&["outputs".into(), of.into(), "condition".into()])),
             Within::Output => Words::from(message),
-            // Of what the template itself raises only one class of Python's is looked for here, and there three.
+            // Heat catches one class of Python's exceptions here, and three for a deletion policy.
             Within::Condition if class == "ValueError" => invalid(message),
             Within::DeletionPolicy if matches!(class, "TypeError" | "ValueError" | "KeyError") => invalid(message),
             _ => Words::of(class, message),
@@ -195,7 +195,7 @@ impl Way {
                 let steps = self.steps.split_last().and_then(|(_, steps)| steps.get(1..)).unwrap_or_default();
                 return self.said(When::Made, CLASS, &message(&self.written(String::new(), steps)));
             }
-            // Only what makes dependencies has been followed to where it stands.
+            // Heat knows the path only for values that cause dependencies.
             _ if last == "get_attr" => return self.said(When::Checked, CLASS, &message("unknown")),
             _ => return self.said(When::Made, CLASS, &message("unknown")),
         };

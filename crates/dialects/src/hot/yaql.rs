@@ -1,6 +1,7 @@
-//! The function `yaql`: an expression over data (reference, section 13).
+//! The function `yaql`: an expression over data (decision Heat 13).
 //!
-//! An expression is compiled once for each text. Time and chance are drawn by the engine, once for each call, and remembered (D15).
+//! An expression is compiled once for each text. Time and chance are drawn by the engine, once for each call, and
+//! remembered (decision D15).
 
 use std::sync::{Mutex, PoisonError};
 
@@ -13,13 +14,14 @@ use yaql::{Draw, Drawing, Failure, FailureKind, Limits, Program, Site, Stop};
 
 use super::codes::{YAQL_FAILED, YAQL_LEXICAL, YAQL_LIMIT, YAQL_NO_MATCH, YAQL_SYNTAX, YAQL_UNKNOWN_FUNCTION};
 
-/// A step counts as so many bytes of the values that a document makes.
+/// The bytes of a document's budget for values that a step counts as.
 const BYTES_OF_STEP: usize = 8;
 
 /// So many expressions are kept compiled.
 const MOST_KEPT: usize = 4096;
 
-/// `yaql` as the evaluator calls it: argument, version, and where something is drawn a text that nobody else has and the time.
+/// `yaql` as the evaluator calls it: argument, version, and, if the expression draws something, a unique text and the
+/// time.
 #[derive(Debug)]
 pub(super) struct Yaql {
     limits: Limits,
@@ -86,15 +88,15 @@ impl Native for Yaql {
     }
 }
 
-/// How the text of an expression lies in its source: from which of its bytes on it lies how far behind the beginning of its
-/// scalar. So a mistake can be shown inside of the scalar, whatever is escaped or folded in it.
+/// How the text of an expression lies in its source: from which of its bytes on it lies how far behind the beginning of
+/// its scalar. So a mistake can be shown inside of the scalar, whatever is escaped or folded in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Runs(Vec<(u32, u32)>);
 
 impl Runs {
     /// Of the scalar that a node is.
     pub(super) fn of_node(node: &Node, source: &str) -> Option<Runs> {
-        // What an alias stands for is written elsewhere.
+        // The value of an alias is written elsewhere.
         if node.alias().is_some() || node.as_scalar().is_none() || node.span.end as usize > source.len() {
             return None;
         }
@@ -134,7 +136,7 @@ impl Runs {
     }
 }
 
-/// Draws from a text that nobody else has.
+/// Draws from a unique text.
 struct Drawn {
     seed: String,
     now: Option<i64>,
@@ -192,7 +194,7 @@ pub(super) fn draws(argument: &Expr) -> bool {
     }
 }
 
-/// How Heat says what is to be written.
+/// Heat's description of the syntax.
 fn usage() -> String {
     python::repr_text(
         "\"yaql\" syntax should be yaql:\n              expression: $.data.var1.sum()\n              data:\n                \

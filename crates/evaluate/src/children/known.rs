@@ -11,6 +11,7 @@ use std::collections::HashMap;
 
 use blueprint::{AccessorKind, Expr, ExprKind, Head, Name, Ref, Value};
 use diag::{Diagnostic, Diagnostics};
+use dialects::Dialects;
 use expr::{Ask, AskFailure, FunctionTable, Read, Scope, Stop};
 use provider::{Attribute, Catalogs, TypeRef};
 
@@ -44,6 +45,7 @@ pub(super) struct Knowledge<'a> {
     /// Inputs of the root by position; unknown ones where nothing is given yet.
     pub inputs: &'a [Value],
     pub functions: &'a FunctionTable,
+    pub dialects: &'a Dialects,
     pub working_directory: Option<&'a Name>,
     /// What data sources export, as far as they have been read: by place and position; nothing for one in error. None
     /// where none is read.
@@ -148,24 +150,22 @@ impl<'k> Frame<'k> {
             .children
             .get_index(include as usize)
             .and_then(|(_, child)| child.inputs.iter().find(|(given, _)| given.item == *name));
-        if let Some(conventions) = dialects::conventions(blueprint.dialect) {
-            let place = written.map_or(input.span, |(_, expr)| expr.span);
-            let given = written.map(|(_, expr)| self.inner(above, expr)).transpose()?;
-            // What is wrong with it is said where it is handed down.
-            let value = conventions.handed(name, input, given.as_ref(), place, &mut Diagnostics::new());
-            let value = value.ok_or(Stop::Reported)?;
-            knowledge.handed.borrow_mut().insert((self.place, at), value.clone());
-            return Ok(value);
-        }
-        let given = match written {
-            Some((_, expr)) => {
-                let value = self.inner(above, expr)?;
-                exported(value, &input.ty, expr, &mut Diagnostics::new()).map_err(|_| Stop::Reported)?
-            }
-            None => Value::Null,
+        let place = written.map_or(input.span, |(_, expr)| expr.span);
+        let given = written.map(|(_, expr)| self.inner(above, expr)).transpose()?;
+        let native = |given: Option<&Value>, found: &mut Diagnostics| {
+            let given = match (given, written) {
+                (Some(value), Some((_, expr))) => exported(value.clone(), &input.ty, expr, found).ok()?,
+                _ => Value::Null,
+            };
+            let default = || input.default.as_ref().map_or_else(|| Value::unknown(None, None), |it| it.item.clone());
+            Some(if given.is_null() { default() } else { given }.tainted(input.secret))
         };
-        let default = || input.default.as_ref().map_or_else(|| Value::unknown(None, None), |it| it.item.clone());
-        Ok(if given.is_null() { default() } else { given }.tainted(input.secret))
+        // What is wrong with it is reported where it is passed.
+        let rules = knowledge.dialects.rules(blueprint.dialect);
+        let value = rules.inputs.passed(name, input, given.as_ref(), place, &native, &mut Diagnostics::new());
+        let value = value.ok_or(Stop::Reported)?;
+        knowledge.handed.borrow_mut().insert((self.place, at), value.clone());
+        Ok(value)
     }
 
     fn local(&mut self, name: &Name) -> Result<Value, Stop> {

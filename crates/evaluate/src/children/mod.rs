@@ -16,6 +16,7 @@ mod refused;
 mod searches;
 mod settled;
 mod told;
+mod wanted;
 
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
@@ -23,20 +24,21 @@ use std::sync::Arc;
 
 use blueprint::{Blueprint, Child, Expr, IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, FileId, Files, Span, Spanned, Trail};
-use dialects::{Expanding, Surroundings};
+use dialects::{DialectRules, Dialects, Expanding, Surroundings};
 use expr::{Ask, AskFailure, FunctionTable};
 use provider::Catalogs;
 use source::{Location, Request};
 use state::Snapshot;
 
 use self::known::{Found, Knowledge, Known};
+use self::wanted::answered;
 use crate::answers::GROUP;
 use crate::patience::Patient;
 use crate::resolve::inputs::{Given, inputs_known};
 use crate::world::World;
 use understand::check;
 use understand::check::below::Passed;
-use understand::check::{Checked, Included, codes};
+use understand::check::{CheckContext, Checked, Included, codes};
 use understand::documents::{Documents, Placed, Reach};
 use understand::load::Loaded;
 use understand::load::load;
@@ -55,6 +57,8 @@ pub struct Reading<'a> {
     pub catalogs: &'a Catalogs,
     /// What expressions can call.
     pub functions: &'a FunctionTable,
+    /// The dialects that documents may be written in.
+    pub dialects: &'a Dialects,
     /// Inputs of the root, as far as they are given; none where not even defaults are taken for them, and includes whose
     /// places depend on inputs are left open.
     pub given: Option<&'a Given>,
@@ -133,12 +137,16 @@ struct Reader<'a> {
 ///
 /// `None` if no dialect recognises the root, which has been reported.
 pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnostics) -> Option<Documents> {
-    let blueprint = root.blueprint?;
     let patient = Patient::new(reading.world, reading.catalogs);
-    let reading = Reading { world: &patient, ..reading };
+    let mut reading = Reading { world: &patient, ..reading };
+    let (mut frozen, mut around) = (Frozen::default(), reading.around.clone());
+    let location = reading.location.clone();
+    let root = answered(&mut reading, &mut frozen, root, &mut around, location.as_ref(), found).await;
+    let blueprint = root.blueprint?;
+    let rules = reading.dialects.rules(blueprint.dialect);
     let mut wrong = Diagnostics::new();
     let inputs = match reading.given {
-        Some(given) => inputs_known(&blueprint, given, reading.catalogs, &mut wrong),
+        Some(given) => inputs_known(&blueprint, &rules, given, reading.catalogs, &mut wrong),
         None => vec![Value::unknown(None, None); blueprint.inputs.len()],
     };
     let mut of_location: HashMap<_, _, foldhash::fast::FixedState> = HashMap::default();
@@ -147,13 +155,13 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
         file: root.file,
         location: reading.location.clone(),
         blueprint,
-        around: reading.around.clone(),
+        around,
         found: Diagnostics::new(),
         refused: Vec::new(),
     };
     let children = vec![None; text.blueprint.children.len()];
     let working_directory = reading.world.working_directory();
-    let room = reading.around.limits.room;
+    let room = reading.around.settings.room;
     let meter = expr::Meter::new(room.value_bytes, room.all_value_bytes);
     let mut reader = Reader {
         reading,
@@ -165,7 +173,7 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
         crowded: false,
         meter: Cell::new(meter),
         places: vec![Place { text: 0, parent: None, children, left_out: BTreeSet::new(), level: 0 }],
-        frozen: Frozen::default(),
+        frozen,
         inputs: inputs.clone(),
         data: Found::default(),
         answers: Vec::new(),
@@ -210,7 +218,7 @@ impl Reader<'_> {
                         later.push((place, include));
                     }
                     Wanted::Later => later.push((place, include)),
-                    Wanted::Group => expanded.extend(self.expand(place, include, inputs)),
+                    Wanted::Group => expanded.extend(self.expand(place, include, inputs).await),
                     Wanted::Answers(_) | Wanted::Open => self.open = true,
                     Wanted::Nothing => {}
                 }
@@ -232,7 +240,7 @@ impl Reader<'_> {
                     return;
                 }
                 for (place, include) in groups {
-                    waiting.extend(self.expand(place, include, inputs));
+                    waiting.extend(self.expand(place, include, inputs).await);
                 }
                 waiting.extend(others);
                 continue;
@@ -259,6 +267,17 @@ impl Reader<'_> {
         &self.texts[self.places[place as usize].text as usize]
     }
 
+    /// The rules of the dialect of the document in a place.
+    fn rules_of(&self, place: u32) -> DialectRules {
+        self.reading.dialects.rules(self.text_of(place).blueprint.dialect)
+    }
+
+    /// What the document in a place is checked with.
+    fn check_context<'c>(&'c self, place: u32, kinds: &'c [&'static source::Kind]) -> CheckContext<'c> {
+        let Reading { catalogs, functions, .. } = self.reading;
+        CheckContext { catalogs, functions, rules: self.rules_of(place), kinds: Some(kinds) }
+    }
+
     fn child(&self, place: u32, include: u32) -> Option<(Arc<Blueprint>, usize)> {
         let blueprint = &self.text_of(place).blueprint;
         (blueprint.children.len() > include as usize).then(|| (blueprint.clone(), include as usize))
@@ -270,7 +289,7 @@ impl Reader<'_> {
         let refused = &self.texts[text].refused;
         let known = |(at, it): &(u32, Diagnostic)| *at == include && it.code.name == diagnostic.code.name;
         if !refused.iter().any(known) {
-            let worded = refused::in_words(self.child(place, include), diagnostic);
+            let worded = refused::in_words(self.child(place, include), &self.rules_of(place), diagnostic);
             self.texts[text].refused.push((include, worded));
         }
     }
@@ -279,9 +298,8 @@ impl Reader<'_> {
     fn request(&mut self, place: u32, include: u32, inputs: &[Value]) -> Wanted {
         let Some((blueprint, at)) = self.child(place, include) else { return Wanted::Nothing };
         let Some((_, child)) = blueprint.children.get_index(at) else { return Wanted::Nothing };
-        let set = self.reading.around.limits.levels;
-        let most = dialects::conventions(blueprint.dialect).map_or(MOST_LEVELS, |it| set.unwrap_or(it.most_levels()));
-        let most = most.min(MOST_LEVELS);
+        let limits = self.reading.around.settings.limits(blueprint.dialect);
+        let most = self.rules_of(place).sizes.most_levels(&limits).min(MOST_LEVELS);
         if self.places[place as usize].level >= most {
             self.report((place, include), refused::too_deep(child, most));
             return Wanted::Nothing;
@@ -386,6 +404,7 @@ impl Reader<'_> {
             places: &self.places,
             inputs,
             functions: self.reading.functions,
+            dialects: self.reading.dialects,
             working_directory: self.working_directory.as_ref(),
             found: self.reading.complete.then_some(&self.data),
             answers: &self.answers,
@@ -449,7 +468,10 @@ impl Reader<'_> {
         let mut next = Vec::new();
         for ((key, (request, includes)), answer) in requests.into_iter().zip(answers) {
             let above = includes.first().copied();
-            let text = answer.and_then(|document| self.text(key, &request, document, above));
+            let text = match answer {
+                Ok(document) => self.text(key, &request, document, above).await,
+                Err(error) => Err(error),
+            };
             for (place, include) in includes {
                 let Some((blueprint, at)) = self.child(place, include) else { continue };
                 let Some((name, child)) = blueprint.children.get_index(at) else { continue };
@@ -466,14 +488,14 @@ impl Reader<'_> {
     }
 
     /// The text that was found, read once.
-    fn text(
+    async fn text(
         &mut self,
         key: Name,
         request: &Request,
         document: source::Document,
         above: Option<Include>,
     ) -> Result<Option<u32>, source::SourceError> {
-        let around = self.around(above);
+        let mut around = self.around(above);
         let place = (document.location.clone(), around.identity());
         if let Some(known) = self.of_location.get(&place) {
             let known = *known;
@@ -494,14 +516,7 @@ impl Reader<'_> {
         let shown = self.shown(&document.location);
         let file = self.reading.files.add(shown, text);
         let mut found = Diagnostics::new();
-        let loaded = load(
-            self.reading.files,
-            file,
-            self.reading.functions,
-            self.reading.catalogs.packages(),
-            &around,
-            &mut found,
-        );
+        let loaded = self.load(file, &mut around, Some(document.location.clone()), &mut found).await;
         let number = self.texts.len() as u32;
         let blueprint = loaded.blueprint.unwrap_or_default();
         let location = Some(document.location.clone());
@@ -510,13 +525,24 @@ impl Reader<'_> {
         Ok(Some(number))
     }
 
+    /// Loads a text that stands in `around`, which receives the answers to what its dialect wants.
+    async fn load(
+        &mut self,
+        file: FileId,
+        around: &mut Surroundings,
+        location: Option<Location>,
+        found: &mut Diagnostics,
+    ) -> Loaded {
+        let Reading { dialects, functions, catalogs, .. } = self.reading;
+        let loaded = load(self.reading.files, file, dialects, functions, catalogs.packages(), around, found);
+        answered(&mut self.reading, &mut self.frozen, loaded, around, location.as_ref(), found).await
+    }
+
     /// Adds to a document what one in another dialect reads of it beside its exports.
     fn offer(&mut self, text: Option<u32>, reader: &'static str) {
         let Some(text) = text.and_then(|text| self.texts.get_mut(text as usize)) else { return };
-        if text.blueprint.dialect != reader
-            && let Some(conventions) = dialects::conventions(reader)
-        {
-            conventions.reads_of(Arc::make_mut(&mut text.blueprint));
+        if text.blueprint.dialect != reader {
+            self.reading.dialects.rules(reader).children.add_exports(Arc::make_mut(&mut text.blueprint));
         }
     }
 
@@ -528,19 +554,18 @@ impl Reader<'_> {
         let Some((name, child)) = blueprint.children.get_index(include as usize) else { return text.around.clone() };
         let written = child.stands_for.as_ref().map(|written| written.item.as_ref());
         let written = written.or_else(|| child.path.as_literal()?.as_text()).unwrap_or_default();
-        // A template that does not say its version is still one, where another one uses it as a type.
-        let dialect = dialects::conventions(blueprint.dialect).map(|_| blueprint.dialect);
+        let shares = self.rules_of(place).children.share_dialect();
+        let dialect = shares.then_some(blueprint.dialect);
         let mut around = text.around.inside(name, written);
         around.dialect = dialect;
         around
     }
 
     /// Writes a group out, and gives the includes of the document that it is.
-    fn expand(&mut self, place: u32, include: u32, inputs: &[Value]) -> Vec<Include> {
+    async fn expand(&mut self, place: u32, include: u32, inputs: &[Value]) -> Vec<Include> {
         let Some((blueprint, at)) = self.child(place, include) else { return Vec::new() };
         let Some((name, child)) = blueprint.children.get_index(at) else { return Vec::new() };
         let Some(expansion) = &child.expansion else { return Vec::new() };
-        let Some(dialect) = dialects::dialect(blueprint.dialect) else { return Vec::new() };
         let most = self.most_members();
         // That they are too many was reported at the group that went beyond the limit.
         if self.members > most {
@@ -553,7 +578,7 @@ impl Reader<'_> {
         let known = before.and_then(|before| before.remembered.get(format!("{GROUP}{key}").as_str()));
         let known = known.map_or(Value::Null, |known| known.value.clone());
         let memory = self.reading.kept.groups.get(&key).cloned().unwrap_or_else(|| known.clone());
-        let around = self.around(Some((place, include)));
+        let mut around = self.around(Some((place, include)));
         let expanded = {
             let knowledge = self.knowledge(inputs);
             let value = |expr: &Expr| match knowledge.of(place, expr) {
@@ -565,7 +590,7 @@ impl Reader<'_> {
                 let mut members = records.filter(|(address, _)| *address.path == *path);
                 members.find(|(_, record)| record.id.as_ref() == id).map(|(address, _)| address.name.clone())
             };
-            dialect.expand(
+            self.rules_of(place).expansion.expand(
                 expansion,
                 &Expanding {
                     value: &value,
@@ -608,14 +633,7 @@ impl Reader<'_> {
         if let Some(text) = expanded.text {
             let shown = format!("{}:{}", self.reading.files.get(file).map_or("", |file| file.name()), path.join("/"));
             file = self.reading.files.add(shown, text.as_ref());
-            let loaded = load(
-                self.reading.files,
-                file,
-                self.reading.functions,
-                self.reading.catalogs.packages(),
-                &around,
-                &mut found,
-            );
+            let loaded = self.load(file, &mut around, location.clone(), &mut found).await;
             document = loaded.blueprint.unwrap_or_default();
         }
         let number = self.texts.len() as u32;
@@ -625,8 +643,9 @@ impl Reader<'_> {
 
     /// So many members of groups and resources of included documents there may be.
     fn most_members(&self) -> usize {
-        let limits = &self.reading.around.limits;
-        limits.room.all_members().max(limits.resources.unwrap_or(0))
+        let settings = &self.reading.around.settings;
+        let resources = self.reading.dialects.iter().filter_map(|dialect| settings.limits(dialect.name()).resources);
+        settings.room.all_members().max(resources.max().unwrap_or(0))
     }
 
     /// The children above the elements of an include.
@@ -730,9 +749,7 @@ impl Reader<'_> {
             let (checked, passed) = check::check_in_place(
                 self.texts[place.text as usize].blueprint.clone(),
                 &included,
-                self.reading.catalogs,
-                self.reading.functions,
-                Some(&kinds),
+                &self.check_context(at as u32, &kinds),
                 (at == 0).then_some(self.inputs.as_slice()),
                 &mut mine,
             );
@@ -769,7 +786,7 @@ impl Reader<'_> {
             }
         });
         let placed: Vec<Placed> = placed.collect();
-        let room = self.reading.around.limits.room;
+        let room = self.reading.around.settings.room;
         let reach = match (self.open, self.fixed) {
             (true, _) => Reach::Incomplete,
             (false, false) => Reach::ByInputs,
@@ -781,13 +798,13 @@ impl Reader<'_> {
     /// What is to be said of how many resources there are in all. What includes another document counts like a resource.
     fn size(&self) -> Option<Diagnostic> {
         let root = &self.texts[self.places[0].text as usize].blueprint;
-        let conventions = dialects::conventions(root.dialect)?;
         let of = |place: &Place| {
             let blueprint = &self.texts[place.text as usize].blueprint;
             blueprint.resources.len() + blueprint.children.len() - place.left_out.len()
         };
         let place = root.span.unwrap_or_else(|| Span::new(self.texts[self.places[0].text as usize].file, 0, 0));
-        conventions.size(self.places.iter().map(of).sum(), &self.reading.around.limits, place)
+        let limits = self.reading.around.settings.limits(root.dialect);
+        self.rules_of(0).sizes.resources(self.places.iter().map(of).sum(), &limits, place)
     }
 
     /// All places, each before its children, in the order of the text.

@@ -4,26 +4,29 @@ use std::sync::Arc;
 
 use blueprint::{Blueprint, Child, Expr};
 use diag::Diagnostic;
-use dialects::Mistake;
+use dialects::{DialectRules, Limits, Mistake};
 use source::SourceError;
 
 use super::codes;
 
 /// The same with what the dialect of the document above says of it.
-pub(super) fn in_words(include: Option<(Arc<Blueprint>, usize)>, mut diagnostic: Diagnostic) -> Diagnostic {
+pub(super) fn in_words(
+    include: Option<(Arc<Blueprint>, usize)>,
+    rules: &DialectRules,
+    mut diagnostic: Diagnostic,
+) -> Diagnostic {
     if let Some((above, at)) = include
-        && let Some(conventions) = dialects::conventions(above.dialect)
         && let Some((_, child)) = above.children.get_index(at)
     {
         let path = child.path.as_literal().and_then(|path| path.as_text());
         let mistake = match diagnostic.code {
             code if code.name == expr::codes::SOURCE_UNREADABLE.name => path.map(Mistake::Unread),
             code if [codes::CHILD_DEPTH.name, codes::CHILD_CYCLE.name].contains(&code.name) => {
-                Some(Mistake::TooDeep(conventions.most_levels()))
+                Some(Mistake::TooDeep(rules.sizes.most_levels(&Limits::default())))
             }
             _ => None,
         };
-        diagnostic.words = mistake.and_then(|mistake| conventions.words(&mistake)).map(Box::new);
+        diagnostic.words = mistake.and_then(|mistake| rules.messages.of(&mistake)).map(Box::new);
     }
     diagnostic
 }

@@ -9,7 +9,6 @@ use source::Request;
 
 use super::known::Known;
 use super::{Reader, Text};
-use understand::load::load;
 use understand::pinned::FrozenRequest;
 
 /// With so many places of a document the next one is compared, to see whether it comes to the same.
@@ -38,14 +37,7 @@ impl Reader<'_> {
             let shown = self.shown(&document.location);
             let file = self.reading.files.add(shown, text);
             let mut found = Diagnostics::new();
-            load(
-                self.reading.files,
-                file,
-                self.reading.functions,
-                self.reading.catalogs.packages(),
-                &around,
-                &mut found,
-            );
+            self.load(file, &mut around, self.text_of(place).location.clone(), &mut found).await;
             found.retain(Diagnostic::is_error);
             let group = self.places[group as usize].text as usize;
             self.texts[group].found.append(found);
@@ -58,7 +50,10 @@ impl Reader<'_> {
         let mut known: HashMap<u32, Vec<(Vec<Value>, u32)>, foldhash::fast::FixedState> = HashMap::default();
         for at in 0..self.places.len() as u32 {
             let blueprint = self.text_of(at).blueprint.clone();
-            let Some(dialect) = dialects::dialect(blueprint.dialect).filter(|_| blueprint.unsettled) else { continue };
+            if !blueprint.unsettled {
+                continue;
+            }
+            let rules = self.rules_of(at);
             self.fixed = false;
             let mut found = Diagnostics::new();
             let values = std::cell::RefCell::new(Vec::new());
@@ -73,7 +68,7 @@ impl Reader<'_> {
                     values.borrow_mut().push(value.as_ref().map_or(Value::Null, Value::clone));
                     value
                 };
-                dialect.settle(&blueprint, self.reading.complete, &value, &mut found)
+                rules.expansion.settle(&blueprint, self.reading.complete, &value, &mut found)
             };
             let original = self.places[at as usize].text;
             let same = known.entry(original).or_default();

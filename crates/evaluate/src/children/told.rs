@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use blueprint::Value;
 use diag::{Diagnostic, Diagnostics, Span};
+use dialects::CheckedBy;
 
 use super::known::Known;
 use super::{Judged, PlacedMistakes, Reader, by_check_at_fault};
@@ -47,9 +48,7 @@ impl Reader<'_> {
                         let (_, passed) = check::check_in_place(
                             self.text_of(at as u32).blueprint.clone(),
                             &included,
-                            self.reading.catalogs,
-                            self.reading.functions,
-                            Some(&kinds),
+                            &self.check_context(at as u32, &kinds),
                             Some(&inputs),
                             &mut found,
                         );
@@ -61,10 +60,10 @@ impl Reader<'_> {
             let Some((_, found, passed)) = known.get(&number) else { continue };
             let mut found = found.clone();
             let blueprint = &self.text_of(at as u32).blueprint;
-            let natively = dialects::conventions(blueprint.dialect).is_none();
+            let by_type = self.rules_of(at as u32).checks.children == CheckedBy::Type;
             for (include, child) in place.children.iter().enumerate() {
                 let Some(child) = child else { continue };
-                let passed = match (natively, blueprint.children.get_index(include)) {
+                let passed = match (by_type, blueprint.children.get_index(include)) {
                     (true, Some((_, written))) => {
                         let below = &self.text_of(*child).blueprint;
                         let value = |expr: &blueprint::Expr| match knowledge.of(at as u32, expr) {
@@ -72,7 +71,8 @@ impl Reader<'_> {
                             _ => None,
                         };
                         let mut wrong = Diagnostics::new();
-                        let passed = check::pass_down(written, below, value, &mut wrong, |_, _, _| {});
+                        let passed =
+                            check::pass_down(written, below, &self.rules_of(*child), value, &mut wrong, |_, _, _| {});
                         if !wrong.is_empty() {
                             found.get_or_insert_with(|| judged[number as usize].found.clone()).append(wrong);
                         }
@@ -156,11 +156,8 @@ impl Reader<'_> {
     fn below(&self, place: u32, one: &mut Diagnostic) {
         let mut at = place;
         while let Some((above, include)) = self.places[at as usize].parent {
-            let blueprint = &self.text_of(above).blueprint;
-            if let (Some(conventions), Some((name, child))) =
-                (dialects::conventions(blueprint.dialect), blueprint.children.get_index(include as usize))
-            {
-                conventions.below(one, name, child, at == place);
+            if let Some((name, child)) = self.text_of(above).blueprint.children.get_index(include as usize) {
+                self.rules_of(above).messages.complete_below(one, name, child, at == place);
             }
             at = above;
         }

@@ -4,7 +4,7 @@
 
 use blueprint::{Accessor, AccessorKind, Expr, ExprKind, Head, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
-use dialects::{Mistake, Part, Place};
+use dialects::{Absence, CheckedBy, Mistake, Part, Place};
 use expr::{Read, Stop};
 
 use super::scope::Frame;
@@ -73,52 +73,52 @@ impl Evaluation {
                 }
             }
         };
-        if let Some(conventions) = dialects::conventions(child.blueprint().dialect) {
-            let place = given.map_or(*include, |expr| expr.span);
-            let value = given.map(|_| &value);
-            let mut mine = Diagnostics::new();
-            let handed = conventions.handed(name, input, value, place, &mut mine);
-            if let Some(expr) = given {
-                self.place(*above, self.within(*above, *unit, name, expr, &documents), &mut mine);
-            }
-            found.append(mine);
-            return handed.ok_or(Halt::Failed);
-        }
-        let (value, written) = match (value.is_null(), given) {
-            (false, Some(expr)) => (value, Some(*expr)),
-            // `none` is as if nothing were written: the default applies (ruling A13).
-            _ => match &input.default {
-                Some(default) if !default.item.is_null() => (default.item.clone(), None),
-                _ => {
-                    found.push(check::missing_input(name, *include));
-                    return Err(Halt::Failed);
-                }
-            },
-        };
-        if whole && written.is_some() {
-            return Ok(value.tainted(input.secret));
-        }
-        let (bare, secret) = value.exposed();
-        let secret = secret || input.secret;
-        if let (Some(expr), false) = (written, bare.is_unknown())
-            && let Some(diagnostic) = check::not_allowed(name, input, custom.map(AsRef::as_ref), bare)
-        {
-            found.push(diagnostic.label(expr.span, if secret { "not among them" } else { "not one of them" }));
-            return Err(Halt::Failed);
-        }
-        if let Some(custom) = custom {
-            let option = bare.as_text().and_then(|label| custom.option(label));
-            return match (option, bare.is_unknown()) {
-                (Some(option), _) => Ok(option.value.clone().tainted(secret)),
-                (None, true) => Ok(Value::unknown(Some(custom.ty.clone()), None).tainted(secret)),
-                (None, false) => Err(Halt::Failed),
+        let native = |value: Option<&Value>, found: &mut Diagnostics| {
+            let value = value.cloned().unwrap_or_default();
+            let (value, written) = match (value.is_null(), given) {
+                (false, Some(expr)) => (value, Some(*expr)),
+                // `none` is as if nothing were written: the default applies (ruling A13).
+                _ => match &input.default {
+                    Some(default) if !default.item.is_null() => (default.item.clone(), None),
+                    _ => {
+                        found.push(check::missing_input(name, *include));
+                        return None;
+                    }
+                },
             };
+            if whole && written.is_some() {
+                return Some(value.tainted(input.secret));
+            }
+            let (bare, secret) = value.exposed();
+            let secret = secret || input.secret;
+            if let (Some(expr), false) = (written, bare.is_unknown())
+                && let Some(diagnostic) = check::not_allowed(name, input, custom.map(AsRef::as_ref), bare)
+            {
+                found.push(diagnostic.label(expr.span, if secret { "not among them" } else { "not one of them" }));
+                return None;
+            }
+            if let Some(custom) = custom {
+                let option = bare.as_text().and_then(|label| custom.option(label));
+                return match (option, bare.is_unknown()) {
+                    (Some(option), _) => Some(option.value.clone().tainted(secret)),
+                    (None, true) => Some(Value::unknown(Some(custom.ty.clone()), None).tainted(secret)),
+                    (None, false) => None,
+                };
+            }
+            let value = value.clone().tainted(secret);
+            match written {
+                Some(expr) => check::value::exported(value, &input.ty, expr, found).ok(),
+                None => Some(expr::convert(&value, &input.ty, expr::Source::Literal).unwrap_or(value)),
+            }
+        };
+        let place = given.map_or(*include, |expr| expr.span);
+        let mut mine = Diagnostics::new();
+        let passed = child.checked.rules.inputs.passed(name, input, given.map(|_| &value), place, &native, &mut mine);
+        if let Some(expr) = given {
+            self.place(*above, self.within(*above, *unit, name, expr, &documents), &mut mine);
         }
-        let value = value.clone().tainted(secret);
-        match written {
-            Some(expr) => check::value::exported(value, &input.ty, expr, found).map_err(|_| Halt::Failed),
-            None => Ok(expr::convert(&value, &input.ty, expr::Source::Literal).unwrap_or(value)),
-        }
+        found.append(mine);
+        passed.ok_or(Halt::Failed)
     }
 
     /// Where that stands what a child is given for an input: of a group it is a part of the definition.
@@ -179,29 +179,33 @@ impl Frame<'_> {
     pub(super) fn export(&mut self, name: &str, path: &[Accessor]) -> Result<Read, Stop> {
         let documents = self.evaluation.documents.clone();
         let blueprint = documents.unit(self.site.unit).blueprint();
+        let rules = &documents.unit(self.site.unit).checked.rules;
         let at = blueprint.children.get_index_of(name).ok_or(Stop::Reported)?;
         let Some(child) = documents.unit(self.site.unit).child(at) else {
             let declared = blueprint.children.get_index(at).map(|(_, child)| child);
-            let (Some(conventions), Some(declared)) = (dialects::conventions(blueprint.dialect), declared) else {
+            let (Absence::Mistake(code), Some(declared)) = (rules.references.absence(), declared) else {
                 return Err(Stop::Reported);
             };
             // It could be read, so its condition is false.
             let why = declared.condition.as_ref().map_or("it could not be read", |_| "its condition is false");
             let span = path.first().map_or(declared.span, |accessor| accessor.span);
-            let mut gone = conventions.absent().new(format!("`{name}` is not there")).label(span, why);
-            gone.words = conventions.words(&Mistake::Gone(name)).map(Box::new);
+            let mut gone = code.new(format!("`{name}` is not there")).label(span, why);
+            gone.words = rules.messages.of(&Mistake::Gone(name)).map(Box::new);
             return Err(gone.into());
         };
         let Some(Accessor { kind: AccessorKind::Name(export), span }) = path.first() else {
             return Err(Stop::Reported);
         };
         let Some(position) = documents.unit(child).blueprint().exports.get_index_of(export) else {
-            let Some(conventions) = dialects::conventions(blueprint.dialect) else { return Err(Stop::Reported) };
+            // The check by types has reported it.
+            if rules.checks.children == CheckedBy::Type {
+                return Err(Stop::Reported);
+            }
             let mut nothing = expr::codes::UNKNOWN_FIELD
                 .new(format!("`{name}` has no attribute `{export}`"))
                 .label(*span, "its document has no such output");
             let mistake = Mistake::NoAttribute { of: name, attribute: export, at: None };
-            nothing.words = conventions.words(&mistake).map(Box::new);
+            nothing.words = rules.messages.of(&mistake).map(Box::new);
             return Err(nothing.into());
         };
         let is_group = blueprint.children.get_index(at).is_some_and(|(_, child)| child.expansion.is_some());

@@ -2,8 +2,8 @@
 
 use blueprint::{Blueprint, IndexMap, Input, Name, Type, Value};
 use diag::{Diagnostic, Diagnostics};
-use dialects::Conventions;
-use provider::{Catalogs, TypeRef};
+use dialects::{CheckedBy, DialectRules};
+use provider::{Catalogs, CustomType, TypeRef};
 
 use super::options;
 use crate::codes;
@@ -20,19 +20,16 @@ pub struct Given {
 
 /// The value of each input, by position. What is missing, wrong or not declared goes to `found`; its value is then null.
 pub fn resolve_inputs(checked: &Checked, given: &Given, found: &mut Diagnostics) -> Vec<Value> {
-    let blueprint = &checked.blueprint;
-    undeclared(blueprint, given, found);
-    if let Some(conventions) = dialects::conventions(blueprint.dialect) {
-        return by_conventions(blueprint, conventions, given, found)
-            .map(|(value, _)| value.unwrap_or_default())
-            .collect();
-    }
+    let (blueprint, rules) = (&checked.blueprint, &checked.rules);
+    undeclared(blueprint, rules, given, found);
     let inputs = blueprint.inputs.iter().enumerate();
-    inputs.map(|(at, (name, input))| natively(checked, at, name, input, given, found).unwrap_or_default()).collect()
+    let custom = |at: usize| checked.custom_types.get(at).and_then(Option::as_deref);
+    let value = |(at, (name, input))| value(rules, name, input, custom(at), given, found).unwrap_or_default();
+    inputs.map(value).collect()
 }
 
-/// Says which of the given values nobody has declared.
-fn undeclared(blueprint: &Blueprint, given: &Given, found: &mut Diagnostics) {
+/// Reports values that are given for inputs that are not declared.
+fn undeclared(blueprint: &Blueprint, rules: &DialectRules, given: &Given, found: &mut Diagnostics) {
     let mut names: Vec<&Name> = given.typed.keys().filter(|name| !blueprint.inputs.contains_key(*name)).collect();
     names.extend(
         given.text.keys().filter(|name| !blueprint.inputs.contains_key(*name) && !given.typed.contains_key(*name)),
@@ -41,40 +38,47 @@ fn undeclared(blueprint: &Blueprint, given: &Given, found: &mut Diagnostics) {
         let mut undeclared = codes::UNDECLARED_VARIABLE
             .new(format!("a value is given for `{name}`, which is not declared"))
             .help_nearest(name, blueprint.inputs.keys().map(|name| name.as_ref()));
-        let conventions = dialects::conventions(blueprint.dialect);
-        undeclared.words = conventions.and_then(|it| it.words(&dialects::Mistake::Undeclared(name))).map(Box::new);
+        undeclared.words = rules.messages.of(&dialects::Mistake::Undeclared(name)).map(Box::new);
         found.push(undeclared);
     }
 }
 
-fn natively(
-    checked: &Checked,
-    at: usize,
+/// The value of an input as its dialect makes it. None: it is in error, which goes to `found`.
+fn value(
+    rules: &DialectRules,
     name: &Name,
     input: &Input,
+    custom: Option<&CustomType>,
     given: &Given,
     found: &mut Diagnostics,
 ) -> Option<Value> {
-    match checked.custom_types.get(at).and_then(Option::as_ref) {
+    let native = |given: Option<dialects::Given<'_>>, found: &mut Diagnostics| match custom {
         Some(custom) => options::value_of(name, input, custom, given, found),
         None => value_of(name, input, given, found),
-    }
+    };
+    let text = given.text.get(name).map(|text| dialects::Given::Text(text));
+    let given = text.or_else(|| given.typed.get(name).map(dialects::Given::Typed));
+    rules.inputs.value(name, input, given, &native, found)
 }
 
-/// Says what is wrong with what is given for the inputs, and with defaults that count; that one is missing only where
+/// Reports what is wrong with what is given for the inputs, and with defaults that count; that one is missing only where
 /// `complete` says that nothing more will be given.
 pub fn judge_inputs(checked: &Checked, given: &Given, complete: bool, found: &mut Diagnostics) {
-    let blueprint = &checked.blueprint;
     let mut wrong = Diagnostics::new();
-    if dialects::conventions(blueprint.dialect).is_some() {
-        resolve_inputs(checked, given, &mut wrong);
-    } else {
-        undeclared(blueprint, given, &mut wrong);
-        // The native check judges defaults.
-        for (at, (name, input)) in blueprint.inputs.iter().enumerate() {
-            let is_given = given.text.contains_key(name) || given.typed.get(name).is_some_and(|value| !value.is_null());
-            if is_given || input.default.is_none() {
-                natively(checked, at, name, input, given, &mut wrong);
+    match checked.rules.checks.inputs {
+        CheckedBy::Value => {
+            resolve_inputs(checked, given, &mut wrong);
+        }
+        CheckedBy::Type => {
+            undeclared(&checked.blueprint, &checked.rules, given, &mut wrong);
+            // The check by types judges defaults.
+            for (at, (name, input)) in checked.blueprint.inputs.iter().enumerate() {
+                let is_given =
+                    given.text.contains_key(name) || given.typed.get(name).is_some_and(|value| !value.is_null());
+                if is_given || input.default.is_none() {
+                    let custom = checked.custom_types.get(at).and_then(Option::as_deref);
+                    value(&checked.rules, name, input, custom, given, &mut wrong);
+                }
             }
         }
     }
@@ -83,44 +87,36 @@ pub fn judge_inputs(checked: &Checked, given: &Given, complete: bool, found: &mu
     found.append(wrong);
 }
 
-/// The value of each input of a root as far as it is known before everything is given; what is wrong is said later.
+/// The value of each input of a root as far as it is known before everything is given.
 ///
-/// Where the dialect has conventions of its own, what is wrong goes to `found`.
-pub fn inputs_known(blueprint: &Blueprint, given: &Given, catalogs: &Catalogs, found: &mut Diagnostics) -> Vec<Value> {
-    if let Some(conventions) = dialects::conventions(blueprint.dialect) {
-        return by_conventions(blueprint, conventions, given, found)
-            .map(|(value, input)| value.unwrap_or_else(|| Value::unknown(None, None).tainted(input.secret)))
-            .collect();
-    }
+/// Mistakes go to `found` where the dialect judges inputs by their values; otherwise [`judge_inputs`] reports them.
+pub fn inputs_known(
+    blueprint: &Blueprint,
+    rules: &DialectRules,
+    given: &Given,
+    catalogs: &Catalogs,
+    found: &mut Diagnostics,
+) -> Vec<Value> {
+    let by_value = rules.checks.inputs == CheckedBy::Value;
+    let mut mine = Diagnostics::new();
     let known = |(name, input): (&Name, &Input)| {
-        let mut ignored = Diagnostics::new();
-        let value = match input.custom_type.as_ref().map(|custom| catalogs.variable_type(&custom.item)) {
-            Some(TypeRef::Known(custom)) => options::value_of(name, input, &custom, given, &mut ignored),
+        let known = match input.custom_type.as_ref().map(|custom| catalogs.variable_type(&custom.item)) {
+            Some(TypeRef::Known(custom)) => value(rules, name, input, Some(&custom), given, &mut mine),
             Some(_) => None,
-            None => value_of(name, input, given, &mut ignored),
+            None => value(rules, name, input, None, given, &mut mine),
         };
-        value.unwrap_or_else(|| Value::unknown(None, None))
+        known.unwrap_or_else(|| Value::unknown(None, None).tainted(by_value && input.secret))
     };
-    blueprint.inputs.iter().map(known).collect()
+    let values = blueprint.inputs.iter().map(known).collect();
+    if by_value {
+        found.append(mine);
+    }
+    values
 }
 
-/// The value of each input as its dialect makes it; none for one in error, which goes to `found`.
-fn by_conventions<'b>(
-    blueprint: &'b Blueprint,
-    conventions: &'static dyn Conventions,
-    given: &'b Given,
-    found: &'b mut Diagnostics,
-) -> impl Iterator<Item = (Option<Value>, &'b Input)> {
-    blueprint.inputs.iter().map(move |(name, input)| {
-        let text = given.text.get(name).map(|text| dialects::Given::Text(text));
-        let given = text.or_else(|| given.typed.get(name).map(dialects::Given::Typed));
-        (conventions.input(name, input, given, found), input)
-    })
-}
-
-fn value_of(name: &Name, input: &Input, given: &Given, found: &mut Diagnostics) -> Option<Value> {
-    let value = if let Some(text) = given.text.get(name) {
-        match expr::parse_as(text, &input.ty) {
+fn value_of(name: &Name, input: &Input, given: Option<dialects::Given<'_>>, found: &mut Diagnostics) -> Option<Value> {
+    let value = match given {
+        Some(dialects::Given::Text(text)) => match expr::parse_as(text, &input.ty) {
             Some(value) => value,
             None => {
                 let shown = if input.secret { String::new() } else { format!(": `{text}`") };
@@ -131,9 +127,8 @@ fn value_of(name: &Name, input: &Input, given: &Given, found: &mut Diagnostics) 
                 );
                 return None;
             }
-        }
-    } else if let Some(value) = given.typed.get(name).filter(|value| !value.is_null()) {
-        match fit(value, &input.ty) {
+        },
+        Some(dialects::Given::Typed(value)) if !value.is_null() => match fit(value, &input.ty) {
             Some(value) => value,
             None => {
                 found.push(
@@ -143,12 +138,14 @@ fn value_of(name: &Name, input: &Input, given: &Given, found: &mut Diagnostics) 
                 );
                 return None;
             }
-        }
-    } else if let Some(default) = &input.default {
-        fit(&default.item, &input.ty).unwrap_or_else(|| default.item.clone())
-    } else {
-        found.push(missing(name, input));
-        return None;
+        },
+        _ => match &input.default {
+            Some(default) => fit(&default.item, &input.ty).unwrap_or_else(|| default.item.clone()),
+            None => {
+                found.push(options::missing(name, input));
+                return None;
+            }
+        },
     };
     if !input.allowed.is_empty() && !input.allowed.iter().any(|allowed| same(&allowed.item, &value)) {
         let options: Vec<String> = input.allowed.iter().map(|allowed| allowed.item.to_string()).collect();
@@ -160,14 +157,6 @@ fn value_of(name: &Name, input: &Input, given: &Given, found: &mut Diagnostics) 
         return None;
     }
     Some(value.tainted(input.secret))
-}
-
-/// The diagnostic for an input that has no value.
-pub fn missing(name: &Name, input: &Input) -> Diagnostic {
-    codes::MISSING_VARIABLE
-        .new(format!("no value is given for `{name}`"))
-        .label(input.span, "has no default")
-        .help(format!("give one with `--var {name}=..`, in a file with `--vars`, or as `CYAN_VAR_{name}`"))
 }
 
 fn same(a: &Value, b: &Value) -> bool {

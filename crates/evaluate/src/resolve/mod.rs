@@ -333,11 +333,8 @@ impl Evaluation {
 
     /// Has the dialect of a document complete what is said of mistakes in an expression of it.
     pub fn place(&self, unit: u32, place: Place<'_>, mine: &mut Diagnostics) {
-        if !mine.is_empty()
-            && let Some(conventions) = dialects::conventions(self.documents.unit(unit).blueprint().dialect)
-        {
-            mine.iter_mut().for_each(|one| conventions.placed(one, &place));
-        }
+        let messages = self.documents.unit(unit).checked.rules.messages;
+        mine.iter_mut().for_each(|one| messages.complete_at(one, &place));
     }
 
     /// The named intermediate values that are known.
@@ -538,8 +535,8 @@ impl Evaluation {
         found: &mut Diagnostics,
     ) -> Result<Option<Value>, Need> {
         let name = name_in(site.owner);
-        let foreign = dialects::conventions(self.documents.unit(site.unit).blueprint().dialect).is_some();
-        if foreign && ty.takes_anything() {
+        let specs = self.documents.unit(site.unit).checked.rules.specs;
+        if specs.skips_open_types() && ty.takes_anything() {
             return Ok(Some(Value::Map(Arc::default())));
         }
         let value = match self.present_at(site, Place::new(Part::Spec, name, &resource.spec), found) {
@@ -548,14 +545,9 @@ impl Evaluation {
             Err(_) => return Ok(None),
         };
         let mut mistakes = Diagnostics::new();
-        let value = match dialects::conventions(self.documents.unit(site.unit).blueprint().dialect) {
-            Some(conventions) => {
-                let (expr, holder) = (&resource.spec, resource.spec_key);
-                let at = dialects::SpecAt { expr, holder, resource: name, part: Part::Spec };
-                conventions.spec(&value, at, &ty.schema, &mut mistakes)
-            }
-            None => check::spec::conform_resource(&value, resource, ty, &mut mistakes),
-        };
+        let at = dialects::SpecAt { expr: &resource.spec, holder: resource.spec_key, resource: name, part: Part::Spec };
+        let native = |value: &Value, found: &mut Diagnostics| check::spec::conform_resource(value, resource, ty, found);
+        let value = specs.fit(&value, at, &ty.schema, &native, &mut mistakes);
         let failed = mistakes.has_errors();
         found.append(mistakes);
         Ok(if failed || !self.keep(&value, resource.spec.span) { None } else { Some(value) })
@@ -585,11 +577,10 @@ impl Evaluation {
     fn says_retain(&mut self, site: Site<'_>, removal: &Expr, found: &mut Diagnostics) -> Result<bool, Need> {
         match self.present_at(site, Place::new(Part::Removal, name_in(site.owner), removal), found) {
             Ok(value) => {
-                let blueprint = self.documents.unit(site.unit).blueprint();
-                if let Some(conventions) = dialects::conventions(blueprint.dialect)
-                    && removal.as_literal().is_none()
+                let checked = &self.documents.unit(site.unit).checked;
+                if removal.as_literal().is_none()
                     && !value.has_unknown()
-                    && let Some(refused) = conventions.removal(&value, &blueprint.version)
+                    && let Some(refused) = checked.rules.specs.removal(&value, &checked.blueprint.version)
                 {
                     found.push(refused.label(removal.span, "this is what it comes to"));
                 }

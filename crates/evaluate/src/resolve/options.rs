@@ -3,10 +3,10 @@
 //! Not here: labels that the document itself writes, which the check looks at.
 
 use blueprint::{Input, Name, Value};
-use diag::Diagnostics;
+use diag::{Diagnostic, Diagnostics};
 use provider::CustomType;
 
-use super::inputs::{Given, missing};
+use crate::codes;
 
 /// The value of an input of a custom type, whose option is given by its label. `None` if there is none; why goes to
 /// `found`.
@@ -14,10 +14,10 @@ pub(super) fn value_of(
     name: &Name,
     input: &Input,
     custom: &CustomType,
-    given: &Given,
+    given: Option<dialects::Given<'_>>,
     found: &mut Diagnostics,
 ) -> Option<Value> {
-    let Some(label) = label_of(name, input, given) else {
+    let Some(label) = label_of(input, given) else {
         found.push(missing(name, input));
         return None;
     };
@@ -51,11 +51,12 @@ pub(super) fn value_of(
 }
 
 /// The label of the option that an input stands for, as it was given or as its default says.
-fn label_of(name: &Name, input: &Input, given: &Given) -> Option<Value> {
-    if let Some(text) = given.text.get(name) {
-        return Some(Value::Text(text.clone()));
-    }
-    let typed = given.typed.get(name).filter(|value| !value.is_null());
+fn label_of(input: &Input, given: Option<dialects::Given<'_>>) -> Option<Value> {
+    let typed = match given {
+        Some(dialects::Given::Text(text)) => return Some(Value::text(text)),
+        Some(dialects::Given::Typed(value)) => Some(value).filter(|value| !value.is_null()),
+        None => None,
+    };
     typed.or(input.default.as_ref().map(|default| &default.item).filter(|default| !default.is_null())).cloned()
 }
 
@@ -67,4 +68,12 @@ fn allows(input: &Input, label: &str) -> bool {
 fn listed(custom: &CustomType, input: &Input) -> String {
     let labels = custom.options.iter().map(|option| option.label.as_ref()).filter(|label| allows(input, label));
     labels.collect::<Vec<_>>().join(", ")
+}
+
+/// The diagnostic for an input that has no value.
+pub(super) fn missing(name: &Name, input: &Input) -> Diagnostic {
+    codes::MISSING_VARIABLE
+        .new(format!("no value is given for `{name}`"))
+        .label(input.span, "has no default")
+        .help(format!("give one with `--var {name}=..`, in a file with `--vars`, or as `CYAN_VAR_{name}`"))
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use blueprint::{AccessorKind, Head, Map, Ref, Type, Value};
 use diag::{Diagnostic, Span};
+use dialects::Absence;
 use expr::{Ask, AskFailure, Read, Scope, Stop};
 use provider::{Attribute, ResourceType};
 use state::Remembered;
@@ -85,12 +86,12 @@ impl Scope for Frame<'_> {
                     Members::Open | Members::Failed => Err(Stop::Reported),
                     Members::Absent => {
                         let stop = absent(span, format!("`{name}` is not there"), "its condition is false".to_owned());
-                        Err(match (dialects::conventions(blueprint.dialect), stop) {
+                        Err(match (unit.checked.rules.references.absence(), stop) {
                             // Where nothing guards against what is absent it is a mistake like any other.
-                            (Some(conventions), Stop::Absent(mut diagnostic)) => {
-                                diagnostic.code = conventions.absent();
+                            (Absence::Mistake(code), Stop::Absent(mut diagnostic)) => {
+                                diagnostic.code = code;
                                 let mistake = dialects::Mistake::Gone(name);
-                                diagnostic.words = conventions.words(&mistake).map(Box::new);
+                                diagnostic.words = unit.checked.rules.messages.of(&mistake).map(Box::new);
                                 Stop::Failed(diagnostic)
                             }
                             (_, stop) => stop,

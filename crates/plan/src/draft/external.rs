@@ -18,7 +18,7 @@ pub(super) fn stand(
     snapshot: &Snapshot,
     found: &mut Diagnostics,
 ) {
-    let conventions = dialects::conventions(evaluation.documents.root().blueprint().dialect);
+    let messages = evaluation.documents.root().checked.rules.messages;
     let Some(member) = evaluation.member_mut(index, None) else { return };
     if snapshot.records.contains_key(&member.address) {
         let mut changed = codes::EXTERNAL_CHANGED
@@ -27,7 +27,7 @@ pub(super) fn stand(
             .help("declare the external thing under another name, and take this one away");
         let mistake =
             dialects::Mistake::ExternalChanged { resource: &member.address.name, type_name: &resource.type_name.item };
-        changed.words = conventions.and_then(|it| it.words(&mistake)).map(Box::new);
+        changed.words = messages.of(&mistake).map(Box::new);
         found.push(changed);
     }
     let fields = ty.id_field.iter().map(|field| (field.clone(), Value::Text(id.clone())));

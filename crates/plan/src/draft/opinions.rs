@@ -57,14 +57,14 @@ pub(super) async fn ask_providers(
         futures::future::join_all(plans.collect::<Vec<_>>()),
     )
     .await;
-    let conventions = dialects::conventions(evaluation.documents.root().blueprint().dialect);
+    let messages = evaluation.documents.root().checked.rules.messages;
     for (at, answer) in checked {
         let decision = &drafts[at];
         let resource = decision.element.and_then(|(number, _)| evaluation.documents.resource(number));
         match answer {
             Ok(said) => {
                 let spec = resource.map(|(.., resource)| &resource.spec);
-                report_check(said, &decision.address, spec, decision.span, conventions, found);
+                report_check(said, &decision.address, spec, decision.span, messages, found);
             }
             Err(error) => found.push(provider_failed(&decision.address, decision.span, &error)),
         }
@@ -107,7 +107,7 @@ pub(crate) fn report_check(
     address: &Address,
     spec: Option<&Expr>,
     span: Span,
-    conventions: Option<&dyn dialects::Conventions>,
+    messages: &dyn dialects::rules::MessageRules,
     found: &mut Diagnostics,
 ) {
     let span_of = |path: &str| spec.and_then(|spec| place_in(spec, path)).unwrap_or(span);
@@ -127,7 +127,7 @@ pub(crate) fn report_check(
         found.extend(said.into_iter().map(|(path, why)| {
             let whose = if path.is_empty() { address.to_string() } else { path.clone() };
             let mistake = dialects::Mistake::Misfit { resource: &address.name, field: &path, why: &why, is_kind };
-            let words = conventions.and_then(|it| it.words(&mistake)).map(Box::new);
+            let words = messages.of(&mistake).map(Box::new);
             let mut found = code.new(format!("`{whose}` {what}")).label(span_of(&path), why);
             found.words = words;
             found

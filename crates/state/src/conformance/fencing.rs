@@ -2,7 +2,8 @@
 
 use blueprint::Value;
 
-use super::{Failed, Hand, MINUTE, NOW, Place, began, instance, intent, outcome, record, sealer};
+use super::harness::{Failed, Hand, MINUTE, NOW, Place, instance};
+use super::samples::{began, intent, outcome, record, sealer};
 use crate::seal::Sealer;
 use crate::{Revision, StoreError};
 

@@ -1,6 +1,7 @@
 //! The journal is the truth: folding it gives what every other way to ask the store gives.
 
-use super::{Failed, Place, sealer};
+use super::harness::{Failed, Place};
+use super::samples::sealer;
 use crate::seal::Sealer;
 use crate::{Fold, InstanceInfo, Since, Snapshot, Store, StoreError};
 

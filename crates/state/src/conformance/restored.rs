@@ -2,14 +2,16 @@
 
 use blueprint::Value;
 
-use super::{Failed, Hand, MINUTE, NOW, Place, began, full_operation, instance, intent, outcome, record, sealer};
+use super::harness::{Failed, Hand, MINUTE, NOW, Place, instance};
+use super::samples::{began, full_operation, intent, outcome, record, sealer};
 use crate::seal::Sealer;
-use crate::{Entry, Exported, Revision, Snapshot, Store, StoreError};
+use crate::{Entry, Exported, Revision, Since, Snapshot, Store, StoreError};
 
-async fn exported(store: &dyn Store, name: &str) -> Result<(Exported, Snapshot, String), Failed> {
+pub(super) async fn exported(store: &dyn Store, name: &str) -> Result<(Exported, Snapshot, String), Failed> {
     let name = instance(name);
     let snapshot = store.load(&name).await?;
-    let exported = Exported::of(&name, &snapshot).with_journal(store.log(&name, None, usize::MAX).await?);
+    let journal = store.read(&name, Since::Entry(0)).await?.unwrap_or_default();
+    let exported = Exported::whole(&name, journal);
     let text = exported.write(&sealer()).map_err(|error| Failed(error.to_string()))?;
     Ok((exported, snapshot, text))
 }
@@ -37,12 +39,12 @@ pub(super) async fn elsewhere(place: &Place, other_place: &Place) -> Result<(), 
     // What is known here under the same ids is not known twice.
     let operations = whole.operations();
     check_eq!(operations.len(), 3, "operations");
-    let twice = store.restore(&instance("copy"), whole.revision, operations.clone()).await;
+    let twice = store.restore(&instance("copy"), whole.revision, None, operations.clone()).await;
     check_err!(twice, StoreError::Refused { .. }, "the same operations a second time");
     check!(store.info(&instance("copy")).await?.is_none(), "half of it was put back");
 
     let elsewhere = other_place.open(sealer());
-    elsewhere.restore(&instance("shop"), read.revision, read.operations()).await?;
+    elsewhere.restore(&instance("shop"), read.revision, None, read.operations()).await?;
     let (_, after, again) = exported(&*elsewhere, "shop").await?;
     check!(again == text, "writing it again gives another text");
     check_eq!(after.open, before.open, "calls that were cut off");
@@ -60,16 +62,16 @@ pub(super) async fn refused(place: &Place) -> Result<(), Failed> {
     let shop = instance("shop");
     let fine = |id: &str| vec![began(id), outcome(1, "a", record(Value::Int(1)))];
     let broken: Vec<Vec<Entry>> = vec![fine("op-1"), vec![outcome(1, "a", None)]];
-    check_err!(store.restore(&shop, Revision(7), broken).await, StoreError::Refused { .. }, "a broken journal");
+    check_err!(store.restore(&shop, Revision(7), None, broken).await, StoreError::Refused { .. }, "a broken journal");
     check!(store.info(&shop).await?.is_none(), "half of it was put back");
     let held = place.at(NOW, &store).lease(&shop, "ann@host (1)", MINUTE).await?;
-    let busy = store.restore(&shop, Revision(7), vec![fine("op-1")]).await;
+    let busy = store.restore(&shop, Revision(7), None, vec![fine("op-1")]).await;
     check_err!(busy, StoreError::Busy { .. }, "putting back what somebody holds");
     store.release(&held).await?;
-    store.restore(&shop, Revision(7), vec![fine("op-1"), fine("op-2")]).await?;
+    store.restore(&shop, Revision(7), None, vec![fine("op-1"), fine("op-2")]).await?;
     let found = store.load(&shop).await?;
     check_eq!((found.revision, &*found.uid, found.records.len()), (Revision(7), "op-1", 1), "what was put back");
-    let again = store.restore(&shop, Revision(7), vec![fine("op-3")]).await;
+    let again = store.restore(&shop, Revision(7), None, vec![fine("op-3")]).await;
     check_err!(again, StoreError::Moved { .. }, "putting back where something is");
     // And it is gone on from.
     let mut hand = Hand::take(&*store, "shop").await?;

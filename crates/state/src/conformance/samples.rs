@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Asset, Breakpoint, IndexMap, Key, Name, Value};
 
-use super::NOW;
+use super::harness::NOW;
 use crate::seal::Sealer;
 use crate::{
     ChildRecord, DataRecord, Declared, Entry, EntryKind, Finished, Generation, Intent, Operation, OperationKind,
@@ -24,7 +24,12 @@ pub fn address(text: &str) -> Address {
 
 /// What the operations of the samples want.
 pub(super) fn desired() -> Value {
-    Value::map([("inputs", Value::map([("size", Value::Int(3))])), ("text", Value::from("version: 2023-04-20\n"))])
+    let document = "version: 2023-04-20\n".to_owned() + &"# A long document.\n".repeat(40);
+    Value::map([
+        ("inputs", Value::map([("size", Value::Int(3)), ("$document", Value::Int(0))])),
+        ("document", Value::from(document.as_str())),
+        ("bytes", Value::Bytes(Arc::from(document.as_bytes()))),
+    ])
 }
 
 /// An update begins.
@@ -208,7 +213,11 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
         document: "shop.blueprint.yaml".into(),
         remembered: IndexMap::default(),
         stops: None,
-        desired: Value::map([("inputs", Value::map([("password", Value::from("s3cret").secret())]))]),
+        desired: Value::map([
+            ("inputs", Value::map([("password", Value::from("s3cret").secret())])),
+            ("plain", desired()),
+            ("secret", desired().secret()),
+        ]),
     };
     let call = |at: &str, deposed| Intent {
         address: address(at),

@@ -14,7 +14,7 @@ use blueprint::Name;
 use state::seal::{KeyId, Sealer};
 use state::{
     BoxFuture, Checkpoint, Entry, EntryKind, Fold, Host, InstanceInfo, InstanceName, Lease, LeaseHolder, LeaseRow,
-    LogEntry, Revision, Since, Store, StoreError, Tail,
+    LogEntry, Pruned, Revision, Since, Store, StoreError, Tail,
 };
 
 /// What a memory store holds. Stores opened on clones of it share it, as processes share a file.
@@ -117,6 +117,16 @@ impl Instance {
         self.entries.push(LogEntry { sequence, operation, entry });
     }
 
+    /// Removes the entries before this one; returns how many.
+    fn prune(&mut self, first: u64) -> u64 {
+        let split = self.entries.partition_point(|line| line.sequence < first);
+        let mut fold = Fold::of(std::mem::take(&mut self.base));
+        self.entries.drain(..split).for_each(|line| fold.follow(&line.entry));
+        self.base = fold.checkpoint();
+        self.fold.forget_operations_before(first);
+        split as u64
+    }
+
     fn tail(&self, since: Since) -> Tail {
         let revision = self.revision;
         match since {
@@ -207,6 +217,23 @@ impl MemoryStore {
         }
     }
 
+    fn prune_now(&self, lease: &Lease, first: &str) -> Result<Pruned, StoreError> {
+        let mut world = self.state.lock();
+        world.check_held(lease, &*self.host)?;
+        let refused = |what| StoreError::Refused { instance: lease.instance.clone(), what };
+        let Some(instance) = world.instances.get_mut(&lease.instance) else {
+            return Err(StoreError::Unknown { instance: lease.instance.clone() });
+        };
+        let first = instance.fold.may_begin_with(first).map_err(refused)?;
+        let operations =
+            instance.entries.iter().filter(|line| line.sequence < first && line.entry.kind.begins().is_some());
+        let operations = operations.count() as u64;
+        if operations == 0 {
+            return Ok(Pruned::default());
+        }
+        Ok(Pruned { operations, entries: instance.prune(first), documents: 0 })
+    }
+
     fn rekey_now(&self, to: &Sealer) -> Result<u64, StoreError> {
         let Some(key) = to.key_id() else { return Err(StoreError::NoKey) };
         let mut world = self.state.lock();
@@ -225,6 +252,7 @@ impl MemoryStore {
         &self,
         name: &InstanceName,
         revision: Revision,
+        base: Option<Checkpoint>,
         operations: Vec<Vec<Entry>>,
     ) -> Result<(), StoreError> {
         let mut world = self.state.lock();
@@ -237,6 +265,16 @@ impl MemoryStore {
             return Err(StoreError::Moved { instance: name.clone(), expected: Revision(0), found });
         }
         let known = world.operations.clone();
+        if let Some(base) = base {
+            let has_secret = base.snapshot.records.values().any(|record| record.has_secret());
+            if has_secret && !self.sealer.can_seal() {
+                return Err(StoreError::NoKey);
+            }
+            let sealed_with = self.sealer.key_id().filter(|_| has_secret);
+            let fold = Fold::of(base.clone());
+            let instance = Instance { base, fold, sealed_with, ..Instance::default() };
+            world.instances.insert(name.clone(), instance);
+        }
         // Each operation belongs to a lease of its own, of an epoch that no lease is given.
         for (number, entries) in (0..).zip(operations) {
             let epoch = u64::MAX - number;
@@ -303,6 +341,10 @@ impl Store for MemoryStore {
         Box::pin(async { Ok(self.state.lock().leases.get_mut(instance).and_then(|row| row.end(&*self.host))) })
     }
 
+    fn prune<'a>(&'a self, lease: &'a Lease, first: &'a str) -> BoxFuture<'a, Result<Pruned, StoreError>> {
+        Box::pin(async move { self.prune_now(lease, first) })
+    }
+
     fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>> {
         Box::pin(async move { self.rekey_now(to) })
     }
@@ -311,9 +353,10 @@ impl Store for MemoryStore {
         &'a self,
         instance: &'a InstanceName,
         revision: Revision,
+        base: Option<Checkpoint>,
         operations: Vec<Vec<Entry>>,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        Box::pin(async move { self.restore_now(instance, revision, operations) })
+        Box::pin(async move { self.restore_now(instance, revision, base, operations) })
     }
 
     fn can_seal(&self) -> bool {

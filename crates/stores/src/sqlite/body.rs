@@ -4,11 +4,15 @@ use std::sync::Arc;
 
 use blueprint::Value;
 use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
 use state::seal::{Place, SealError, Sealer};
-use state::{EntryKind, StoreError};
+use state::{EntryKind, Operation, StoreError};
 
 /// About how many bytes an entry has that holds no document.
 pub(super) const USUAL: usize = 512;
+
+/// A text of as many bytes is stored on its own, once.
+pub(super) const LONG: usize = 256;
 
 /// An entry's columns.
 pub(super) struct Body {
@@ -21,11 +25,7 @@ pub(super) struct Body {
 pub(super) fn write(sealer: &Sealer, place: Place<'_>, entry: &EntryKind) -> Result<Body, SealError> {
     let sealed = entry.has_secret();
     let text = match entry {
-        EntryKind::Began(operation) => {
-            // It holds documents; their line ends and quotes are escaped.
-            let texts = texts_in(&operation.desired);
-            sealer.write(place, operation.as_ref(), sealed, USUAL + texts + texts / 8)
-        }
+        EntryKind::Began(operation) => sealer.write(place, operation.as_ref(), sealed, USUAL),
         EntryKind::Intent(intent) => sealer.write(place, intent.as_ref(), sealed, USUAL),
         EntryKind::Outcome(outcome) => sealer.write(place, outcome.as_ref(), sealed, USUAL),
         EntryKind::Finished(finished) => sealer.write(place, finished.as_ref(), sealed, USUAL),
@@ -33,14 +33,26 @@ pub(super) fn write(sealer: &Sealer, place: Place<'_>, entry: &EntryKind) -> Res
     Ok(Body { kind: entry.word(), sealed, text })
 }
 
-/// How many bytes all texts in a value have.
-fn texts_in(value: &Value) -> usize {
+/// Whether a text in a value is long enough to be stored on its own.
+pub(super) fn has_long_text(value: &Value) -> bool {
     match value.bare() {
-        Value::Text(text) => text.len(),
-        Value::List(items) | Value::Set(items) => items.iter().map(texts_in).sum(),
-        Value::Map(entries) => entries.values().map(texts_in).sum(),
-        _ => 0,
+        Value::Text(text) => text.len() >= LONG,
+        Value::Bytes(bytes) => bytes.len() >= LONG / 2,
+        Value::List(items) | Value::Set(items) => items.iter().any(has_long_text),
+        Value::Map(entries) => entries.values().any(has_long_text),
+        _ => false,
     }
+}
+
+/// Writes the body of `began`, from which texts were taken.
+pub(super) fn write_began(
+    sealer: &Sealer,
+    place: Place<'_>,
+    operation: &Operation,
+    json: &Json,
+) -> Result<Body, SealError> {
+    let sealed = operation.has_secret();
+    Ok(Body { kind: "began", sealed, text: sealer.write(place, json, sealed, USUAL)? })
 }
 
 /// Reads one kind of body.
@@ -57,7 +69,7 @@ pub(super) fn read<T: DeserializeOwned>(
     })
 }
 
-/// Reads a body of the kind that its row names.
+/// Reads a body of the kind that its row names, which is not `began`: that has documents.
 pub(super) fn read_entry(
     sealer: &Sealer,
     place: Place<'_>,
@@ -66,7 +78,6 @@ pub(super) fn read_entry(
     text: &[u8],
 ) -> Result<EntryKind, StoreError> {
     Ok(match kind {
-        "began" => EntryKind::Began(Arc::new(read(sealer, place, sealed, text)?)),
         "intent" => EntryKind::Intent(Arc::new(read(sealer, place, sealed, text)?)),
         "outcome" => EntryKind::Outcome(Arc::new(read(sealer, place, sealed, text)?)),
         "finished" => EntryKind::Finished(Arc::new(read(sealer, place, sealed, text)?)),

@@ -6,9 +6,9 @@ use state::tag::{Tag, Tagger};
 use state::{Generation, InstanceName, Revision, StoreError};
 
 use super::digest::{Digest, OldDigest};
-use super::failure::{damaged_row, failed};
-use super::read::Reading;
-use super::schema::SHIFT;
+use super::failure::damaged_row;
+use super::reading::Reading;
+use super::reading::{FORMAT, SHIFT};
 
 /// The row of an instance.
 #[derive(Clone, Debug)]
@@ -17,6 +17,12 @@ pub(super) struct Head {
     pub(super) revision: i64,
     /// Where its journal stands.
     pub(super) at: state::Head,
+    /// The sequence of the last entry that was pruned, apart from those that records are of; 0 where none was.
+    pub(super) pruned: i64,
+    /// How many operations were pruned.
+    pub(super) pruned_operations: i64,
+    /// The last number that a document was given.
+    pub(super) documents: i64,
     /// Of the records.
     pub(super) live: Digest,
     /// Checks the rows of the instance; none for an older format, and where the key is not at hand.
@@ -32,6 +38,9 @@ impl Head {
             id: 0,
             revision: 0,
             at: state::Head::default(),
+            pruned: 0,
+            pruned_operations: 0,
+            documents: 0,
             live: Digest::default(),
             tagger: Some(tagger),
             old_live: None,
@@ -90,23 +99,31 @@ impl Head {
         }
     }
 
-    fn tag(&self, tagger: &Tagger, name: &str) -> Tag {
+    fn tag(&self, tagger: &Tagger, name: &str, format: i64) -> Tag {
         let at = &self.at;
         let row = tagger.row("instance").text(name).number(self.id).text(&at.uid).text(&at.document);
         let row = row.number(at.created).number(self.revision).number(self.generation()).number(self.entries());
         let row = row.number(self.unsettled()).optional(self.finished()).optional(self.exports());
         let row = row.number(i64::from(at.exports_old)).number(self.operations()).bytes(&self.live.bytes());
-        row.text(tagger.key()).finish()
+        let row = row.text(tagger.key());
+        // Format 3 had neither documents nor pruning.
+        let row = if format < 4 {
+            row
+        } else {
+            row.number(self.pruned).number(self.pruned_operations).number(self.documents)
+        };
+        row.finish()
     }
 
     /// Writes the row, which has an id.
     pub(super) fn write(&self, connection: &Connection, name: &InstanceName) -> Result<(), rusqlite::Error> {
         let tagger = self.tagger.clone().unwrap_or_else(Tagger::plain);
         let sql = "INSERT INTO instances (id, name, uid, document, created, revision, generation, entries, unsettled, \
-                   finished, exports, exports_old, operations, live, auth, mac) \
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) \
+                   finished, exports, exports_old, operations, live, auth, mac, pruned, pruned_operations, documents) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19) \
                    ON CONFLICT (id) DO UPDATE SET document = ?4, revision = ?6, generation = ?7, entries = ?8, unsettled = ?9, \
-                   finished = ?10, exports = ?11, exports_old = ?12, operations = ?13, live = ?14, auth = ?15, mac = ?16";
+                   finished = ?10, exports = ?11, exports_old = ?12, operations = ?13, live = ?14, auth = ?15, \
+                   mac = ?16, pruned = ?17, pruned_operations = ?18, documents = ?19";
         connection.prepare_cached(sql)?.execute(params![
             self.id,
             name.as_str(),
@@ -123,7 +140,10 @@ impl Head {
             self.operations(),
             self.live.bytes(),
             tagger.key(),
-            self.tag(&tagger, name.as_str()),
+            self.tag(&tagger, name.as_str(), FORMAT),
+            self.pruned,
+            self.pruned_operations,
+            self.documents,
         ])?;
         Ok(())
     }
@@ -143,9 +163,14 @@ pub(super) fn sequence_of(entry: i64) -> u64 {
     (entry & ((1 << SHIFT) - 1)).unsigned_abs()
 }
 
-/// Columns of heads, in the order in which [`read_head`] takes them.
-const COLUMNS: &str = "id, uid, document, created, revision, generation, entries, unsettled, finished, exports, exports_old, \
-                       name, operations, live, auth, mac";
+/// Columns of heads, in the order in which [`read_told`] takes them.
+fn columns(format: i64) -> String {
+    let added = if format < 4 { "0, 0, 0" } else { "pruned, pruned_operations, documents" };
+    format!(
+        "id, uid, document, created, revision, generation, entries, unsettled, finished, exports, exports_old, name, \
+         operations, live, auth, mac, {added}"
+    )
+}
 
 /// A head with what its row says of itself.
 struct Told {
@@ -173,6 +198,9 @@ fn read_old(row: &Row<'_>) -> Result<Head, rusqlite::Error> {
             exports_old: row.get(10)?,
             operations: 0,
         },
+        pruned: 0,
+        pruned_operations: 0,
+        documents: 0,
         live: Digest::default(),
         tagger: None,
         old_live: None,
@@ -182,10 +210,16 @@ fn read_old(row: &Row<'_>) -> Result<Head, rusqlite::Error> {
 fn read_told(row: &Row<'_>) -> Result<Told, rusqlite::Error> {
     let mut head = Head { live: Digest::of_bytes(row.get(13)?), ..read_old(row)? };
     head.at.operations = row.get::<_, i64>(12)?.unsigned_abs();
+    (head.pruned, head.pruned_operations, head.documents) = (row.get(16)?, row.get(17)?, row.get(18)?);
     Ok(Told { head, name: row.get(11)?, key: row.get(14)?, mac: row.get(15)? })
 }
 
 impl Reading<'_> {
+    /// Whether the file has the tables that were made.
+    pub(super) fn whole(&self) -> Result<(), StoreError> {
+        if self.format < 3 { Ok(()) } else { Reading { only_looks: true, ..*self }.count().map(|_| ()) }
+    }
+
     /// The row of an instance; none if there is no such instance, which is checked as well.
     pub(super) fn head(&self, name: &InstanceName) -> Result<Option<Head>, StoreError> {
         let found = if self.format < 3 { self.old_head(name) } else { self.told(name.as_str()) };
@@ -219,7 +253,7 @@ impl Reading<'_> {
     }
 
     fn told(&self, name: &str) -> Result<Option<Told>, rusqlite::Error> {
-        let sql = format!("SELECT {COLUMNS} FROM instances WHERE name = ?1");
+        let sql = format!("SELECT {} FROM instances WHERE name = ?1", columns(self.format));
         self.connection.prepare_cached(&sql)?.query_row([name], read_told).optional()
     }
 
@@ -229,7 +263,7 @@ impl Reading<'_> {
             return Ok(head);
         }
         if let Some(tagger) = self.tagger_of(&key)? {
-            if head.tag(&tagger, &name) != mac {
+            if head.tag(&tagger, &name, self.format) != mac {
                 return Err(damaged_row(
                     self.path,
                     &format!("the row of the instance `{name}` is not what was written"),
@@ -251,7 +285,7 @@ impl Reading<'_> {
     /// The names of all instances, in their order; none of them is missing.
     pub(super) fn names(&self) -> Result<Vec<String>, StoreError> {
         let at = |error| self.at(error);
-        let columns = if self.format < 3 { "name" } else { COLUMNS };
+        let columns = if self.format < 3 { "name".to_owned() } else { columns(self.format) };
         let sql = format!("SELECT {columns} FROM instances NOT INDEXED");
         let mut statement = self.connection.prepare_cached(&sql).map_err(at)?;
         let mut names = Vec::new();
@@ -298,17 +332,13 @@ impl Reading<'_> {
     pub(super) fn known(&self, name: &InstanceName) -> Result<Head, StoreError> {
         self.head(name)?.ok_or_else(|| StoreError::Unknown { instance: name.clone() })
     }
-
-    pub(super) fn at(&self, error: rusqlite::Error) -> StoreError {
-        failed(self.path, error)
-    }
 }
 
 /// Of the row of the file, and of all tables, indexes and triggers: a column by another name, or a trigger that somebody has
 /// added, is noticed before anything is done.
 fn count_tag(connection: &Connection, tagger: &Tagger, count: i64) -> Result<Tag, rusqlite::Error> {
     let sql = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND tbl_name IN \
-               ('instances', 'operations', 'entries', 'records', 'leases', 'store') ORDER BY type, name";
+               ('instances', 'operations', 'entries', 'records', 'documents', 'leases', 'store') ORDER BY type, name";
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([])?;
     let mut row_of = tagger.row("store").number(count).text(tagger.key());

@@ -2,7 +2,14 @@
 //!
 //! Best effort, for people: nothing is decided by it. The files are not opened, which would drop the locks of this process.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// The file beside the state with this end of its name: `-wal`, `-shm`, or a copy.
+pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    name.into()
+}
 
 /// The process that holds a lock with which SQLite writes, as a phrase; none where that cannot be told.
 #[cfg(target_os = "linux")]
@@ -14,7 +21,7 @@ pub(super) fn writer(path: &Path) -> Option<String> {
     /// Its locks in the database file begin here.
     const PENDING: u64 = 0x4000_0000;
 
-    let inode = |end: &str| std::fs::metadata(super::schema::beside(path, end)).ok().map(|about| about.ino());
+    let inode = |end: &str| std::fs::metadata(beside(path, end)).ok().map(|about| about.ino());
     let (file, shared) = (inode(""), inode("-shm"));
     let locks = std::fs::read_to_string("/proc/locks").ok()?;
     let found = locks.lines().find_map(|line| {

@@ -10,7 +10,7 @@ use state::{InstanceName, Managed, Outcome, StoreError};
 use super::body;
 use super::failure::damaged;
 use super::head::{EntryRow, Head, sequence_of};
-use super::read::Reading;
+use super::reading::Reading;
 
 /// What of an outcome says who the thing is.
 #[derive(Deserialize)]

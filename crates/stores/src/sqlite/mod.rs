@@ -13,20 +13,22 @@
 
 mod body;
 mod digest;
+mod documents;
 mod failure;
 mod head;
 mod lease;
 mod locks;
 mod managed;
 mod operations;
+mod prune;
 mod read;
+mod reading;
 mod rekey;
 mod schema;
 mod upgrade;
 mod verify;
 mod write;
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
@@ -35,16 +37,16 @@ use std::time::Duration;
 use futures::channel::oneshot;
 use state::seal::Sealer;
 use state::{
-    BoxFuture, Entry, GenerationInfo, Host, InstanceInfo, InstanceName, Lease, LeaseHolder, LogEntry, Managed,
-    Operation, PROOF, Revision, Since, Snapshot, Store, StoreError, Tail, Verification,
+    BoxFuture, Checkpoint, Entry, GenerationInfo, Host, InstanceInfo, InstanceName, Lease, LeaseHolder, LogEntry,
+    Managed, Operation, PROOF, Pruned, Revision, Since, Snapshot, Store, StoreError, Tail, Verification,
 };
 
 use crate::machine::Machine;
 use failure::failed;
 pub use failure::{Failure, Said};
-use read::Reading;
+use reading::Reading;
 use schema::Readable;
-use write::{Answer, Notices, Reply, Request, Writer};
+use write::{Answer, Notices, Proved, Reply, Request, Writer};
 
 /// What a store may do with its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,9 +69,6 @@ pub struct SqliteStore {
     reader: Mutex<Option<Worker<Read>>>,
     writer: Mutex<Option<Worker<(Request, Reply)>>>,
 }
-
-/// When, in time since the boot, it was last seen under which epoch an instance is held.
-type Proved = Arc<Mutex<HashMap<InstanceName, (u64, Duration)>>>;
 
 /// Something to be done with the connection that reads; none while there is no file.
 type Read = Box<dyn FnOnce(Result<Option<Reading<'_>>, StoreError>) + Send>;
@@ -204,7 +203,7 @@ fn run_reader(path: &Path, sealer: &Sealer, host: &dyn Host, jobs: &mpsc::Receiv
         };
         // Whoever wrote meanwhile may have rewritten it.
         match open.transaction().and_then(|transaction| Ok((schema::format_of(&transaction)?, transaction))) {
-            Ok((format, _)) if format > schema::FORMAT => job(Err(schema::newer(path, format))),
+            Ok((format, _)) if format > reading::FORMAT => job(Err(schema::newer(path, format))),
             Ok((format, transaction)) => {
                 let has_digests = *has_digests;
                 let reading =
@@ -352,6 +351,16 @@ impl Store for SqliteStore {
         Box::pin(self.read_with(Err(unknown), move |reading| reading.log(&instance, operation.as_deref(), limit)))
     }
 
+    fn prune<'a>(&'a self, lease: &'a Lease, first: &'a str) -> BoxFuture<'a, Result<Pruned, StoreError>> {
+        let request = Request::Prune { lease: lease.clone(), first: first.to_owned() };
+        Box::pin(async move {
+            match self.write(request).await? {
+                Answer::Pruned(pruned) => Ok(pruned),
+                _ => self.mixed_up(),
+            }
+        })
+    }
+
     fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>> {
         let request = Request::Rekey { to: to.clone() };
         Box::pin(async move {
@@ -366,9 +375,10 @@ impl Store for SqliteStore {
         &'a self,
         instance: &'a InstanceName,
         revision: Revision,
+        base: Option<Checkpoint>,
         operations: Vec<Vec<Entry>>,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        let request = Request::Restore { instance: instance.clone(), revision, operations };
+        let request = Request::Restore { instance: instance.clone(), revision, base, operations };
         Box::pin(async move { self.write(request).await.map(|_| ()) })
     }
 

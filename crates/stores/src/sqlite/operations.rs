@@ -7,7 +7,7 @@ use state::tag::{Tag, Tagger};
 
 use super::failure::damaged_row;
 use super::head::Head;
-use super::read::Reading;
+use super::reading::Reading;
 
 /// A row.
 #[derive(Clone, Debug)]
@@ -91,6 +91,21 @@ impl OperationRow {
 }
 
 impl Reading<'_> {
+    /// The oldest operation that what is known now depends on.
+    pub(super) fn needed(&self, head: &Head) -> Result<Option<Name>, StoreError> {
+        let at = |error| self.at(error);
+        let tags = if self.format < 3 { "NULL, NULL" } else { "number, mac" };
+        let sql = format!(
+            "SELECT {COLUMNS}, {tags} FROM operations WHERE instance = ?1 AND (first <= ?2 OR first = ?3) \
+             ORDER BY first DESC LIMIT 1"
+        );
+        let mut statement = self.connection.prepare_cached(&sql).map_err(at)?;
+        let needed = head.at.needed().unwrap_or(0).cast_signed();
+        let mut rows = statement.query([head.id, needed, head.pruned + 1]).map_err(at)?;
+        let row = rows.next().map_err(at)?;
+        Ok(row.map(|row| self.checked_operation(head, row)).transpose()?.map(|operation| operation.name))
+    }
+
     /// The operation of this name; none if the instance never had it.
     pub(super) fn operation_row(&self, head: &Head, name: &str) -> Result<Option<OperationRow>, StoreError> {
         let at = |error| self.at(error);
@@ -135,7 +150,7 @@ impl Reading<'_> {
             }
             found.push(operation);
         }
-        if self.format >= 3 && found.len() as i64 != head.operations().min(limit) {
+        if self.format >= 3 && found.len() as i64 != (head.operations() - head.pruned_operations).min(limit) {
             return Err(damaged_row(self.path, "an operation is missing"));
         }
         Ok(found)

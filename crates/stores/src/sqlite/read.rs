@@ -6,17 +6,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, TrySendError};
 
-use blueprint::{Address, Breakpoint, IndexMap, Name, Names};
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row, params_from_iter};
+use blueprint::{Address, Breakpoint, IndexMap, Name, Names, Value};
+use rusqlite::{Row, params_from_iter};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use state::seal::Sealer;
 use state::tag::Tag;
 use state::{
-    Checkpoint, Ended, Entry, EntryKind, Finished, Generation, GenerationInfo, Host, InstanceInfo, InstanceName,
-    Intent, Journal, Lease, LeaseHolder, LogEntry, Operation, OperationInfo, OperationKind, OperationOutcome, Outcome,
-    Record, Revision, Since, Snapshot, StatusOp, Stop, Stops, StoreError, Tail,
+    Checkpoint, Ended, Entry, EntryKind, Finished, Generation, GenerationInfo, InstanceInfo, InstanceName, Intent,
+    Journal, Lease, LeaseHolder, LogEntry, Operation, OperationInfo, OperationKind, OperationOutcome, Outcome, Record,
+    Remembered, Revision, Since, Snapshot, StatusOp, Stop, Stops, StoreError, Tail,
 };
 
 use super::digest::{Digest, OldDigest};
@@ -24,21 +23,8 @@ use super::failure::{damaged, damaged_row};
 use super::head::{EntryRow, Head, sequence_of};
 use super::lease::{Genuine, Held};
 use super::operations::OperationRow;
+use super::reading::{Reading, text};
 use super::{body, lease};
-
-/// Reads from one connection; whoever calls has begun a transaction on it.
-pub(super) struct Reading<'a> {
-    pub(super) connection: &'a Connection,
-    /// The format of the file.
-    pub(super) format: i64,
-    /// Whether it has digests.
-    pub(super) has_digests: bool,
-    /// Nothing is decided by what is read: what cannot be checked, because the key is not at hand, is told all the same.
-    pub(super) only_looks: bool,
-    pub(super) path: &'a Path,
-    pub(super) sealer: &'a Sealer,
-    pub(super) host: &'a dyn Host,
-}
 
 /// What of an intent or outcome says where it belongs.
 #[derive(Deserialize)]
@@ -46,36 +32,11 @@ struct Addressed {
     address: Address,
 }
 
-pub(super) fn text<'r>(row: &'r Row<'_>, column: usize) -> Result<&'r [u8], rusqlite::Error> {
-    match row.get_ref(column)? {
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Ok(bytes),
-        other => Err(rusqlite::Error::InvalidColumnType(column, "body".into(), other.data_type())),
-    }
-}
-
 fn word<T: for<'de> Deserialize<'de>>(word: &str) -> Option<T> {
     serde_json::from_value(serde_json::Value::String(word.to_owned())).ok()
 }
 
 impl Reading<'_> {
-    /// Whether the file has the tables that were made.
-    pub(super) fn whole(&self) -> Result<(), StoreError> {
-        if self.format < 3 { Ok(()) } else { Reading { only_looks: true, ..*self }.count().map(|_| ()) }
-    }
-
-    /// The same for who only looks.
-    pub(super) fn looking(self) -> Self {
-        Reading { only_looks: true, ..self }
-    }
-
-    /// The records as they lie since format 2.
-    pub(super) fn records_table(&self) -> &'static str {
-        match self.format {
-            1 => "(SELECT instance << 40 | position AS id, address, entry FROM records)",
-            _ => "records",
-        }
-    }
-
     /// Where the journal stands: the calls left open, and the operation that runs.
     pub(super) fn journal(&self, head: &Head) -> Result<Journal, StoreError> {
         let mut journal = Journal::found(head.at.generation, self.open(head)?);
@@ -93,7 +54,7 @@ impl Reading<'_> {
     }
 
     /// Reads entries one after the other, of which none is missing or changed.
-    fn entries(
+    pub(super) fn entries(
         &self,
         head: &Head,
         (first, last): (i64, i64),
@@ -137,6 +98,19 @@ impl Reading<'_> {
                 return Err(damaged(self.path));
             }
             found = Some(body::read(self.sealer, head.place(entry.id), entry.sealed, entry.body)?);
+            Ok(())
+        })?;
+        found.ok_or_else(|| damaged(self.path))
+    }
+
+    /// The operation that begins with an entry, with its documents.
+    fn begun(&self, head: &Head, sequence: i64) -> Result<Operation, StoreError> {
+        let mut found = None;
+        self.entries(head, (sequence, sequence), |entry| {
+            if entry.kind != "began" {
+                return Err(damaged(self.path));
+            }
+            found = Some(self.operation_of(head, entry)?);
             Ok(())
         })?;
         found.ok_or_else(|| damaged(self.path))
@@ -231,12 +205,40 @@ impl Reading<'_> {
                 Tail { revision, from, entries: Vec::new() }
             }
             Since::Entry(sequence) => {
-                let sequence = sequence.min(head.at.entries);
-                let from = Checkpoint { sequence, ..Checkpoint::default() };
+                let pruned = head.pruned.unsigned_abs();
+                let sequence = sequence.clamp(pruned, head.at.entries);
+                let from = match sequence == pruned && pruned > 0 {
+                    true => self.base(&head)?,
+                    false => Checkpoint { sequence, ..Checkpoint::default() },
+                };
                 let entries = self.lines(&head, (sequence.cast_signed() + 1, head.entries()))?;
                 Tail { revision, from, entries }
             }
         }))
+    }
+
+    /// What the entries that were pruned leave to be known: the records that were made before the first that is left, as
+    /// they are now. The entries that are left change them to what they are, once more.
+    fn base(&self, head: &Head) -> Result<Checkpoint, StoreError> {
+        let sql = format!("SELECT count(*) FROM {} WHERE id BETWEEN ?1 AND ?2", self.records_table());
+        let range = [head.entry(0), head.entry(head.pruned)];
+        let before: i64 = self
+            .connection
+            .prepare_cached(&sql)
+            .and_then(|mut statement| statement.query_row(range, |row| row.get(0)))
+            .map_err(|error| self.at(error))?;
+        let mut records = self.records(head)?;
+        records.truncate(usize::try_from(before).unwrap_or(usize::MAX));
+        let ended = self.operations(head, i64::MAX)?.iter().filter(|row| row.outcome.is_some()).count() as u64;
+        let snapshot = Snapshot {
+            generation: Generation(head.at.generation.0.saturating_sub(ended)),
+            uid: head.at.uid.clone(),
+            document: head.at.document.clone(),
+            records,
+            exports_old: head.at.exports_old,
+            ..Snapshot::default()
+        };
+        Ok(Checkpoint { sequence: head.pruned.unsigned_abs(), created: head.at.created, snapshot })
     }
 
     /// The intents of deletes since the last operation that finished.
@@ -259,12 +261,19 @@ impl Reading<'_> {
         Ok(deletes)
     }
 
-    /// The last operation, if it has not finished.
+    /// The last operation, if it has not finished, without its documents.
     fn cut_off(&self, head: &Head) -> Result<Option<Operation>, StoreError> {
-        match self.operations(head, 1)?.pop() {
-            Some(last) if last.outcome.is_none() => self.body_of(head, last.first, "began").map(Some),
-            _ => Ok(None),
+        #[derive(Deserialize)]
+        struct Under {
+            #[serde(default)]
+            remembered: IndexMap<Name, Remembered>,
+            #[serde(default)]
+            stops: Option<Stops>,
         }
+        let Some(last) = self.operations(head, 1)?.pop().filter(|last| last.outcome.is_none()) else { return Ok(None) };
+        let Under { remembered, stops } = self.body_of(head, last.first, "began")?;
+        let OperationInfo { id, kind, who, began, document } = self.described(last)?;
+        Ok(Some(Operation { id, kind, who, began, document, remembered, stops, desired: Value::Null }))
     }
 
     fn records(&self, head: &Head) -> Result<IndexMap<Address, Arc<Record>>, StoreError> {
@@ -422,6 +431,7 @@ impl Reading<'_> {
                 Some((self.described(row)?, outcome))
             }
         };
+        let needed = self.needed(&head)?;
         let waits = matches!(last, Some((_, Some(outcome))) if outcome != OperationOutcome::Gone);
         let waiting = if waits { self.waiting(&head)? } else { Vec::new() };
         Ok(Some(InstanceInfo {
@@ -431,6 +441,7 @@ impl Reading<'_> {
             document: head.at.document.clone(),
             records: records.unsigned_abs(),
             created: head.at.created,
+            needed,
             last,
             waiting,
             holder: self.holder(name)?,
@@ -483,7 +494,7 @@ impl Reading<'_> {
     pub(super) fn operation(&self, name: &InstanceName, id: &str) -> Result<Option<Operation>, StoreError> {
         let head = self.known(name)?;
         let row = self.operation_row(&head, id)?;
-        row.map(|row| self.body_of(&head, row.first, "began")).transpose()
+        row.map(|row| self.begun(&head, row.first)).transpose()
     }
 
     pub(super) fn log(
@@ -494,7 +505,7 @@ impl Reading<'_> {
     ) -> Result<Vec<LogEntry>, StoreError> {
         let head = self.known(name)?;
         let operations = self.operation_names(&head)?;
-        let (mut first, mut last) = (1, head.entries());
+        let (mut first, mut last) = (head.pruned + 1, head.entries());
         if let Some(wanted) = operation {
             let Some(index) = operations.iter().position(|(_, name)| **name == *wanted) else { return Ok(Vec::new()) };
             let sequence = |index: usize| operations.get(index).and_then(|(first, _)| i64::try_from(*first).ok());
@@ -509,7 +520,10 @@ impl Reading<'_> {
         let operations = self.operation_names(head)?;
         let mut found = Vec::new();
         self.entries(head, range, |entry| {
-            let kind = body::read_entry(self.sealer, head.place(entry.id), entry.kind, entry.sealed, entry.body)?;
+            let kind = match entry.kind {
+                "began" => EntryKind::Began(Arc::new(self.operation_of(head, entry)?)),
+                kind => body::read_entry(self.sealer, head.place(entry.id), kind, entry.sealed, entry.body)?,
+            };
             found.push(LogEntry {
                 sequence: sequence_of(entry.id),
                 operation: operation_at(&operations, sequence_of(entry.id)),

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 
 use rusqlite::{Connection, TransactionBehavior, params};
+use serde_json::Value as Json;
 use state::seal::{Place, Sealer};
 use state::{InstanceName, LeaseHolder, StoreError};
 
 use super::failure::{damaged, failed};
 use super::head::{self, EntryRow, Head, sequence_of};
-use super::schema::SHIFT;
+use super::reading::SHIFT;
 use super::write::Writer;
 use super::{body, upgrade};
 
@@ -38,11 +39,11 @@ impl Writer {
                 let (kind, text, step): (String, String, i64) =
                     read.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).map_err(at)?;
                 let place = Place { uid, record: sequence_of(*id) };
-                let entry = body::read_entry(&self.sealer, place, &kind, true, text.as_bytes())?;
-                let anew = body::write(to, place, &entry)?;
-                let row = EntryRow { id: *id, step, kind: &kind, sealed: true, body: anew.text.as_bytes(), mac: None };
+                let json: Json = body::read(&self.sealer, place, true, text.as_bytes())?;
+                let anew = to.write(place, &json, true, text.len())?;
+                let row = EntryRow { id: *id, step, kind: &kind, sealed: true, body: anew.as_bytes(), mac: None };
                 let head = instances.get(&(id >> SHIFT)).ok_or_else(|| damaged(&path))?;
-                write.execute(params![id, anew.text, head.entry_tag(&tagger, &row)]).map_err(at)?;
+                write.execute(params![id, anew, head.entry_tag(&tagger, &row)]).map_err(at)?;
             }
         }
         // Who let its lease run out may still be there, with the former key.
@@ -74,7 +75,7 @@ impl Writer {
         for name in names {
             let name: InstanceName = name.parse().map_err(|_| damaged(&self.path))?;
             let mut head = reading.known(&name)?;
-            upgrade::tag_anew(&reading, &mut head, to.tagger())?;
+            upgrade::tag_anew(&reading, &mut head, to.tagger(), Some(to))?;
             head.write(connection, &name).map_err(|error| reading.at(error))?;
             heads.insert(head.id, head);
         }

@@ -1,6 +1,6 @@
 //! The file: how it is recognised, made and opened.
 //!
-//! Format 3. `entries` is the journal: one row per entry with its body as JSON, numbered `instance << 40 | sequence`, so
+//! Format 4. `entries` is the journal: one row per entry with its body as JSON, numbered `instance << 40 | sequence`, so
 //! that an instance's entries lie together and in order. Everything else points into it: a record's body is that of the
 //! outcome it came from, exports are those of the entry that finished their operation. A deploy of n things writes each
 //! body once, and changing ten of 10,000 writes ten.
@@ -12,8 +12,13 @@
 //! of their own; records are in the digest of their instance's row (see [`Digest`](super::digest::Digest)), and `store` says how
 //! many instances there are. So a changed, exchanged or missing row shows, at a cost that does not grow with history.
 //!
+//! `documents` holds the long texts that operations begin with, each once: see [`documents`](super::documents). Operations that
+//! were pruned leave gaps in `entries`, below a sequence that the instance's row names: there only outcomes are left that
+//! records are of.
+//!
 //! An older format is read as it is, and rewritten by the first who writes, after a copy was put beside the file. (Format 1
-//! had its records in the order of their addresses, format 2 had no tags.) The version is that of the bodies too: fields may be
+//! had its records in the order of their addresses, format 2 had no tags, format 3 had its documents within the entries, where
+//! those of its operations stay.) The version is that of the bodies too: fields may be
 //! added to them, and what an older version left out has a value by default.
 //!
 //! The views `resources` and `journal` are for people with the `sqlite3` tool; nothing here reads them.
@@ -28,17 +33,12 @@ use state::seal::Sealer;
 use state::{Host, StoreError};
 
 use super::failure::{Failure, damaged, failed, is_full};
-use super::read::Reading;
+use super::locks::beside;
+use super::reading::{FORMAT, Reading};
 use super::{head, upgrade};
-
-/// The version of the format written here. Older ones are readable, newer ones refused.
-pub(super) const FORMAT: i64 = 3;
 
 /// What the file says it is: `cyan` in ASCII.
 const APPLICATION: i64 = 0x6379_616e;
-
-/// How far an instance's number is shifted in the id of an entry.
-pub(super) const SHIFT: u32 = 40;
 
 /// How long one process waits for another one's commit.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -60,6 +60,16 @@ CREATE TABLE instances (
   operations INTEGER NOT NULL,  -- how many there were
   live BLOB NOT NULL,           -- of which entries its records are
   auth TEXT NOT NULL,           -- the id of the key that its rows are authenticated with; empty without one
+  mac BLOB NOT NULL,
+  pruned INTEGER NOT NULL,            -- sequence of the last entry that was pruned
+  pruned_operations INTEGER NOT NULL, -- how many operations were pruned
+  documents INTEGER NOT NULL          -- the last number of a document
+);
+CREATE TABLE documents (
+  id INTEGER PRIMARY KEY,       -- instance << 40 | number
+  digest BLOB NOT NULL UNIQUE,  -- of the text
+  sealed INTEGER NOT NULL,
+  body TEXT NOT NULL,
   mac BLOB NOT NULL
 );
 CREATE TABLE store (
@@ -160,6 +170,20 @@ ALTER TABLE leases ADD COLUMN pid INTEGER;
 ALTER TABLE leases ADD COLUMN started INTEGER;
 ALTER TABLE leases ADD COLUMN auth TEXT;
 ALTER TABLE leases ADD COLUMN mac BLOB;
+";
+
+/// What format 4 has beside format 3.
+const FROM_FORMAT_3: &str = "
+ALTER TABLE instances ADD COLUMN pruned INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE instances ADD COLUMN pruned_operations INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE instances ADD COLUMN documents INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE documents (
+  id INTEGER PRIMARY KEY,
+  digest BLOB NOT NULL UNIQUE,
+  sealed INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  mac BLOB NOT NULL
+);
 ";
 
 /// Removes the digests of format 2.
@@ -287,10 +311,17 @@ fn renew(
         host,
     };
     let heads = upgrade::checked(&reading)?;
+    if format == 3 {
+        let (_, key) = reading.count()?;
+        transaction.execute_batch(FROM_FORMAT_3).map_err(at)?;
+        upgrade::write_heads(transaction, path, sealer, &key, heads)?;
+        return transaction.pragma_update(None, "user_version", FORMAT).map_err(at);
+    }
     if format == 1 {
         transaction.execute_batch(FROM_FORMAT_1).map_err(at)?;
     }
     transaction.execute_batch(FROM_FORMAT_2).map_err(at)?;
+    transaction.execute_batch(FROM_FORMAT_3).map_err(at)?;
     transaction.execute_batch("DROP VIEW IF EXISTS resources").map_err(at)?;
     if older.has_digests {
         transaction.execute_batch(DROP_OLD_DIGESTS).map_err(at)?;
@@ -410,12 +441,6 @@ fn cannot_write_beside(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(CannotOpen | PermissionDenied | ReadOnly))
 }
 
-pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(end);
-    name.into()
-}
-
 /// How a file is opened that lies still, by its [`uri`].
 fn immutable() -> OpenFlags {
     OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI
@@ -459,7 +484,7 @@ fn recognise_in(transaction: &Transaction<'_>, path: &Path) -> Result<Option<Fou
         APPLICATION => match number("PRAGMA user_version")? {
             format if format > FORMAT => Err(newer(path, format)),
             // Rows that have tags are not read without them because a number is another.
-            format if has_tags != (format == FORMAT) => Err(damaged(path)),
+            format if has_tags != (format >= 3) => Err(damaged(path)),
             format if format >= 1 => Ok(Some(Found { format, has_digests })),
             _ => Err(foreign(path)),
         },

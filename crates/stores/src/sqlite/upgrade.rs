@@ -10,7 +10,7 @@ use super::digest::Digest;
 use super::failure::{damaged, damaged_row, failed};
 use super::head::{self, EntryRow, Head};
 use super::lease;
-use super::read::{Reading, text};
+use super::reading::{Reading, text};
 
 /// The instances of a file of an older format, as far as that can be checked.
 pub(super) fn checked(reading: &Reading<'_>) -> Result<Vec<(InstanceName, Head)>, StoreError> {
@@ -60,12 +60,20 @@ pub(super) fn tag_all(
 }
 
 /// Gives the rows of an instance tags under another key; they are checked first.
-pub(super) fn tag_anew(reading: &Reading<'_>, head: &mut Head, to: Tagger) -> Result<(), StoreError> {
+///
+/// With a sealer the documents are sealed anew too.
+pub(super) fn tag_anew(
+    reading: &Reading<'_>,
+    head: &mut Head,
+    to: Tagger,
+    sealer: Option<&Sealer>,
+) -> Result<(), StoreError> {
     let (connection, path) = (reading.connection, reading.path);
     let at = |error| reading.at(error);
     let from = head.tagger.clone().ok_or(StoreError::WrongKey)?;
     let operations = reading.operations(head, i64::MAX)?;
-    reading.are_there(head, 1, head.entries())?;
+    reading.are_there(head, head.pruned + 1, head.entries())?;
+    reading.write_documents_again(head, &to, sealer)?;
     if live(connection, path, head, &from)? != head.live {
         return Err(damaged_row(path, "the records of an instance are not what was written"));
     }
@@ -76,6 +84,20 @@ pub(super) fn tag_anew(reading: &Reading<'_>, head: &mut Head, to: Tagger) -> Re
         operation.write(connection, head).map_err(at)?;
     }
     Ok(())
+}
+
+/// Gives the rows of instances of format 3 the tags of this format.
+pub(super) fn write_heads(
+    connection: &Connection,
+    path: &Path,
+    sealer: &Sealer,
+    key: &str,
+    heads: Vec<(InstanceName, Head)>,
+) -> Result<(), StoreError> {
+    let at = |error| failed(path, error);
+    let tagger = sealer.tagger_of(key).ok_or(StoreError::WrongKey)?;
+    head::write_count(connection, &tagger, heads.len() as i64).map_err(at)?;
+    heads.iter().try_for_each(|(name, head)| head.write(connection, name).map_err(at))
 }
 
 /// The digest of the records as they lie.
@@ -102,7 +124,11 @@ fn tag_entries(connection: &Connection, path: &Path, head: &Head, from: Option<&
     for sequence in 1..=head.entries() {
         let id = head.entry(sequence);
         let mut rows = read.query([id]).map_err(at)?;
-        let row = rows.next().map_err(at)?.ok_or_else(|| damaged(path))?;
+        let row = match rows.next().map_err(at)? {
+            Some(row) => row,
+            None if sequence <= head.pruned => continue,
+            None => return Err(damaged(path)),
+        };
         let (kind, mac): (String, Option<Tag>) = (row.get(2).map_err(at)?, row.get(5).map_err(at)?);
         let (step, sealed) = (row.get(1).map_err(at)?, row.get(3).map_err(at)?);
         let entry = EntryRow { id, step, kind: &kind, sealed, body: text(row, 4).map_err(at)?, mac };

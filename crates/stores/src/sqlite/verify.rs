@@ -4,10 +4,9 @@ use rusqlite::Row;
 use state::tag::Tagger;
 use state::{Assurance, Damage, InstanceName, StoreError, Verification, VerifiedInstance};
 
-use super::failure::damaged;
 use super::head::{EntryRow, Head};
 use super::lease::{self, Genuine};
-use super::read::{Reading, text};
+use super::reading::{Reading, text};
 use super::upgrade;
 
 /// Looks at everything, in one transaction. What is wrong is told, and the rest is looked at all the same; `WrongKey` where the
@@ -46,6 +45,7 @@ pub(super) fn all(reading: &Reading<'_>) -> Result<Verification, StoreError> {
         match &head.tagger {
             Some(tagger) => {
                 rows += entries(reading, &head, &mut broken);
+                rows += documents(reading, &head, &mut broken);
                 match upgrade::live(reading.connection, reading.path, &head, tagger) {
                     Ok(live) if live == head.live => {}
                     Ok(_) => broken.push("a record is missing, changed, or one too many".to_owned()),
@@ -57,7 +57,8 @@ pub(super) fn all(reading: &Reading<'_>) -> Result<Verification, StoreError> {
                     Err(error) => broken.push(format!("the lease: {}", reading.at(error))),
                 }
             }
-            None => broken.extend(reading.are_there(&head, 1, head.entries()).err().map(|error| error.to_string())),
+            None => broken
+                .extend(reading.are_there(&head, head.pruned + 1, head.entries()).err().map(|error| error.to_string())),
         }
         match reading.operations(&head, i64::MAX) {
             Ok(operations) => rows += operations.len() as u64,
@@ -106,15 +107,42 @@ fn entries(reading: &Reading<'_>, head: &Head, broken: &mut Vec<String>) -> u64 
     let mut count = 0;
     for sequence in 1..=head.entries() {
         match entry(reading, head, sequence) {
-            Ok(true) => count += 1,
-            Ok(false) => broken.push(format!("entry {sequence} is not what was written")),
+            Ok(None) if sequence <= head.pruned => {}
+            Ok(None) => broken.push(format!("entry {sequence} is missing")),
+            Ok(Some(true)) => count += 1,
+            Ok(Some(false)) => broken.push(format!("entry {sequence} is not what was written")),
             Err(error) => broken.push(format!("entry {sequence}: {error}")),
         }
     }
     count
 }
 
-fn entry(reading: &Reading<'_>, head: &Head, sequence: i64) -> Result<bool, StoreError> {
+/// Looks at every document of an instance, and at which of them operations name; how many there are.
+fn documents(reading: &Reading<'_>, head: &Head, broken: &mut Vec<String>) -> u64 {
+    let stored = match reading.stored_documents(head) {
+        Ok(stored) => stored,
+        Err(error) => {
+            broken.push(error.to_string());
+            return 0;
+        }
+    };
+    for number in &stored {
+        broken.extend(reading.check_document(head, *number).err().map(|error| error.to_string()));
+    }
+    match reading.named_documents(head) {
+        Ok(named) => {
+            let missing = named.iter().filter(|number| !stored.contains(number));
+            broken.extend(missing.map(|number| format!("document {number} is missing")));
+            let unnamed = stored.iter().filter(|number| !named.contains(*number));
+            broken.extend(unnamed.map(|number| format!("no operation names document {number}")));
+        }
+        Err(error) => broken.push(error.to_string()),
+    }
+    stored.len() as u64
+}
+
+/// Whether an entry is what was written; none if it is not there.
+fn entry(reading: &Reading<'_>, head: &Head, sequence: i64) -> Result<Option<bool>, StoreError> {
     let at = |error| reading.at(error);
     let is_genuine = |row: &Row<'_>| {
         let kind: String = row.get(2)?;
@@ -124,6 +152,5 @@ fn entry(reading: &Reading<'_>, head: &Head, sequence: i64) -> Result<bool, Stor
     let sql = "SELECT id, step, kind, sealed, body, mac FROM entries WHERE id = ?1";
     let mut statement = reading.connection.prepare_cached(sql).map_err(at)?;
     let mut rows = statement.query([head.entry(sequence)]).map_err(at)?;
-    let row = rows.next().map_err(at)?.ok_or_else(|| damaged(reading.path))?;
-    is_genuine(row).map_err(at)
+    rows.next().map_err(at)?.map(|row| is_genuine(row).map_err(at)).transpose()
 }

@@ -12,8 +12,8 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use state::seal::{Place, Sealer};
 use state::tag::Tagger;
 use state::{
-    Entry, EntryKind, Finished, Host, InstanceName, Journal, Lease, LeaseHolder, OperationOutcome, Outcome, Revision,
-    StoreError, records_are_left,
+    Checkpoint, Entry, EntryKind, Finished, Host, InstanceName, Journal, Lease, LeaseHolder, Operation,
+    OperationOutcome, Outcome, Pruned, Revision, Snapshot, StoreError, records_are_left,
 };
 
 use super::body::{self, Body};
@@ -22,8 +22,8 @@ use super::failure::{damaged, damaged_row, failed};
 use super::head::{self, EntryRow, Head};
 use super::lease::{self, Held};
 use super::operations::OperationRow;
-use super::read::Reading;
-use super::{Proved, schema, upgrade};
+use super::reading::Reading;
+use super::{documents, prune, reading, schema, upgrade};
 
 /// At most so many requests share one transaction, so that the first does not wait for ever.
 const TOGETHER: usize = 256;
@@ -50,10 +50,16 @@ pub(super) enum Request {
     Unlock {
         instance: InstanceName,
     },
+    Prune {
+        lease: Lease,
+        /// The first operation that is kept.
+        first: String,
+    },
     /// Always alone: a refusal in the middle must leave nothing.
     Restore {
         instance: InstanceName,
         revision: Revision,
+        base: Option<Checkpoint>,
         operations: Vec<Vec<Entry>>,
     },
     /// Always alone: it has a transaction of its own.
@@ -70,6 +76,7 @@ pub(super) enum Answer {
     Leased(Lease),
     Unlocked(Option<LeaseHolder>),
     Rekeyed(u64),
+    Pruned(Pruned),
     Done,
 }
 
@@ -130,6 +137,9 @@ pub(super) struct Writer {
     proved: Proved,
 }
 
+/// When, in time since the boot, it was last seen under which epoch an instance is held.
+pub(super) type Proved = Arc<Mutex<HashMap<InstanceName, (u64, Duration)>>>;
+
 /// What people should know of what a store has done by itself, until somebody asks.
 pub(super) type Notices = Arc<Mutex<Vec<String>>>;
 
@@ -183,9 +193,9 @@ impl Writer {
             self.known.clear();
             return vec![self.rekey(connection, to).map(Answer::Rekeyed)];
         }
-        if let [Request::Restore { instance, revision, operations }] = requests {
+        if let [Request::Restore { instance, revision, base, operations }] = requests {
             self.known.clear();
-            let restored = self.restore(connection, instance, *revision, operations);
+            let restored = self.restore(connection, instance, *revision, base.as_ref(), operations);
             self.known.clear();
             return vec![restored.map(|()| Answer::Done)];
         }
@@ -222,7 +232,7 @@ impl Writer {
         let version = Some(version_of(connection).map_err(at)?);
         if version != self.version {
             let format = schema::format_of(connection).map_err(at)?;
-            if format > schema::FORMAT {
+            if format > reading::FORMAT {
                 return Err(schema::newer(&path, format));
             }
             self.version = version;
@@ -290,6 +300,17 @@ impl Writer {
                 self.end(connection, instance, epoch)?;
                 Ok(Answer::Unlocked(Some(holder)))
             }
+            Request::Prune { lease, first } => {
+                self.check_held(connection, lease)?;
+                let pruned = prune::prune(&self.reading(connection), lease, first).map_err(|error| match error {
+                    refused @ (StoreError::Refused { .. } | StoreError::Unknown { .. }) => Trouble::Refused(refused),
+                    error => Trouble::Failed(error),
+                })?;
+                let Some((head, pruned)) = pruned else { return Ok(Answer::Pruned(Pruned::default())) };
+                head.write(connection, &lease.instance)?;
+                self.known.remove(&lease.instance);
+                Ok(Answer::Pruned(pruned))
+            }
             Request::Rekey { .. } => Ok(Answer::Rekeyed(0)),
             Request::Restore { .. } => Ok(Answer::Done),
             #[cfg(test)]
@@ -306,6 +327,7 @@ impl Writer {
         connection: &mut Connection,
         instance: &InstanceName,
         revision: Revision,
+        base: Option<&Checkpoint>,
         operations: &[Vec<Entry>],
     ) -> Result<(), StoreError> {
         let path = self.path.clone();
@@ -316,6 +338,9 @@ impl Writer {
             Trouble::Torn => damaged(&path),
         };
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
+        if let Some(base) = base {
+            self.restore_base(&transaction, instance, base).map_err(words)?;
+        }
         for (done, entries) in (0..).zip(operations) {
             let lasts = Duration::from_secs(1);
             let request = Request::Lease { instance: instance.clone(), who: "import".into(), lasts };
@@ -328,6 +353,65 @@ impl Writer {
             head.write(&transaction, instance).map_err(at)?;
         }
         transaction.commit().map_err(at)
+    }
+
+    /// Puts back what is left of operations that were pruned elsewhere: outcomes in a gap.
+    fn restore_base(&mut self, connection: &Connection, name: &InstanceName, base: &Checkpoint) -> Result<(), Trouble> {
+        let lease = Lease { instance: name.clone(), epoch: 0, revision: Revision(0) };
+        let found = self.reading(connection).revision(name).map_err(Trouble::Failed)?;
+        if found != Revision(0) {
+            let expected = Revision(0);
+            return Err(Trouble::Refused(StoreError::Moved { instance: name.clone(), expected, found }));
+        }
+        if !self.sealer.can_seal() && base.snapshot.records.values().any(|record| record.has_secret()) {
+            return Err(Trouble::Refused(StoreError::NoKey));
+        }
+        let mut head = self.new_head(connection)?;
+        head.id = self.add_instance(connection, head.tagger.as_ref())?;
+        let Snapshot { uid, document, generation, exports_old, records, .. } = &base.snapshot;
+        head.at = state::Head {
+            uid: uid.clone(),
+            document: document.clone(),
+            created: base.created,
+            generation: *generation,
+            exports_old: *exports_old,
+            ..state::Head::default()
+        };
+        let outcomes = records.iter().map(|(address, record)| {
+            let outcome = Outcome { address: address.clone(), record: Some(record.clone()), error: None };
+            Entry { step: 0, kind: EntryKind::Outcome(Arc::new(outcome)) }
+        });
+        let outcomes: Vec<Entry> = outcomes.collect();
+        let mut bodies = Vec::with_capacity(outcomes.len());
+        for (entry, record) in outcomes.iter().zip(1..) {
+            let body = body::write(&self.sealer, Place { uid, record }, &entry.kind);
+            bodies.push(Some(body.map_err(|error| Trouble::Failed(error.into()))?));
+        }
+        let mut known = Records::none();
+        let mut writing = Entries {
+            connection,
+            path: &self.path,
+            sealer: &self.sealer,
+            host: &*self.host,
+            head: &mut head,
+            records: &mut known,
+        };
+        writing.write(&lease, &outcomes, bodies)?;
+        // A gap is told by its last entry.
+        head.at.entries = head.at.entries.max(1);
+        head.pruned = head.entries();
+        let journal = Journal::found(head.at.generation, []);
+        head.at.settle(&journal);
+        head.write(connection, name)?;
+        self.known.insert(name.clone(), Known { head, journal, records: known, seen: None });
+        Ok(())
+    }
+
+    /// The head of an instance that is not there yet.
+    fn new_head(&self, connection: &Connection) -> Result<Head, Trouble> {
+        let (_, key) = self.reading(connection).count().map_err(Trouble::Failed)?;
+        let tagger = head::tagger_after(&self.sealer, &key).map_err(Trouble::Failed)?;
+        Ok(Head::before_the_first(tagger))
     }
 
     /// A lease of ours is no change by others.
@@ -379,9 +463,7 @@ impl Writer {
             Some(known) => known,
             None => {
                 let (journal, records) = (Journal::default(), Records::none());
-                let (_, key) = self.reading(connection).count().map_err(Trouble::Failed)?;
-                let tagger = head::tagger_after(&self.sealer, &key).map_err(Trouble::Failed)?;
-                Known { head: Head::before_the_first(tagger), journal, records, seen: None }
+                Known { head: self.new_head(connection)?, journal, records, seen: None }
             }
         };
         let found = Revision(head.revision.unsigned_abs());
@@ -404,20 +486,26 @@ impl Writer {
         if let Some(left) = left_at_the_end(connection, &head, &mut records, entries)? {
             return Err(refused(records_are_left(left)));
         }
-        if head.revision == 0
+        if head.id == 0
             && let Some(operation) = began
         {
             // Bodies are sealed for the uid.
             head.at.uid = operation.id.clone();
             head.at.created = operation.began;
         }
+        if !self.sealer.can_seal() && entries.iter().any(|entry| entry.kind.has_secret()) {
+            return Err(Trouble::Refused(StoreError::NoKey));
+        }
         let mut bodies = Vec::with_capacity(entries.len());
         for (entry, sequence) in entries.iter().zip(head.at.entries + 1..) {
             let place = Place { uid: &head.at.uid, record: sequence };
-            let body = body::write(&self.sealer, place, &entry.kind);
-            bodies.push(body.map_err(|error| Trouble::Refused(error.into()))?);
+            // Documents are stored with the body of their operation.
+            bodies.push(match &entry.kind {
+                EntryKind::Began(operation) if body::has_long_text(&operation.desired) => None,
+                kind => Some(body::write(&self.sealer, place, kind).map_err(|error| Trouble::Refused(error.into()))?),
+            });
         }
-        if head.revision == 0 {
+        if head.id == 0 {
             head.id = self.add_instance(connection, head.tagger.as_ref())?;
             // Operations refer to it.
             head.write(connection, name)?;
@@ -425,7 +513,7 @@ impl Writer {
             // There is a key now: from here on the rows show who has written them.
             let to = self.sealer.tagger();
             let (count, _) = self.reading(connection).count().map_err(Trouble::Failed)?;
-            upgrade::tag_anew(&self.reading(connection), &mut head, to.clone()).map_err(Trouble::Failed)?;
+            upgrade::tag_anew(&self.reading(connection), &mut head, to.clone(), None).map_err(Trouble::Failed)?;
             head::write_count(connection, &to, count)?;
         }
         let mut writing = Entries {
@@ -436,7 +524,7 @@ impl Writer {
             head: &mut head,
             records: &mut records,
         };
-        writing.write(lease, entries, &bodies)?;
+        writing.write(lease, entries, bodies)?;
         journal.follow(lease.epoch, entries);
         head.revision += 1;
         head.at.settle(&journal);
@@ -460,7 +548,7 @@ impl Writer {
         let (path, sealer) = (self.path.as_path(), &self.sealer);
         Reading {
             connection,
-            format: schema::FORMAT,
+            format: reading::FORMAT,
             has_digests: false,
             only_looks: false,
             path,
@@ -592,13 +680,18 @@ struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    fn write(&mut self, lease: &Lease, entries: &[Entry], bodies: &[Body]) -> Result<(), Trouble> {
+    fn write(&mut self, lease: &Lease, entries: &[Entry], bodies: Vec<Option<Body>>) -> Result<(), Trouble> {
         let Some(tagger) = self.head.tagger.clone() else { return Err(Trouble::Failed(StoreError::WrongKey)) };
         let sql = "INSERT INTO entries (id, step, kind, sealed, body, mac) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let mut add = self.connection.prepare_cached(sql)?;
         for (entry, body) in entries.iter().zip(bodies) {
             self.head.at.follow(entry);
             let (sequence, id) = (self.head.entries(), self.head.entry(self.head.entries()));
+            let body = match (body, &entry.kind) {
+                (None, EntryKind::Began(operation)) => self.operation(operation)?,
+                (None, _) => return Err(Trouble::Torn),
+                (Some(body), _) => body,
+            };
             let (step, text) = (i64::from(entry.step), body.text.as_bytes());
             let row = EntryRow { id, step, kind: body.kind, sealed: body.sealed, body: text, mac: None };
             add.execute(params![id, step, body.kind, body.sealed, body.text, self.head.entry_tag(&tagger, &row)])?;
@@ -626,6 +719,14 @@ impl Entries<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The body of an operation that begins, whose documents are stored.
+    fn operation(&mut self, operation: &Operation) -> Result<Body, Trouble> {
+        let uid = self.head.at.uid.clone();
+        let place = Place { uid: &uid, record: self.head.at.entries };
+        let Entries { connection, path, sealer, head, .. } = self;
+        documents::write_operation(connection, path, sealer, head, place, operation).map_err(Trouble::Failed)
     }
 
     /// What an outcome says comes, changes or goes.
@@ -661,7 +762,7 @@ impl Entries<'_> {
     /// The end of the operation that runs.
     fn finished(&mut self, finished: &Finished) -> Result<(), Trouble> {
         let Entries { connection, path, sealer, host, head, .. } = self;
-        let format = schema::FORMAT;
+        let format = reading::FORMAT;
         let reading = Reading { connection, format, has_digests: false, only_looks: false, path, sealer, host: *host };
         let Some(last) = reading.operations(head, 1).map_err(Trouble::Failed)?.pop() else { return Err(Trouble::Torn) };
         let ended = OperationRow {

@@ -140,7 +140,7 @@ impl Template {
             }
         }
         let name = self.params["stack_name"].as_str().unwrap_or("oracle");
-        if let Some(refused) = dialects::conventions("hot").and_then(|conventions| conventions.instance(name, None)) {
+        if let Some(refused) = dialects::Dialects::BUILT_IN.rules("hot").naming.instance(name, None) {
             let refused = Answer { phase: "validate", diagnostics: vec![refused], ..Answer::default() };
             return self.judge("", &refused, &self.expected, &mut Pairs::default()).map(|_| ());
         }
@@ -290,7 +290,8 @@ impl Template {
             .zip(&trees)
             .map(|((name, _), (file, (tree, _)))| dialects::Beside { file: *file, name, folder: "", tree })
             .collect();
-        let Some(surrounded) = dialects::dialect("hot").and_then(|hot| hot.surround(&document, &beside)) else {
+        let Some(surrounded) = dialects::Dialects::BUILT_IN.get("hot").and_then(|hot| hot.surround(&document, &beside))
+        else {
             return Ok(Given::default());
         };
         let broken = trees.iter().flat_map(|(_, (_, found))| found.iter()).chain(surrounded.diagnostics.iter());
@@ -306,7 +307,8 @@ impl Template {
         let mut typed = surrounded.given;
         if update.is_some_and(|update| update["existing"] == json!(true)) {
             // What is kept and not declared any more is dropped.
-            let declared = dialects::conventions("hot").and_then(|hot| hot.data(text)?.get("parameters").cloned());
+            let declared =
+                dialects::Dialects::BUILT_IN.get("hot").and_then(|hot| hot.data(text)?.get("parameters").cloned());
             typed.retain(|name, _| declared.as_ref().is_some_and(|declared| declared.get(name).is_some()));
         }
         Ok(Given { typed, ..Given::default() })

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use state::seal::Sealer;
 use state::{
-    BoxFuture, Entry, InstanceInfo, InstanceName, Lease, LeaseHolder, Revision, Since, Store, StoreError, Tail,
+    BoxFuture, Checkpoint, Entry, InstanceInfo, InstanceName, Lease, LeaseHolder, Pruned, Revision, Since, Store,
+    StoreError, Tail,
 };
 use stores::memory::MemoryStore;
 
@@ -115,6 +116,10 @@ impl Store for FaultyStore {
         self.inner.unlock(instance)
     }
 
+    fn prune<'a>(&'a self, lease: &'a Lease, first: &'a str) -> BoxFuture<'a, Result<Pruned, StoreError>> {
+        self.inner.prune(lease, first)
+    }
+
     fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>> {
         self.inner.rekey(to)
     }
@@ -123,9 +128,10 @@ impl Store for FaultyStore {
         &'a self,
         instance: &'a InstanceName,
         revision: Revision,
+        base: Option<Checkpoint>,
         operations: Vec<Vec<Entry>>,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        self.inner.restore(instance, revision, operations)
+        self.inner.restore(instance, revision, base, operations)
     }
 
     fn can_seal(&self) -> bool {

@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::{Breakpoints, IndexMap, Name};
+use dialects::Dialects;
 use engine::shell::{Chance, Clock, HttpGet, Shell};
 use expr::FunctionTable;
 use provider::{Catalog, Catalogs, Provider};
@@ -54,6 +55,8 @@ pub struct Harness {
     pub memory_source: Option<InMemorySource>,
     /// Files given along with a root, such as an environment of Heat.
     pub context: dialects::Surroundings,
+    /// The dialects that documents can be written in.
+    pub dialects: Dialects,
     /// The caller's working directory.
     pub working_directory: Option<Name>,
     /// The instance that is staged and deployed. Other instances may share the cloud and the store.
@@ -90,7 +93,7 @@ impl Harness {
         let every = std::iter::once(fake::catalog()).chain(simulated.iter().cloned());
         let every = every.chain(real.iter().map(|provider| provider.catalog().clone()));
         let (catalogs, mut functions, contradictions) = provider::combine(every);
-        dialects::insert_functions(&mut functions, &dialects::Settings::default());
+        Dialects::BUILT_IN.insert_functions(&mut functions, &dialects::Settings::default());
         Harness {
             catalogs: Arc::new(catalogs),
             functions: Arc::new(functions),
@@ -100,6 +103,7 @@ impl Harness {
             folder,
             memory_source: None,
             context: dialects::Surroundings::default(),
+            dialects: Dialects::BUILT_IN,
             working_directory: Some("/w".into()),
             name: Self::instance(),
             key: true,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use blueprint::{Name, Value};
 use diag::{Diagnostics, Files};
-use dialects::{Beside, Document, Surroundings};
+use dialects::{Beside, Dialects, Document, Surroundings};
 use engine::generation::Goal;
 use engine::shell::Back;
 use engine::{Answers, Checked, Documents, Frozen, FrozenDocument, Given, Loaded, Options, Reading, Request, Staged};
@@ -73,8 +73,15 @@ impl Harness {
         for contradiction in &self.contradictions {
             diagnostics.push(provider::codes::INVALID_CATALOG.new(contradiction.clone()));
         }
-        let loaded =
-            engine::load(&files, file, &self.functions, self.catalogs.packages(), &self.context, &mut diagnostics);
+        let loaded = engine::load(
+            &files,
+            file,
+            &self.dialects,
+            &self.functions,
+            self.catalogs.packages(),
+            &self.context,
+            &mut diagnostics,
+        );
         let loaded = self.with_breakpoints(loaded);
         let (shell, _) = self.shell(&SimulatedProcess::new(FaultPlan::default(), None));
         let folder = self.whole_folder();
@@ -83,6 +90,7 @@ impl Harness {
             files: &mut files,
             catalogs: &self.catalogs,
             functions: &self.functions,
+            dialects: &self.dialects,
             given: Some(given),
             around: &self.context,
             world: &shell,
@@ -121,11 +129,20 @@ impl Harness {
         for contradiction in &self.contradictions {
             diagnostics.push(provider::codes::INVALID_CATALOG.new(contradiction.clone()));
         }
-        let loaded =
-            engine::load(&files, file, &self.functions, self.catalogs.packages(), &self.context, &mut diagnostics);
-        let checked = loaded
-            .blueprint
-            .map(|blueprint| Arc::new(engine::check(blueprint, &self.catalogs, &self.functions, &mut diagnostics)));
+        let loaded = engine::load(
+            &files,
+            file,
+            &self.dialects,
+            &self.functions,
+            self.catalogs.packages(),
+            &self.context,
+            &mut diagnostics,
+        );
+        let checked = loaded.blueprint.map(|blueprint| {
+            let rules = self.dialects.rules(blueprint.dialect);
+            let context = engine::check::CheckContext::new(&self.catalogs, &self.functions, rules);
+            Arc::new(engine::check(blueprint, &context, &mut diagnostics))
+        });
         let folder: Name = self.folder.to_string_lossy().as_ref().into();
         let documents = checked.clone().map(|checked| Arc::new(Documents::single(checked, folder)));
         let document = FrozenDocument { path: name.into(), text: text.into(), beside: Vec::new() };
@@ -221,7 +238,7 @@ pub fn heat_environment(root: &str, text: &str, name: &str, environment: &str) -
     let (given, _) = syntax::parse(beside, environment, syntax::Format::Yaml);
     let alone = Surroundings::NONE;
     let document = Document { file, name: root, text, tree: &tree, around: &alone };
-    dialects::surround(&document, &[Beside { file: beside, name, folder: "", tree: &given }]).surroundings
+    Dialects::BUILT_IN.surround(&document, &[Beside { file: beside, name, folder: "", tree: &given }]).surroundings
 }
 
 impl Back for Harness {

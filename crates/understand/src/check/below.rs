@@ -1,11 +1,14 @@
 //! What a document hands to its children, as far as that is known before anything exists (reference of Heat, D12).
 //!
-//! Not here: which inputs a child has to be given (`foreign`, `children`); what is handed down at stage (`resolve`).
+//! Not here: which inputs a child has to be given (`by_value`, `children`); what is handed down at stage (`resolve`).
 
 use std::collections::HashMap;
 
-use blueprint::{Blueprint, Child, Expr, Name, Value};
+use blueprint::{Blueprint, Child, Expr, Input, Name, Value};
 use diag::{Diagnostic, Diagnostics};
+use dialects::{CheckedBy, DialectRules};
+
+use super::value::exported;
 
 /// What one child is handed.
 #[derive(Clone, Debug, Default)]
@@ -23,17 +26,20 @@ impl Passed {
     }
 }
 
-/// What a child whose document is `below` is handed; none where its dialect makes values in the native way. `value` says what
+/// What a child whose document is `below` is passed; none where its dialect checks inputs by their types. `value` says what
 /// an expression comes to, nothing for one in error. What does not fit goes to `found`,
 /// after `place` has completed what is said of it.
 pub fn pass_down(
     child: &Child,
     below: &Blueprint,
+    rules: &DialectRules,
     mut value: impl FnMut(&Expr) -> Option<Value>,
     found: &mut Diagnostics,
     place: impl Fn(&mut Diagnostic, &str, &Expr),
 ) -> Option<Passed> {
-    let conventions = dialects::conventions(below.dialect)?;
+    if rules.checks.inputs == CheckedBy::Type {
+        return None;
+    }
     let given: HashMap<&Name, &Expr, foldhash::fast::FixedState> =
         child.inputs.iter().map(|(name, expr)| (&name.item, expr)).collect();
     let mut passed = Passed { values: Vec::with_capacity(below.inputs.len()), theirs: Diagnostics::new() };
@@ -41,11 +47,19 @@ pub fn pass_down(
         let mut said = Diagnostics::new();
         let value = match given.get(name) {
             Some(expr) => {
-                value(expr).and_then(|value| conventions.handed(name, input, Some(&value), expr.span, &mut said))
+                let native = |given: Option<&Value>, found: &mut Diagnostics| match given {
+                    Some(given) => exported(given.clone(), &input.ty, expr, found).ok(),
+                    None => default_of(input),
+                };
+                let passed = |value| rules.inputs.passed(name, input, Some(&value), expr.span, &native, &mut said);
+                value(expr).and_then(passed)
             }
             // That it is missing is said elsewhere.
             None if input.default.is_none() => None,
-            None => conventions.handed(name, input, None, child.span, &mut said),
+            None => {
+                let native = |_: Option<&Value>, _: &mut Diagnostics| default_of(input);
+                rules.inputs.passed(name, input, None, child.span, &native, &mut said)
+            }
         };
         let default = input.default.as_ref().map(|default| default.span);
         let is_theirs = |one: &Diagnostic| default.is_some_and(|default| default.is_some() && default == one.span());
@@ -62,4 +76,8 @@ pub fn pass_down(
         passed.values.push(value.unwrap_or_else(|| Value::unknown(None, None).tainted(input.secret)));
     }
     Some(passed)
+}
+
+fn default_of(input: &Input) -> Option<Value> {
+    input.default.as_ref().map(|default| default.item.clone().tainted(input.secret))
 }

@@ -32,6 +32,21 @@ pub fn conform_resource(
     conform_at(value, &resource.spec, resource.spec_key, resource_type, found)
 }
 
+/// The same for any schema; a missing required field is placed at `holder`.
+pub fn conform_schema(
+    value: &Value,
+    expr: &Expr,
+    holder: Span,
+    schema: &Arc<Schema>,
+    found: &mut Diagnostics,
+) -> Value {
+    let (bare, secret) = value.exposed();
+    let Value::Map(map) = bare else { return value.clone() };
+    let mut conforming = Conforming { patterns: Patterns::default(), found };
+    let at = At { expr: Some(expr), span: expr.span, holder };
+    Value::Map(Arc::new(conforming.object(map, schema, at))).tainted(secret)
+}
+
 fn conform_at(
     value: &Value,
     expr: &Expr,
@@ -39,20 +54,19 @@ fn conform_at(
     resource_type: &ResourceType,
     found: &mut Diagnostics,
 ) -> Value {
-    let (bare, secret) = value.exposed();
-    let Value::Map(map) = bare else { return value.clone() };
-    let mut conforming = Conforming { patterns: Patterns::default(), found };
-    let at = At { expr: Some(expr), span: expr.span, holder };
-    let spec = conforming.object(map, &resource_type.schema, at);
+    let spec = conform_schema(value, expr, holder, &resource_type.schema, found);
+    if spec.bare().as_map().is_none() {
+        return spec;
+    }
     for rejection in &resource_type.rejects {
         let refused =
             spec.get(&rejection.field).is_some_and(|value| !value.is_null() && same(value, &rejection.equals));
         let written = entry(expr, &rejection.field);
         if refused && written.is_none_or(|value| value.inner().as_literal().is_none()) {
-            conforming.found.push(rejected(&rejection.message, written.map_or(expr.span, |value| value.span)));
+            found.push(rejected(&rejection.message, written.map_or(expr.span, |value| value.span)));
         }
     }
-    Value::Map(Arc::new(spec)).tainted(secret)
+    spec
 }
 
 struct Conforming<'f> {

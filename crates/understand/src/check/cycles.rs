@@ -145,7 +145,7 @@ impl Checker<'_> {
             let text = format!("`{}` {verb} `{}`", self.node_name(*node), self.node_name(edge.to));
             diagnostic = diagnostic.label(edge.span, text);
         }
-        if let Some(conventions) = dialects::conventions(self.blueprint.dialect) {
+        {
             let named = |node: &Node| match *node {
                 Node::Resource(at) => self.blueprint.resources.get_index(at as usize).map(|(name, resource)| {
                     let ty = resource.stands_for.as_ref().map_or(&resource.type_name, |written| written);
@@ -157,7 +157,7 @@ impl Checker<'_> {
                 _ => None,
             };
             let named: Vec<(&str, &str)> = round().filter_map(|(node, _)| named(node)).collect();
-            diagnostic.words = conventions.words(&dialects::Mistake::Circle(&named)).map(Box::new);
+            diagnostic.words = self.rules.messages.of(&dialects::Mistake::Circle(&named)).map(Box::new);
         }
         diagnostic.help(if by_links { "take away one of these links" } else { "take away one of these references" })
     }

@@ -11,6 +11,7 @@
 
 pub mod below;
 pub use below::{Passed, pass_down};
+mod by_value;
 mod callbacks;
 mod calls;
 pub mod children;
@@ -24,7 +25,6 @@ mod each;
 pub mod edges;
 mod exports;
 mod filters;
-mod foreign;
 mod inputs;
 mod limits;
 pub mod links;
@@ -47,11 +47,13 @@ use std::sync::Arc;
 
 use blueprint::{Blueprint, Name, Type, Value};
 use diag::{Diagnostics, Span};
+use dialects::{CheckedBy, Checks, DialectRules};
 use expr::FunctionTable;
 use provider::{Catalogs, CustomType, DataSourceType, ResourceType};
 
 use crate::graph::{Graph, Node};
 use crate::links::Links;
+use by_value::known::Known;
 use limits::Patterns;
 use providers::TypeOf;
 
@@ -63,6 +65,8 @@ const MOST_SUGGESTIONS: usize = 200_000;
 pub struct Checked {
     /// What was checked.
     pub blueprint: Arc<Blueprint>,
+    /// The rules of its dialect.
+    pub rules: DialectRules,
     /// What needs what. References to metadata are edges as long as that makes no circle; where they would, they are
     /// left out, because they order nothing but evaluation (ruling A10).
     pub graph: Arc<Graph>,
@@ -93,54 +97,63 @@ pub struct Included {
     pub checked: Arc<Checked>,
 }
 
+/// What a document is checked with.
+#[derive(Clone, Copy)]
+pub struct CheckContext<'a> {
+    /// What providers offer.
+    pub catalogs: &'a Catalogs,
+    /// What expressions can call.
+    pub functions: &'a FunctionTable,
+    /// The rules of the document's dialect.
+    pub rules: DialectRules,
+    /// The places that documents can come from; none where these are not known.
+    pub kinds: Option<&'a [&'static source::Kind]>,
+}
+
+impl<'a> CheckContext<'a> {
+    /// For a document of that dialect. The places that documents can come from are not known.
+    pub fn new(catalogs: &'a Catalogs, functions: &'a FunctionTable, rules: DialectRules) -> CheckContext<'a> {
+        CheckContext { catalogs, functions, rules, kinds: None }
+    }
+}
+
 /// Checks a document by itself: nothing is known of its children.
 ///
 /// Reports everything at once, in document order.
-pub fn check(
-    blueprint: Arc<Blueprint>,
-    catalogs: &Catalogs,
-    functions: &FunctionTable,
-    found: &mut Diagnostics,
-) -> Checked {
-    check_at(blueprint, &[], catalogs, functions, Stage::Written(None, None), found).0
+pub fn check(blueprint: Arc<Blueprint>, context: &CheckContext<'_>, found: &mut Diagnostics) -> Checked {
+    check_at(blueprint, &[], context, Stage::Written(None), found).0
 }
 
-/// Checks a document with its children, by position, as far as they could be read; they have been checked before. `kinds`
-/// are the places that documents can come from, where these are known.
+/// Checks a document with its children, by position, as far as they could be read; they have been checked before.
 pub fn check_with(
     blueprint: Arc<Blueprint>,
     children: &[Option<Included>],
-    catalogs: &Catalogs,
-    functions: &FunctionTable,
-    kinds: Option<&[&'static source::Kind]>,
+    context: &CheckContext<'_>,
     found: &mut Diagnostics,
 ) -> Checked {
-    check_at(blueprint, children, catalogs, functions, Stage::Written(kinds, None), found).0
+    check_at(blueprint, children, context, Stage::Written(None), found).0
 }
 
 /// The same of a document in a place where its inputs, by position, are known: its dialect may look at values too. With what
-/// its children are handed, by position, as far as that can be told.
+/// its children are passed, by position, as far as that can be told.
 pub fn check_in_place(
     blueprint: Arc<Blueprint>,
     children: &[Option<Included>],
-    catalogs: &Catalogs,
-    functions: &FunctionTable,
-    kinds: Option<&[&'static source::Kind]>,
+    context: &CheckContext<'_>,
     inputs: Option<&[Value]>,
     found: &mut Diagnostics,
 ) -> (Checked, Vec<Option<Passed>>) {
-    check_at(blueprint, children, catalogs, functions, Stage::Written(kinds, inputs), found)
+    check_at(blueprint, children, context, Stage::Written(inputs), found)
 }
 
 /// Checks what transforms have made of a document: types that only a transform knows may not be there any more.
 pub fn check_transformed(
     blueprint: Arc<Blueprint>,
     children: &[Option<Included>],
-    catalogs: &Catalogs,
-    functions: &FunctionTable,
+    context: &CheckContext<'_>,
     found: &mut Diagnostics,
 ) -> Checked {
-    check_at(blueprint, children, catalogs, functions, Stage::Transformed, found).0
+    check_at(blueprint, children, context, Stage::Transformed, found).0
 }
 
 /// What a document that still has abstract resources cannot be blamed for: transforms make names, labels and links.
@@ -158,8 +171,8 @@ const LEFT_TO_TRANSFORMS: &[&diag::Code] = &[
 
 /// At which stage of its life a document is checked.
 enum Stage<'k> {
-    /// As it was written; with the kinds of places that documents can come from, and its inputs, where these are known.
-    Written(Option<&'k [&'static source::Kind]>, Option<&'k [Value]>),
+    /// As it was written; with its inputs, where these are known.
+    Written(Option<&'k [Value]>),
     /// As transforms have made it.
     Transformed,
 }
@@ -167,43 +180,26 @@ enum Stage<'k> {
 fn check_at(
     blueprint: Arc<Blueprint>,
     children: &[Option<Included>],
-    catalogs: &Catalogs,
-    functions: &FunctionTable,
+    context: &CheckContext<'_>,
     stage: Stage<'_>,
     found: &mut Diagnostics,
 ) -> (Checked, Vec<Option<Passed>>) {
-    let mut checker = Checker::new(&blueprint, catalogs, functions);
+    let mut checker = Checker::new(&blueprint, context);
     let transformed = matches!(stage, Stage::Transformed);
     checker.transformed = transformed;
-    if let Stage::Written(kinds, inputs) = stage {
-        checker.kinds = kinds;
-        checker.inputs = inputs;
-    }
+    let rules = context.rules;
+    let inputs = if let Stage::Written(inputs) = stage { inputs } else { None };
     checker.included = children;
     checker.transforms();
     checker.resource_types();
     checker.data_source_types();
-    let conventions = dialects::conventions(blueprint.dialect);
-    if conventions.is_none() {
-        checker.inputs();
+    match rules.checks.inputs {
+        CheckedBy::Type => checker.inputs(),
+        CheckedBy::Value => checker.inputs_by_value(),
     }
     let links = checker.links();
     let graph = checker.order(&links);
-    let export_types = match conventions {
-        Some(conventions) => {
-            checker.by_conventions(conventions, &graph);
-            vec![Type::Any; blueprint.exports.len()]
-        }
-        None => {
-            checker.locals(&graph);
-            checker.data_sources();
-            checker.resources(&graph, &links);
-            checker.children(&graph);
-            let types = checker.exports();
-            checker.document_metadata();
-            types
-        }
-    };
+    let export_types = checker.elements(&graph, &links, inputs);
     checker.secrets();
     let secret_exports = checker.secret_exports();
     let Checker { found: mut mine, resources, local_types, input_types, custom_types, data_sources, passed, .. } =
@@ -227,6 +223,7 @@ fn check_at(
         secret_exports,
         made: None,
         blueprint,
+        rules,
     };
     (checked, passed)
 }
@@ -252,13 +249,12 @@ struct Checker<'a> {
     blueprint: &'a Blueprint,
     catalogs: &'a Catalogs,
     functions: &'a FunctionTable,
+    rules: DialectRules,
     found: Diagnostics,
     /// Children by position, as far as they could be read.
     included: &'a [Option<Included>],
     /// The kinds of places that documents can come from, where these are known.
     kinds: Option<&'a [&'static source::Kind]>,
-    /// What is given for the inputs, by position, where that is known.
-    inputs: Option<&'a [Value]>,
     /// What each child is handed, by position, as far as that can be told.
     passed: Vec<Option<Passed>>,
     resources: Vec<TypeOf>,
@@ -322,15 +318,15 @@ impl<'p> Place<'p> {
 }
 
 impl<'a> Checker<'a> {
-    fn new(blueprint: &'a Blueprint, catalogs: &'a Catalogs, functions: &'a FunctionTable) -> Checker<'a> {
+    fn new(blueprint: &'a Blueprint, context: &CheckContext<'a>) -> Checker<'a> {
         Checker {
             blueprint,
-            catalogs,
-            functions,
+            catalogs: context.catalogs,
+            functions: context.functions,
+            rules: context.rules,
             found: Diagnostics::new(),
             included: &[],
-            kinds: None,
-            inputs: None,
+            kinds: context.kinds,
             passed: Vec::new(),
             resources: Vec::new(),
             data_sources: Vec::new(),
@@ -343,5 +339,35 @@ impl<'a> Checker<'a> {
             patterns: Patterns::default(),
             suggestions: Cell::new(MOST_SUGGESTIONS),
         }
+    }
+    /// Checks the elements of a document, each as its dialect has it checked, and gives the types of the exports.
+    fn elements(&mut self, graph: &Graph, links: &Links, inputs: Option<&[Value]>) -> Vec<Type> {
+        let checks = self.rules.checks;
+        // Values of locals that are checked by their types are needed as well, where something else is checked by its value.
+        let mut of_locals = Diagnostics::new();
+        let known = (checks != Checks::BY_TYPE)
+            .then(|| Known::new(self.blueprint, inputs, self.functions, self.rules.messages, graph, &mut of_locals));
+        match checks.locals {
+            CheckedBy::Type => self.locals(graph),
+            CheckedBy::Value => {
+                self.local_types = vec![Type::Any; self.blueprint.locals.len()];
+                self.found.append(of_locals);
+            }
+        }
+        self.data_sources();
+        match &known {
+            Some(known) if checks.resources == CheckedBy::Value => self.resources_by_value(known),
+            _ => self.resources(graph, links),
+        }
+        match &known {
+            Some(known) if checks.children == CheckedBy::Value => self.children_by_value(known),
+            _ => self.children(graph),
+        }
+        let export_types = match &known {
+            Some(known) if checks.exports == CheckedBy::Value => self.exports_by_value(known),
+            _ => self.exports(),
+        };
+        self.document_metadata();
+        export_types
     }
 }

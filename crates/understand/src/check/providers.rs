@@ -108,9 +108,10 @@ impl Checker<'_> {
         if self.unknown_transform {
             return TypeOf::Open;
         }
-        let conventions = dialects::conventions(self.blueprint.dialect);
         let mut diagnostic = match problem {
-            TypeRef::UnknownNamespace if conventions.is_none() => unknown_provider(name, self.catalogs),
+            TypeRef::UnknownNamespace if self.rules.naming.types_begin_with_provider() => {
+                unknown_provider(name, self.catalogs)
+            }
             _ => {
                 let diagnostic = codes::UNKNOWN_RESOURCE_TYPE
                     .new(format!("unknown resource type `{}`", name.item))
@@ -124,9 +125,7 @@ impl Checker<'_> {
                 }
             }
         };
-        if let Some(conventions) = conventions {
-            diagnostic.words = conventions.words(&dialects::Mistake::NoType(written)).map(Box::new);
-        }
+        diagnostic.words = self.rules.messages.of(&dialects::Mistake::NoType(written)).map(Box::new);
         self.found.push(diagnostic);
         TypeOf::Open
     }

@@ -147,6 +147,9 @@ impl Checker<'_> {
             Err(Mismatch::NotUtf8) => self.found.push(not_utf8(span)),
             Err(Mismatch::Kind | Mismatch::NoBranch) => {
                 let (ty, wanted) = (Type::of(written), field.ty());
+                if self.rules.specs.accepts(&ty, field) {
+                    return;
+                }
                 let diagnostic = match (source, written) {
                     // Text in quotes has its own help, that of results does not fit it.
                     (Source::Literal, Value::Text(_)) if !matches!(field.kind, Kind::Union(_)) => {
@@ -170,7 +173,7 @@ impl Checker<'_> {
             return self.literal(written, field, value.span, Source::Substitution);
         }
         let ty = self.infer(value, place);
-        if !could_become(&ty, &field.ty()) {
+        if !could_become(&ty, &field.ty()) && !self.rules.specs.accepts(&ty, field) {
             self.found.push(mismatch(&ty, field, value.span));
         }
     }
@@ -181,12 +184,13 @@ impl Checker<'_> {
             ExprKind::Error => {}
             ExprKind::Substitution(_) | ExprKind::Text(_) => {
                 let ty = self.infer(value, place);
-                if !could_become(&ty, &field.ty()) {
+                if !could_become(&ty, &field.ty()) && !self.rules.specs.accepts(&ty, field) {
                     self.found.push(no_branch(&ty, field, value.span));
                 }
             }
             _ => match branches.iter().find(|branch| fits(value, branch)) {
                 Some(branch) => self.field(value, branch, holder, place),
+                None if self.rules.specs.accepts(&written_type(value), field) => self.examine(value, place),
                 None => {
                     self.examine(value, place);
                     self.found.push(no_branch(&written_type(value), field, value.span));

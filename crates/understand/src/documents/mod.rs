@@ -418,11 +418,9 @@ impl Documents {
         one.trail = trail.to_vec();
         let mut at = unit;
         while let Some((above, include)) = self.units[at as usize].parent {
-            let blueprint = &self.units[above as usize].checked.blueprint;
-            if let (Some(conventions), Some((name, child))) =
-                (dialects::conventions(blueprint.dialect), blueprint.children.get_index(include as usize))
-            {
-                conventions.below(one, name, child, at == unit);
+            let checked = &self.units[above as usize].checked;
+            if let Some((name, child)) = checked.blueprint.children.get_index(include as usize) {
+                checked.rules.messages.complete_below(one, name, child, at == unit);
             }
             at = above;
         }

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Blueprint, Child, Expr, Head, Name, Ref};
+use blueprint::{AccessorKind, Child, Expr, Head, Name, Ref};
 use diag::{Diagnostics, Span, Spanned};
 
 use super::{Documents, Kind};
@@ -97,7 +97,7 @@ pub fn graph(documents: &Documents, found: &mut Diagnostics) -> Graph {
 
 fn wiring(checked: &Checked, children: &[Option<&Checked>]) -> Wiring {
     let blueprint = &checked.blueprint;
-    let are_whole = children_are_whole(blueprint);
+    let are_whole = checked.rules.children.are_whole();
     let outward = |expr: &Expr, kind: EdgeKind, wires: &mut Vec<Wire>| {
         expr.references(&mut |reference| {
             wires.extend(outward_of(checked, children, reference, kind));
@@ -182,11 +182,6 @@ pub fn read_by(child: &Child) -> Vec<Spanned<Name>> {
         });
     }
     read
-}
-
-/// Whether a document of this dialect takes children for one thing each.
-fn children_are_whole(blueprint: &Blueprint) -> bool {
-    dialects::conventions(blueprint.dialect).is_some_and(dialects::Conventions::children_are_whole)
 }
 
 /// What a reference needs of another document.

@@ -88,12 +88,14 @@ pub(crate) fn check_text(name: &str, text: &str) -> Checked {
     let file = files.add(name, text);
     let (tree, mut diagnostics) = syntax::parse(file, text, syntax::Format::of_name(name));
     let document = dialects::Document { file, name, text, tree: &tree, around: &Default::default() };
-    let dialect = dialects::dialect_of(&document).unwrap_or(dialects::dialects()[0]);
+    let dialect = dialects::Dialects::BUILT_IN.of(&document).unwrap_or(&dialects::blueprint::BlueprintDialect);
     let lowered = dialect.lower(&document, functions, catalogs.packages());
     diagnostics.append(lowered.diagnostics);
     let kinds: Vec<&'static source::Kind> = KINDS.iter().collect();
     let blueprint = Arc::new(lowered.blueprint);
-    let checked = check::check_with(blueprint, &[], catalogs, functions, Some(&kinds), &mut diagnostics);
+    let context =
+        check::CheckContext { kinds: Some(&kinds), ..check::CheckContext::new(catalogs, functions, dialect.rules()) };
+    let checked = check::check_with(blueprint, &[], &context, &mut diagnostics);
     let found = diagnostics
         .iter()
         .map(|diagnostic| {

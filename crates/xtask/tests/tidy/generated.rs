@@ -41,7 +41,7 @@ fn language() -> String {
          the [pages of the language](../../crates/dialects/spec/blueprint/) say what each means, with examples. Keys marked *required* must be \
          there; where `${{..}}` is marked, the value or what is in it may read something else.\n"
     );
-    for dialect in dialects::dialects() {
+    for dialect in dialects::Dialects::BUILT_IN.iter() {
         for section in dialect.shape().sections {
             page.push_str(&format!(
                 "\n## {}\n\n| key | holds | `${{..}}` | |\n|---|---|---|---|\n",

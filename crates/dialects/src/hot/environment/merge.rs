@@ -1,4 +1,4 @@
-//! Several environment files as one: the later wins, or is combined with what came before by a strategy.
+//! Merges environment files: a later value replaces an earlier one, or is combined with it by a strategy.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use crate::hot::refusal::Refusal;
 pub struct File<'a> {
     /// Its name, for messages.
     pub name: &'a str,
-    /// What stands in it.
+    /// Its content.
     pub environment: Environment,
 }
 
-/// How a parameter is combined with what came before.
+/// How a parameter is combined with its earlier value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Strategy {
     Overwrite,
@@ -45,8 +45,8 @@ impl Strategy {
     }
 }
 
-/// Lays files over `base`, in order. `kinds` says what kind the root's parameters are; those it does not declare are only taken
-/// from what comes first. What is wrong goes to `found`, with the number of the file.
+/// Lays files over `base`, in order. `kinds` says what kind the root's parameters are; those it does not declare are
+/// only taken from what comes first. What is wrong goes to `found`, with the number of the file.
 pub fn merge(
     base: Environment,
     files: Vec<File<'_>>,

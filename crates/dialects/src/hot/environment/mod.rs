@@ -1,7 +1,7 @@
-//! Environments: what is given to a template from outside (reference, section 7).
+//! Environments: inputs and settings that are given to a template from outside (decision Heat 7).
 //!
-//! [`Environment::parse`] reads a file's value, [`merge`] combines files in order, and a [`Registry`] says what a type means for a
-//! resource. What is wrong is told with a path into the value, so whoever read the file knows the place.
+//! [`Environment::parse`] reads a file's value, [`merge`] combines files in order, and a [`Registry`] says what a type
+//! means for a resource. What is wrong is told with a path into the value, so whoever read the file knows the place.
 //!
 //! Not here: reading YAML; whether a type that the registry leads to exists, which is asked for.
 
@@ -26,7 +26,7 @@ pub struct Environment {
     pub parameters: Map,
     /// Values that take the place of defaults, in the root and in every nested template.
     pub parameter_defaults: Map,
-    /// What types mean; see [`Registry::new`].
+    /// The registry section; see [`Registry::new`].
     pub registry: Map,
     /// Parameters that are secret.
     pub encrypted: Vec<Name>,
@@ -47,7 +47,7 @@ const SECTIONS: [&str; 6] = [
 ];
 
 impl Environment {
-    /// Reads an environment; null is an empty one. All that is wrong goes to `found`, and what can be read is.
+    /// Reads an environment; null is an empty one. Mistakes go to `found`; the parts without mistakes are read.
     pub fn parse(value: &Value, found: &mut Vec<Refusal>) -> Environment {
         let mut environment = Environment::default();
         let entries = match value.bare() {
@@ -112,7 +112,7 @@ impl Environment {
         }
     }
 
-    /// Whether a parameter is to be secret although its schema does not say so.
+    /// Whether a parameter is secret although its schema does not declare it hidden.
     pub fn encrypts(&self, name: &str) -> bool {
         self.encrypted.iter().any(|encrypted| encrypted.as_ref() == name)
     }

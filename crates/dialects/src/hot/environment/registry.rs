@@ -1,8 +1,8 @@
-//! The registry: what a type means for a resource.
+//! The registry: resolves the type of a resource to another type or a template.
 //!
-//! Of all entries that fit, the user's go before built-in ones, those for one resource before those for all, and then the order
-//! of their text decides: `*` stands before letters, so `C::*` goes before `C::D`. An alias is followed through the registry
-//! again; an entry that leads nowhere is passed over.
+//! Of all entries that fit, the user's go before built-in ones, those for one resource before those for all, and then
+//! the order of their text decides: `*` stands before letters, so `C::*` goes before `C::D`. An alias is followed
+//! through the registry again; an entry that leads nowhere is passed over.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::codes::REGISTRY_SHADOWED;
 use crate::codes::{VALUE_NOT_ALLOWED, WRONG_SHAPE};
 use crate::hot::refusal::Refusal;
 
-/// What is built in.
+/// The built-in aliases.
 const BUILT_IN: [(&str, &str); 7] = [
     ("OS::Quantum*", "OS::Neutron*"),
     ("OS::Metering::Alarm", "OS::Aodh::Alarm"),
@@ -60,7 +60,7 @@ const FORMER: [&str; 32] = [
     "OS::Vitrage::Template",
 ];
 
-/// What stands in for them.
+/// The type that replaces them.
 const NONE: &str = "OS::Heat::None";
 
 /// The moments at which a resource can be stopped.
@@ -75,21 +75,22 @@ const LONGEST_CHAIN: usize = 64;
 /// How many aliases are followed for one type in all.
 const MOST_ALIASES: usize = 1000;
 
-/// What a type is in the end.
+/// The result of resolving a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A type that somebody knows.
+    /// A known type.
     Type(Name),
     /// A template, by its path or address.
     Template(Name),
 }
 
-/// What a type means for a resource.
+/// A resolved type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolved {
-    /// What it is.
+    /// The type or template.
     pub target: Target,
-    /// The entry that said so first, from the outermost key on; none for a type that means itself, or a template as such.
+    /// The first entry that was followed, from the outermost key; none for a type that means itself, or the path of a
+    /// template.
     pub entry: Option<Vec<Name>>,
 }
 
@@ -109,7 +110,7 @@ struct Rules {
     inner: IndexMap<Name, Arc<Rules>>,
 }
 
-/// What types mean, and which resources stop or may not be changed.
+/// Resolves types, and knows the hooks and restricted actions of resources.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     types: IndexMap<Name, Entry>,
@@ -144,7 +145,7 @@ impl Registry {
         registry
     }
 
-    /// Warns of entries for all resources that a wildcard always goes before (D19).
+    /// Warns of entries for all resources that a wildcard always goes before (decision D19).
     fn shadowed(&self, found: &mut Vec<Refusal>) {
         for (key, _) in &self.types {
             let stem = key.strip_suffix('*').unwrap_or(key);
@@ -164,14 +165,15 @@ impl Registry {
         }
     }
 
-    /// What a type means for a resource of that name, where `exists` tells which types somebody knows. None where it means
-    /// nothing.
+    /// What a type means for a resource of that name, where `exists` tells which types somebody knows. None where it
+    /// means nothing.
     pub fn resolve(&self, ty: &str, resource: Option<&str>, exists: &dyn Fn(&str) -> bool) -> Option<Resolved> {
         Resolving { registry: self, resource, exists, followed: Cell::new(0) }.resolve(ty, 0)
     }
 
-    /// What the types of resources mean, in the order of the template. An alias that leads to a known type is remembered for its
-    /// type, also where it was meant for one resource only: as in Heat, it counts for resources that come later.
+    /// What the types of resources mean, in the order of the template. An alias that leads to a known type is
+    /// remembered for its type, also where it was meant for one resource only: as in Heat, it counts for resources that
+    /// come later.
     pub fn resolve_all<'r>(
         &mut self,
         resources: impl IntoIterator<Item = (&'r str, &'r str)>,
@@ -200,8 +202,8 @@ impl Registry {
         found.cloned()
     }
 
-    /// The registry of a nested template that the resource of that name is; `entry` is the one that made it one, whose type is
-    /// the built-in one inside.
+    /// The registry of a nested template that the resource of that name is; `entry` is the one that made it one, whose
+    /// type is the built-in one inside.
     pub fn for_child(&self, resource: &str, entry: Option<&[Name]>) -> Registry {
         let entries = self.types.iter().map(|(key, entry)| {
             let own = Entry { path: vec![key.clone()], value: entry.value.clone() };
@@ -292,7 +294,7 @@ fn inner(level: &Map, above: &mut Vec<Name>, found: &mut Vec<Refusal>) -> IndexM
     all
 }
 
-/// What counts for the resources of a name; the faults' paths begin below it.
+/// The section for the resources of a name. Paths of refusals begin below it.
 fn rules(entries: &Map, above: &mut Vec<Name>, found: &mut Vec<Refusal>) -> Rules {
     let mut rules = Rules::default();
     for (key, value) in entries.iter() {
@@ -374,7 +376,8 @@ impl Piece {
     }
 }
 
-/// The pieces of a pattern: `*` stands for anything, `?` for one character, `[..]` for one of several, `[!..]` for another one.
+/// The pieces of a pattern: `*` stands for anything, `?` for one character, `[..]` for one of several, `[!..]` for
+/// another one.
 fn pieces(pattern: &str) -> Vec<Piece> {
     let characters: Vec<char> = pattern.chars().collect();
     let mut pieces = Vec::with_capacity(characters.len());
@@ -498,7 +501,7 @@ impl Resolving<'_> {
         self.registry.resources.get(self.resource?)?.types.get(ty)
     }
 
-    /// What a built-in alias makes of the type, or the type itself where somebody knows it.
+    /// The target of a built-in alias, or the type itself if it is known.
     fn built_in(&self, ty: &str) -> Option<Resolved> {
         let aliases = BUILT_IN.iter().filter(|(key, value)| match key.strip_suffix('*') {
             Some(prefix) => ty.starts_with(prefix) && ty != *value,

@@ -24,7 +24,7 @@ fn registry(text: &str) -> Registry {
     registry
 }
 
-/// Types that somebody knows begin so.
+/// The prefixes of known types.
 fn exists(ty: &str) -> bool {
     let gone = ty.ends_with('*') || ["OS::Quantum", "OS::Metering"].iter().any(|gone| ty.starts_with(gone));
     ["OS::", "C::D", "X::"].iter().any(|known| ty.starts_with(known)) && !gone

@@ -1,4 +1,4 @@
-//! `equals`, `not`, `and` and `or`, over values: what the names of conditions mean is looked up before.
+//! `equals`, `not`, `and` and `or` on values. The lowering has replaced names of conditions by their values.
 
 use ::blueprint::Value;
 
@@ -129,7 +129,7 @@ fn decide(name: &str, argument: &Value, deciding: bool) -> Outcome {
     Ok(Value::Bool(!deciding))
 }
 
-/// What an operand counts as, whose name is looked up already: null counts as true.
+/// The boolean that an operand stands for: null is true.
 fn operand(value: &Value) -> Result<bool, Refusal> {
     match value.bare() {
         Value::Bool(value) => Ok(*value),

@@ -138,7 +138,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// The items of what Python unpacks into so many variables: a text gives its characters, a map its keys.
+/// The items that Python unpacks from a value: a text gives its characters, a map its keys.
 fn unpack(argument: &Value, count: usize, otherwise: fn() -> Refusal) -> Result<Cow<'_, [Value]>, Refusal> {
     let items = match argument.bare() {
         Value::List(items) => Cow::Borrowed(items.as_slice()),

@@ -1,6 +1,6 @@
-//! What a person reads of each function.
+//! Descriptions of all functions, for people.
 //!
-//! Not here: the reference page, which has more to say of versions.
+//! Not here: the reference page, which has more details on versions.
 
 use super::super::version::Version;
 use super::{functions, references};

@@ -1,4 +1,4 @@
-//! What a function is, and what all of them are made of.
+//! The row of a function, and helpers for all functions.
 
 use ::blueprint::{Unknown, Value};
 use expr::codes::{ARGUMENT_RANGE, ARGUMENT_TYPE};
@@ -6,15 +6,15 @@ use expr::codes::{ARGUMENT_RANGE, ARGUMENT_TYPE};
 use crate::hot::refusal::Refusal;
 use crate::hot::version::Version;
 
-/// What a function gives.
+/// The result of a function.
 pub type Outcome = Result<Value, Refusal>;
 
-/// What a function makes of parts of its argument that are unknown or secret.
+/// How a function treats parts of its argument that are unknown or secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parts {
     /// It needs all of the argument: the result is as unknown, or as secret, as any part is.
     Whole,
-    /// It moves parts without looking at them: only what it looks at must be known.
+    /// It moves parts without reading them: only the parts that it reads must be known.
     Leaves,
 }
 
@@ -35,15 +35,15 @@ pub struct Function {
     pub form: fn(&Value, Version) -> Result<(), Refusal>,
     /// The result for an argument without secret marks, and without unknown parts unless `parts` lets them in.
     pub call: fn(&Value, Version) -> Outcome,
-    /// What it makes of unknown and secret parts.
+    /// How it treats unknown and secret parts.
     pub parts: Parts,
-    /// What it does, in a paragraph of Markdown.
+    /// A description: a paragraph of Markdown.
     pub docs: &'static str,
-    /// Calls in flow style, and what comes of them: a value in JSON, or a code behind `!`.
+    /// Calls in flow style with their results: a value in JSON, or a code after `!`.
     pub examples: &'static [Example],
 }
 
-/// A call, what comes of it, and in which version.
+/// A call, its result, and the version.
 #[derive(Clone, Copy, Debug)]
 pub struct Example {
     /// The argument in JSON.
@@ -139,7 +139,7 @@ pub(super) fn too_large(name: &str) -> Refusal {
     Refusal::new(&ARGUMENT_RANGE, format!("`{name}` would make more than {most} MiB")).help("make it from less")
 }
 
-/// Refuses a result of so many bytes before it is made, where no value may be so large.
+/// Refuses a result of more bytes than a value may have, before it is made.
 pub(super) fn within_bounds(name: &str, bytes: usize) -> Result<(), Refusal> {
     if bytes > expr::MOST { Err(too_large(name)) } else { Ok(()) }
 }

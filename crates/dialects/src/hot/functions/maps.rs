@@ -135,7 +135,7 @@ fn replace(argument: &Value) -> Outcome {
         return Ok(unknown_of(argument).tainted(argument.has_secret()));
     }
     if replacements.has_secret() {
-        // What a secret table does shows anywhere in the result.
+        // A secret table makes the whole result secret.
         return replace(&argument.revealed()).map(Value::secret);
     }
     let secret = argument.exposed().1 || map.exposed().1;

@@ -1,11 +1,12 @@
-//! Heat's functions that look at nothing but their argument, a row of a table each (reference, 5.3 to 5.7).
+//! Heat's functions that look at nothing but their argument, a row of a table each (decision Heat 5).
 //!
-//! The argument is one value, all that is written under the function's name. [`Function::form`] judges it as it is written,
-//! where every call in it stands as an unknown value; [`Function::run`] gives the result. Where Heat fails only while
-//! evaluating, so does this: an output that fails that way fails alone.
+//! The argument is one value, all that is written under the function's name. [`Function::form`] judges it as it is
+//! written, where every call in it stands as an unknown value; [`Function::run`] gives the result. Where Heat fails
+//! only while evaluating, so does this: an output that fails that way fails alone.
 //!
 //! Not here: reading calls from a template; references (`get_param`, `get_resource`, `get_attr`, `get_file`,
-//! `resource_facade`), of which only the walk along a path is here ([`paths`]); `if` and the laziness of `and` and `or`; `yaql`.
+//! `resource_facade`), of which only the walk along a path is here ([`paths`]); `if` and the laziness of `and` and
+//! `or`; `yaql`.
 
 mod booleans;
 mod cloudformation;

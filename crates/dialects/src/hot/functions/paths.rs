@@ -1,14 +1,14 @@
 //! Along a path into a value, as `get_param` and `get_attr` go it.
 //!
-//! A key is text or an integer; a boolean is an integer. A list and a text are sequences, a text of characters, and a negative
-//! index counts from the end. A path never fails: it gives a value that says "nothing here".
+//! A key is text or an integer; a boolean is an integer. A list and a text are sequences, a text of characters, and a
+//! negative index counts from the end. A path never fails: it gives a value that says "nothing here".
 
 use ::blueprint::Value;
 
 use super::function::unknown_of;
 
-/// What a path of `get_param` leads to: on a sequence, text is taken as an integer where it is one. Where there is nothing
-/// the result is an empty text.
+/// What a path of `get_param` leads to: on a sequence, text is taken as an integer where it is one. Where there is
+/// nothing the result is an empty text.
 pub fn parameter(value: &Value, path: &[Value]) -> Value {
     walk(value, path, true).unwrap_or_else(|| Value::from(""))
 }

@@ -1,6 +1,7 @@
-//! Functions that look at more than their argument, in words: the template itself, files, conditions, the language yaql.
+//! Functions that look at more than their argument, in words: the template itself, files, conditions, the language
+//! yaql.
 //!
-//! What they do is done where templates are lowered; here is only what a reference says of them.
+//! The lowering carries them out; here is only their documentation.
 
 use super::super::version::Version::{self, *};
 
@@ -13,7 +14,7 @@ pub struct Described {
     pub since: Version,
     /// The first version that no longer has it.
     pub until: Option<Version>,
-    /// What it does, in a paragraph of Markdown.
+    /// A description: a paragraph of Markdown.
     pub docs: &'static str,
     /// Calls in flow style.
     pub examples: &'static [&'static str],

@@ -1,7 +1,7 @@
 //! `repeat`.
 //!
-//! A copy of the template for each combination, in which every placeholder is replaced by plain substring replacement, one
-//! placeholder after the other: the next one sees what the former put in.
+//! A copy of the template for each combination, in which every placeholder is replaced by plain substring replacement,
+//! one placeholder after the other: each one sees the text with the previous ones replaced.
 
 use std::cell::Cell;
 
@@ -110,7 +110,8 @@ fn repeat(argument: &Value, version: Version) -> Outcome {
     counted(argument, version, &mut 0)
 }
 
-/// The same; what all copies took on their way, which may be much more than what comes of them, is added to `work`, in bytes.
+/// The same; what all copies took on their way, which may be much more than what comes of them, is added to `work`, in
+/// bytes.
 pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> Outcome {
     let Parsed { template, for_each, permutations } = parse(argument, version)?;
     let unknown = || Ok(unknown_of(argument).tainted(argument.has_secret()));
@@ -171,7 +172,7 @@ pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> O
         match (Copying { loops: &loops, picked: &picked, left: &left }).copy(template) {
             Ok(copy) => copies.push(copy),
             Err(refusal) => {
-                // What is wrong with it is the better message than that all values are too large, unless many are wrong.
+                // A mistake in a value is a better message than that all values are too large, unless many are wrong.
                 *work += (expr::MOST - left.get()) / 8;
                 return Err(refusal);
             }
@@ -181,7 +182,7 @@ pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> O
     Ok(Value::list(copies).tainted(secret))
 }
 
-/// What a placeholder stands for, one after the other.
+/// The values of a placeholder, in order.
 struct Loop<'a> {
     key: &'a Name,
     finder: Finder<'a>,
@@ -189,8 +190,8 @@ struct Loop<'a> {
 }
 
 impl Loop<'_> {
-    /// Where the placeholder stands in a text, one place behind the other. An empty one stands before each character and at the
-    /// end.
+    /// Where the placeholder stands in a text, one place behind the other. An empty one stands before each character
+    /// and at the end.
     fn places(&self, text: &str) -> Vec<usize> {
         match self.key.is_empty() {
             true => text.char_indices().map(|(at, _)| at).chain([text.len()]).collect(),
@@ -286,7 +287,7 @@ impl Copying<'_> {
             let occurs = !places.is_empty();
             match value.bare() {
                 Value::Text(value) if occurs => {
-                    // Each placeholder sees what the former put in, so the text may double each time.
+                    // Each placeholder sees the text with the previous ones replaced, so the text can double each time.
                     self.take(current.len().saturating_add(places.len().saturating_mul(value.len())))?;
                     written = Some(replaced(current, one.key.len(), &places, value));
                 }

@@ -1,7 +1,7 @@
 //! `str_replace`, `str_replace_strict` and `str_replace_vstrict`.
 //!
-//! Placeholders are tried longest first, then by text order. The text is cut at each occurrence, so what is put in is never
-//! searched again, and a longer placeholder that stands anywhere wins over a shorter one before it.
+//! Placeholders are tried longest first, then by text order. The text is cut at each occurrence, so what is put in is
+//! never searched again, and a longer placeholder that stands anywhere wins over a shorter one before it.
 
 use ::blueprint::{Map, Name, Value};
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -128,7 +128,7 @@ fn call(name: &str, argument: &Value, version: Version) -> Outcome {
     })
 }
 
-/// What distinguishes the functions.
+/// The differences between the functions.
 #[derive(Clone, Copy)]
 pub(super) struct Rules<'a> {
     /// The function's name.
@@ -146,7 +146,8 @@ const MOST_OCCURRENCES: usize = 4_000_000;
 
 /// Replaces the placeholders of a template.
 ///
-/// All occurrences are found in one pass. Then each placeholder, longest first, takes those that no former one has taken a part of.
+/// All occurrences are found in one pass. Then each placeholder, longest first, takes those that no former one has
+/// taken a part of.
 pub(super) fn replace(template: &str, params: &Map, rules: Rules<'_>) -> Outcome {
     let mut placeholders: Vec<_> = params.iter().collect();
     placeholders.sort_by_cached_key(|(key, _)| (std::cmp::Reverse(key.chars().count()), (*key).clone()));
@@ -206,8 +207,8 @@ fn occurrences(
         all.push((one.pattern().as_u32(), one.start() as u32));
     }
     all.sort_unstable();
-    // What is taken so far, by bytes. What was taken before has at least as many characters as what is looked at, so that it
-    // lies over one of its ends where both overlap.
+    // What is taken so far, by bytes. What was taken before has at least as many characters as what is looked at, so
+    // that it lies over one of its ends where both overlap.
     let mut covered = vec![false; template.len()];
     let mut taken = Vec::new();
     for (number, at) in all {

@@ -1,4 +1,4 @@
-//! The examples of every row, and what its parts may be.
+//! The examples of every row, and unknown and secret arguments.
 
 use ::blueprint::Value;
 

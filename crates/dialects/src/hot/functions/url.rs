@@ -44,8 +44,8 @@ pub(super) const FUNCTIONS: &[Function] = &[Function {
 /// The keys, in the order in which they are checked.
 const KEYS: [&str; 8] = ["scheme", "username", "password", "host", "port", "path", "query", "fragment"];
 
-/// The entries, of which those that are known have the right kind. What Heat looks at only while evaluating, a fragment beside a
-/// query, is judged only then.
+/// The entries, of which those that are known have the right kind. What Heat looks at only while evaluating, a fragment
+/// beside a query, is judged only then.
 fn check(argument: &Value, evaluating: bool) -> Result<&Map, Refusal> {
     let Some(entries) = argument.as_map() else {
         let message = format!("`make_url` takes a map of the parts of a URL, not {}", kind(argument));
@@ -86,7 +86,7 @@ fn check(argument: &Value, evaluating: bool) -> Result<&Map, Refusal> {
     Ok(entries)
 }
 
-/// Refuses what is no port.
+/// Refuses a value that is no port.
 fn port(value: &Value, argument: &Value) -> Result<(), Refusal> {
     let port = match (python::integer(value), value) {
         (Ok(port), _) => port,

@@ -8,7 +8,7 @@ use crate::hot::expressions::{FACADE, call, named, reference};
 use crate::hot::kinds::{STACK, defining};
 use crate::hot::native::indexed;
 
-/// A group from its definition, and what its document is given: everything in the definition of members that is computed.
+/// A group from its definition, and the inputs of its document: every computed part of the definition of members.
 pub(crate) fn expansion(
     kind: Spanned<Name>,
     spec: Expr,
@@ -16,7 +16,7 @@ pub(crate) fn expansion(
     policy: Option<Expr>,
     metadata: Option<Expr>,
 ) -> (Expansion, Vec<(Spanned<Name>, Expr)>) {
-    // What is said of the group beside its definition.
+    // The metadata of the group.
     let says = metadata.map(|said| (named("metadata", spec_key), said)).into_iter().collect();
     let mut inputs = vec![(named(FACADE, spec_key), Expr::new(ExprKind::Map(says), spec_key))];
     let member = match part(&spec, defining(&kind.item)) {
@@ -32,7 +32,7 @@ pub(crate) fn expansion(
     (Expansion { kind, spec, spec_key, member, policy, reads: Vec::new() }, inputs)
 }
 
-/// An entry of what is written as a map.
+/// An entry of a map expression; none for other expressions.
 pub(super) fn part<'e>(expr: &'e Expr, key: &str) -> Option<&'e Expr> {
     match &expr.kind {
         ExprKind::Map(entries) => entries.iter().find(|(name, _)| name.item.as_ref() == key).map(|(_, value)| value),
@@ -74,7 +74,7 @@ pub(super) fn with_index(expr: &Expr, variable: &str, name: &str) -> Expr {
     Expr::new(kind, expr.span)
 }
 
-/// The lifted definition without what is omitted where that is known; none if it is omitted as a whole.
+/// The lifted definition without parts that are known to be omitted; none if it is omitted as a whole.
 pub(super) fn without_omitted(written: &Expr, lifted: &Expr, place: &Expanding<'_>) -> Option<Expr> {
     if expr::may_omit(written) {
         let listed = Expr::new(ExprKind::List(vec![written.clone()]), written.span);

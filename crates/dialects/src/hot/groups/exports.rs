@@ -1,4 +1,4 @@
-//! What the document of a group takes and exports.
+//! Inputs and exports of the document of a group.
 
 use ::blueprint::{Export, Expr, ExprKind, Head, Input, Name, Type, Value};
 use diag::{Span, Spanned};
@@ -55,7 +55,7 @@ impl Writer<'_> {
         self.blueprint.exports.insert(name.into(), export);
     }
 
-    /// What an attribute of the group stands for.
+    /// The expression for an attribute of the group.
     pub(super) fn read(&mut self, attribute: &str, removed: &Value, span: Span) -> Expr {
         let members = self.names.clone();
         let list = |items: Vec<Expr>| Expr::new(ExprKind::List(items), span);

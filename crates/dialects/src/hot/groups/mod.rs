@@ -1,4 +1,5 @@
-//! Groups: documents that are written out from a definition, a size and what is remembered (reference, sections 10.3, 10.5).
+//! Groups: documents that are written from a definition, a size and the remembered members (decisions Heat 10.3, Heat
+//! 10.5).
 
 mod definition;
 mod exports;

@@ -1,4 +1,5 @@
-//! What a group remembers of how its members were made, and what its policy says of changing them (reference, section 10.3).
+//! How members of a group were defined, as the state remembers it, and how a policy rolls changes out (decision Heat
+//! 10.3).
 //!
 //! Not here: which member is changed when, which is known only with the state (`engine`'s planner).
 
@@ -11,11 +12,11 @@ use diag::Span;
 use crate::UNFINISHED;
 use crate::hot::naming::digest;
 
-/// The pauses of an update must be shorter than a stack may take, unless it says otherwise.
+/// The pauses of an update must be shorter than the default timeout of a stack.
 const LONGEST: Duration = Duration::from_secs(3600);
 const TOO_LONG: &str = "ValueError: The current update policy will result in stack update timeout.";
 
-/// What the state remembers of a group, compared with what it is to be.
+/// The remembered group, compared with its current definition.
 pub(super) struct Before<'a> {
     memory: &'a Value,
     /// How members are defined now, in so few characters; null where that is not known before the deployment.
@@ -56,7 +57,7 @@ impl<'a> Before<'a> {
         self.left().into_iter().chain(names(self.memory, "names")).filter(|name| !stay.contains(name)).collect()
     }
 
-    /// What is remembered for the next time, beside the names.
+    /// The entries to remember for the next operation, besides the names.
     pub(super) fn remembered(&self, stay: &[Name]) -> Vec<(&'static str, Value)> {
         let leaving = Value::list(self.leaving(stay).into_iter().map(Value::Text));
         let unfinished = Value::map([("making", Value::Bool(self.is_being_made)), ("leaving", leaving)]);
@@ -80,7 +81,7 @@ pub(super) fn names(memory: &Value, key: &str) -> Vec<Name> {
     names.iter().filter_map(Value::as_text).map(Name::from).collect()
 }
 
-/// What is written about batches.
+/// An update policy.
 #[derive(Debug, PartialEq)]
 pub(super) struct Policy {
     size: usize,
@@ -89,7 +90,7 @@ pub(super) struct Policy {
 }
 
 impl Policy {
-    /// None where nothing is said, or what is said is wrong, which has been reported.
+    /// None without a policy, and for a wrong one, which was reported.
     pub(super) fn of(policy: Option<&Value>) -> Option<Policy> {
         let policy = policy.filter(|policy| !policy.is_null())?;
         let whole = |key: &str, usual: usize| match policy.get(key) {
@@ -150,7 +151,7 @@ mod tests {
         let known = Value::map(memory.iter().filter(|(key, _)| *key != UNFINISHED).cloned());
         let (again, changed) = (Before::new(&known, &same), Before::new(&known, &other));
         assert!(!again.is_being_made && !again.is_another && changed.is_another);
-        // What has not come to its end goes on.
+        // An unfinished operation continues.
         let known = Value::map(memory);
         let again = Before::new(&known, &one);
         assert!(again.is_being_made && again.is_another);

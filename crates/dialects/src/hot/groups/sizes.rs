@@ -1,4 +1,4 @@
-//! How many members each type of group has, and what they are called.
+//! The number and the names of members, for each type of group.
 
 use ::blueprint::{Expr, ExprKind, Name, Value};
 
@@ -38,7 +38,7 @@ impl Writer<'_> {
             let span = self.expansion.policy.as_ref().map_or(self.expansion.kind.span, |policy| policy.span);
             let mut batches = batches.batches(names.clone(), span);
             let more = batches.most() - names.len();
-            // What is there and does not stay goes from the last to the first, and what stands in for others is made behind it.
+            // Members that leave are deleted from the last to the first; temporary members get the numbers after them.
             let far = before.leaving(&names).iter().filter_map(|name| name.parse::<usize>().ok()).max();
             let candidates = numbers.take(more + before.there()).enumerate();
             let beyond = candidates.take_while(|(at, name)| *at < more || name.parse().ok() <= far);
@@ -129,7 +129,7 @@ impl Writer<'_> {
                 };
                 self.within_limit("desired_capacity", usize::try_from(size).unwrap_or(0))
             }
-            // What is missing or wrong has been reported with the definition.
+            // Missing and wrong sizes were reported with the definition.
             _ => 1,
         };
         let mut next = memory.get("next").and_then(Value::as_int).unwrap_or(0);
@@ -213,7 +213,7 @@ impl Writer<'_> {
         Expanded { blueprint: self.blueprint, text, is_open, memory, diagnostics: self.found, sample: None }
     }
 
-    /// Adds a member that nobody outside sees.
+    /// Adds a member that the exports of the group leave out.
     pub(super) fn for_a_while(&mut self, member: impl FnOnce(&mut Self)) {
         let shown = self.names.len();
         member(self);

@@ -1,4 +1,4 @@
-//! The document of a group on its way: what is known of the definition, and members one by one.
+//! Writes the document of a group: evaluates the definition as far as it is known, and adds members.
 
 use ::blueprint::{Blueprint, Child, Expansion, Expr, ExprKind, Name, Resource, ResourceMetadata, Value};
 use diag::{Diagnostics, Span, Spanned};
@@ -7,6 +7,7 @@ use super::definition::{expansion, part, taken_apart};
 use crate::Expanding;
 use crate::codes::{MISSING_FIELD, VALUE_CONSTRAINT};
 use crate::hot::kinds::{Made, RESOURCE_GROUP, SCALING_GROUP, defining};
+use crate::hot::version::NAME;
 use crate::hot::way::invalid;
 
 /// So many members a group may have, unless the settings allow more resources.
@@ -15,18 +16,18 @@ const MOST_MEMBERS: usize = 10_000;
 pub(super) struct Writer<'a> {
     pub(super) expansion: &'a Expansion,
     pub(super) place: &'a Expanding<'a>,
-    /// How members are defined: without what is omitted, and computed parts taken apart as far as they are known.
+    /// The definition of members: without omitted parts, and with computed maps taken apart as far as they are known.
     pub(super) member: Expr,
     /// The definition, as far as it is known.
     pub(super) spec: Value,
     pub(super) found: Diagnostics,
-    /// Members in order, each with what it is made into.
+    /// Members in order, each with its kind.
     pub(super) names: Vec<(Name, Made)>,
     pub(super) blueprint: Blueprint,
 }
 
 impl Writer<'_> {
-    /// Writes out the parts of a definition that is computed: what is a member's type, and which properties it has.
+    /// Takes a computed definition apart: the type of a member, and the keys of its properties.
     pub(super) fn take_apart(&mut self) {
         let key = defining(&self.expansion.kind.item);
         let defined = self.spec.bare().get(key).cloned().unwrap_or_default();
@@ -81,7 +82,7 @@ impl Writer<'_> {
         part(&self.expansion.spec, key).map_or(self.expansion.kind.span, |expr| expr.span)
     }
 
-    /// A part of the definition; none where it is absent or null. What is not known in time is reported.
+    /// A part of the definition; none where it is absent or null. A value that is not known in time is reported.
     pub(super) fn known(&mut self, key: &str) -> Result<Option<Value>, ()> {
         let value = match self.spec.bare() {
             Value::Unknown(_) => self.spec.clone(),
@@ -101,7 +102,7 @@ impl Writer<'_> {
 
     pub(super) fn whole(&mut self, key: &str) -> Result<Option<i64>, ()> {
         let Some(value) = self.known(key)? else { return Ok(None) };
-        // What is no number has been reported with the definition.
+        // A value that is no number was reported with the definition.
         python::integer(&value).ok().and_then(|value| value.as_int()).map(Some).ok_or(())
     }
 
@@ -116,14 +117,15 @@ impl Writer<'_> {
         self.found.push(VALUE_CONSTRAINT.new(message).label(span, "does not fit the others").words(invalid(words)));
     }
 
-    /// The number of members, if a group may have so many; else 1, and that is reported. The number is known before anything
-    /// is written out, so a huge one takes no memory.
+    /// The number of members, if a group may have so many; else 1, and that is reported. The number is known before
+    /// anything is written out, so a huge one takes no memory.
     pub(super) fn within_limit(&mut self, key: &str, count: usize) -> usize {
-        let limits = &self.place.around.limits;
-        let most = limits.room.members.unwrap_or(limits.resources.unwrap_or(0).max(MOST_MEMBERS));
+        let settings = &self.place.around.settings;
+        let resources = settings.limits(NAME).resources.unwrap_or(0);
+        let most = settings.room.members.unwrap_or(resources.max(MOST_MEMBERS));
         if count <= most {
             // Each member has a definition of its own.
-            let all = expr::Meter::new(None, limits.room.all_value_bytes).all();
+            let all = expr::Meter::new(None, settings.room.all_value_bytes).all();
             let fits = all / expr::weight(&self.expansion.spec).max(1);
             if count <= fits.max(1) {
                 return count;
@@ -167,7 +169,7 @@ impl Writer<'_> {
                 .words(invalid("Resource \"None\" has no type"));
             self.found.push(missing);
         }
-        // What is no type has been reported with the definition.
+        // A value that is no type was reported with the definition.
         let type_name = type_expr.as_literal().and_then(Value::as_text).filter(|name| !name.is_empty());
         let Some(type_name) = type_name.map(Name::from) else { return };
         let span = type_expr.span;

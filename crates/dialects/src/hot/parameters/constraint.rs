@@ -1,4 +1,4 @@
-//! Constraints: what a value must keep besides its type (reference, 4.3).
+//! Constraints on values, besides their types (decision Heat 4).
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ use crate::hot::version::Version;
 pub struct Constraint {
     /// The rule.
     pub rule: Rule,
-    /// What is said where it is broken.
+    /// The message for a value that breaks it.
     pub description: Option<String>,
 }
 
@@ -124,7 +124,7 @@ impl Constraint {
         matches!(self.rule, Rule::Custom(..))
     }
 
-    /// Holds a value to the rule. A note comes back where only the cloud can tell.
+    /// Checks a value against the rule. A note comes back where only the cloud can check it.
     pub fn check(&self, kind: Kind, value: &Value) -> Result<Option<Refusal>, Refusal> {
         let (broken, code, message) = match &self.rule {
             Rule::Range(min, max) => (out_of_range(value, min, max)?, &VALUE_CONSTRAINT, "the value is out of range"),
@@ -282,7 +282,7 @@ fn shown(limit: &Option<Value>) -> String {
     limit.as_ref().map_or_else(|| "None".to_owned(), python::text)
 }
 
-/// Refuses what is no number.
+/// Refuses a value that is no number.
 fn numeric(value: &Value) -> Result<Value, Refusal> {
     as_number(value)
         .map_err(|words| Refusal::new(&VALUE_CONSTRAINT, format!("{} is no number", kind_of(value))).heat(words))

@@ -1,4 +1,4 @@
-//! From what is given to what functions see (reference, 4.2), and what a parent hands to a child (8.1).
+//! From a given value to the value that functions see (decision Heat 4), and values that a parent passes to a child.
 
 use ::blueprint::{Unknown, Value};
 
@@ -17,9 +17,9 @@ enum From {
 }
 
 impl Schema {
-    /// What functions see of a parameter: of the given value unless that is null, else of the one from `parameter_defaults`, else of
-    /// its default. Every rule that the value breaks goes to `found`, and notes on what cannot be checked here; there is no
-    /// value then.
+    /// What functions see of a parameter: of the given value unless that is null, else of the one from
+    /// `parameter_defaults`, else of its default. Every rule that the value breaks goes to `found`, and notes on what
+    /// cannot be checked here; there is no value then.
     pub fn value(
         &self,
         name: &str,
@@ -47,7 +47,7 @@ impl Schema {
         self.accept(value, &|words| format!("Parameter '{name}' is invalid: {words}"), from, found)
     }
 
-    /// Warns of a default that is no value of the type although it does not count now. Heat says nothing of it then.
+    /// Warns of a default that does not fit the type although it is not used. Heat does not report it.
     pub fn unused_default(&self, found: &mut Vec<Refusal>) {
         let Some(default) = &self.default else { return };
         if let Err(refusal) = self.convert(default)
@@ -85,7 +85,7 @@ impl Schema {
             }
             refusal
         };
-        // What is wrong with the schema's own default is told with the schema, as far as constraints show it.
+        // A schema's own default that breaks constraints was reported with the schema.
         let is_told = |custom: bool| from == From::Default && !custom;
         let (checked, seen) = match self.convert(&revealed) {
             Ok(converted) => converted,

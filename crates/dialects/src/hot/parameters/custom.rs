@@ -1,6 +1,6 @@
-//! Custom constraints: rules by name (reference, 4.3 and 10.6).
+//! Custom constraints: rules by name (decisions Heat 4, Heat 10.6).
 //!
-//! Most name things of the cloud, which nobody asks here; a few are about the text alone.
+//! Most refer to objects of a cloud and are not checked here; a few concern the text alone.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -33,9 +33,9 @@ pub enum Custom {
     TimeZone,
     /// A date, perhaps with a time.
     Date,
-    /// A date that lies ahead: only a clock can tell the latter.
+    /// A date in the future. Only a clock can check that it is.
     Expiration,
-    /// What only the cloud can tell.
+    /// A constraint that only a cloud can check.
     Elsewhere,
 }
 

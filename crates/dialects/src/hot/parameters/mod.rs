@@ -1,7 +1,8 @@
-//! Parameters: their schemas, their values, and the rules that values keep (reference, section 4).
+//! Parameters: their schemas, their values, and the rules that values keep (decision Heat 4).
 //!
-//! A [`Schema`] is read once from the map that is written under a parameter's name; [`Schema::value`] gives what functions see of a
-//! value given for it. The kinds of constraints and of values are those of properties too (section 9.3).
+//! A [`Schema`] is read once from the map that is written under a parameter's name; [`Schema::value`] gives what
+//! functions see of a value given for it. The kinds of constraints and of values are those of properties too (decision
+//! Heat 9.3).
 //!
 //! Not here: pseudo-parameters and groups, which have no schema; environments (`environment`).
 

@@ -14,8 +14,8 @@ pub(super) fn timezone(text: &str) -> Result<(), String> {
     Err(format!("Invalid timezone: 'No time zone found with key {text}'"))
 }
 
-/// Whether a text is a date of ISO 8601, perhaps with a time, as Heat reads one: parts may be left out from the end, marks between
-/// them too. Else why not.
+/// Whether a text is a date of ISO 8601, perhaps with a time, as Heat reads one: parts may be left out from the end,
+/// marks between them too. Else why not.
 pub(super) fn date(text: &str) -> Result<(), String> {
     let text = text.strip_suffix('\n').unwrap_or(text);
     let wrong = || format!("Unable to parse date string '{text}'");
@@ -69,7 +69,7 @@ struct Time {
     offset: u32,
 }
 
-/// A number of so many digits, and what stands behind it.
+/// A number with this many digits, and the text after it.
 fn digits(text: &str, count: usize) -> Option<(u32, &str)> {
     let (number, rest) = text.split_at_checked(count)?;
     let number = number.bytes().all(|byte| byte.is_ascii_digit()).then(|| number.parse().ok())??;
@@ -94,7 +94,7 @@ fn time(text: &str) -> Option<Time> {
     })
 }
 
-/// Seconds with what may follow behind a dot or a comma.
+/// Seconds, with an optional fraction after a dot or a comma.
 fn seconds(text: &str) -> impl Iterator<Item = (u32, &str)> {
     let text = text.strip_prefix(':').unwrap_or(text);
     let two_or_one = [2, 1].into_iter().filter_map(move |count| digits(text, count));

@@ -1,4 +1,4 @@
-//! Values of properties (reference, 9.3): converted less freely than those of parameters.
+//! Values of properties (decision Heat 9.3): converted less freely than those of parameters.
 
 use ::blueprint::Value;
 use expr::codes::TYPE_MISMATCH;
@@ -7,8 +7,8 @@ use super::scalars::as_number;
 use super::{Kind, kind_of};
 use crate::hot::refusal::Refusal;
 
-/// A value as a property of a kind takes it; for null the default, or else the kind's empty value. What lies in lists and maps is
-/// not looked at.
+/// A value as a property of a kind takes it; for null the default, or else the kind's empty value. What lies in lists
+/// and maps is not looked at.
 pub fn property(kind: Kind, value: &Value, default: Option<&Value>) -> Result<Value, Refusal> {
     let (value, secret) = value.exposed();
     if let Value::Unknown(_) = value {
@@ -53,7 +53,7 @@ pub fn property(kind: Kind, value: &Value, default: Option<&Value>) -> Result<Va
     Ok(taken.tainted(secret))
 }
 
-/// What null is for a kind that has no default.
+/// The value of null for a kind without a default.
 fn empty(kind: Kind) -> Value {
     match kind {
         Kind::String => Value::from(""),

@@ -1,4 +1,4 @@
-//! The schema of a parameter (reference, 4.1 and 4.4).
+//! The schema of a parameter (decision Heat 4).
 
 use ::blueprint::{Map, Name, Value};
 use diag::Severity;
@@ -9,14 +9,14 @@ use crate::codes::{MISSING_FIELD, NEWER_THAN_VERSION, UNKNOWN_KEY, UNKNOWN_TYPE,
 use crate::hot::refusal::Refusal;
 use crate::hot::version::Version;
 
-/// What a parameter is.
+/// The schema of a parameter.
 #[derive(Clone, Debug)]
 pub struct Schema {
     /// Its kind of value.
     pub kind: Kind,
     /// Taken where nothing is given; never null.
     pub default: Option<Value>,
-    /// What its values must keep.
+    /// The constraints on its values.
     pub constraints: Vec<Constraint>,
     /// Its value is secret.
     pub hidden: bool,
@@ -37,8 +37,8 @@ const KEYS: [&str; 8] = ["type", "default", "description", "label", "hidden", "c
 const CLASS: &str = "InvalidSchemaError";
 
 impl Schema {
-    /// Reads the schema that is written under a parameter's name. All that is wrong with it goes to `found`, warnings too; there is
-    /// no schema where its type is not known.
+    /// Reads the schema that is written under a parameter's name. All that is wrong with it goes to `found`, warnings
+    /// too; there is no schema where its type is not known.
     pub fn parse(name: &str, written: &Value, version: Version, found: &mut Vec<Refusal>) -> Option<Schema> {
         let Some(entries) = written.as_map() else {
             let words = format!("Invalid parameter ({name}), expected a mapping");
@@ -75,15 +75,15 @@ impl Schema {
         Some(schema)
     }
 
-    /// Whether nothing has been said of the default where the schema was read.
+    /// Whether reading the schema reported nothing about the default.
     pub(super) fn default_fits_constraints(&self) -> bool {
         let mut found = Vec::new();
         self.check_default("", &mut found);
         found.is_empty()
     }
 
-    /// Holds the default to the constraints, as Heat does even where it is not used: before it is converted, a comma-delimited
-    /// list aside.
+    /// Holds the default to the constraints, as Heat does even where it is not used: before it is converted, a
+    /// comma-delimited list aside.
     fn check_default(&self, name: &str, found: &mut Vec<Refusal>) {
         let Some(default) = &self.default else { return };
         let prefixed = |words: &str| format!("Parameter '{name}' is invalid: {words}");

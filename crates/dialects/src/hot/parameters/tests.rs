@@ -1,4 +1,4 @@
-//! Schemas, values and constraints, against what Heat says of them.
+//! Schemas, values and constraints, compared with Heat's messages.
 
 use ::blueprint::Value;
 
@@ -11,7 +11,7 @@ fn json(text: &str) -> Value {
     python::parse_json(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// What is wrong with a schema: codes and Heat's words.
+/// The mistakes in a schema: codes and Heat's messages.
 fn faults(written: &str, version: Version) -> Vec<(String, String)> {
     let mut found = Vec::new();
     Schema::parse("p", &json(written), version, &mut found);
@@ -21,7 +21,7 @@ fn faults(written: &str, version: Version) -> Vec<(String, String)> {
         .collect()
 }
 
-/// What functions see of a value, or the first of Heat's words.
+/// The value that functions see, or Heat's first message.
 fn value(written: &str, given: &str) -> String {
     let mut found = Vec::new();
     let schema = Schema::parse("p", &json(written), LATEST, &mut found).expect("a schema");

@@ -1,0 +1,252 @@
+//! The rules of the dialect: values of parameters (decision Heat 4), properties (decision Heat 9.3), names, messages.
+
+use std::sync::Arc;
+
+use ::blueprint::{AccessorKind, Blueprint, Child, Expansion, Head, Input, Name, Ref, Schema, Value};
+use diag::{Diagnostic, Diagnostics, Span, Spanned, Words};
+
+use super::codes::TOO_LARGE;
+use super::fitting::{self, fitted};
+use super::parameters::{Kind, property};
+use super::version::Version;
+use super::way::invalid;
+use super::{groups, inputs, messages, naming, outputs, resources, settle};
+use crate::codes::UNKNOWN_RESOURCE;
+use crate::rules::{
+    Absence, Checks, ChildRules, DialectRules, DocumentName, ExpansionRules, Given, InputRules, MessageRules,
+    NamingRules, NativeInput, NativePassedInput, NativeSpec, ReferenceRules, SizeRules, SpecAt, SpecRules,
+};
+use crate::{Evaluating, Expanded, Expanding, Limits, Mistake, Place};
+
+/// How many resources Heat takes in a stack with all nested ones.
+const MOST_RESOURCES: usize = 1000;
+
+/// Heat's rules.
+struct HotRules;
+
+/// The rules of the dialect.
+pub(super) const RULES: DialectRules = DialectRules {
+    checks: Checks::BY_VALUE,
+    inputs: &HotRules,
+    specs: &HotRules,
+    references: &HotRules,
+    children: &HotRules,
+    expansion: &HotRules,
+    naming: &HotRules,
+    sizes: &HotRules,
+    messages: &HotRules,
+};
+
+impl InputRules for HotRules {
+    fn value(
+        &self,
+        name: &Name,
+        input: &Input,
+        given: Option<Given<'_>>,
+        _native: NativeInput<'_>,
+        found: &mut Diagnostics,
+    ) -> Option<Value> {
+        inputs::value(name, input, given, found)
+    }
+
+    fn passed(
+        &self,
+        name: &Name,
+        input: &Input,
+        given: Option<&Value>,
+        place: Span,
+        _native: NativePassedInput<'_>,
+        found: &mut Diagnostics,
+    ) -> Option<Value> {
+        inputs::handed(name, input, given, place, found)
+    }
+
+    fn shown(&self, input: &Input, written: &Value) -> Option<Value> {
+        let is_json = input.rules.get("type").and_then(Value::as_text) == Some("json");
+        match written.bare() {
+            Value::List(_) if is_json && !written.has_unknown() => {
+                let text = python::json_in_order(&written.revealed());
+                Some(Value::text(text).tainted(written.has_secret()))
+            }
+            Value::Text(_) if is_json => Some(written.clone()),
+            Value::List(_) | Value::Map(_) => Some(written.clone()),
+            _ => None,
+        }
+    }
+
+    fn are_remembered(&self) -> bool {
+        true
+    }
+
+    fn is_immutable(&self, name: &Name, input: &Input) -> bool {
+        inputs::is_immutable(name, input)
+    }
+}
+
+impl SpecRules for HotRules {
+    fn fit(
+        &self,
+        value: &Value,
+        at: SpecAt<'_>,
+        schema: &Schema,
+        _native: NativeSpec<'_>,
+        found: &mut Diagnostics,
+    ) -> Value {
+        let (bare, secret) = value.exposed();
+        let Value::Map(map) = bare else { return value.clone() };
+        Value::Map(Arc::new(fitted(map, at, schema, found))).tainted(secret)
+    }
+
+    fn skips_open_types(&self) -> bool {
+        true
+    }
+
+    fn shown(&self, type_name: &str, given: &Value) -> Value {
+        // Its `type` only checks the value, but Heat shows the value converted to that type.
+        let kind = given.get("type").and_then(Value::as_text).and_then(Kind::of_parameter);
+        let (Some(kind), Value::Map(fields), "OS::Heat::Value") = (kind, given.bare(), type_name) else {
+            return given.clone();
+        };
+        let mut fields = (**fields).clone();
+        if let Some(value) = fields.get("value")
+            && let Ok(value) = property(kind, value, None)
+        {
+            fields.insert("value".into(), value);
+        }
+        Value::Map(fields.into()).tainted(matches!(given, Value::Secret(_)))
+    }
+
+    fn removal(&self, policy: &Value, version: &str) -> Option<Diagnostic> {
+        // A policy that comes to nothing is none.
+        if policy.is_null() {
+            return None;
+        }
+        resources::removal(policy, Version::of(version).unwrap_or(Version::V2021_04_16))
+    }
+}
+
+impl ReferenceRules for HotRules {
+    fn reads_attribute(&self, reference: &Ref) -> bool {
+        match (&reference.head, reference.path.first().map(|accessor| &accessor.kind)) {
+            (Head::Child(_), Some(AccessorKind::Name(name))) => name.as_ref() != "OS::stack_id",
+            (_, first) => first.is_some(),
+        }
+    }
+
+    fn absence(&self) -> Absence {
+        Absence::Mistake(&UNKNOWN_RESOURCE)
+    }
+}
+
+impl ChildRules for HotRules {
+    fn are_whole(&self) -> bool {
+        true
+    }
+
+    fn are_decided_early(&self) -> bool {
+        true
+    }
+
+    fn share_dialect(&self) -> bool {
+        // A template that does not say its version is still one, where another one uses it as a type.
+        true
+    }
+
+    fn is_passed_undeclared(&self, input: &str) -> bool {
+        // Facts about the instance, and metadata and policies of the resource that the template is.
+        input.starts_with("OS::")
+    }
+
+    fn add_exports(&self, child: &mut Blueprint) {
+        outputs::reads_of(child);
+    }
+
+    fn stand_for(
+        &self,
+        document: &Blueprint,
+        type_name: &Spanned<Name>,
+        schema: &Schema,
+        attributes: &[Name],
+        found: &mut Diagnostics,
+    ) {
+        fitting::stands_for(document, type_name, schema, attributes, found);
+    }
+}
+
+impl ExpansionRules for HotRules {
+    fn expand(&self, expansion: &Expansion, place: &Expanding<'_>) -> Expanded {
+        groups::expand(expansion, place)
+    }
+
+    fn settle(
+        &self,
+        blueprint: &Blueprint,
+        complete: bool,
+        value: Evaluating<'_>,
+        found: &mut Diagnostics,
+    ) -> Blueprint {
+        settle::settle(blueprint, complete, value, found)
+    }
+}
+
+impl NamingRules for HotRules {
+    fn instance(&self, name: &str, document: Option<Span>) -> Option<Diagnostic> {
+        let fits = name.bytes().next().is_some_and(|first| first.is_ascii_alphabetic())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
+            && name.len() <= 255;
+        if fits {
+            return None;
+        }
+        let diagnostic = crate::codes::INVALID_NAME
+            .new(format!("`{name}` cannot be the name of a stack"))
+            .help("begin with a letter; go on with letters, digits, `_`, `.` and `-`, 255 at most")
+            .words(invalid(format!(
+                "Invalid stack name {name} must contain only alphanumeric or \"_-.\" characters, must start with alpha \
+                 and must be 255 characters or less."
+            )));
+        Some(document.into_iter().fold(diagnostic, |diagnostic, span| diagnostic.label(span, "a template of Heat")))
+    }
+
+    fn document(&self, instance: &str, path: &[Name]) -> DocumentName {
+        DocumentName { name: naming::stack_name(instance, path), id: naming::stack_identifier(instance, path) }
+    }
+
+    fn types_begin_with_provider(&self) -> bool {
+        false
+    }
+}
+
+impl SizeRules for HotRules {
+    fn most_levels(&self, limits: &Limits) -> u32 {
+        // As in Heat, which counts every nested stack.
+        limits.levels.unwrap_or(5)
+    }
+
+    fn resources(&self, count: usize, limits: &Limits, place: Span) -> Option<Diagnostic> {
+        let most = limits.resources.unwrap_or(MOST_RESOURCES);
+        if count <= most {
+            return None;
+        }
+        let who = if limits.resources.is_some() { "more than the settings allow" } else { "more than Heat takes" };
+        let diagnostic = TOO_LARGE
+            .new(format!("the template has more than {most} resources with those below it, {who}"))
+            .label(place, "the root of them all")
+            .help("divide it into stacks of their own")
+            .words(Words::of("RequestLimitExceeded", "Request limit exceeded: Maximum resources per stack exceeded."));
+        Some(diagnostic)
+    }
+}
+
+impl MessageRules for HotRules {
+    fn of(&self, mistake: &Mistake<'_>) -> Option<Words> {
+        messages::of(mistake)
+    }
+
+    fn complete_at(&self, found: &mut Diagnostic, at: &Place<'_>) {
+        messages::placed(found, at);
+    }
+
+    fn complete_below(&self, found: &mut Diagnostic, name: &str, child: &Child, nearest: bool) {
+        messages::below(found, name, child, nearest);
+    }
+}

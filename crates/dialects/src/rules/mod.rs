@@ -1,0 +1,83 @@
+//! The rules of a dialect: one part per concern, each in a file of its own.
+//!
+//! The default methods of a part are the native rules. A dialect implements the parts in which it differs and takes
+//! [`DialectRules::NATIVE`] for the others.
+//!
+//! Not here: reading a document (`Dialect::lower`), and the native type checks, which the engine carries out. A part
+//! receives them as an argument, so that a dialect can convert a value first and then have it checked natively.
+
+mod checks;
+mod children;
+mod expansion;
+mod inputs;
+mod messages;
+mod naming;
+mod references;
+mod sizes;
+mod specs;
+
+pub use checks::{CheckedBy, Checks};
+pub use children::ChildRules;
+pub use expansion::ExpansionRules;
+pub use inputs::{Given, InputRules, NativeInput, NativePassedInput};
+pub use messages::MessageRules;
+pub use naming::{DocumentName, NamingRules};
+pub use references::{Absence, ReferenceRules};
+pub use sizes::SizeRules;
+pub use specs::{NativeSpec, SpecAt, SpecRules};
+
+/// The rules of a dialect.
+#[derive(Clone, Copy)]
+pub struct DialectRules {
+    /// How the parts of a document are checked.
+    pub checks: Checks,
+    /// Values of inputs.
+    pub inputs: &'static dyn InputRules,
+    /// Specs of resources.
+    pub specs: &'static dyn SpecRules,
+    /// The meaning of references.
+    pub references: &'static dyn ReferenceRules,
+    /// How a document and its children fit together.
+    pub children: &'static dyn ChildRules,
+    /// Groups, and documents that depend on their inputs.
+    pub expansion: &'static dyn ExpansionRules,
+    /// Names of instances, documents and types.
+    pub naming: &'static dyn NamingRules,
+    /// How large and how deep documents may be.
+    pub sizes: &'static dyn SizeRules,
+    /// Messages of the dialect's own tool.
+    pub messages: &'static dyn MessageRules,
+}
+
+/// The native rules: the default methods of every part.
+pub struct Native;
+
+impl InputRules for Native {}
+impl SpecRules for Native {}
+impl ReferenceRules for Native {}
+impl ChildRules for Native {}
+impl ExpansionRules for Native {}
+impl NamingRules for Native {}
+impl SizeRules for Native {}
+impl MessageRules for Native {}
+
+impl DialectRules {
+    /// The native rules.
+    pub const NATIVE: DialectRules = DialectRules {
+        checks: Checks::BY_TYPE,
+        inputs: &Native,
+        specs: &Native,
+        references: &Native,
+        children: &Native,
+        expansion: &Native,
+        naming: &Native,
+        sizes: &Native,
+        messages: &Native,
+    };
+}
+
+impl std::fmt::Debug for DialectRules {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DialectRules").field("checks", &self.checks).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,93 @@
+//! What dialects want besides the text of a document: it is asked for, and the text is loaded again with the answers.
+//!
+//! A file that a dialect wants is pinned like a document that is included, so that a saved plan reads the same content.
+
+use std::sync::Arc;
+
+use blueprint::Name;
+use diag::{Diagnostics, Span};
+use dialects::{Answer, Surroundings, Wanted};
+use provider::TypeRef;
+use source::{Location, Request};
+use understand::load::{Loaded, load};
+use understand::pinned::{Frozen, FrozenChild, FrozenRequest};
+
+use super::Reading;
+
+/// A dialect may ask so often about one document, each time knowing the answers so far.
+const MOST_ROUNDS: usize = 16;
+
+/// Loads a text again until its dialect wants nothing more. `context` receives the answers.
+pub(super) async fn answered(
+    reading: &mut Reading<'_>,
+    pinned: &mut Frozen,
+    mut loaded: Loaded,
+    context: &mut Surroundings,
+    location: Option<&Location>,
+    found: &mut Diagnostics,
+) -> Loaded {
+    for _ in 0..MOST_ROUNDS {
+        if loaded.wanted.is_empty() {
+            return loaded;
+        }
+        let dialect = loaded.blueprint.as_ref().map_or("", |blueprint| blueprint.dialect);
+        let mut answers = Vec::with_capacity(loaded.wanted.len());
+        for wanted in std::mem::take(&mut loaded.wanted) {
+            let answer = match &wanted {
+                Wanted::File(path) => match file(reading, pinned, location, path).await {
+                    Ok(text) => Answer::File(text),
+                    Err(why) => Answer::Missing(why),
+                },
+                Wanted::Setting(name) => Answer::Setting(context.settings.of(dialect).value(name).unwrap_or_default()),
+                Wanted::Schema(name) => {
+                    match reading.catalogs.resource_type(&reading.catalogs.packages().resolve(name.clone())) {
+                        TypeRef::Known(ty) => Answer::Schema(ty.schema.clone()),
+                        _ => Answer::Missing("no provider offers it".into()),
+                    }
+                }
+            };
+            answers.push((wanted, answer));
+        }
+        context.answers = context.answers.with(answers);
+        let Reading { dialects, functions, catalogs, .. } = *reading;
+        loaded = load(reading.files, loaded.file, dialects, functions, catalogs.packages(), context, found);
+    }
+    if !loaded.wanted.is_empty() {
+        found.push(
+            dialects::codes::UNSUPPORTED_FEATURE
+                .new("the document cannot be read: its dialect does not stop asking")
+                .label(Span::new(loaded.file, 0, 0), format!("it asked more than {MOST_ROUNDS} times")),
+        );
+    }
+    loaded
+}
+
+/// The text of a file beside a document. Else why it cannot be had, as a phrase.
+async fn file(
+    reading: &Reading<'_>,
+    pinned: &mut Frozen,
+    location: Option<&Location>,
+    path: &Name,
+) -> Result<Name, Name> {
+    let request = Request::path(location.cloned(), path.clone());
+    let of_request = FrozenRequest::new(&request, &reading.folder);
+    let key = of_request.key();
+    let document = match reading.kept.documents.get(&key) {
+        Some(kept) => {
+            let location = kept.location.seen_from(&reading.folder);
+            Ok(source::Document { location, bytes: kept.text.as_bytes().into(), digest: kept.digest })
+        }
+        None => reading.world.document(&request).await,
+    };
+    let document = document.map_err(|error| Name::from(error.to_string()))?;
+    let bytes: Arc<[u8]> = document.bytes;
+    let text: Name = std::str::from_utf8(&bytes).map_err(|_| Name::from("it is not UTF-8 text"))?.into();
+    let child = FrozenChild {
+        request: of_request,
+        location: document.location.relative_to(&reading.folder),
+        digest: document.digest,
+        text: text.clone(),
+    };
+    pinned.documents.insert(key, child);
+    Ok(text)
+}

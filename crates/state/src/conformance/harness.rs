@@ -1,0 +1,111 @@
+//! What the cases share: a place with a clock, a writer, and how a case fails.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::host::TestHost;
+use crate::entry::Entry;
+use crate::error::StoreError;
+use crate::instance::{InstanceName, Revision};
+use crate::lease::Lease;
+use crate::seal::Sealer;
+use crate::store::Store;
+
+/// How a store is opened on a place, as another process would, on a machine of the caller's.
+pub type Open = Box<dyn Fn(Sealer, Arc<TestHost>) -> Box<dyn Store>>;
+
+/// A place that is empty at first, and the machine that stores on it run on.
+pub(super) struct Place {
+    open: Open,
+    host: Arc<TestHost>,
+}
+
+impl Place {
+    pub(super) fn new(open: Open) -> Place {
+        Place { open, host: Arc::new(TestHost::at(NOW)) }
+    }
+
+    pub(super) fn open(&self, sealer: Sealer) -> Box<dyn Store> {
+        (self.open)(sealer, self.host.clone())
+    }
+
+    /// The store, once the clock stands at this second.
+    pub(super) fn at<'s, S>(&self, now: i64, store: &'s S) -> &'s S {
+        self.host.set(now);
+        store
+    }
+}
+
+/// Why a case failed.
+pub(super) struct Failed(pub(super) String);
+
+impl From<StoreError> for Failed {
+    fn from(error: StoreError) -> Failed {
+        let cause = std::error::Error::source(&error).map(|cause| format!(" ({cause})")).unwrap_or_default();
+        Failed(format!("unexpected error: {error}{cause}"))
+    }
+}
+
+macro_rules! check {
+    ($holds:expr, $($why:tt)+) => {
+        if !$holds {
+            return Err(Failed(format!($($why)+)));
+        }
+    };
+}
+
+macro_rules! check_eq {
+    ($found:expr, $wanted:expr, $what:expr) => {
+        match (&$found, &$wanted) {
+            (found, wanted) => check!(*found == *wanted, "{}: {:?} instead of {:?}", $what, found, wanted),
+        }
+    };
+}
+
+macro_rules! check_err {
+    ($result:expr, $error:pat, $what:expr) => {
+        match $result {
+            Err($error) => {}
+            Err(other) => return Err(Failed(format!("{}: refused as `{other}`", $what))),
+            Ok(_) => return Err(Failed(format!("{}: not refused", $what))),
+        }
+    };
+}
+
+pub(super) const MINUTE: Duration = Duration::from_secs(60);
+pub(super) const NOW: i64 = 1_700_000_000;
+
+pub(super) fn instance(name: &str) -> InstanceName {
+    InstanceName::from_free_text(name)
+}
+
+/// A writer with a lease, who remembers the revision.
+pub(super) struct Hand<'s> {
+    pub(super) store: &'s dyn Store,
+    pub(super) lease: Lease,
+    pub(super) revision: Revision,
+}
+
+impl<'s> Hand<'s> {
+    pub(super) async fn take(store: &'s dyn Store, name: &str) -> Result<Hand<'s>, Failed> {
+        let lease = store.lease(&instance(name), "ann@host (1)", MINUTE).await?;
+        let revision = lease.revision;
+        check_eq!(store.head(&lease.instance).await?, revision, "where the instance stands under a new lease");
+        Ok(Hand { store, lease, revision })
+    }
+
+    pub(super) async fn commit(&mut self, entries: Vec<Entry>) -> Result<(), Failed> {
+        let revision = self.store.commit(&self.lease, self.revision, entries).await?;
+        check_eq!(revision, Revision(self.revision.0 + 1), "the revision after a commit");
+        self.revision = revision;
+        Ok(())
+    }
+
+    pub(super) async fn refused(&self, entries: Vec<Entry>) -> Result<Revision, StoreError> {
+        self.store.commit(&self.lease, self.revision, entries).await
+    }
+
+    pub(super) async fn release(self) -> Result<(), Failed> {
+        Ok(self.store.release(&self.lease).await?)
+    }
+}

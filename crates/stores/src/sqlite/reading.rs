@@ -1,0 +1,59 @@
+//! What reads the file: a connection in a transaction, and how the file is to be understood.
+//!
+//! Not here: what is read. Each kind of row has a file of its own.
+
+use std::path::Path;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row};
+use state::seal::Sealer;
+use state::{Host, StoreError};
+
+use super::failure::failed;
+
+/// The version of the format written here. Older ones are readable, newer ones refused.
+pub(super) const FORMAT: i64 = 4;
+
+/// How far an instance's number is shifted in the id of an entry.
+pub(super) const SHIFT: u32 = 40;
+
+/// Reads from one connection; whoever calls has begun a transaction on it.
+pub(super) struct Reading<'a> {
+    pub(super) connection: &'a Connection,
+    /// The format of the file.
+    pub(super) format: i64,
+    /// Whether it has digests.
+    pub(super) has_digests: bool,
+    /// Nothing is decided by what is read: what cannot be checked, because the key is not at hand, is told all the same.
+    pub(super) only_looks: bool,
+    pub(super) path: &'a Path,
+    pub(super) sealer: &'a Sealer,
+    pub(super) host: &'a dyn Host,
+}
+
+pub(super) fn text<'r>(row: &'r Row<'_>, column: usize) -> Result<&'r [u8], rusqlite::Error> {
+    match row.get_ref(column)? {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Ok(bytes),
+        other => Err(rusqlite::Error::InvalidColumnType(column, "body".into(), other.data_type())),
+    }
+}
+
+impl Reading<'_> {
+    /// The same for who only looks.
+    pub(super) fn looking(self) -> Self {
+        Reading { only_looks: true, ..self }
+    }
+
+    /// The records as they lie since format 2.
+    pub(super) fn records_table(&self) -> &'static str {
+        match self.format {
+            1 => "(SELECT instance << 40 | position AS id, address, entry FROM records)",
+            _ => "records",
+        }
+    }
+
+    /// The error for what SQLite said.
+    pub(super) fn at(&self, error: rusqlite::Error) -> StoreError {
+        failed(self.path, error)
+    }
+}

@@ -1,0 +1,154 @@
+//! Children: their inputs are declared, none is missing, and what is passed to them fits.
+
+use std::collections::{HashMap, HashSet};
+
+use blueprint::{Child, Expr, ExprKind, Name, TypeId, Value};
+use diag::{Diagnostics, Severity};
+use dialects::{Mistake, Part, Place, SpecAt};
+use provider::TypeRef;
+
+use super::known::Known;
+use super::policies::Policies;
+use crate::check::{Checker, Passed, codes, pass_down};
+use crate::documents::whole::read_by;
+
+impl Checker<'_> {
+    /// Checks every child, and notes what it is passed.
+    pub(crate) fn children_by_value(&mut self, known: &Known<'_>) {
+        self.child_definitions(known);
+        self.child_inputs_by_value(known);
+    }
+
+    /// What is written about children themselves: their definition, where they are groups, and their policies.
+    fn child_definitions(&mut self, known: &Known<'_>) {
+        let blueprint = self.blueprint;
+        for (name, child) in &blueprint.children {
+            let mut found = Diagnostics::new();
+            let ty = child.expansion.as_ref().map(|it| self.catalogs.resource_type(&TypeId::from(&it.kind.item)));
+            let ty = ty.as_ref().and_then(|ty| if let TypeRef::Known(ty) = ty { Some(ty) } else { None });
+            let there = child.condition.as_ref().is_none_or(|it| !known.is_false(it));
+            self.removal(child.removal.as_deref(), known);
+            // No group and no child can be kept as a snapshot.
+            let policies = Policies {
+                type_name: child.stands_for.as_ref().map_or_else(
+                    || child.path.as_literal().and_then(Value::as_text).unwrap_or_default(),
+                    |written| &written.item,
+                ),
+                removal: child.removal.as_deref(),
+                update: match &child.expansion {
+                    Some(expansion) => expansion.policy.as_ref(),
+                    // A document gets to know what is said of it.
+                    None => child.inputs.iter().find_map(|(input, said)| match &said.kind {
+                        ExprKind::Map(said) if self.rules.children.is_passed_undeclared(&input.item) => {
+                            said.iter().find(|(key, _)| key.item.as_ref() == "update_policy").map(|(_, policy)| policy)
+                        }
+                        _ => None,
+                    }),
+                },
+                allowed: ty.and_then(|ty| ty.update_policy.as_ref()),
+                snapshots: false,
+            };
+            if let Some(own) = read_by(child).into_iter().find(|read| read.item == *name).filter(|_| there) {
+                let mut itself = codes::SELF_REFERENCE
+                    .new(format!("`{name}` reads itself"))
+                    .label(own.span, "this is the resource being defined")
+                    .help("take the reference away");
+                let round = [(name.as_ref(), policies.type_name)];
+                itself.words = self.rules.messages.of(&Mistake::Circle(&round)).map(Box::new);
+                found.push(itself);
+            }
+            if there {
+                self.policies(name, policies, known, &mut found);
+            }
+            let Some(expansion) = child.expansion.as_ref().filter(|_| there) else {
+                self.found.append(found);
+                continue;
+            };
+            let place = Place::new(Part::Spec, name, &expansion.spec);
+            self.attributes(place, &mut found);
+            let value = known.value_at(place, &mut found);
+            let ty = self.catalogs.resource_type(&TypeId::from(&expansion.kind.item));
+            if let (Some(value), TypeRef::Known(ty)) = (value, ty) {
+                let (expr, holder) = (&expansion.spec, expansion.spec_key);
+                let at = SpecAt { expr, holder, resource: name, part: Part::Spec };
+                self.fit(&value, at, &ty.schema, &mut found);
+            }
+            self.found.append(found);
+        }
+    }
+
+    /// Inputs of children are declared, none is missing, and what is handed to them fits.
+    fn child_inputs_by_value(&mut self, known: &Known<'_>) {
+        for (at, (name, child)) in self.blueprint.children.iter().enumerate() {
+            let mut found = Diagnostics::new();
+            let passed = self.child_by_value(at, name, child, known, &mut found);
+            self.passed.push(passed);
+            // What is not there is looked at too, but can be no mistake.
+            if child.condition.as_ref().is_some_and(|it| known.is_false(it)) {
+                found.iter_mut().for_each(|one| one.severity = Severity::Note);
+            }
+            self.found.append(found);
+        }
+    }
+
+    fn child_by_value(
+        &self,
+        at: usize,
+        name: &Name,
+        child: &Child,
+        known: &Known<'_>,
+        found: &mut Diagnostics,
+    ) -> Option<Passed> {
+        let mut values: HashMap<*const Expr, Option<Value>, foldhash::fast::FixedState> = HashMap::default();
+        for (input, value) in &child.inputs {
+            // What a group is given is a part of its definition, and said of that.
+            let place = Place::given(name, &input.item, value);
+            if child.expansion.is_some() {
+                values.insert(value, known.value(value, &mut Diagnostics::new()));
+                continue;
+            }
+            values.insert(value, known.value_at(place, found));
+            self.attributes(place, found);
+        }
+        let included = &self.child(at)?.checked;
+        let below = &included.blueprint;
+        if let Some(written) = &child.stands_for
+            && let TypeRef::Known(ty) = self.catalogs.resource_type(&TypeId::from(&written.item))
+        {
+            let attributes: Vec<Name> = ty.attribute_names().map(|(name, _)| name.clone()).collect();
+            included.rules.children.stand_for(below, written, &ty.schema, &attributes, found);
+        }
+        let inputs = &below.inputs;
+        // Not by its name where it has another one: members of a group all make the same mistake, which is said once.
+        let written = child.stands_for.as_ref().map(|written| written.item.as_ref());
+        let written = written.or_else(|| child.path.as_literal()?.as_text());
+        let document = written.map_or_else(|| format!("the document of `{name}`"), |written| format!("`{written}`"));
+        for (given, _) in &child.inputs {
+            if !inputs.contains_key(&given.item) && !self.rules.children.is_passed_undeclared(&given.item) {
+                let mut unknown = codes::UNKNOWN_SPEC_FIELD
+                    .new(format!("{document} has no parameter `{}`", given.item))
+                    .label(given.span, "not declared there")
+                    .help_nearest(&given.item, inputs.keys().map(|name| name.as_ref()));
+                let mistake = Mistake::NoInput { child: name, input: &given.item };
+                unknown.words = self.rules.messages.of(&mistake).map(Box::new);
+                found.push(unknown);
+            }
+        }
+        let given: HashSet<&Name, foldhash::fast::FixedState> =
+            child.inputs.iter().map(|(given, _)| &given.item).collect();
+        for (input, declared) in inputs {
+            if !given.contains(input) && declared.default.is_none() {
+                let mut missing = codes::MISSING_SPEC_FIELD
+                    .new(format!("{document} needs its parameter `{input}`"))
+                    .label(child.span, format!("`{input}` is not given and has no default"));
+                let mistake = Mistake::InputMissing { child: name, input };
+                missing.words = self.rules.messages.of(&mistake).map(Box::new);
+                found.push(missing);
+            }
+        }
+        let value = |expr: &Expr| values.get(&std::ptr::from_ref(expr)).cloned().flatten();
+        pass_down(child, below, &included.rules, value, found, |one, input, expr| {
+            self.rules.messages.complete_at(one, &Place::given(name, input, expr));
+        })
+    }
+}

@@ -1,0 +1,30 @@
+//! Exports: what they read exists.
+
+use blueprint::{Head, Type};
+use diag::{Diagnostic, Severity};
+use dialects::{Part, Place};
+
+use super::known::Known;
+use crate::check::Checker;
+
+impl Checker<'_> {
+    /// Checks every export, and gives their types, which nothing is known of.
+    pub(crate) fn exports_by_value(&mut self, known: &Known<'_>) -> Vec<Type> {
+        let blueprint = self.blueprint;
+        for (name, export) in &blueprint.exports {
+            let place = Place::new(Part::Export, name, &export.field);
+            // What is not shown stands for whatever may be read, and is no mistake before it is.
+            if !export.hidden {
+                self.gone(place, &export.field, known);
+            }
+            export.field.references(&mut |reference| {
+                let found = self.attribute(place, reference);
+                // What a child does not export fails only the output that reads it.
+                let only_a_warning = export.may_fail && matches!(reference.head, Head::Child(_));
+                let severity = |one: Diagnostic| if only_a_warning { one.graded(Severity::Warning) } else { one };
+                self.found.extend(found.map(severity));
+            });
+        }
+        vec![Type::Any; blueprint.exports.len()]
+    }
+}

@@ -1,0 +1,126 @@
+//! What expressions come to before anything exists: Unknown where that depends on the world or on inputs not given yet.
+
+use std::cell::Cell;
+
+use blueprint::{Blueprint, Expr, ExprKind, Head, Ref, Value};
+use diag::Diagnostics;
+use dialects::rules::MessageRules;
+use dialects::{Part, Place};
+use expr::{Ask, AskFailure, FunctionTable, Read, Scope, Stop};
+
+use crate::graph::{Graph, Node};
+
+/// What is known of a document before anything exists.
+pub(crate) struct Known<'k> {
+    /// Inputs by position, where they are known.
+    inputs: Option<&'k [Value]>,
+    blueprint: &'k Blueprint,
+    /// Named intermediate values by position.
+    locals: Vec<Value>,
+    functions: &'k FunctionTable,
+    messages: &'static dyn MessageRules,
+    /// What values have taken so far.
+    meter: Cell<expr::Meter>,
+}
+
+impl<'k> Known<'k> {
+    /// Evaluates the named intermediate values of a document in the order of `graph`. What is wrong with them goes to `found`.
+    pub(crate) fn new(
+        blueprint: &'k Blueprint,
+        inputs: Option<&'k [Value]>,
+        functions: &'k FunctionTable,
+        messages: &'static dyn MessageRules,
+        graph: &Graph,
+        found: &mut Diagnostics,
+    ) -> Known<'k> {
+        let locals = vec![Value::unknown(None, None); blueprint.locals.len()];
+        // The settings apply where documents are evaluated; here a value that would take too much is just unknown.
+        let meter = Cell::new(expr::Meter::new(Some(expr::MOST), None));
+        let mut known = Known { inputs, blueprint, locals, functions, messages, meter };
+        for node in graph.order() {
+            let Node::Local(at) = node else { continue };
+            let Some((name, local)) = blueprint.locals.get_index(at as usize) else { continue };
+            if let Some(value) = known.value_at(Place::new(Part::Local, name, &local.value), found) {
+                known.locals[at as usize] = value;
+            }
+        }
+        known
+    }
+
+    /// Whether a condition is known not to hold.
+    pub(crate) fn is_false(&self, condition: &Expr) -> bool {
+        matches!(self.value(condition, &mut Diagnostics::new()), Some(Value::Bool(false) | Value::Null))
+    }
+
+    /// What the parts of an expression come to; those in error, which has been said, are unknown.
+    pub(crate) fn parts(&self, expr: &Expr) -> Value {
+        match &expr.kind {
+            ExprKind::List(items) => Value::list(items.iter().map(|item| self.parts(item))),
+            ExprKind::Map(entries) => {
+                Value::map(entries.iter().map(|(key, value)| (key.item.clone(), self.parts(value))).collect::<Vec<_>>())
+            }
+            _ => self.value(expr, &mut Diagnostics::new()).unwrap_or_else(|| Value::unknown(None, None)),
+        }
+    }
+
+    /// The same, the dialect completing what is said of mistakes in an expression that stands there.
+    pub(crate) fn value_at(&self, place: Place<'_>, found: &mut Diagnostics) -> Option<Value> {
+        let mut mine = Diagnostics::new();
+        let value = self.value(place.expr, &mut mine);
+        mine.iter_mut().for_each(|one| self.messages.complete_at(one, &place));
+        found.append(mine);
+        value
+    }
+
+    /// What an expression comes to; none where it is in error, which goes to `found`, or asks something of the world.
+    pub(crate) fn value(&self, expr: &Expr, found: &mut Diagnostics) -> Option<Value> {
+        let mut frame = KnownFrame { known: self, meter: self.meter.get() };
+        let mut mine = Diagnostics::new();
+        let outcome = expr::evaluate(expr, self.functions.of(self.blueprint.dialect), &mut frame, &mut mine);
+        found.append(mine);
+        self.meter.set(frame.meter);
+        match outcome {
+            Ok(value) => Some(value),
+            Err(Stop::Failed(diagnostic)) => {
+                found.push(*diagnostic);
+                None
+            }
+            Err(_) => None,
+        }
+    }
+}
+
+struct KnownFrame<'f, 'k> {
+    known: &'f Known<'k>,
+    meter: expr::Meter,
+}
+
+impl Scope for KnownFrame<'_, '_> {
+    fn read(&mut self, reference: &Ref) -> Result<Read, Stop> {
+        let blueprint = self.known.blueprint;
+        let value = match &reference.head {
+            Head::Input(name) => {
+                let at = blueprint.inputs.get_index_of(name);
+                at.and_then(|at| self.known.inputs?.get(at).cloned())
+            }
+            Head::Local(name) => blueprint.locals.get_index_of(name).map(|at| self.known.locals[at].clone()),
+            _ => None,
+        };
+        match value {
+            Some(value) => Ok(Read { value, used: 0 }),
+            None => Ok(Read { value: Value::unknown(None, None), used: reference.path.len() }),
+        }
+    }
+
+    fn answer(&mut self, _: &Ask) -> Option<Result<Value, AskFailure>> {
+        Some(Ok(Value::unknown(None, None)))
+    }
+
+    fn meter(&mut self) -> Option<&mut expr::Meter> {
+        Some(&mut self.meter)
+    }
+
+    fn link(&mut self, _: &str, _: &str) -> Result<Value, Stop> {
+        Ok(Value::unknown(None, None))
+    }
+}

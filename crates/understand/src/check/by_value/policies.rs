@@ -1,0 +1,55 @@
+//! Policies: what is written about removal and updates is something that the type can do.
+
+use std::sync::Arc;
+
+use blueprint::{Expr, Name};
+use diag::Diagnostics;
+use dialects::{Mistake, Part, Place, SpecAt};
+
+use super::known::Known;
+use crate::check::Checker;
+
+/// What is said of the removal and the updates of a thing, and what its type can do.
+pub(super) struct Policies<'p> {
+    pub(super) type_name: &'p str,
+    pub(super) removal: Option<&'p Expr>,
+    pub(super) update: Option<&'p Expr>,
+    pub(super) allowed: Option<&'p Arc<blueprint::Schema>>,
+    pub(super) snapshots: bool,
+}
+
+impl Checker<'_> {
+    /// What is said of the removal of a thing is one of the words for it, also where the thing is not there.
+    pub(super) fn removal(&mut self, removal: Option<&Expr>, known: &Known<'_>) {
+        let Some(removal) = removal else { return };
+        let Some(said) = known.value(removal, &mut Diagnostics::new()).filter(|said| !said.has_unknown()) else {
+            return;
+        };
+        let refused = self.rules.specs.removal(&said.revealed(), &self.blueprint.version);
+        self.found.extend(refused.map(|refused| refused.label(removal.span, "this is what it comes to")));
+    }
+
+    /// What is said of removal and of updates is something that the type can do.
+    pub(super) fn policies(&self, name: &Name, policies: Policies<'_>, known: &Known<'_>, found: &mut Diagnostics) {
+        if let Some(removal) = policies.removal
+            && let Some(word) = known.value_at(Place::new(Part::Removal, name, removal), found)
+            && word.revealed().as_text().is_some_and(|word| word.eq_ignore_ascii_case("snapshot"))
+            && !policies.snapshots
+        {
+            let mut none = dialects::codes::INVALID_DELETION_POLICY
+                .new(format!("no snapshot can be taken of a `{}`", policies.type_name))
+                .label(removal.span, "not possible for this type");
+            none.words = self.rules.messages.of(&Mistake::NoSnapshot(name)).map(Box::new);
+            found.push(none);
+        }
+        let Some(policy) = policies.update else { return };
+        let none = Arc::new(blueprint::Schema::default());
+        let schema = policies.allowed.unwrap_or(&none);
+        let place = Place::new(Part::UpdatePolicy, name, policy);
+        self.attributes(place, found);
+        if let Some(value) = known.value_at(place, found) {
+            let at = SpecAt { expr: policy, holder: policy.span, resource: name, part: Part::UpdatePolicy };
+            self.fit(&value, at, schema, found);
+        }
+    }
+}

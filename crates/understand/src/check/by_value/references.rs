@@ -1,0 +1,99 @@
+//! Attributes that are read: they exist, and so does what they are read of.
+
+use blueprint::{AccessorKind, Expr, ExprKind, Head, Ref, Value};
+use diag::{Diagnostic, Diagnostics};
+use dialects::{Absence, Mistake, Place};
+
+use super::known::Known;
+use crate::check::Checker;
+use crate::check::providers::TypeOf;
+
+impl Checker<'_> {
+    /// Attributes that are read of what is not there, where the dialect refuses that even if it would fail nothing else.
+    pub(super) fn gone(&mut self, place: Place<'_>, expr: &Expr, known: &Known<'_>) {
+        match &expr.kind {
+            ExprKind::Choice(choice) => match known.value(&choice.condition, &mut Diagnostics::new()) {
+                Some(Value::Bool(true)) => self.gone(place, &choice.then, known),
+                Some(Value::Bool(false)) => self.gone(place, &choice.otherwise, known),
+                _ => {}
+            },
+            ExprKind::List(items) => items.iter().for_each(|item| self.gone(place, item, known)),
+            ExprKind::Map(entries) => {
+                entries.iter().for_each(|(_, value)| self.gone(place, value, known));
+            }
+            ExprKind::Call(call) => {
+                let arguments = call.arguments.iter();
+                arguments.for_each(|argument| self.gone(place, &argument.value, known));
+            }
+            ExprKind::Access(inner, _) => self.gone(place, inner, known),
+            ExprKind::Ref(reference) => {
+                let (name, condition) = match &reference.head {
+                    Head::Resource { name, .. } => {
+                        (name, self.blueprint.resources.get(name).and_then(|it| it.condition.as_deref()))
+                    }
+                    Head::Child(name) => (name, self.blueprint.children.get(name).and_then(|it| it.condition.as_ref())),
+                    _ => return,
+                };
+                let Some(condition) = condition.filter(|it| known.is_false(it)) else { return };
+                let Absence::Mistake(code) = self.rules.references.absence() else { return };
+                if !self.rules.references.reads_attribute(reference) {
+                    return;
+                }
+                let mistake = Mistake::GoneAttribute { of: name, at: (place, reference.head_span) };
+                let words = self.rules.messages.of(&mistake);
+                let mut gone = code.new(format!("`{name}` is not there"));
+                gone = gone.label(reference.head_span, "read here").label(condition.span, "this is false");
+                gone.words = words.map(Box::new);
+                self.found.push(gone);
+            }
+            _ => {}
+        }
+    }
+
+    /// Fields that an expression reads of resources, and exports that it reads of children, exist.
+    pub(super) fn attributes(&self, place: Place<'_>, found: &mut Diagnostics) {
+        place.expr.references(&mut |reference| found.extend(self.attribute(place, reference)));
+    }
+
+    pub(super) fn attribute(&self, place: Place<'_>, reference: &Ref) -> Option<Diagnostic> {
+        let words = |of: &str, attribute: &str| {
+            let at = Some((place, reference.head_span));
+            self.rules.messages.of(&Mistake::NoAttribute { of, attribute, at }).map(Box::new)
+        };
+        match &reference.head {
+            Head::Resource { name, .. } => {
+                let at = self.blueprint.resources.get_index_of(name)?;
+                let TypeOf::Known(ty) = &self.resources[at] else { return None };
+                let accessor = reference.path.get(1)?;
+                let AccessorKind::Name(attribute) = &accessor.kind else { return None };
+                if ty.attribute(attribute).is_some() {
+                    return None;
+                }
+                let mut nothing = expr::codes::UNKNOWN_FIELD
+                    .new(format!("`{name}` has no attribute `{attribute}`"))
+                    .label(accessor.span, format!("`{}` has no such attribute", ty.name))
+                    .help_nearest(attribute, ty.attribute_names().map(|(name, _)| name.as_ref()));
+                nothing.words = words(name, attribute);
+                Some(nothing)
+            }
+            Head::Child(name) => {
+                let at = self.blueprint.children.get_index_of(name)?;
+                let included = self.child(at)?;
+                let accessor = reference.path.first()?;
+                let AccessorKind::Name(export) = &accessor.kind else { return None };
+                if included.checked.blueprint.exports.contains_key(export) {
+                    return None;
+                }
+                let exports = &included.checked.blueprint.exports;
+                let shown = exports.iter().filter(|(_, export)| !export.hidden).map(|(name, _)| name.as_ref());
+                let mut nothing = expr::codes::UNKNOWN_FIELD
+                    .new(format!("`{name}` has no attribute `{export}`"))
+                    .label(accessor.span, "its document has no such output")
+                    .help_nearest(export, shown);
+                nothing.words = words(name, export);
+                Some(nothing)
+            }
+            _ => None,
+        }
+    }
+}

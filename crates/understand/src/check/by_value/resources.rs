@@ -1,0 +1,110 @@
+//! Resources: what their specs and policies come to fits their types.
+
+use std::collections::HashSet;
+
+use blueprint::{Head, Name, Resource};
+use diag::{Diagnostics, Severity, Span};
+use dialects::{Mistake, Part, Place, SpecAt};
+
+use super::known::Known;
+use super::policies::Policies;
+use crate::check::providers::TypeOf;
+use crate::check::{Checker, codes};
+
+impl Checker<'_> {
+    /// Checks every resource.
+    pub(crate) fn resources_by_value(&mut self, known: &Known<'_>) {
+        let blueprint = self.blueprint;
+        let mut gone: HashSet<Span, foldhash::fast::FixedState> = HashSet::default();
+        for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
+            // What is not there is looked at too, but can be no mistake.
+            let condition = resource.condition.as_deref();
+            let there = condition.is_none_or(|it| !known.is_false(it));
+            self.removal(resource.removal.as_deref(), known);
+            let mut mine = Diagnostics::new();
+            match &resource.switched_off {
+                Some(spec) => {
+                    let whole = Resource { spec: (**spec).clone(), switched_off: None, ..resource.clone() };
+                    self.resource_by_value(at, name, &whole, known, &mut mine);
+                }
+                None => self.resource_by_value(at, name, resource, known, &mut mine),
+            }
+            if there {
+                self.found.append(mine);
+            } else {
+                self.found.extend(mine.iter().map(|one| one.clone().graded(Severity::Note)));
+                gone.insert(resource.type_name.span);
+            }
+        }
+        if !gone.is_empty() {
+            // Nor can its type be one that nobody knows.
+            let all = std::mem::take(&mut self.found);
+            self.found.extend(all.iter().map(|one| {
+                let one = one.clone();
+                if gone.contains(&one.span()) { one.graded(Severity::Note) } else { one }
+            }));
+        }
+    }
+
+    fn resource_by_value(
+        &self,
+        at: usize,
+        name: &Name,
+        resource: &Resource,
+        known: &Known<'_>,
+        found: &mut Diagnostics,
+    ) {
+        resource.spec.references(&mut |reference| {
+            if matches!(&reference.head, Head::Resource { name: read, .. } if read == name) {
+                let mut itself = codes::SELF_REFERENCE
+                    .new(format!("`{name}` reads itself"))
+                    .label(reference.head_span, "this is the resource being defined")
+                    .help("take the reference away");
+                let round = [(name.as_ref(), resource.type_name.item.as_ref())];
+                itself.words = self.rules.messages.of(&Mistake::Circle(&round)).map(Box::new);
+                found.push(itself);
+            }
+        });
+        if let Some(id) = &resource.lifecycle.external
+            && let Some(needed) = resource.depends_on.first()
+        {
+            let mut depends = codes::EXTERNAL_DEPENDENCY
+                .new(format!("`{name}` exists elsewhere and cannot depend on `{}`", needed.item))
+                .label(needed.span, "named here");
+            let mistake = Mistake::ExternalDepends { type_name: &resource.type_name.item, id };
+            depends.words = self.rules.messages.of(&mistake).map(Box::new);
+            found.push(depends);
+        }
+        let spec = Place::new(Part::Spec, name, &resource.spec);
+        // Of what takes anything nothing is evaluated.
+        let takes_anything = matches!(&self.resources[at], TypeOf::Known(ty) if ty.takes_anything());
+        if !takes_anything {
+            self.attributes(spec, found);
+        }
+        if let Some(metadata) = &resource.metadata.custom {
+            let metadata = Place::new(Part::Metadata, name, metadata);
+            self.attributes(metadata, found);
+            let _ = known.value_at(metadata, found);
+        }
+        if let TypeOf::Known(ty) = &self.resources[at] {
+            let policies = Policies {
+                type_name: &ty.name,
+                removal: resource.removal.as_deref(),
+                update: resource.update_policy.as_deref().filter(|_| !takes_anything),
+                allowed: ty.update_policy.as_ref(),
+                snapshots: ty.capabilities.snapshots || takes_anything,
+            };
+            self.policies(name, policies, known, found);
+        }
+        if takes_anything {
+            return;
+        }
+        // Where a part is in error the others are looked at all the same.
+        let value = known.value_at(spec, found).unwrap_or_else(|| known.parts(&resource.spec));
+        if let Some(schema) = self.resources[at].schema() {
+            let (expr, holder) = (&resource.spec, resource.spec_key);
+            let at = SpecAt { expr, holder, resource: name, part: Part::Spec };
+            self.fit(&value, at, schema, found);
+        }
+    }
+}
