@@ -287,7 +287,7 @@ impl Apply {
         self.count_down(task, effects);
     }
 
-    /// A thing is accepted and in the state, but not stable yet: readers go on, others wait (reference 5.3).
+    /// A thing is accepted and in the state, but not stable yet: readers go on, others wait (decision 5.3).
     pub(crate) fn configured(&mut self, task: u32, effects: &mut Vec<Effect>) {
         let Some(decided) = self.decided(task) else { return };
         self.running[task as usize].progress = Progress::Configured;
@@ -550,7 +550,7 @@ impl Apply {
     }
 }
 
-/// How long to wait before a thing is looked at again: 0.5 s growing by 1.5 to 10 s (ruling S65).
+/// How long to wait before a thing is looked at again: 0.5 s growing by 1.5 to 10 s (decision S65).
 fn growing(looks: u32) -> Duration {
     let ms = 500.0 * 1.5_f64.powi(looks.min(20) as i32);
     Duration::from_millis(ms.min(10_000.0) as u64)

@@ -1,4 +1,4 @@
-//! Carrying out what links do by steps of their own (reference 3.2).
+//! Carrying out what links do by steps of their own (decision 3.2).
 //!
 //! A phase is an update of its target: the target's spec as it was last sent, with what the link contributes, or without
 //! it. What is about to be written stands in the link's record, marked open, before the call, and closed after it: the

@@ -44,7 +44,7 @@ pub enum OnFailure {
     Stop,
     /// Only what depends on it is left out.
     KeepGoing,
-    /// As `Stop`; then everything goes back to the last generation that ended well (reference 5.3). To the machine itself
+    /// As `Stop`; then everything goes back to the last generation that ended well (decision 5.3). To the machine itself
     /// it is `Stop`: what follows is another plan (`shell::operate`).
     Rollback,
 }
@@ -52,7 +52,7 @@ pub enum OnFailure {
 /// How to carry a plan out.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// At most this many calls at once (ruling S64).
+    /// At most this many calls at once (decision S64).
     pub parallelism: usize,
     /// What to do when a step fails.
     pub on_failure: OnFailure,

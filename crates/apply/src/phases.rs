@@ -1,4 +1,4 @@
-//! The phases of links: what a link writes into one target, or takes out of it, by a step of its own (reference 3.2).
+//! The phases of links: what a link writes into one target, or takes out of it, by a step of its own (decision 3.2).
 //!
 //! A phase is an update of its target. Steps on one target stand in line, and each is a call of its own; where very many
 //! do, a call carries out as many as the target has had before, so that its whole spec is worked out, compared and sent a

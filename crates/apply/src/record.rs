@@ -233,7 +233,7 @@ impl Apply {
 }
 
 /// Whether an answer keeps the contract: every computed field is there and of its kind, and what was promised is as it
-/// was promised (reference 5.3).
+/// was promised (decision 5.3).
 pub(super) fn breach(ty: &ResourceType, request: &CallRequest, applied: &Applied) -> Option<Breach> {
     if applied.id.is_empty() {
         return Some(Breach::Contract("the answer names no id".to_owned()));

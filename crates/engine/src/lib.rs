@@ -55,7 +55,7 @@ pub mod shell {
     pub use run::shell::*;
 }
 
-/// The part at which a link has failed, as its record tells; none for what is no link (reference 5.4).
+/// The part at which a link has failed, as its record tells; none for what is no link (decision 5.4).
 pub fn link_failed_at(record: &state::Record) -> Option<&str> {
     understand::links::overlay::failed_at(record)
 }

@@ -3,7 +3,7 @@
 use blueprint::{IndexMap, Name, TypeId, Value};
 use serde::{Deserialize, Serialize};
 
-/// A child document as a whole: what it shows, and what it says of itself (reference 4.2).
+/// A child document as a whole: what it shows, and what it says of itself (decision 4.2).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChildRecord {
     /// Exported values of the last operation that succeeded.

@@ -17,7 +17,7 @@ pub struct RecordOrigin {
     /// End of it.
     pub end: u32,
     /// The abstract resource of the document that a transform made it from, as addresses print; empty if none
-    /// (reference 4.2).
+    /// (decision 4.2).
     #[serde(default = "no_name", skip_serializing_if = "is_empty")]
     pub made_from: Name,
     /// The folder of the document that declares the thing, as seen from the folder of the root document; empty if it is that.
@@ -156,7 +156,7 @@ impl Record {
     }
 }
 
-/// A value that was drawn once for a call site (ruling S60).
+/// A value that was drawn once for a call site (decision S60).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Remembered {
     /// A digest of the expression; another one asks for a new value.
