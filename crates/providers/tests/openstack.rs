@@ -1,4 +1,4 @@
-//! The catalogue of OpenStack: made of the facts in the project, whole, and read type by type.
+//! The catalogue of OpenStack: it matches the facts, is complete, and is read type by type.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test stops where something is not as it should be")]
 
@@ -21,7 +21,7 @@ fn ty(name: &str) -> Arc<ResourceType> {
     openstack::catalog().resource_type(name).or_else(heat).unwrap_or_else(|| panic!("{name} is there"))
 }
 
-/// The field at a path of names; `*` leads into items.
+/// The field at a path of names. `*` leads into items.
 fn field<'f>(schema: &'f Schema, path: &[&str]) -> &'f Field {
     let [first, rest @ ..] = path else { panic!("a path names a field") };
     let mut found = &schema.fields[*first];
@@ -143,7 +143,7 @@ fn limits_and_support_status_are_read() {
     assert_eq!(field(&policy, &["rolling_update", "max_batch_size"]).constraint.min, Some(1.0));
 }
 
-/// The field at a path as waits write it.
+/// The field at a path in the notation of `waits`.
 fn leads<'f>(schema: &'f Schema, path: &str) -> &'f Field {
     let steps: Vec<&str> = path
         .split('.')
@@ -172,7 +172,7 @@ fn waits_name_existing_types_and_fields() {
     assert_eq!(count, 14);
 }
 
-/// What a field says besides words for people and what only the provider fills in.
+/// The facts of a field besides docs and computed values.
 fn comparable(field: &Field) -> Field {
     let inside = |field: &Arc<Field>| Arc::new(comparable(field));
     let kind = match &field.kind {

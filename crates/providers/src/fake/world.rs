@@ -243,8 +243,8 @@ impl World {
         }
     }
 
-    /// The resource of an id with its secrets, some of which the caller passes as `known`. A resource without an owner gets the place of
-    /// its first reader, which imports it.
+    /// The resource of an id with its secrets, some of which the caller passes as `known`. A resource without an owner
+    /// gets the place of its first reader, which imports it.
     pub(super) fn read(
         &mut self,
         resource_type: &ResourceType,
