@@ -2,9 +2,8 @@
 
 use crate::phases::shell::Chance;
 use crate::phases::{Given, Looked, Options, Surgery};
-use blueprint::Address;
+use blueprint::{Address, TypeId};
 use diag::{Diagnostics, Files};
-use provider::Catalogs;
 use state::{InstanceName, Snapshot};
 
 use crate::error::Error;
@@ -45,8 +44,8 @@ impl Session {
 
     /// Reads the catalogues of types that a change adds to the state.
     fn open_added(&self, options: &Options) {
-        let open = |name: &str| {
-            self.library.catalogs.of(Catalogs::namespace_of(name));
+        let open = |id: &TypeId| {
+            self.library.catalogs.of(id.package_name());
         };
         match &options.surgery {
             Some(Surgery::Import { type_name, .. }) => open(type_name),

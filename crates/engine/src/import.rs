@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::codes;
 use crate::phases::{Options, Surgery};
-use blueprint::{Address, Blueprint, Name};
+use blueprint::{Address, Blueprint, Name, TypeId};
 use diag::{Diagnostic, Diagnostics, Files};
 use state::InstanceName;
 
@@ -21,7 +21,7 @@ use crate::stage::{Basis, Planned};
 #[derive(Clone, Debug)]
 pub struct ImportRequest {
     /// Its type.
-    pub type_name: Name,
+    pub type_name: TypeId,
     /// Its id at the provider.
     pub id: Name,
     /// Its address in the document.
@@ -130,7 +130,7 @@ impl Session {
 }
 
 /// Why a document declares no resource of that type at that address, if so.
-fn undeclared_in(document: &Document, type_name: &Name, address: &Address) -> Option<Diagnostic> {
+fn undeclared_in(document: &Document, type_name: &TypeId, address: &Address) -> Option<Diagnostic> {
     let units = document.documents.iter().flat_map(|documents| documents.units());
     let inner = units.filter(|unit| unit.path[..] == address.path[..]).map(|unit| unit.blueprint()).next();
     let root = document.checked.as_ref().map(|checked| &*checked.blueprint);
@@ -154,7 +154,7 @@ fn not_declared(document: &str, address: &Address) -> Diagnostic {
 }
 
 /// Why a blueprint declares no resource of that type at that address, if so.
-fn undeclared(blueprint: &Blueprint, document: &str, type_name: &Name, address: &Address) -> Option<Diagnostic> {
+fn undeclared(blueprint: &Blueprint, document: &str, type_name: &TypeId, address: &Address) -> Option<Diagnostic> {
     let known = blueprint.resources.keys().map(AsRef::as_ref);
     let resource = match blueprint.resources.get(&address.name) {
         Some(resource) if address.link.is_none() => resource,

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use blueprint::{IndexMap, Name};
+use blueprint::{IndexMap, Name, TypeId};
 use dialects::Dialects;
 use expr::FunctionTable;
 use provider::{Catalog, Catalogs, LazyCatalog, Limits, Providers, TypeRef};
@@ -101,7 +101,7 @@ impl Library {
     /// Whether there is a type of a name, for dialects.
     pub fn types(&self) -> dialects::Types {
         let catalogs = self.catalogs.clone();
-        dialects::Types(Arc::new(move |name| matches!(catalogs.resource_type(name), TypeRef::Known(_))))
+        dialects::Types(Arc::new(move |name| matches!(catalogs.resource_type(&TypeId::parse(name)), TypeRef::Known(_))))
     }
 
     /// Reads the catalogues of all types in a state, so that calls about its resources have their limits.
@@ -109,10 +109,10 @@ impl Library {
         let records = snapshot.records.values().map(|record| &record.type_name);
         let open = snapshot.open.values().map(|open| &open.intent.type_name);
         let mut before = None;
-        for name in records.chain(open) {
+        for id in records.chain(open) {
             // Most are of the same type as the one before.
-            if before.replace(name).is_none_or(|before| !Name::ptr_eq(before, name)) {
-                self.catalogs.of(Catalogs::namespace_of(name));
+            if before.replace(id) != Some(id) {
+                self.catalogs.of(id.package_name());
             }
         }
     }

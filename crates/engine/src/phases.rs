@@ -1,7 +1,7 @@
 //! What front ends and sessions use of the phases: `understand`, `evaluate`, `plan`, `apply`, `run`.
 
-pub use ::apply::ask::Asking;
-pub use ::apply::machine::{Apply, Effect, Happened};
+pub use ::apply::machine::Apply;
+pub use ::apply::model::{Asking, Effect, Happened};
 pub use ::plan::batches::Batch;
 pub use ::plan::children::ChildChange;
 pub use ::plan::drift::{Drift, Drifted, Looked, drift, only};
@@ -36,6 +36,7 @@ pub use understand::pinned::{Frozen, FrozenChild, FrozenData};
 /// The machine that carries a plan out.
 pub mod apply {
     pub use ::apply::machine::*;
+    pub use ::apply::model::*;
 }
 
 /// The runtime that answers questions and carries effects out.

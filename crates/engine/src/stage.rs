@@ -8,7 +8,6 @@ use crate::phases::shell::{Clock, PlanningEvent, Shell, busy};
 use crate::phases::{Answers, Checked, Documents, FrozenDocument, Given, Options, Request, Staged};
 use blueprint::IndexMap;
 use diag::{Diagnostic, Diagnostics, Files};
-use provider::Catalogs;
 use state::{InstanceName, LeaseHolder, Snapshot};
 use tokio::sync::mpsc;
 
@@ -140,9 +139,8 @@ impl Session {
         let selection = &self.library.selection;
         let records = snapshot.records.values().map(|record| &record.type_name);
         let mut all = records.chain(snapshot.open.values().map(|open| &open.intent.type_name));
-        let unknown = |name: &&blueprint::Name| {
-            selection.simulated && !selection.knows(&self.installed, Catalogs::namespace_of(name))
-        };
+        let unknown =
+            |name: &&blueprint::TypeId| selection.simulated && !selection.knows(&self.installed, name.package_name());
         match all.find(unknown) {
             None => Ok(()),
             Some(name) => Err(Error::Usage {
@@ -339,7 +337,7 @@ fn announce(checked: &Checked, run: &mut Run, frontend: &mut dyn Frontend) {
     let types = checked.data_source_types.iter().zip(&checked.blueprint.data_sources);
     for (ty, (name, source)) in types {
         if ty.as_ref().is_some_and(|ty| ty.acts) {
-            let type_name = source.type_name.item.clone();
+            let type_name = source.type_name.item.name().clone();
             run.notice(Notice::ReadingActs { name: name.clone(), type_name }, frontend);
         }
     }
@@ -359,7 +357,7 @@ impl Planned {
         let mut reported: IndexMap<&str, ()> = IndexMap::default();
         let mut found = Diagnostics::new();
         for step in self.staged.plan.steps.iter().filter(|step| step.action != crate::phases::Action::None) {
-            let namespace = Catalogs::namespace_of(&step.type_name);
+            let namespace = step.type_name.package_name();
             let described_only = || match self.shell.catalogs.resource_type(&step.type_name) {
                 provider::TypeRef::Known(ty) => ty.capabilities.described_only,
                 _ => false,
