@@ -96,9 +96,10 @@ fn holds(key: &dialects::Key) -> String {
 
 fn types() -> String {
     let mut page = format!(
-        "# Types\n\n{NOTE}\n\nWhat a document can declare. `cyan types TYPE` shows the same on a terminal. *Required* fields must be written, \
-         *computed* ones are filled in by the provider; a change of a field that *replaces* makes the thing anew; *secret* \
-         ones never show; a *unique* value no two things may share at a time. A way as in `read.url` leads into what a field holds.\n"
+        "# Types\n\n{NOTE}\n\nThe types that a document can declare. `cyan types TYPE` shows the same on a terminal. *Required* fields must be \
+         written. *Computed* fields are set by the provider. A change of a field marked *replaces* forces a replacement. \
+         *Secret* fields never show. No two resources may have the same *unique* value at a time. A path such as `read.url` \
+         names a nested field.\n"
     );
     // Catalogues with a provider come first.
     let (offline, managed): (Vec<String>, Vec<String>) = crate::folders_in("crates/providers/src")
