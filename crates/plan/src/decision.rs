@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Name, ReplaceOrder, Resource, Value};
+use blueprint::{Address, Name, ReplaceOrder, Resource, TypeId, Value};
 use diag::Span;
 use evaluate::answers::{Answers, FrozenSeen};
 use provider::{Catalogs, ResourceType, TypeRef};
@@ -22,7 +22,7 @@ pub(crate) struct Decision {
     pub(crate) element: Option<(u32, Option<u32>)>,
     /// What of a link it is about, if it is.
     pub(crate) linked: Option<Arc<Linked>>,
-    pub(crate) type_name: Name,
+    pub(crate) type_name: TypeId,
     pub(crate) ty: Option<Arc<ResourceType>>,
     pub(crate) action: Action,
     pub(crate) reasons: Vec<Reason>,

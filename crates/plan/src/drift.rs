@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Field, IndexMap, Map, Name, Value};
+use blueprint::{Address, Field, IndexMap, Map, Name, TypeId, Value};
 use diag::{Diagnostics, Severity};
 use evaluate::answers::{Answers, FrozenSeen};
 use evaluate::patience::Patient;
@@ -28,7 +28,7 @@ pub struct Drifted {
     /// Which.
     pub address: Address,
     /// Its type.
-    pub type_name: Name,
+    pub type_name: TypeId,
     /// In what way.
     pub how: Drift,
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Breakpoint, IndexMap, Name, ReplaceOrder, Value};
+use blueprint::{Address, Breakpoint, IndexMap, Name, ReplaceOrder, TypeId, Value};
 use diag::Span;
 use serde::{Deserialize, Serialize};
 use understand::compare::Change;
@@ -145,7 +145,7 @@ pub struct Step {
     pub address: Address,
     /// Its type.
     #[serde(rename = "type")]
-    pub type_name: Name,
+    pub type_name: TypeId,
     /// What.
     pub action: Action,
     /// Why, the strongest reason first.
@@ -277,7 +277,7 @@ pub struct LinkChange {
     pub address: Address,
     /// Its kind: the types of both ends, `::` between.
     #[serde(rename = "type")]
-    pub type_name: Name,
+    pub type_name: TypeId,
     /// What: link, relink or unlink.
     pub action: Action,
     /// Why, the strongest reason first.

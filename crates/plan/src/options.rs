@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, IndexMap, Name, Value};
+use blueprint::{Address, IndexMap, Name, TypeId, Value};
 use serde::{Deserialize, Serialize};
 use state::Exported;
 
@@ -61,7 +61,7 @@ pub enum Surgery {
     /// A thing that is there is taken under management.
     Import {
         /// Its type.
-        type_name: Name,
+        type_name: TypeId,
         /// The provider's id.
         id: Name,
         /// The address it gets.

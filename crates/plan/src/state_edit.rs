@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Name, Value};
+use blueprint::{Address, Name, TypeId, Value};
 use diag::{Diagnostics, Span};
 use evaluate::answers::{Answers, FrozenSeen};
 use evaluate::world::World;
@@ -93,7 +93,7 @@ pub(crate) fn settled(mut decision: Decision, action: Action, reason: Reason) ->
 
 #[expect(clippy::too_many_arguments, reason = "each is a thing of its own; one caller")]
 pub(crate) async fn import(
-    type_name: &Name,
+    type_name: &TypeId,
     id: &Name,
     address: &Address,
     snapshot: &mut Snapshot,
@@ -108,7 +108,7 @@ pub(crate) async fn import(
         return None;
     }
     let TypeRef::Known(ty) = catalogs.resource_type(type_name) else {
-        let namespace = Catalogs::namespace_of(type_name);
+        let namespace = type_name.package_name();
         found.push(
             dialects::codes::UNKNOWN_RESOURCE_TYPE
                 .new(format!("there is no resource type `{type_name}`"))

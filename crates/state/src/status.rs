@@ -35,7 +35,7 @@ pub enum StatusWord {
     Interrupted,
     /// Never begun.
     Skipped,
-    /// The old half of a create-first replacement, waiting to be deleted.
+    /// The deposed object of a create-first replacement, waiting to be deleted.
     Deposed,
     /// Detached, left in the world.
     Retained,

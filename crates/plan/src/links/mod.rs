@@ -10,7 +10,7 @@ pub(crate) mod report;
 
 use std::sync::Arc;
 
-use blueprint::{Address, Map, Name, ReplaceOrder, Value};
+use blueprint::{Address, Map, Name, ReplaceOrder, TypeId, Value};
 use diag::{Diagnostics, Span};
 use evaluate::answers::FrozenSeen;
 use evaluate::questions;
@@ -66,7 +66,7 @@ struct WrittenAfter {
 struct Wanted {
     link: LinkAt,
     address: Address,
-    type_name: Name,
+    type_name: TypeId,
     span: Span,
     notes: Value,
     with: Vec<(Target, Contribution)>,
@@ -580,7 +580,7 @@ pub(crate) fn decided_things(draft: &Draft) -> FixedMap<Address, usize> {
 
 fn blank(
     address: Address,
-    type_name: Name,
+    type_name: TypeId,
     action: Action,
     reasons: Vec<Reason>,
     span: Span,

@@ -111,7 +111,7 @@ impl Builder<'_> {
                     Some(inner) => stack.push(inner),
                     None => found.extend(self.of.get(used).and_then(|tasks| tasks.forward).filter(|task| {
                         let decided = self.tasks[*task as usize].decision.as_ref();
-                        decided.is_some_and(|decided| types.contains(&decided.type_name))
+                        decided.is_some_and(|decided| types.iter().any(|ty| decided.type_name == *ty))
                     })),
                 }
             }

@@ -2,7 +2,7 @@
 //!
 //! Not here: links, gates, batches.
 
-use blueprint::{Address, IndexMap, Name, ReplaceOrder, Value};
+use blueprint::{Address, IndexMap, Name, ReplaceOrder, TypeId, Value};
 use evaluate::resolve::Evaluation;
 use state::Snapshot;
 use understand::documents::{address_of_group, group_key};
@@ -50,8 +50,10 @@ pub(crate) fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, ev
                 continue;
             }
             let Some(on) = builder.of.get(used).and_then(|tasks| tasks.forward) else { continue };
-            let by_type =
-                builder.tasks[on as usize].decision.as_ref().is_some_and(|used| needs_stable.contains(&used.type_name));
+            let by_type = builder.tasks[on as usize]
+                .decision
+                .as_ref()
+                .is_some_and(|used| needs_stable.iter().any(|ty| used.type_name == *ty));
             let by_name = used.path == decision.address.path && depends_on.contains(&&used.name);
             let until = if by_type || by_name { Until::Ready } else { Until::Configured };
             builder.wait(forward, on, until);
@@ -99,8 +101,8 @@ pub(crate) fn unique_conflicts(
     draft: &Draft,
 ) -> std::collections::HashSet<Address, foldhash::fast::FixedState> {
     let mut freed = std::collections::HashSet::default();
-    let mut going: IndexMap<(Name, Name, String), (Address, u32)> = IndexMap::default();
-    let unique = |decision: &Decision, spec: &Value| -> Vec<(Name, Name, String)> {
+    let mut going: IndexMap<(TypeId, Name, String), (Address, u32)> = IndexMap::default();
+    let unique = |decision: &Decision, spec: &Value| -> Vec<(TypeId, Name, String)> {
         let Some(ty) = &decision.ty else { return Vec::new() };
         let values = ty.unique_fields().filter_map(|field| {
             let value = spec.get(field).filter(|value| !value.has_unknown() && !value.is_null())?;

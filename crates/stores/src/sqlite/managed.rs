@@ -1,8 +1,8 @@
-//! What instances manage, without what else is known of them.
+//! The resources that instances manage, without the rest of their snapshots.
 //!
 //! Not here: whole snapshots (`read`).
 
-use blueprint::{Address, Name};
+use blueprint::{Address, Name, TypeId};
 use serde::Deserialize;
 use serde_json::Value as Json;
 use state::{InstanceName, Managed, Outcome, StoreError};
@@ -12,7 +12,7 @@ use super::failure::damaged;
 use super::head::{EntryRow, Head, sequence_of};
 use super::reading::Reading;
 
-/// What of an outcome says who the thing is.
+/// The identity of a resource in the body of an outcome.
 #[derive(Deserialize)]
 struct Identified {
     address: Address,
@@ -22,7 +22,7 @@ struct Identified {
 #[derive(Deserialize)]
 struct Identity {
     #[serde(rename = "type")]
-    type_name: Name,
+    type_name: TypeId,
     /// A text, or a map where it is sealed.
     #[serde(default)]
     id: Json,
@@ -71,7 +71,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn identity(&self, head: &Head, row: &EntryRow<'_>) -> Result<(Address, Name, Name), StoreError> {
+    fn identity(&self, head: &Head, row: &EntryRow<'_>) -> Result<(Address, TypeId, Name), StoreError> {
         let place = head.place(row.id);
         // Addresses and types are never sealed.
         let Identified { address, record } = body::read(self.sealer, place, false, row.body)?;
