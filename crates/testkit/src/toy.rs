@@ -12,8 +12,8 @@
 //!   label: $disk.input
 //! ```
 //!
-//! `$size` reads an input and `$disk.input` a field; `<title.txt` is the text of a file; `fill` gives every required text field
-//! its own name. A file and a schema are wanted before the document can be lowered.
+//! `$size` reads an input and `$disk.input` a field; `<title.txt` is the text of a file; `fill` gives every required
+//! text field its own name. A file and a schema are wanted before the document can be lowered.
 
 use blueprint::{
     Accessor, AccessorKind, Blueprint, Export, Expr, ExprKind, Head, Input, Kind, Name, Packages, Ref, Resource,

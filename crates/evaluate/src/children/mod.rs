@@ -11,6 +11,7 @@
 //! Not here: places that documents come from (`source`); what an expression comes to (`known`); the whole graph
 //! (`documents`).
 
+mod groups;
 mod known;
 mod refused;
 mod searches;
@@ -24,15 +25,14 @@ use std::sync::Arc;
 
 use blueprint::{Blueprint, Child, Expr, IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, FileId, Files, Span, Spanned, Trail};
-use dialects::{DialectRules, Dialects, Expanding, Surroundings};
+use dialects::{DialectRules, Dialects, Surroundings};
 use expr::{Ask, AskFailure, FunctionTable};
 use provider::Catalogs;
 use source::{Location, Request};
 use state::Snapshot;
 
 use self::known::{Found, Knowledge, Known};
-use self::wanted::answered;
-use crate::answers::GROUP;
+use self::wanted::{Answering, answered};
 use crate::patience::Patient;
 use crate::resolve::inputs::{Given, inputs_known};
 use crate::world::World;
@@ -141,7 +141,7 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
     let mut reading = Reading { world: &patient, ..reading };
     let (mut frozen, mut around) = (Frozen::default(), reading.around.clone());
     let location = reading.location.clone();
-    let root = answered(&mut reading, &mut frozen, root, &mut around, location.as_ref(), found).await;
+    let root = answered(answering(&mut reading, &mut frozen), root, &mut around, location.as_ref(), found).await;
     let blueprint = root.blueprint?;
     let rules = reading.dialects.rules(blueprint.dialect);
     let mut wrong = Diagnostics::new();
@@ -193,6 +193,12 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
     Some(reader.finish(found))
 }
 
+/// What the wants of dialects are answered with.
+fn answering<'r>(reading: &'r mut Reading<'_>, pinned: &'r mut Frozen) -> Answering<'r> {
+    let Reading { dialects, functions, catalogs, world, kept, .. } = *reading;
+    Answering { files: reading.files, dialects, functions, catalogs, world, folder: &reading.folder, kept, pinned }
+}
+
 impl Reader<'_> {
     /// Follows includes until none is left that can be.
     async fn follow(&mut self, inputs: &[Value]) {
@@ -205,22 +211,22 @@ impl Reader<'_> {
             let mut expanded: Vec<Include> = Vec::new();
             for (place, include) in std::mem::take(&mut waiting) {
                 match self.request(place, include, inputs) {
-                    Wanted::Document(request) => {
+                    IncludeStep::Document(request) => {
                         let key = FrozenRequest::new(&request, &self.reading.folder).key();
                         requests.entry(key).or_insert_with(|| (request, Vec::new())).1.push((place, include));
                     }
-                    Wanted::Answers(more) if self.reading.complete => {
+                    IncludeStep::Answers(more) if self.reading.complete => {
                         asks.extend(more.into_iter().map(|ask| (place, ask)));
                         later.push((place, include));
                     }
-                    Wanted::Searches(more) => {
+                    IncludeStep::Searches(more) => {
                         wanted.extend(more);
                         later.push((place, include));
                     }
-                    Wanted::Later => later.push((place, include)),
-                    Wanted::Group => expanded.extend(self.expand(place, include, inputs).await),
-                    Wanted::Answers(_) | Wanted::Open => self.open = true,
-                    Wanted::Nothing => {}
+                    IncludeStep::Later => later.push((place, include)),
+                    IncludeStep::Group => expanded.extend(self.expand(place, include, inputs).await),
+                    IncludeStep::Answers(_) | IncludeStep::Open => self.open = true,
+                    IncludeStep::Nothing => {}
                 }
             }
             let settled = self.data.len();
@@ -295,39 +301,39 @@ impl Reader<'_> {
     }
 
     /// What an include asks for.
-    fn request(&mut self, place: u32, include: u32, inputs: &[Value]) -> Wanted {
-        let Some((blueprint, at)) = self.child(place, include) else { return Wanted::Nothing };
-        let Some((_, child)) = blueprint.children.get_index(at) else { return Wanted::Nothing };
+    fn request(&mut self, place: u32, include: u32, inputs: &[Value]) -> IncludeStep {
+        let Some((blueprint, at)) = self.child(place, include) else { return IncludeStep::Nothing };
+        let Some((_, child)) = blueprint.children.get_index(at) else { return IncludeStep::Nothing };
         let limits = self.reading.around.settings.limits(blueprint.dialect);
         let most = self.rules_of(place).sizes.most_levels(&limits).min(MOST_LEVELS);
         if self.places[place as usize].level >= most {
             self.report((place, include), refused::too_deep(child, most));
-            return Wanted::Nothing;
+            return IncludeStep::Nothing;
         }
         if let Some(condition) = &child.condition {
             self.fixed = false;
             match self.knowledge(inputs).of(place, condition) {
                 Known::Value(value) if matches!(value.bare(), Value::Bool(false)) => {
                     self.places[place as usize].left_out.insert(include);
-                    return Wanted::Nothing;
+                    return IncludeStep::Nothing;
                 }
                 Known::Value(_) => {}
-                Known::Later => return Wanted::Later,
-                Known::Asks(more) => return Wanted::Answers(more),
-                Known::Searches(more) => return Wanted::Searches(more),
+                Known::Later => return IncludeStep::Later,
+                Known::Asks(more) => return IncludeStep::Answers(more),
+                Known::Searches(more) => return IncludeStep::Searches(more),
                 Known::Failed(why) => {
                     let why = why.filter(|_| self.reading.complete);
                     why.into_iter().for_each(|why| self.report((place, include), *why));
-                    return Wanted::Open;
+                    return IncludeStep::Open;
                 }
             }
         }
         if let Some(expansion) = &child.expansion {
             return match self.knowledge(inputs).of(place, &expansion.spec) {
-                Known::Asks(more) => Wanted::Answers(more),
-                Known::Later => Wanted::Later,
-                Known::Searches(more) => Wanted::Searches(more),
-                Known::Value(_) | Known::Failed(_) => Wanted::Group,
+                Known::Asks(more) => IncludeStep::Answers(more),
+                Known::Later => IncludeStep::Later,
+                Known::Searches(more) => IncludeStep::Searches(more),
+                Known::Value(_) | Known::Failed(_) => IncludeStep::Group,
             };
         }
         let mut parts: Vec<(&Expr, &str)> = vec![(&child.path, "path")];
@@ -338,7 +344,7 @@ impl Reader<'_> {
         for (expr, what) in parts {
             // What is written out and is no text, or none, is wrong for itself.
             if what == "path" && expr.as_literal().is_some_and(|value| value.as_text().is_none_or(str::is_empty)) {
-                return Wanted::Nothing;
+                return IncludeStep::Nothing;
             }
             let known = match expr.as_literal() {
                 Some(value) => Known::Value(value.clone()),
@@ -349,16 +355,16 @@ impl Reader<'_> {
             };
             let value = match known {
                 Known::Value(value) => value,
-                Known::Later => return Wanted::Later,
+                Known::Later => return IncludeStep::Later,
                 Known::Asks(more) => {
                     asks.extend(more);
                     continue;
                 }
-                Known::Searches(more) => return Wanted::Searches(more),
+                Known::Searches(more) => return IncludeStep::Searches(more),
                 Known::Failed(why) => {
                     let why = why.filter(|_| self.reading.complete);
                     why.into_iter().for_each(|why| self.report((place, include), *why));
-                    return Wanted::Open;
+                    return IncludeStep::Open;
                 }
             };
             if value.has_unknown() {
@@ -370,20 +376,20 @@ impl Reader<'_> {
             }
             if value.has_secret() {
                 self.report((place, include), refused::secret(expr));
-                return Wanted::Nothing;
+                return IncludeStep::Nothing;
             }
             match expr::to_text(&value) {
                 Some(Ok(text)) if !value.is_null() => texts.push(text.as_text().unwrap_or_default().into()),
                 // The check says what is wrong with its kind.
                 _ if what != "path" && value.is_null() => texts.push("".into()),
-                _ => return Wanted::Nothing,
+                _ => return IncludeStep::Nothing,
             }
         }
         if open {
-            return Wanted::Open;
+            return IncludeStep::Open;
         }
         if !asks.is_empty() {
-            return Wanted::Answers(asks);
+            return IncludeStep::Answers(asks);
         }
         let mut texts = texts.into_iter();
         let path = texts.next().unwrap_or_else(|| "".into());
@@ -395,7 +401,7 @@ impl Reader<'_> {
                 _ => request.keys.push((key.item.clone(), text)),
             }
         }
-        Wanted::Document(request)
+        IncludeStep::Document(request)
     }
 
     fn knowledge<'s>(&'s self, inputs: &'s [Value]) -> Knowledge<'s> {
@@ -535,7 +541,8 @@ impl Reader<'_> {
     ) -> Loaded {
         let Reading { dialects, functions, catalogs, .. } = self.reading;
         let loaded = load(self.reading.files, file, dialects, functions, catalogs.packages(), around, found);
-        answered(&mut self.reading, &mut self.frozen, loaded, around, location.as_ref(), found).await
+        let with = answering(&mut self.reading, &mut self.frozen);
+        answered(with, loaded, around, location.as_ref(), found).await
     }
 
     /// Adds to a document what one in another dialect reads of it beside its exports.
@@ -559,93 +566,6 @@ impl Reader<'_> {
         let mut around = text.around.inside(name, written);
         around.dialect = dialect;
         around
-    }
-
-    /// Writes a group out, and gives the includes of the document that it is.
-    async fn expand(&mut self, place: u32, include: u32, inputs: &[Value]) -> Vec<Include> {
-        let Some((blueprint, at)) = self.child(place, include) else { return Vec::new() };
-        let Some((name, child)) = blueprint.children.get_index(at) else { return Vec::new() };
-        let Some(expansion) = &child.expansion else { return Vec::new() };
-        let most = self.most_members();
-        // That they are too many was reported at the group that went beyond the limit.
-        if self.members > most {
-            return Vec::new();
-        }
-        self.fixed = false;
-        let path = self.path_of(place, name);
-        let key: Name = path.join("/").into();
-        let before = self.reading.before;
-        let known = before.and_then(|before| before.remembered.get(format!("{GROUP}{key}").as_str()));
-        let known = known.map_or(Value::Null, |known| known.value.clone());
-        let memory = self.reading.kept.groups.get(&key).cloned().unwrap_or_else(|| known.clone());
-        let mut around = self.around(Some((place, include)));
-        let expanded = {
-            let knowledge = self.knowledge(inputs);
-            let value = |expr: &Expr| match knowledge.of(place, expr) {
-                Known::Value(value) => value,
-                _ => Value::unknown(None, None),
-            };
-            let named = |id: &str| {
-                let records = before.into_iter().flat_map(|before| &before.records);
-                let mut members = records.filter(|(address, _)| *address.path == *path);
-                members.find(|(_, record)| record.id.as_ref() == id).map(|(address, _)| address.name.clone())
-            };
-            self.rules_of(place).expansion.expand(
-                expansion,
-                &Expanding {
-                    value: &value,
-                    complete: self.reading.complete,
-                    memory: &memory,
-                    before: &known,
-                    named: &named,
-                    path: &path,
-                    around: &around,
-                },
-            )
-        };
-        if expanded.is_open {
-            self.open = true;
-            expanded.diagnostics.iter().for_each(|one| self.report((place, include), one.clone()));
-            return Vec::new();
-        }
-        self.samples.extend(expanded.sample.map(|sample| ((place, include), sample)));
-        // What is made from unknown inputs is not what will be.
-        if self.reading.complete && !expanded.memory.is_null() {
-            self.frozen.groups.insert(key, expanded.memory);
-        }
-        self.members += expanded.blueprint.resources.len() + expanded.blueprint.children.len();
-        let members = expanded.blueprint.resources.len() + expanded.blueprint.children.len();
-        let mut meter = self.meter.get();
-        let fits = meter.take(members.saturating_mul(expr::weight(&expansion.spec)), child.span);
-        self.meter.set(meter);
-        if fits.is_err() {
-            return Vec::new();
-        }
-        if self.members > most {
-            self.crowded = true;
-            self.report((place, include), refused::too_many_members(child, most));
-            return Vec::new();
-        }
-        let above = self.text_of(place);
-        let (mut file, location) = (above.file, above.location.clone());
-        let mut found = expanded.diagnostics;
-        let mut document = Arc::new(expanded.blueprint);
-        if let Some(text) = expanded.text {
-            let shown = format!("{}:{}", self.reading.files.get(file).map_or("", |file| file.name()), path.join("/"));
-            file = self.reading.files.add(shown, text.as_ref());
-            let loaded = self.load(file, &mut around, location.clone(), &mut found).await;
-            document = loaded.blueprint.unwrap_or_default();
-        }
-        let number = self.texts.len() as u32;
-        self.texts.push(Text { file, location, blueprint: document, around, found, refused: Vec::new() });
-        self.put(place, include, name, child, Some(number))
-    }
-
-    /// So many members of groups and resources of included documents there may be.
-    fn most_members(&self) -> usize {
-        let settings = &self.reading.around.settings;
-        let resources = self.reading.dialects.iter().filter_map(|dialect| settings.limits(dialect.name()).resources);
-        settings.room.all_members().max(resources.max().unwrap_or(0))
     }
 
     /// The children above the elements of an include.
@@ -876,7 +796,7 @@ struct Judged {
 type PlacedMistakes = HashMap<u32, Diagnostics, foldhash::fast::FixedState>;
 
 /// What becomes of an include.
-enum Wanted {
+enum IncludeStep {
     /// This is asked for.
     Document(Request),
     /// Its path needs answers.
