@@ -8,11 +8,15 @@ use diag::Diagnostic;
 use provider::{Applied, ErrorKind, Operation as Verb, ProviderError, Readiness};
 use state::{Record, Status, StatusOp, StatusWord};
 
-use super::ask::AT_THE_END;
 use super::record::{Breach, breach};
-use super::run::{came, verb_of};
 use crate::codes;
-use crate::machine::{AFTER_CANCEL, Apply, CallRequest, Durable, Effect, OnFailure, Progress, Wake};
+use crate::inquiries::AT_THE_END;
+use crate::journal::Durable;
+use crate::machine::Apply;
+use crate::model::{CallRequest, Effect, OnFailure};
+use crate::schedule::Progress;
+use crate::start::{came, verb_of};
+use crate::timers::{AFTER_CANCEL, Wake};
 use evaluate::event::Event;
 use plan::links::Linked;
 use plan::plan::Action;
@@ -25,12 +29,12 @@ impl Apply {
 
     pub(crate) fn applied(&mut self, task: u32, answer: Result<Applied, ProviderError>, effects: &mut Vec<Effect>) {
         let Some(decided) = self.decided(task) else { return };
-        if self.running[task as usize].progress != Progress::Calling {
+        if self.schedule.running[task as usize].progress != Progress::Calling {
             return;
         }
-        self.vacate(task);
-        self.calling = self.calling.saturating_sub(1);
-        let Some(request) = self.running[task as usize].request.clone() else { return };
+        self.limits.vacate(task, &self.plan.tasks[task as usize], &mut self.schedule);
+        self.limits.answered();
+        let Some(request) = self.schedule.running[task as usize].request.clone() else { return };
         match answer {
             Ok(applied) => {
                 for warning in &applied.warnings {
@@ -75,16 +79,16 @@ impl Apply {
     }
 
     fn refused(&mut self, task: u32, decided: &Arc<Decided>, error: ProviderError, effects: &mut Vec<Effect>) {
-        let tries = self.running[task as usize].tries;
+        let tries = self.schedule.running[task as usize].tries;
         // A provider and the run measure the time separately, and either may be first.
-        let gave_up = error.kind == ErrorKind::TimedOut && self.running[task as usize].limit.is_some();
-        let late = gave_up || self.running[task as usize].late || self.is_time_over(task);
-        if !self.stopping
+        let gave_up = error.kind == ErrorKind::TimedOut && self.schedule.running[task as usize].limit.is_some();
+        let late = gave_up || self.schedule.running[task as usize].late || self.is_time_over(task);
+        if !self.state.stopping
             && !late
             && error.partial.is_none()
             && let Some(after) = self.pause_after(task, &error)
         {
-            self.running[task as usize].progress = Progress::Resting;
+            self.schedule.running[task as usize].progress = Progress::Resting;
             self.try_again(task, decided, after, &error, Wake::Retry(task), effects);
             return;
         }
@@ -93,12 +97,12 @@ impl Apply {
         {
             return;
         }
-        let Some(request) = self.running[task as usize].request.clone() else { return };
+        let Some(request) = self.schedule.running[task as usize].request.clone() else { return };
         let verb = request.operation.word();
-        let policy = self.lanes.policy(&request.type_name);
+        let policy = self.limits.policy(&request.type_name);
         let exhausted = policy.of(error.kind).is_some_and(|policy| tries >= policy.attempts);
         let mut diagnostic = if late {
-            let limit = self.running[task as usize].limit.unwrap_or_default();
+            let limit = self.schedule.running[task as usize].limit.unwrap_or_default();
             let limit = blueprint::format_duration(limit);
             codes::NOT_STABLE.new(format!("the {verb} of `{}` was not done within {limit}", decided.address))
         } else if exhausted {
@@ -122,12 +126,13 @@ impl Apply {
         if let Some(Linked::Phase(phase)) = decided.linked.as_deref() {
             return self.phase_refused(task, decided, phase, diagnostic, effects);
         }
-        if self.plan.options.force && request.operation == Verb::Delete && !self.stopping {
+        if self.plan.options.force && request.operation == Verb::Delete && !self.state.stopping {
             self.forget(task, decided, &request, diagnostic);
             return;
         }
         // An earlier try may have been heard as well as the last one.
-        let unsure = error.kind.is_retryable() || error.kind == ErrorKind::Cancelled || self.cancelled || tries > 0;
+        let unsure =
+            error.kind.is_retryable() || error.kind == ErrorKind::Cancelled || self.state.cancelled || tries > 0;
         let made = error.partial.is_some();
         let mut record = self.failed_record(decided, &request, error.partial.map(|partial| *partial));
         if let Some(failed) = &mut record
@@ -154,20 +159,20 @@ impl Apply {
     fn forget(&mut self, task: u32, decided: &Decided, request: &CallRequest, mut diagnostic: Diagnostic) {
         diagnostic.severity = diag::Severity::Note;
         let message: Name = diagnostic.message.as_str().into();
-        self.found.push(diagnostic);
+        self.results.found.push(diagnostic);
         let id = request.id.clone().unwrap_or_default();
         let hides = state::hides_id(&id, [&request.prior_inputs, &request.prior, &request.private]);
         let id = if hides { "(secret)".into() } else { id };
-        self.left_behind.push((decided.address.clone(), request.type_name.clone(), id));
-        self.forced.insert(task);
+        self.results.left_behind.push((decided.address.clone(), request.type_name.clone(), id));
+        self.schedule.forced.insert(task);
         let left = self.deleted_record(decided, request);
         self.record(task, decided, left, Some(message), Durable::Done(task));
     }
 
     /// The time that a step may take is over, though the wake-up that says so may come a moment later.
     fn is_time_over(&self, task: u32) -> bool {
-        let running = &self.running[task as usize];
-        let spent = self.millis().zip(running.called_at).map(|(now, then)| now.saturating_sub(then));
+        let running = &self.schedule.running[task as usize];
+        let spent = self.timers.millis().zip(running.called_at).map(|(now, then)| now.saturating_sub(then));
         spent.zip(running.limit).is_some_and(|(spent, limit)| Duration::from_millis(spent.into()) >= limit)
     }
 
@@ -177,7 +182,7 @@ impl Apply {
             return;
         }
         let Some(decided) = self.decided(task) else { return };
-        let why = match self.running[task as usize].late {
+        let why = match self.schedule.running[task as usize].late {
             true => "not tried again, because its time is over",
             false => "not tried again, because the operation is stopping",
         };
@@ -203,8 +208,8 @@ impl Apply {
         let operation = verb_of(self.plan.tasks[task as usize].kind);
         let failed = Event::Failed { address: decided.address.clone(), operation, message: message.clone() };
         effects.push(Effect::Tell(failed));
-        self.found.push(diagnostic);
-        self.failed = true;
+        self.results.found.push(diagnostic);
+        self.state.failed = true;
         self.part_failed(task, decided, &message);
         self.record(task, decided, record, Some(message), Durable::Failed(task));
         if self.settings.on_failure != OnFailure::KeepGoing {
@@ -214,7 +219,7 @@ impl Apply {
 
     /// A failure is recorded: its dependants are left out.
     pub(super) fn settle_failed(&mut self, task: u32, effects: &mut Vec<Effect>) {
-        self.running[task as usize].progress = Progress::Failed;
+        self.schedule.running[task as usize].progress = Progress::Failed;
         self.after_failure(task, effects);
     }
 
@@ -229,12 +234,12 @@ impl Apply {
     fn leave_out(&mut self, task: u32, is_over: bool, effects: &mut Vec<Effect>) {
         let mut stack = vec![task];
         while let Some(task) = stack.pop() {
-            for (waiter, until) in std::mem::take(&mut self.after[task as usize]) {
+            for (waiter, until) in std::mem::take(&mut self.schedule.after[task as usize]) {
                 if is_over && (until == Until::Over || self.stand_in_line(task, waiter)) {
-                    self.waited(waiter);
+                    self.schedule.waited(waiter);
                     continue;
                 }
-                let running = &mut self.running[waiter as usize];
+                let running = &mut self.schedule.running[waiter as usize];
                 if !matches!(running.progress, Progress::Waiting(_) | Progress::Ready) {
                     continue;
                 }
@@ -254,12 +259,12 @@ impl Apply {
     pub(crate) fn done(&mut self, task: u32, effects: &mut Vec<Effect>) {
         let Some(decided) = self.decided(task) else { return };
         let kind = self.plan.tasks[task as usize].kind;
-        let called = self.running[task as usize].request.take();
-        let called = called.filter(|_| !self.running[task as usize].looks_on);
-        self.running[task as usize].record = None;
-        self.running[task as usize].did = called.as_ref().map(|request| request.operation);
-        self.running[task as usize].progress = Progress::Done;
-        if self.forced.contains(&task) {
+        let called = self.schedule.running[task as usize].request.take();
+        let called = called.filter(|_| !self.schedule.running[task as usize].looks_on);
+        self.schedule.running[task as usize].record = None;
+        self.schedule.running[task as usize].did = called.as_ref().map(|request| request.operation);
+        self.schedule.running[task as usize].progress = Progress::Done;
+        if self.schedule.forced.contains(&task) {
             let reason = "it could not be deleted, and is forgotten".into();
             effects.push(Effect::Tell(Event::Unneeded { address: decided.address.clone(), reason }));
         } else if let Some(request) = called.filter(|_| kind != TaskKind::Look) {
@@ -272,7 +277,7 @@ impl Apply {
                 (_, Verb::Delete) => Some(2),
             };
             if let Some(slot) = slot {
-                self.counts[slot] += 1;
+                self.results.counts[slot] += 1;
             }
             effects.push(Effect::Tell(Event::Done {
                 address: decided.address.clone(),
@@ -282,25 +287,24 @@ impl Apply {
         } else if kind == TaskKind::Record && matches!(decided.action, Action::Move | Action::Import) {
             effects.extend(came(&decided).map(Effect::Tell));
         } else if kind == TaskKind::Record && decided.action == Action::Update {
-            self.counts[1] += 1;
+            self.results.counts[1] += 1;
         }
         self.count_down(task, effects);
     }
 
-    /// A thing is accepted and in the state, but not stable yet: readers go on, others wait (reference 5.3).
+    /// A thing is accepted and in the state, but not stable yet: readers go on, others wait (decision 5.3).
     pub(crate) fn configured(&mut self, task: u32, effects: &mut Vec<Effect>) {
         let Some(decided) = self.decided(task) else { return };
-        self.running[task as usize].progress = Progress::Configured;
-        self.running[task as usize].tries = 0;
+        self.schedule.running[task as usize].progress = Progress::Configured;
+        self.schedule.running[task as usize].tries = 0;
         effects.push(Effect::Tell(Event::Configured { address: decided.address.clone() }));
         self.look_until_stable(task, effects);
     }
 
     /// Looks at a thing, and goes on with that for so long; a look that is never answered does not count.
     fn look_until_stable(&mut self, task: u32, effects: &mut Vec<Effect>) {
-        if self.running[task as usize].limit.is_none() {
-            let number = self.wake(Wake::Unstable(task));
-            effects.push(Effect::Wake(number, self.settings.stable_within));
+        if self.schedule.running[task as usize].limit.is_none() {
+            self.timers.wake(Wake::Unstable(task), self.settings.stable_within, effects);
         }
         self.look(task, effects);
     }
@@ -312,19 +316,19 @@ impl Apply {
             return;
         };
         let request = self.looking(task, decided, &prior);
-        let running = &mut self.running[task as usize];
+        let running = &mut self.schedule.running[task as usize];
         running.progress = Progress::Configured;
         running.request = Some(request);
         running.record = Some(prior);
         // Its values are in the state already: readers need not wait.
-        self.release(task, Some(Until::Configured));
+        self.schedule.release(task, Some(Until::Configured));
         self.look_until_stable(task, effects);
     }
 
     /// The same, where something has to be remembered of it first.
     pub(super) fn record_and_look_on(&mut self, task: u32, decided: &Decided, record: Arc<Record>) {
-        self.running[task as usize].request = Some(self.looking(task, decided, &record));
-        self.running[task as usize].looks_on = true;
+        self.schedule.running[task as usize].request = Some(self.looking(task, decided, &record));
+        self.schedule.running[task as usize].looks_on = true;
         self.record(task, decided, Some(record), None, Durable::Configured(task));
     }
 
@@ -348,12 +352,14 @@ impl Apply {
 
     /// Looks at a thing now, or as soon as its provider may be called.
     pub(crate) fn look(&mut self, task: u32, effects: &mut Vec<Effect>) {
-        let Some(request) = self.running[task as usize].request.as_ref() else { return };
+        let Some(request) = self.schedule.running[task as usize].request.as_ref() else { return };
         let type_name = request.type_name.clone();
-        if self.running[task as usize].progress != Progress::Configured || !self.may_look(task, &type_name) {
+        if self.schedule.running[task as usize].progress != Progress::Configured
+            || !self.limits.may_look(task, &type_name)
+        {
             return;
         }
-        let running = &self.running[task as usize];
+        let running = &self.schedule.running[task as usize];
         let (Some(request), Some(record)) = (&running.request, &running.record) else { return };
         let mut request = request.clone();
         request.id = Some(record.id.clone());
@@ -366,7 +372,7 @@ impl Apply {
 
     pub(crate) fn looked(&mut self, task: u32, answer: Result<Readiness, ProviderError>, effects: &mut Vec<Effect>) {
         let Some(decided) = self.decided(task) else { return };
-        let running = &mut self.running[task as usize];
+        let running = &mut self.schedule.running[task as usize];
         if running.progress != Progress::Configured {
             return;
         }
@@ -374,7 +380,7 @@ impl Apply {
         // A link may have written into it since.
         let now = self.snapshot.records.get(Apply::recorded_at(&decided));
         let record = now.filter(|now| now.id == record.id).cloned().unwrap_or(record);
-        let running = &mut self.running[task as usize];
+        let running = &mut self.schedule.running[task as usize];
         match answer {
             Ok(Readiness::Ready(fields)) => {
                 let mut record = Record::clone(&record);
@@ -398,11 +404,10 @@ impl Apply {
                 running.looks += 1;
                 running.tries = 0;
                 running.waited += after;
-                let number = self.wake(Wake::Look(task));
-                effects.push(Effect::Wake(number, after));
+                self.timers.wake(Wake::Look(task), after, effects);
             }
             // Looking was cut short; the thing is as it was.
-            Err(error) if error.kind == ErrorKind::Cancelled && self.cancelled => {}
+            Err(error) if error.kind == ErrorKind::Cancelled && self.state.cancelled => {}
             Err(error) => match self.pause_after(task, &error) {
                 Some(after) => self.try_again(task, &decided, after, &error, Wake::Look(task), effects),
                 None => self.unseen(task, &decided, &record, &error, effects),
@@ -412,9 +417,9 @@ impl Apply {
 
     /// How long to wait before a call, or a look, is made again; none where it is not.
     fn pause_after(&self, task: u32, error: &ProviderError) -> Option<Duration> {
-        let running = &self.running[task as usize];
+        let running = &self.schedule.running[task as usize];
         let request = running.request.as_ref()?;
-        self.lanes.policy(&request.type_name).again(error, running.tries, &request.token)
+        self.limits.policy(&request.type_name).again(error, running.tries, &request.token)
     }
 
     fn try_again(
@@ -426,7 +431,7 @@ impl Apply {
         wake: Wake,
         effects: &mut Vec<Effect>,
     ) {
-        let running = &mut self.running[task as usize];
+        let running = &mut self.schedule.running[task as usize];
         running.tries += 1;
         let retrying = Event::Retrying {
             address: decided.address.clone(),
@@ -435,8 +440,7 @@ impl Apply {
             reason: error.message.as_str().into(),
         };
         effects.push(Effect::Tell(retrying));
-        let number = self.wake(wake);
-        effects.push(Effect::Wake(number, after));
+        self.timers.wake(wake, after, effects);
     }
 
     /// Nobody can tell whether a thing is ready: it stays accepted, and the next run looks on.
@@ -449,7 +453,7 @@ impl Apply {
         effects: &mut Vec<Effect>,
     ) {
         let what = format!("the provider could not tell whether `{}` is ready", decided.address);
-        let diagnostic = match (error.kind.is_retryable(), self.running[task as usize].tries) {
+        let diagnostic = match (error.kind.is_retryable(), self.schedule.running[task as usize].tries) {
             (true, tries) => codes::RETRIES_EXHAUSTED.new(format!("{what} after {tries} more tries")),
             (false, _) => codes::PROVIDER_FAILED.new(what),
         };
@@ -469,49 +473,55 @@ impl Apply {
     /// A call that was told to end does not: its intent stays open, so that the next plan looks what became of it. Nobody
     /// goes on who waits for it, not even those who would have either way: it may still be at work.
     fn abandon(&mut self, task: u32, decided: &Decided, effects: &mut Vec<Effect>) {
-        let limit = blueprint::format_duration(self.running[task as usize].limit.unwrap_or_default());
+        let limit = blueprint::format_duration(self.schedule.running[task as usize].limit.unwrap_or_default());
         let operation = verb_of(self.plan.tasks[task as usize].kind);
         let diagnostic = codes::NOT_STABLE
             .new(format!("the {} of `{}` was not done within {limit}", operation.word(), decided.address))
             .note("it did not end when it was told to; the next plan looks what became of it");
         let message: Name = diagnostic.message.as_str().into();
         let at = decided.span;
-        self.found.push(if at.is_some() { diagnostic.label(at, "declared here") } else { diagnostic });
+        self.results.found.push(if at.is_some() { diagnostic.label(at, "declared here") } else { diagnostic });
         effects.push(Effect::Tell(Event::Failed { address: decided.address.clone(), operation, message }));
-        self.vacate(task);
-        self.calling = self.calling.saturating_sub(1);
-        self.failed = true;
-        self.running[task as usize].progress = Progress::Abandoned;
+        self.limits.vacate(task, &self.plan.tasks[task as usize], &mut self.schedule);
+        self.limits.answered();
+        self.state.failed = true;
+        self.schedule.running[task as usize].progress = Progress::Abandoned;
         self.leave_out(task, false, effects);
         if self.settings.on_failure != OnFailure::KeepGoing {
             self.stop(effects);
         }
     }
 
+    /// The bucket of a provider is refilled: held tasks and polls go on.
+    fn refill(&mut self, at: u32, effects: &mut Vec<Effect>) {
+        for look in self.limits.refill(at, &mut self.schedule, !self.state.stopping) {
+            self.look(look, effects);
+        }
+    }
+
     pub(super) fn woke(&mut self, number: u64, effects: &mut Vec<Effect>) {
-        match self.wakes.remove(&number) {
+        match self.timers.take(number) {
             Some(Wake::Retry(AT_THE_END)) => self.ask_again_at_the_end(effects),
-            Some(Wake::Retry(task)) if self.running[task as usize].progress == Progress::Resting => {
-                self.running[task as usize].progress = Progress::Ready;
-                self.ready.push_front(task, &self.ranks);
+            Some(Wake::Retry(task)) if self.schedule.running[task as usize].progress == Progress::Resting => {
+                self.schedule.running[task as usize].progress = Progress::Ready;
+                self.schedule.enqueue_first(task);
             }
-            Some(Wake::Refill(lane)) => self.refilled(lane, effects),
-            Some(Wake::Pause(task)) if self.running[task as usize].progress == Progress::Resting => {
+            Some(Wake::Refill(lane)) => self.refill(lane, effects),
+            Some(Wake::Pause(task)) if self.schedule.running[task as usize].progress == Progress::Resting => {
                 self.complete(task, effects);
             }
-            Some(Wake::Look(task)) if self.running[task as usize].progress == Progress::Configured => {
+            Some(Wake::Look(task)) if self.schedule.running[task as usize].progress == Progress::Configured => {
                 self.look(task, effects)
             }
             Some(Wake::Deadline(task)) => {
-                let running = &mut self.running[task as usize];
+                let running = &mut self.schedule.running[task as usize];
                 running.late = true;
                 let again = running.request.is_some();
                 let (progress, record) = (running.progress, running.record.clone());
                 match (progress, record, self.decided(task)) {
                     (Progress::Calling, ..) => {
                         effects.push(Effect::CancelOne(task));
-                        let number = self.wake(Wake::Abandoned(task));
-                        effects.push(Effect::Wake(number, AFTER_CANCEL));
+                        self.timers.wake(Wake::Abandoned(task), AFTER_CANCEL, effects);
                     }
                     (Progress::Resting, ..) => self.give_up(task, effects),
                     // It was to be called again as soon as there was room.
@@ -522,35 +532,35 @@ impl Apply {
                     _ => {}
                 }
             }
-            Some(Wake::Abandoned(task)) if self.running[task as usize].progress == Progress::Calling => {
+            Some(Wake::Abandoned(task)) if self.schedule.running[task as usize].progress == Progress::Calling => {
                 if let Some(decided) = self.decided(task) {
                     self.abandon(task, &decided, effects);
                 }
             }
-            Some(Wake::Unstable(task)) if self.running[task as usize].progress == Progress::Configured => {
-                if let (Some(record), Some(decided)) = (self.running[task as usize].record.clone(), self.decided(task))
+            Some(Wake::Unstable(task)) if self.schedule.running[task as usize].progress == Progress::Configured => {
+                if let (Some(record), Some(decided)) =
+                    (self.schedule.running[task as usize].record.clone(), self.decided(task))
                 {
                     self.unstable(task, &decided, &record, "it is still not ready".to_owned(), effects);
                 }
             }
             Some(Wake::Drain) => {
-                self.cancelled = true;
-                if self.in_flight > 0 {
+                self.state.cancelled = true;
+                if self.limits.in_flight > 0 {
                     effects.push(Effect::Cancel);
-                    let number = self.wake(Wake::Abandon);
-                    effects.push(Effect::Wake(number, AFTER_CANCEL));
+                    self.timers.wake(Wake::Abandon, AFTER_CANCEL, effects);
                 }
             }
             Some(Wake::Abandon) => {
-                self.abandoned = true;
-                self.failed = true;
+                self.state.abandoned = true;
+                self.state.failed = true;
             }
             Some(Wake::Retry(_) | Wake::Pause(_) | Wake::Look(_) | Wake::Abandoned(_) | Wake::Unstable(_)) | None => {}
         }
     }
 }
 
-/// How long to wait before a thing is looked at again: 0.5 s growing by 1.5 to 10 s (ruling S65).
+/// How long to wait before a thing is looked at again: 0.5 s growing by 1.5 to 10 s (decision S65).
 fn growing(looks: u32) -> Duration {
     let ms = 500.0 * 1.5_f64.powi(looks.min(20) as i32);
     Duration::from_millis(ms.min(10_000.0) as u64)

@@ -6,15 +6,17 @@
 //!
 //! Not here: which questions there are (`plan::questions`).
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
-use expr::FunctionTable;
 
 use crate::codes;
-use crate::machine::{Apply, Effect, Progress, Wake};
+use crate::inquiries::AT_THE_END;
+use crate::machine::Apply;
+use crate::model::{Asking, Effect};
+use crate::schedule::Progress;
+use crate::timers::Wake;
 use evaluate::event::Event;
 use evaluate::questions::{Place, Question, Reply, Round, take_in};
 use evaluate::resolve::{Evaluation, Need, Slot};
@@ -26,54 +28,40 @@ use understand::graph::Node;
 /// So many times a task may ask before that counts as a circle.
 const MOST_ROUNDS: u32 = 1000;
 
-/// Who asks for the exported values: no task has this number.
-pub(super) const AT_THE_END: u32 = u32::MAX;
-
-/// Questions to put to the world, together.
-#[derive(Clone, Debug)]
-pub struct Asking {
-    /// The task that asks; none where the exported values do, at the end.
-    pub task: Option<u32>,
-    /// The questions.
-    pub questions: Vec<Question>,
-    /// The instant of the stage: seconds since 1970 UTC.
-    pub now: i64,
-    /// What expressions can call.
-    pub functions: Arc<FunctionTable>,
-}
-
 impl Apply {
     /// Asks for what stands in the way of a task; without anything left to ask the task begins again at once.
     pub(crate) fn ask(&mut self, task: u32, needs: Vec<Need>, effects: &mut Vec<Effect>) {
-        let running = &mut self.running[task as usize];
+        let running = &mut self.schedule.running[task as usize];
         running.rounds += 1;
         let too_often = running.rounds > MOST_ROUNDS;
         running.progress = Progress::Ready;
         let mut questions = if too_often { Vec::new() } else { self.questions(needs) };
         if questions.is_empty() && !too_often {
-            self.ready.push_front(task, &self.ranks);
+            self.schedule.enqueue_first(task);
             return;
         }
         // What somebody else is asking already is waited for.
         let first = questions.first().map(Question::key).unwrap_or_default();
-        questions.retain(|question| !self.in_question.contains_key(&question.key()));
-        if let (true, Some(parked)) = (questions.is_empty(), self.in_question.get_mut(&first)) {
+        questions.retain(|question| !self.inquiries.in_question.contains_key(&question.key()));
+        if let (true, Some(parked)) = (questions.is_empty(), self.inquiries.in_question.get_mut(&first)) {
             parked.push(task);
-            self.running[task as usize].progress = Progress::Asking;
+            self.schedule.running[task as usize].progress = Progress::Asking;
             return;
         }
         if too_often {
-            self.found.push(codes::PROMISE_BROKEN.new("a question is asked again and again; nothing can answer it"));
-            self.running[task as usize].progress = Progress::Failed;
-            self.failed = true;
+            self.results
+                .found
+                .push(codes::PROMISE_BROKEN.new("a question is asked again and again; nothing can answer it"));
+            self.schedule.running[task as usize].progress = Progress::Failed;
+            self.state.failed = true;
             self.after_failure(task, effects);
             return;
         }
-        if !self.occupy_asking(task, &questions) {
-            self.running[task as usize].rounds -= 1;
+        if !self.limits.occupy_asking(task, &questions, &self.schedule.ranks) {
+            self.schedule.running[task as usize].rounds -= 1;
             return;
         }
-        self.in_question.extend(questions.iter().map(|question| (question.key(), Vec::new())));
+        self.inquiries.in_question.extend(questions.iter().map(|question| (question.key(), Vec::new())));
         self.put(task, questions, effects);
     }
 
@@ -86,10 +74,10 @@ impl Apply {
         effects: &mut Vec<Effect>,
     ) -> bool {
         let adopts = decided.ty.as_ref().is_some_and(|ty| ty.capabilities.adopts);
-        if !adopts || !decided.desired.has_unknown() || self.running[task as usize].has_looked {
+        if !adopts || !decided.desired.has_unknown() || self.schedule.running[task as usize].has_looked {
             return false;
         }
-        self.running[task as usize].progress = Progress::Ready;
+        self.schedule.running[task as usize].progress = Progress::Ready;
         let question = Question::Place(Box::new(Place {
             address: decided.address.clone(),
             type_name: decided.type_name.clone(),
@@ -101,9 +89,9 @@ impl Apply {
             folder: self.folder_of(decided),
         }));
         let questions = vec![question];
-        if self.occupy_asking(task, &questions) {
-            self.running[task as usize].has_looked = true;
-            self.in_question.insert(questions[0].key(), Vec::new());
+        if self.limits.occupy_asking(task, &questions, &self.schedule.ranks) {
+            self.schedule.running[task as usize].has_looked = true;
+            self.inquiries.in_question.insert(questions[0].key(), Vec::new());
             self.put(task, questions, effects);
         }
         true
@@ -111,35 +99,35 @@ impl Apply {
 
     fn put(&mut self, task: u32, questions: Vec<Question>, effects: &mut Vec<Effect>) {
         debug_assert!(!questions.is_empty(), "who has nothing to ask takes no place in flight");
-        self.calling += 1;
-        self.running[task as usize].progress = Progress::Asking;
+        self.limits.called();
+        self.schedule.running[task as usize].progress = Progress::Asking;
         effects.extend(self.asking(Some(task), questions));
     }
 
     /// Puts questions again that were refused and may be answered later; whether there are any. There may be no room yet.
     pub(super) fn ask_again(&mut self, task: u32, effects: &mut Vec<Effect>) -> bool {
-        let Some(resting) = self.resting.remove(&task) else { return false };
+        let Some(resting) = self.inquiries.resting.remove(&task) else { return false };
         let (questions, replies): (Vec<_>, Vec<_>) = resting.into_iter().unzip();
-        if self.occupy_asking(task, &questions) {
+        if self.limits.occupy_asking(task, &questions, &self.schedule.ranks) {
             self.put(task, questions, effects);
         } else {
-            self.resting.insert(task, questions.into_iter().zip(replies).collect());
+            self.inquiries.resting.insert(task, questions.into_iter().zip(replies).collect());
         }
         true
     }
 
     /// Puts those of the exported values again.
     pub(super) fn ask_again_at_the_end(&mut self, effects: &mut Vec<Effect>) {
-        let Some(resting) = self.resting.remove(&AT_THE_END) else { return };
+        let Some(resting) = self.inquiries.resting.remove(&AT_THE_END) else { return };
         let questions: Vec<Question> = resting.into_iter().map(|(question, _)| question).collect();
-        self.spend_asking(&questions);
+        self.limits.spend_asking(&questions);
         effects.extend(self.asking(None, questions));
     }
 
     fn questions(&mut self, needs: Vec<Need>) -> Vec<Question> {
         let Some(evaluation) = &mut self.evaluation else { return Vec::new() };
         let mut round = Round::new(evaluation, needs);
-        round.questions(evaluation, &self.catalogs, &mut self.found)
+        round.questions(evaluation, &self.catalogs, &mut self.results.found)
     }
 
     fn asking(&self, task: Option<u32>, questions: Vec<Question>) -> Option<Effect> {
@@ -165,25 +153,24 @@ impl Apply {
         }
         let resting = !again.is_empty();
         if resting {
-            self.resting.insert(asker, again);
-            let number = self.wake(Wake::Retry(asker));
-            effects.push(Effect::Wake(number, after));
+            self.inquiries.resting.insert(asker, again);
+            self.timers.wake(Wake::Retry(asker), after, effects);
         }
         let Some(task) = task else {
-            self.tries_at_the_end = if resting { self.tries_at_the_end + 1 } else { 0 };
-            self.asks_at_the_end = resting;
+            self.inquiries.tries_at_the_end = if resting { self.inquiries.tries_at_the_end + 1 } else { 0 };
+            self.inquiries.asks_at_the_end = resting;
             return;
         };
-        self.vacate(task);
-        self.calling = self.calling.saturating_sub(1);
-        let running = &mut self.running[task as usize];
+        self.limits.vacate(task, &self.plan.tasks[task as usize], &mut self.schedule);
+        self.limits.answered();
+        let running = &mut self.schedule.running[task as usize];
         if running.progress != Progress::Asking {
             return;
         }
         if !resting {
             running.tries = 0;
             running.progress = Progress::Ready;
-            self.ready.push_front(task, &self.ranks);
+            self.schedule.enqueue_first(task);
             return;
         }
         running.tries += 1;
@@ -197,44 +184,44 @@ impl Apply {
 
     /// How long to wait before a question is put again, and why; none where it is not.
     fn pause_before(&self, task: Option<u32>, question: &Question, reply: &Reply) -> Option<(Duration, Name)> {
-        let error = reply.trouble().filter(|_| !self.stopping)?;
-        let tries = task.map_or(self.tries_at_the_end, |task| self.running[task as usize].tries);
-        let policy = self.lanes.policy(question.namespace()?);
+        let error = reply.trouble().filter(|_| !self.state.stopping)?;
+        let tries = task.map_or(self.inquiries.tries_at_the_end, |task| self.schedule.running[task as usize].tries);
+        let policy = self.limits.policy(question.namespace()?);
         let token = format!("{}-{}", self.operation.id, question.key());
         Some((policy.again(error, tries, &token)?, error.message.as_str().into()))
     }
 
     /// An answer that counts: those who waited for it go on.
     fn heard(&mut self, question: Question, reply: Reply) {
-        let parked = self.in_question.remove(&question.key()).unwrap_or_default();
+        let parked = self.inquiries.in_question.remove(&question.key()).unwrap_or_default();
         if let Some(evaluation) = &mut self.evaluation {
-            take_in(evaluation, question, reply, &mut self.found);
+            take_in(evaluation, question, reply, &mut self.results.found);
         }
         for task in parked {
-            let running = &mut self.running[task as usize];
+            let running = &mut self.schedule.running[task as usize];
             if running.progress == Progress::Asking {
                 running.progress = Progress::Ready;
-                self.ready.push_back(task, &self.ranks);
+                self.schedule.enqueue(task);
             }
         }
     }
 
     /// Questions that wait to be put again are not: their task has not begun.
     pub(super) fn ask_no_more(&mut self, task: u32) -> bool {
-        let Some(resting) = self.resting.remove(&task) else { return false };
+        let Some(resting) = self.inquiries.resting.remove(&task) else { return false };
         for (question, reply) in resting {
             match task {
                 AT_THE_END => self.heard(question, reply),
                 _ => {
-                    for parked in self.in_question.remove(&question.key()).unwrap_or_default() {
-                        self.running[parked as usize].progress = Progress::Ready;
+                    for parked in self.inquiries.in_question.remove(&question.key()).unwrap_or_default() {
+                        self.schedule.running[parked as usize].progress = Progress::Ready;
                     }
                 }
             }
         }
         match task {
-            AT_THE_END => self.asks_at_the_end = false,
-            _ => self.running[task as usize].progress = Progress::Ready,
+            AT_THE_END => self.inquiries.asks_at_the_end = false,
+            _ => self.schedule.running[task as usize].progress = Progress::Ready,
         }
         true
     }
@@ -247,27 +234,27 @@ impl Apply {
 
     /// Asks for what exported values and metadata still need; whether there was anything.
     pub(super) fn ask_at_the_end(&mut self, effects: &mut Vec<Effect>) -> bool {
-        if self.asks_at_the_end || self.rounds_at_the_end >= MOST_ROUNDS {
-            return self.asks_at_the_end;
+        if self.inquiries.asks_at_the_end || self.inquiries.rounds_at_the_end >= MOST_ROUNDS {
+            return self.inquiries.asks_at_the_end;
         }
         loop {
             let Some(evaluation) = &mut self.evaluation else { return false };
-            self.rounds_at_the_end += 1;
-            if self.rounds_at_the_end == 1 {
+            self.inquiries.rounds_at_the_end += 1;
+            if self.inquiries.rounds_at_the_end == 1 {
                 reopen(evaluation, |_| true);
             }
             let mut mistakes = Diagnostics::new();
             let needs = needs_at_the_end(evaluation, &mut mistakes);
             mistakes.retain(diag::Diagnostic::is_error);
-            self.failed |= mistakes.has_errors();
-            self.found.append(mistakes);
-            if needs.is_empty() || self.rounds_at_the_end >= MOST_ROUNDS {
+            self.state.failed |= mistakes.has_errors();
+            self.results.found.append(mistakes);
+            if needs.is_empty() || self.inquiries.rounds_at_the_end >= MOST_ROUNDS {
                 return false;
             }
             let questions = self.questions(needs);
             if !questions.is_empty() {
-                self.asks_at_the_end = true;
-                self.spend_asking(&questions);
+                self.inquiries.asks_at_the_end = true;
+                self.limits.spend_asking(&questions);
                 effects.extend(self.asking(None, questions));
                 return true;
             }

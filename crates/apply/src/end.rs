@@ -4,37 +4,36 @@ use std::sync::Arc;
 
 use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
-use state::{Entry, EntryKind, Finished, OperationKind, OperationOutcome};
+use state::{EntryKind, Finished, OperationKind, OperationOutcome};
 
-use crate::machine::{Apply, Durable, Effect, Progress, Running};
+use crate::journal::Durable;
+use crate::machine::Apply;
+use crate::model::Effect;
+use crate::schedule::{Progress, Running};
 use plan::plan::Purpose;
 
 impl Apply {
     /// Once nothing runs and nothing can start, the operation is over: its last entry says how it ended.
     pub(super) fn finish_if_over(&mut self, effects: &mut Vec<Effect>) {
-        if self.finishing
-            || self.under_way.is_some()
-            || !self.gathering.is_empty()
-            || self.in_flight > 0 && !self.abandoned
-        {
+        if self.journal.finishing || !self.journal.is_idle() || self.limits.in_flight > 0 && !self.state.abandoned {
             return;
         }
         // Who cannot go on never will: nobody is looked at again and again.
-        let over = self.running[self.over..].iter().take_while(|task| !self.can_go_on(task)).count();
-        self.over += over;
-        if self.over < self.running.len() {
+        let over = self.schedule.running[self.schedule.over..].iter().take_while(|task| !self.can_go_on(task)).count();
+        self.schedule.over += over;
+        if self.schedule.over < self.schedule.running.len() {
             return;
         }
-        let well = !self.failed && !self.unfinished();
+        let well = !self.state.failed && !self.unfinished();
         if well && self.ask_at_the_end(effects) {
             return;
         }
         // What exported values read may have turned out to be wrong.
-        let well = well && !self.failed;
-        self.finishing = true;
+        let well = well && !self.state.failed;
+        self.journal.finishing = true;
         let (exports, metadata, declared) = self.exports_after(well);
-        let failed_exports = self.found.has_errors();
-        self.failed |= failed_exports;
+        let failed_exports = self.results.found.has_errors();
+        self.state.failed |= failed_exports;
         let remembered = match (&self.evaluation, self.outcome()) {
             (Some(evaluation), _) => {
                 // What was drawn only now, in a branch that nobody could foresee, is remembered too.
@@ -50,9 +49,11 @@ impl Apply {
         };
         let finished = Finished {
             outcome: self.outcome(),
-            at: self
-                .now
-                .max(self.began.saturating_add(self.elapsed.map_or(0, |elapsed| elapsed.as_secs().cast_signed()))),
+            at: self.timers.now.max(
+                self.timers
+                    .began
+                    .saturating_add(self.timers.elapsed.map_or(0, |elapsed| elapsed.as_secs().cast_signed())),
+            ),
             generation: state::Generation(self.snapshot.generation.0 + 1),
             exports,
             remembered,
@@ -60,18 +61,18 @@ impl Apply {
             metadata,
             declared,
             stops: self.stops_after(self.outcome()),
-            counts: self.counts.into(),
+            counts: self.results.counts.into(),
         };
-        self.gathering.push((Entry { step: 0, kind: EntryKind::Finished(Arc::new(finished)) }, Durable::Nothing));
+        self.journal.record(0, EntryKind::Finished(Arc::new(finished)), Durable::Nothing);
     }
 
     /// Whether there is more to come of a task.
     fn can_go_on(&self, task: &Running) -> bool {
         match task.progress {
-            Progress::Ready | Progress::Waiting(_) => !self.stopping,
+            Progress::Ready | Progress::Waiting(_) => !self.state.stopping,
             Progress::Intending | Progress::Recording => true,
-            Progress::Calling | Progress::Asking => !self.abandoned,
-            Progress::Resting | Progress::Configured => !self.cancelled,
+            Progress::Calling | Progress::Asking => !self.state.abandoned,
+            Progress::Resting | Progress::Configured => !self.state.cancelled,
             Progress::Done | Progress::Failed | Progress::Abandoned | Progress::Skipped | Progress::Held => false,
         }
     }
@@ -116,7 +117,7 @@ impl Apply {
                 let declared = plan::children::declared(evaluation, untouched, before, &mut mistakes);
                 mistakes.retain(diag::Diagnostic::is_error);
                 let fine = !mistakes.has_errors();
-                self.found.append(mistakes);
+                self.results.found.append(mistakes);
                 let declared = if fine { declared } else { self.snapshot.declared.clone() };
                 (fine.then_some(values), metadata, declared)
             }

@@ -1,4 +1,4 @@
-//! Carrying out what links do by steps of their own (reference 3.2).
+//! Carrying out what links do by steps of their own (decision 3.2).
 //!
 //! A phase is an update of its target: the target's spec as it was last sent, with what the link contributes, or without
 //! it. What is about to be written stands in the link's record, marked open, before the call, and closed after it: the
@@ -9,11 +9,14 @@ use std::sync::Arc;
 use blueprint::{Address, Name, Value};
 use diag::{Diagnostic, Diagnostics};
 use provider::{Applied, Operation as Verb};
-use state::{Entry, EntryKind, Outcome, Record, RecordOrigin, Status, StatusOp, StatusWord};
+use state::{EntryKind, Outcome, Record, RecordOrigin, Status, StatusOp, StatusWord};
 
 use super::record::{Breach, breach};
 use crate::codes;
-use crate::machine::{Apply, CallRequest, Durable, Effect, Progress};
+use crate::journal::Durable;
+use crate::machine::Apply;
+use crate::model::{CallRequest, Effect};
+use crate::schedule::Progress;
 use evaluate::event::Event;
 use evaluate::resolve::Outputs;
 use evaluate::resolve::links::LinkAt;
@@ -25,17 +28,6 @@ use understand::links::address::link_of;
 use understand::links::overlay::{Overlay, overlays_of, private_of};
 
 impl Apply {
-    /// Which links have written what, from the state.
-    pub(super) fn take_in_links(&mut self) {
-        for (address, record) in self.snapshot.records.iter().filter(|(address, _)| address.link.is_some()) {
-            for overlay in overlays_of(record) {
-                if let Some(identity) = overlay.contribution.identity() {
-                    self.written.entry((overlay.target, identity)).or_default().push(address.clone());
-                }
-            }
-        }
-    }
-
     /// Holds a link against its own requirements, before its first step. `None` if one fails, which goes to `found`.
     pub(crate) fn required(&mut self, link: LinkAt, decided: &Decided, found: &mut Diagnostics) -> Option<()> {
         let evaluation = self.evaluation.as_mut()?;
@@ -80,7 +72,7 @@ impl Apply {
             }
         }
         mistakes.retain(Diagnostic::is_error);
-        self.found.append(mistakes);
+        self.results.found.append(mistakes);
         (!refused).then_some(())
     }
 
@@ -116,7 +108,7 @@ impl Apply {
 
     /// The record of a link of which nothing has been done yet.
     fn first_record(&self, link: &Address) -> Record {
-        let whole = self.wholes.get(link).and_then(|task| self.plan.tasks.get(*task as usize)?.decision.clone());
+        let whole = self.links.wholes.get(link).and_then(|task| self.plan.tasks.get(*task as usize)?.decision.clone());
         Record {
             type_name: whole.as_ref().map_or_else(|| "".into(), |it| it.type_name.clone()),
             status: Status::new(StatusOp::Create, StatusWord::Running),
@@ -141,35 +133,29 @@ impl Apply {
 
     /// Keeps the record of a link, in this run's view of the state and in the next commit.
     fn keep_link(&mut self, task: u32, link: &Address, record: Option<Arc<Record>>, error: Option<Name>) {
-        let place = |overlay: &Overlay| Some((overlay.target.clone(), overlay.contribution.identity()?));
         if let Some(before) = self.snapshot.records.get(link) {
-            for key in overlays_of(before).iter().filter_map(place) {
-                if let Some(holders) = self.written.get_mut(&key) {
-                    holders.retain(|holder| holder != link);
-                }
-            }
+            self.links.let_go(link, before);
         }
         match &record {
             Some(record) => {
-                for key in overlays_of(record).iter().filter_map(place) {
-                    self.written.entry(key).or_default().push(link.clone());
-                }
+                self.links.hold(link, record);
                 self.snapshot.records.insert(link.clone(), record.clone());
             }
             None => drop(self.snapshot.records.swap_remove(link)),
         }
         let outcome = Outcome { address: link.clone(), record, error };
         let step = self.plan.tasks[task as usize].step.map_or(0, |step| step + 1);
-        self.gathering.push((Entry { step, kind: EntryKind::Outcome(Arc::new(outcome)) }, Durable::Nothing));
+        self.journal.record(step, EntryKind::Outcome(Arc::new(outcome)), Durable::Nothing);
     }
 
     /// A phase cannot be carried out; why has been reported.
     pub(super) fn phase_undone(&mut self, task: u32, decided: &Arc<Decided>, phase: &Phase, effects: &mut Vec<Effect>) {
-        self.failed = true;
-        self.running[task as usize].progress = Progress::Failed;
+        self.state.failed = true;
+        self.schedule.running[task as usize].progress = Progress::Failed;
         let message: Name = "what it writes has no usable value".into();
         self.link_failed(task, &phase.link, &phase.name, message.clone());
-        self.tell(Event::Failed { address: decided.address.clone(), operation: Verb::Update, message }, effects);
+        self.journal
+            .emit(Event::Failed { address: decided.address.clone(), operation: Verb::Update, message }, effects);
         self.after_failure(task, effects);
     }
 
@@ -250,8 +236,8 @@ impl Apply {
         let Some(evaluation) = self.evaluation.as_mut() else { return self.complete(task, effects) };
         if evaluation.is_gone(link) {
             evaluation.links.made.remove(&decided.address);
-            self.absent.insert(decided.address.clone());
-            self.tell(
+            self.results.absent.insert(decided.address.clone());
+            self.journal.emit(
                 Event::Unneeded { address: decided.address.clone(), reason: "an end of the link is not there".into() },
                 effects,
             );
@@ -261,12 +247,12 @@ impl Apply {
         let notes = evaluation.notes(link, &mut mistakes);
         mistakes.retain(Diagnostic::is_error);
         let failed = mistakes.has_errors();
-        self.found.append(mistakes);
+        self.results.found.append(mistakes);
         let (Ok(data), Ok(Some(notes)), false) = (outcome, notes, failed) else {
             return self.link_undone(task, decided, effects);
         };
         if data.has_unknown() || notes.has_unknown() {
-            self.found.push(
+            self.results.found.push(
                 codes::PROMISE_BROKEN
                     .new(format!("what `{}` gives is still not known", decided.address))
                     .label(decided.span, "its kind reads something that has no value yet"),
@@ -275,7 +261,7 @@ impl Apply {
         }
         let mut mistakes = Diagnostics::new();
         let holds = self.required(link, decided, &mut mistakes);
-        self.found.append(mistakes);
+        self.results.found.append(mistakes);
         if holds.is_none() {
             return self.link_undone(task, decided, effects);
         }
@@ -311,11 +297,12 @@ impl Apply {
     }
 
     fn link_undone(&mut self, task: u32, decided: &Arc<Decided>, effects: &mut Vec<Effect>) {
-        self.failed = true;
-        self.running[task as usize].progress = Progress::Failed;
+        self.state.failed = true;
+        self.schedule.running[task as usize].progress = Progress::Failed;
         let message: Name = "what its kind says of it has no usable value".into();
         self.link_failed(task, &decided.address, &"data".into(), message.clone());
-        self.tell(Event::Failed { address: decided.address.clone(), operation: Verb::Update, message }, effects);
+        self.journal
+            .emit(Event::Failed { address: decided.address.clone(), operation: Verb::Update, message }, effects);
         self.after_failure(task, effects);
     }
 
@@ -355,7 +342,7 @@ impl Apply {
     pub(super) fn part_spec(&mut self, decided: &Decided, link: LinkAt, part: usize) -> Option<Value> {
         let mut mistakes = Diagnostics::new();
         let holds = self.required(link, decided, &mut mistakes);
-        self.found.append(mistakes);
+        self.results.found.append(mistakes);
         holds?;
         if !decided.desired.has_unknown() {
             return Some(decided.desired.clone());
@@ -363,10 +350,10 @@ impl Apply {
         let mut mistakes = Diagnostics::new();
         let spec = self.evaluation.as_mut()?.part_spec(link, part, &mut mistakes).ok().flatten();
         mistakes.retain(Diagnostic::is_error);
-        self.found.append(mistakes);
+        self.results.found.append(mistakes);
         let spec = spec?;
         if spec.has_unknown() {
-            self.found.push(
+            self.results.found.push(
                 codes::PROMISE_BROKEN
                     .new(format!("the spec of `{}` is still not complete", decided.address))
                     .label(decided.span, "something it reads has no value yet"),
@@ -383,9 +370,9 @@ impl Apply {
         let holds = !evaluation.is_gone(link)
             && evaluation.link_part(link, part, &mut mistakes).ok().flatten().is_some_and(|part| !part.condition_open);
         mistakes.retain(Diagnostic::is_error);
-        self.found.append(mistakes);
+        self.results.found.append(mistakes);
         if !holds {
-            self.absent.insert(decided.address.clone());
+            self.results.absent.insert(decided.address.clone());
         } else if let Some(part) = evaluation.part_mut(link, part) {
             part.condition_open = false;
         }

@@ -1,4 +1,4 @@
-//! The phases of links: what a link writes into one target, or takes out of it, by a step of its own (reference 3.2).
+//! The phases of links: what a link writes into one target, or takes out of it, by a step of its own (decision 3.2).
 //!
 //! A phase is an update of its target. Steps on one target stand in line, and each is a call of its own; where very many
 //! do, a call carries out as many as the target has had before, so that its whole spec is worked out, compared and sent a
@@ -11,10 +11,14 @@ use std::sync::Arc;
 use blueprint::{Address, Name, Value};
 use diag::{Diagnostic, Diagnostics, Span};
 use provider::{Operation as Verb, ProviderError};
-use state::{Entry, EntryKind, Intent, Record, StatusOp, StatusWord};
+use state::{EntryKind, Intent, Record, StatusOp, StatusWord};
 
 use crate::codes;
-use crate::machine::{Apply, CallRequest, Durable, Effect, Progress};
+use crate::journal::Durable;
+use crate::link_state::Set;
+use crate::machine::Apply;
+use crate::model::{CallRequest, Effect};
+use crate::schedule::Progress;
 use evaluate::event::Event;
 use evaluate::resolve::links::{conflict, part_resource};
 use plan::links::{Linked, Phase};
@@ -25,21 +29,6 @@ use understand::compare::same;
 use understand::links::FixedMap;
 use understand::links::contribution::{Contribution, Merger, Standing, Written, without};
 use understand::links::overlay::{Overlay, overlays_of};
-
-type Set<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
-
-/// Which phases are carried out by one call.
-#[derive(Default)]
-pub(super) struct Batches {
-    /// How many phases each target has had: what was taken out, and what was written.
-    had: FixedMap<(Address, bool), usize>,
-    /// What goes along with the call of a phase.
-    along: FixedMap<u32, Vec<u32>>,
-    /// Phases that the call of another one has carried out, and whether there was a call at all.
-    carried: FixedMap<u32, bool>,
-    /// Targets of which a call for many was refused.
-    alone: Set<Address>,
-}
 
 /// One phase of those that are carried out together.
 struct Member {
@@ -77,14 +66,14 @@ impl Apply {
     /// Begins a phase: works out what the target's spec becomes.
     pub(super) fn start_phase(&mut self, task: u32, decided: &Arc<Decided>, phase: &Phase, effects: &mut Vec<Effect>) {
         let unneeded = |apply: &mut Apply, effects: &mut Vec<Effect>, reason: &str| {
-            apply.tell(Event::Unneeded { address: decided.address.clone(), reason: reason.into() }, effects);
+            apply.journal.emit(Event::Unneeded { address: decided.address.clone(), reason: reason.into() }, effects);
             apply.complete(task, effects);
         };
-        *self.batches.had.entry((phase.target.clone(), phase.into.is_some())).or_default() += 1;
-        match self.batches.carried.remove(&task) {
+        *self.links.batches.had.entry((phase.target.clone(), phase.into.is_some())).or_default() += 1;
+        match self.links.batches.carried.remove(&task) {
             Some(true) => {
                 let (address, operation) = (decided.address.clone(), Verb::Update);
-                self.tell(Event::Done { address, operation, replacing: false }, effects);
+                self.journal.emit(Event::Done { address, operation, replacing: false }, effects);
                 return self.complete(task, effects);
             }
             Some(false) => return unneeded(self, effects, "it has been written already"),
@@ -119,7 +108,8 @@ impl Apply {
             let Some(phase) = member.phase() else { continue };
             let of_link = self.snapshot.records.get(&phase.link).cloned();
             let overlays = member.overlays();
-            self.rewritten
+            self.links
+                .rewritten
                 .extend(overlays.iter().filter_map(|it| Some((phase.target.clone(), it.contribution.identity()?))));
             if called {
                 // What is about to be written stands in the record before the call.
@@ -134,12 +124,12 @@ impl Apply {
         let along: Vec<u32> = members.iter().map(|member| member.task).filter(|it| *it != task).collect();
         if !called {
             // The answer is known; only the links' records change.
-            self.batches.carried.extend(along.into_iter().map(|task| (task, false)));
+            self.links.batches.carried.extend(along.into_iter().map(|task| (task, false)));
             return self.complete(task, effects);
         }
-        let alone = if self.batches.alone.contains(&phase.target) { "-alone" } else { "" };
+        let alone = if self.links.batches.alone.contains(&phase.target) { "-alone" } else { "" };
         if !along.is_empty() {
-            self.batches.along.insert(task, along);
+            self.links.batches.along.insert(task, along);
         }
         let token: Name = format!("{}-{task}{alone}", self.operation.id).into();
         let intent = Intent {
@@ -157,7 +147,7 @@ impl Apply {
             folder: record.origin.folder.clone(),
             dependencies: record.dependencies.clone(),
         };
-        self.running[task as usize].request = Some(Box::new(CallRequest {
+        self.schedule.running[task as usize].request = Some(Box::new(CallRequest {
             address: phase.target.clone(),
             type_name: record.type_name.clone(),
             operation: Verb::Update,
@@ -171,10 +161,10 @@ impl Apply {
             folder: record.origin.folder.clone(),
             limit: None,
         }));
-        self.running[task as usize].progress = Progress::Intending;
-        self.occupy(task);
+        self.schedule.running[task as usize].progress = Progress::Intending;
+        self.limits.occupy(&self.plan.tasks[task as usize]);
         let step = self.plan.tasks[task as usize].step.map_or(0, |step| step + 1);
-        self.gathering.push((Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }, Durable::Intent(task)));
+        self.journal.record(step, EntryKind::Intent(Arc::new(intent)), Durable::Intent(task));
     }
 
     /// Whether one phase waits for another only because both write into one target, each for a link of its own.
@@ -201,7 +191,7 @@ impl Apply {
     ) -> Option<(Value, Vec<Member>)> {
         let mut mistakes = Diagnostics::new();
         let contributions = self.wanted_of_phase(decided, phase, &mut mistakes);
-        self.found.append(mistakes);
+        self.results.found.append(mistakes);
         let mut members = vec![Member { task, decided: decided.clone(), contributions: contributions? }];
         members.extend(self.behind_in_line(task, phase));
         if members.len() > 1 {
@@ -210,13 +200,13 @@ impl Apply {
                 return Some((spec, members));
             }
             // Which of them it is shows when each is tried by itself.
-            self.batches.alone.insert(phase.target.clone());
+            self.links.batches.alone.insert(phase.target.clone());
             members.truncate(1);
         }
         let mut mistakes = Diagnostics::new();
         let spec = self.merged_phases(&members, phase, record, &mut mistakes);
         mistakes.retain(Diagnostic::is_error);
-        self.found.append(mistakes);
+        self.results.found.append(mistakes);
         Some((spec?, members))
     }
 
@@ -248,15 +238,16 @@ impl Apply {
     /// The phases behind one in line that wait for nothing else, as many as the target has had; none where few have been.
     fn behind_in_line(&mut self, task: u32, phase: &Phase) -> Vec<Member> {
         let mut members = Vec::new();
-        let had = self.batches.had.get(&(phase.target.clone(), phase.into.is_some())).copied().unwrap_or_default();
+        let had =
+            self.links.batches.had.get(&(phase.target.clone(), phase.into.is_some())).copied().unwrap_or_default();
         // The one that begins counts already, and the batch holds as many as came before it.
-        if had <= ONE_BY_ONE || self.batches.alone.contains(&phase.target) || self.plan.options.until.is_some() {
+        if had <= ONE_BY_ONE || self.links.batches.alone.contains(&phase.target) || self.plan.options.until.is_some() {
             return members;
         }
         let mut last = task;
         while members.len() + 2 < had {
-            let next = self.after[last as usize].iter().find_map(|(waiter, _)| {
-                let ready = self.running[*waiter as usize].progress == Progress::Waiting(1);
+            let next = self.schedule.after[last as usize].iter().find_map(|(waiter, _)| {
+                let ready = self.schedule.running[*waiter as usize].progress == Progress::Waiting(1);
                 let decided = self.plan.tasks[*waiter as usize].decision.as_ref().filter(|_| ready)?;
                 let other = phase_of(decided)?;
                 let in_line = other.target == phase.target && other.into.is_some() == phase.into.is_some();
@@ -288,7 +279,7 @@ impl Apply {
         let (document, span): (Value, Span) = place.unwrap_or((Value::Null, first.decided.span));
         let mut said = Standing::new(document.clone());
         let mut rewritten: Set<(Address, String)> = Set::default();
-        let mut holders = Holders::of(&self.written, members, &phase.target);
+        let mut holders = Holders::of(&self.links.written, members, &phase.target);
         let mut taken: Vec<Contribution> = Vec::new();
         for member in members {
             let Some(phase) = member.phase() else { continue };
@@ -302,8 +293,8 @@ impl Apply {
                 let Some(identity) = contribution.identity() else { continue };
                 let key = (phase.target.clone(), identity);
                 // What links wrote in earlier runs gives way; the plan has seen to it that all of them want the same now.
-                let written = self.written.get(&key).is_some_and(|holders| !holders.is_empty());
-                if written && !self.rewritten.contains(&key) && !rewritten.contains(&key) {
+                let written = self.links.written.get(&key).is_some_and(|holders| !holders.is_empty());
+                if written && !self.links.rewritten.contains(&key) && !rewritten.contains(&key) {
                     taken.push(contribution.clone());
                 }
                 rewritten.insert(key);
@@ -331,11 +322,11 @@ impl Apply {
     /// The call of a phase was answered well: what it, and those that went along, have written is no longer open.
     pub(super) fn close_phases(&mut self, task: u32, phase: &Phase) {
         self.close_phase(task, phase);
-        for along in self.batches.along.remove(&task).unwrap_or_default() {
+        for along in self.links.batches.along.remove(&task).unwrap_or_default() {
             let Some(decided) = self.plan.tasks[along as usize].decision.clone() else { continue };
             if let Some(phase) = phase_of(&decided) {
                 self.close_phase(along, phase);
-                self.batches.carried.insert(along, true);
+                self.links.batches.carried.insert(along, true);
             }
         }
     }
@@ -349,12 +340,12 @@ impl Apply {
 
     /// A call for many phases was refused for good: each is tried by itself. False if it was not for many.
     pub(super) fn tried_alone(&mut self, task: u32, phase: &Phase, error: &ProviderError) -> bool {
-        let many = self.batches.along.remove(&task).is_some();
-        if !many || self.stopping || error.kind.is_retryable() || error.partial.is_some() {
+        let many = self.links.batches.along.remove(&task).is_some();
+        if !many || self.state.stopping || error.kind.is_retryable() || error.partial.is_some() {
             return false;
         }
-        self.batches.alone.insert(phase.target.clone());
-        if let Some(had) = self.batches.had.get_mut(&(phase.target.clone(), phase.into.is_some())) {
+        self.links.batches.alone.insert(phase.target.clone());
+        if let Some(had) = self.links.batches.had.get_mut(&(phase.target.clone(), phase.into.is_some())) {
             *had -= 1;
         }
         // The target is as it was.
@@ -362,12 +353,12 @@ impl Apply {
         let outcome =
             state::Outcome { address: phase.target.clone(), record, error: Some(error.message.as_str().into()) };
         let step = self.plan.tasks[task as usize].step.map_or(0, |step| step + 1);
-        self.gathering.push((Entry { step, kind: EntryKind::Outcome(Arc::new(outcome)) }, Durable::Nothing));
-        self.running[task as usize].request = None;
-        self.running[task as usize].tries = 0;
-        self.running[task as usize].late = false;
-        self.running[task as usize].progress = Progress::Ready;
-        self.ready.push_front(task, &self.ranks);
+        self.journal.record(step, EntryKind::Outcome(Arc::new(outcome)), Durable::Nothing);
+        self.schedule.running[task as usize].request = None;
+        self.schedule.running[task as usize].tries = 0;
+        self.schedule.running[task as usize].late = false;
+        self.schedule.running[task as usize].progress = Progress::Ready;
+        self.schedule.enqueue_first(task);
         true
     }
 }

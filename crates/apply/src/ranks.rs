@@ -9,7 +9,6 @@
 use state::{Record, Snapshot};
 
 use super::queue::Ranks;
-use crate::machine::Apply;
 use plan::links::Linked;
 use plan::plan::Plan;
 use plan::task::Task;
@@ -69,38 +68,4 @@ pub(crate) fn of(plan: &Plan, snapshot: &Snapshot) -> Ranks {
         }
     }
     Some(ranks)
-}
-
-impl Apply {
-    /// Milliseconds since the run began, if anybody says.
-    pub(super) fn millis(&self) -> Option<u32> {
-        self.elapsed.map(|elapsed| u32::try_from(elapsed.as_millis()).unwrap_or(u32::MAX))
-    }
-
-    /// How long a task has taken since it was first called, as a record keeps it.
-    pub(crate) fn took(&self, task: u32) -> Option<u32> {
-        Some(kept(self.millis()?.saturating_sub(self.running[task as usize].called_at?)))
-    }
-}
-
-/// A duration as it is kept: two digits are enough to plan with, and what is over at once is not worth remembering.
-fn kept(millis: u32) -> u32 {
-    let mut unit = 1;
-    while millis / unit >= 100 {
-        unit *= 10;
-    }
-    if millis < 10 { 0 } else { millis / unit * unit }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_are_kept_to_two_digits() {
-        for (millis, wanted) in [(0, 0), (9, 0), (10, 10), (99, 99), (1_234, 1_200), (987_654, 980_000)] {
-            assert_eq!(kept(millis), wanted);
-        }
-        assert_eq!(kept(u32::MAX), 4_200_000_000);
-    }
 }

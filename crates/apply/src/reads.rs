@@ -2,7 +2,9 @@
 //!
 //! Not here: what is asked and what becomes of the answer (`plan::questions`).
 
-use crate::machine::{Apply, Effect, Progress};
+use crate::machine::Apply;
+use crate::model::Effect;
+use crate::schedule::Progress;
 use evaluate::event::Event;
 use evaluate::resolve::{Need, Slot};
 use plan::plan::Step;
@@ -11,36 +13,36 @@ use understand::graph::Node;
 impl Apply {
     /// Reads a data source, or takes note that it has been read.
     pub(crate) fn read(&mut self, task: u32, number: u32, effects: &mut Vec<Effect>) {
-        self.needed.clear();
+        self.inquiries.needed.clear();
         self.settle_behind(Node::DataSource(number));
         let slot = self.evaluation.as_ref().map(|evaluation| &evaluation.data[number as usize]);
         let is_read = match slot {
             None | Some(Slot::Value(_)) => Some(true),
             Some(Slot::Open) => {
-                self.needed.push(Need::Fetch(number));
+                self.inquiries.needed.push(Need::Fetch(number));
                 None
             }
             // What it searches for is not there after all, or it is in error.
             Some(_) => Some(false),
         };
-        let needed = std::mem::take(&mut self.needed);
+        let needed = std::mem::take(&mut self.inquiries.needed);
         let step = self.plan.tasks[task as usize].step.and_then(|step| self.plan.steps.get(step as usize));
         let address = step.map(|step: &Step| step.address.clone());
         match (is_read, address) {
             (None, _) => self.ask(task, needed, effects),
             (Some(true), address) => {
                 if let Some(address) = address {
-                    self.tell(Event::Recorded { address, how: "read".into() }, effects);
+                    self.journal.emit(Event::Recorded { address, how: "read".into() }, effects);
                 }
                 self.complete(task, effects);
             }
             (Some(false), address) => {
                 if let Some(address) = address {
                     let message = "it could not be read".into();
-                    self.tell(Event::Unread { address, message }, effects);
+                    self.journal.emit(Event::Unread { address, message }, effects);
                 }
-                self.failed = true;
-                self.running[task as usize].progress = Progress::Failed;
+                self.state.failed = true;
+                self.schedule.running[task as usize].progress = Progress::Failed;
                 self.after_failure(task, effects);
             }
         }

@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use blueprint::{Address, Name, Value};
 use provider::{Applied, Operation as Verb, ResourceType};
-use state::{Entry, EntryKind, OperationKind, Record, RecordOrigin, Status, StatusOp, StatusWord};
+use state::{EntryKind, OperationKind, Record, RecordOrigin, Status, StatusOp, StatusWord};
 
-use crate::machine::{Apply, CallRequest, Durable, Progress};
+use crate::journal::Durable;
+use crate::machine::Apply;
+use crate::model::CallRequest;
+use crate::schedule::Progress;
 use plan::plan::Action;
 use plan::task::{Decided, TaskKind, Until};
 use understand::compare::{mark_fields, same_field};
@@ -20,6 +23,11 @@ pub(super) enum Breach {
 }
 
 impl Apply {
+    /// How long a task has taken since it was first called, as a record keeps it.
+    pub(crate) fn took(&self, task: u32) -> Option<u32> {
+        Some(kept(self.timers.millis()?.saturating_sub(self.schedule.running[task as usize].called_at?)))
+    }
+
     /// Puts an outcome into the next commit, and into the state as this run sees it.
     ///
     /// Who waits for the task goes on at once: its intent follows in the journal, in the same commit or a later one, and its
@@ -36,11 +44,11 @@ impl Apply {
         if let Some(record) = record.as_mut().filter(|record| record.status.undo != undo) {
             Arc::make_mut(record).status.undo = undo;
         }
-        self.running[task as usize].progress = Progress::Recording;
-        self.running[task as usize].record = record.clone();
+        self.schedule.running[task as usize].progress = Progress::Recording;
+        self.schedule.running[task as usize].record = record.clone();
         let address = Apply::recorded_at(decided).clone();
         if self.plan.tasks[task as usize].kind == TaskKind::Phase {
-            self.touched.insert(address.clone());
+            self.links.touched.insert(address.clone());
         }
         match &record {
             Some(record) => {
@@ -61,10 +69,10 @@ impl Apply {
         {
             self.set_outputs(decided, record);
         }
-        self.gathering.push((Entry { step, kind: EntryKind::Outcome(Arc::new(outcome)) }, durable));
+        self.journal.record(step, EntryKind::Outcome(Arc::new(outcome)), durable);
         match durable {
-            Durable::Done(_) => self.release(task, None),
-            Durable::Configured(_) => self.release(task, Some(Until::Configured)),
+            Durable::Done(_) => self.schedule.release(task, None),
+            Durable::Configured(_) => self.schedule.release(task, Some(Until::Configured)),
             Durable::Failed(_) | Durable::Intent(_) | Durable::Nothing => {}
         }
     }
@@ -97,7 +105,7 @@ impl Apply {
             inputs,
             outputs: Value::Null,
             private: Value::Null,
-            metadata: self.metadata.get(&decided.address).unwrap_or(&decided.metadata).clone(),
+            metadata: self.results.metadata.get(&decided.address).unwrap_or(&decided.metadata).clone(),
             dependencies: self.still_used(&decided.dependencies),
             retain: decided.retain,
             protect: decided.protect,
@@ -115,7 +123,7 @@ impl Apply {
 
     /// What a thing uses, without what has turned out not to be there.
     pub(super) fn still_used(&self, dependencies: &[Address]) -> Vec<Address> {
-        dependencies.iter().filter(|used| !self.absent.contains(*used)).cloned().collect()
+        dependencies.iter().filter(|used| !self.results.absent.contains(*used)).cloned().collect()
     }
 
     /// What is remembered of a thing whose call was answered well.
@@ -233,7 +241,7 @@ impl Apply {
 }
 
 /// Whether an answer keeps the contract: every computed field is there and of its kind, and what was promised is as it
-/// was promised (reference 5.3).
+/// was promised (decision 5.3).
 pub(super) fn breach(ty: &ResourceType, request: &CallRequest, applied: &Applied) -> Option<Breach> {
     if applied.id.is_empty() {
         return Some(Breach::Contract("the answer names no id".to_owned()));
@@ -268,4 +276,26 @@ pub(super) fn breach(ty: &ResourceType, request: &CallRequest, applied: &Applied
         }
     }
     None
+}
+
+/// A duration as it is kept: two digits are enough to plan with, and what is over at once is not worth remembering.
+fn kept(millis: u32) -> u32 {
+    let mut unit = 1;
+    while millis / unit >= 100 {
+        unit *= 10;
+    }
+    if millis < 10 { 0 } else { millis / unit * unit }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_kept_to_two_digits() {
+        for (millis, wanted) in [(0, 0), (9, 0), (10, 10), (99, 99), (1_234, 1_200), (987_654, 980_000)] {
+            assert_eq!(kept(millis), wanted);
+        }
+        assert_eq!(kept(u32::MAX), 4_200_000_000);
+    }
 }

@@ -1,12 +1,17 @@
-//! Standing at a gate: what waits for it, however indirectly, is left for the next operation, and everything else goes on.
+//! Gates and pauses. At a gate the operation stands: what waits for it, however indirectly, is left for the next operation, and everything else goes on.
 //!
 //! Not here: where gates are (`plan::stops`), who waits for them (`plan::tasks`).
+
+use std::time::Duration;
 
 use blueprint::{Breakpoint, Name};
 use provider::Operation as Verb;
 use state::{OperationOutcome, StatusOp, Stops};
 
-use crate::machine::{Apply, Effect, Progress};
+use crate::machine::Apply;
+use crate::model::Effect;
+use crate::schedule::Progress;
+use crate::timers::Wake;
 use evaluate::event::Event;
 use plan::plan::Action;
 use plan::stops::Gate;
@@ -20,19 +25,19 @@ impl Apply {
             self.complete(task, effects);
             return;
         };
-        self.running[task as usize].progress = Progress::Held;
-        self.running[task as usize].turn = true;
-        self.stands = true;
+        self.schedule.running[task as usize].progress = Progress::Held;
+        self.schedule.running[task as usize].turn = true;
+        self.state.stands = true;
         let address = gate.place.trim_end_matches('/').into();
-        self.tell(Event::Waiting { address, at: gate.at }, effects);
+        self.journal.emit(Event::Waiting { address, at: gate.at }, effects);
         let mut stack = vec![task];
         while let Some(task) = stack.pop() {
-            for (waiter, until) in std::mem::take(&mut self.after[task as usize]) {
+            for (waiter, until) in std::mem::take(&mut self.schedule.after[task as usize]) {
                 if until == Until::Over {
-                    self.waited(waiter);
+                    self.schedule.waited(waiter);
                     continue;
                 }
-                let running = &mut self.running[waiter as usize];
+                let running = &mut self.schedule.running[waiter as usize];
                 if matches!(running.progress, Progress::Waiting(_)) {
                     running.progress = Progress::Held;
                     stack.push(waiter);
@@ -44,7 +49,7 @@ impl Apply {
     /// Whether the operation stops at a gate: behind an update, only if there was one.
     fn stops_at(&self, task: u32, gate: &Gate) -> bool {
         let updated = |on: u32| {
-            let (of, running) = (&self.plan.tasks[on as usize], &self.running[on as usize]);
+            let (of, running) = (&self.plan.tasks[on as usize], &self.schedule.running[on as usize]);
             let only_recorded = of.kind == TaskKind::Record
                 && of.decision.as_ref().is_some_and(|decided| decided.action == Action::Update);
             let called = running.request.as_ref().filter(|_| !running.looks_on).map(|request| request.operation);
@@ -55,7 +60,7 @@ impl Apply {
 
     /// Where the operation stands, as the state calls it.
     fn reached(&self) -> impl Iterator<Item = &Gate> {
-        let tasks = self.running.iter().zip(&self.plan.tasks);
+        let tasks = self.schedule.running.iter().zip(&self.plan.tasks);
         tasks.filter(|(running, _)| running.progress == Progress::Held).filter_map(|(running, task)| match task.kind {
             // What waits for another gate has not come so far.
             TaskKind::Gate(number) if running.turn => self.plan.gates.get(number as usize),
@@ -65,7 +70,7 @@ impl Apply {
 
     /// Where the operation stands, for people; nothing if somebody stopped it besides.
     pub(super) fn standing_at(&self) -> Vec<(Name, Breakpoint)> {
-        if self.interrupted {
+        if self.state.interrupted {
             return Vec::new();
         }
         self.reached().map(|gate| (gate.place.trim_end_matches('/').into(), gate.at)).collect()
@@ -77,7 +82,7 @@ impl Apply {
             return Stops::default();
         }
         let mut stops = self.plan.begun.clone();
-        for (running, task) in self.running.iter().zip(&self.plan.tasks) {
+        for (running, task) in self.schedule.running.iter().zip(&self.plan.tasks) {
             let TaskKind::Gate(number) = task.kind else { continue };
             let Some(gate) = self.plan.gates.get(number as usize) else { continue };
             let action = StatusOp::of(gate.at);
@@ -90,5 +95,22 @@ impl Apply {
             }
         }
         stops
+    }
+
+    /// Everything before a pause is done: it begins.
+    pub(crate) fn pause(&mut self, task: u32, pause: Duration, effects: &mut Vec<Effect>) {
+        self.schedule.running[task as usize].progress = Progress::Resting;
+        let for_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
+        self.journal.emit(Event::Pausing { for_ms }, effects);
+        self.timers.wake(Wake::Pause(task), pause, effects);
+    }
+
+    /// Nothing new starts any more, so nobody waits for a pause; false if the task is none.
+    pub(super) fn end_pause(&mut self, task: u32) -> bool {
+        let is_pause = matches!(self.plan.tasks[task as usize].kind, TaskKind::Pause(_));
+        if is_pause {
+            self.schedule.running[task as usize].progress = Progress::Ready;
+        }
+        is_pause
     }
 }

@@ -19,8 +19,8 @@ pub enum Key {
 
 /// One thing of an instance: a resource, or a member of an expanded one, inside its path of children.
 ///
-/// Prints as `name`, `name[0]`, `name["key"]`, `child/name`; a part of a link as `a::b/part` (ruling S40, section 3).
-/// Shared: every place that speaks of a thing holds its address, so a clone copies a pointer.
+/// Prints as `name`, `name[0]`, `name["key"]`, `child/name`; a part of a link as `a::b/part` (decision S40, decision
+/// 3). Shared: every place that speaks of a thing holds its address, so a clone copies a pointer.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address(Arc<Hashed>);
 

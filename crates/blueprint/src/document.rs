@@ -90,7 +90,7 @@ pub struct Input {
     /// Its type: primitive, or the value type of a custom one.
     #[serde(rename = "type")]
     pub ty: Type,
-    /// The name of a custom type of some provider; its values are then given by label (reference 4.2).
+    /// The name of a custom type of some provider; its values are then given by label (decision 4.2).
     pub custom_type: Option<Spanned<Name>>,
     /// Taken where nothing is given.
     pub default: Option<Spanned<Value>>,
@@ -128,7 +128,7 @@ pub struct Local {
     /// Where its name stands.
     #[serde(rename = "at")]
     pub span: Span,
-    /// The declared type; text is parsed to it (ruling S48).
+    /// The declared type; text is parsed to it (decision S48).
     #[serde(rename = "type")]
     pub ty: Type,
     /// The expression.
@@ -232,7 +232,7 @@ pub struct Resource {
     pub switched_off: Option<Box<Expr>>,
     /// For people; filled in last.
     pub description: Option<Box<Expr>>,
-    /// The abstract resource of the document that a transform made this one from (reference 4.2). Set by the engine, by
+    /// The abstract resource of the document that a transform made this one from (decision 4.2). Set by the engine, by
     /// where the resource says that it is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_from: Option<Name>,

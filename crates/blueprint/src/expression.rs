@@ -37,7 +37,7 @@ pub enum ExprKind {
     Function(Name),
     /// One of two, the other never evaluated.
     Choice(Box<Choice>),
-    /// The value of exactly one substitution; the span is that of `${..}` as a whole (ruling A5).
+    /// The value of exactly one substitution; the span is that of `${..}` as a whole (decision A5).
     Substitution(Box<Expr>),
     /// Something in error that has been reported: it has no value and gives no second diagnostic.
     Error,
@@ -110,7 +110,7 @@ pub struct Accessor {
 pub enum AccessorKind {
     /// `.name` or `["name"]`.
     Name(Name),
-    /// `[n]`; `[]` is `[0]` (ruling S11).
+    /// `[n]`; `[]` is `[0]` (decision S11).
     Index(u64),
 }
 

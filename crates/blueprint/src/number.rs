@@ -2,7 +2,7 @@
 
 /// The shortest text that reads back as the same float, always with a fraction or an exponent.
 ///
-/// An exponent is used outside `1e-5 <= abs < 1e16` (ruling S46): `2.0`, `3.14`, `1e21`.
+/// An exponent is used outside `1e-5 <= abs < 1e16` (decision S46): `2.0`, `3.14`, `1e21`.
 pub fn format_float(value: f64) -> String {
     if value == 0.0 {
         return if value.is_sign_negative() { "-0.0".into() } else { "0.0".into() };

@@ -10,8 +10,9 @@
 
 pub mod codes;
 
-pub use ::apply::ask::Asking;
-pub use ::apply::machine::{Apply, Effect, Happened};
+pub use ::apply::machine::Apply;
+pub use ::apply::model::Asking;
+pub use ::apply::model::{Effect, Happened};
 pub use ::plan::batches::Batch;
 pub use ::plan::children::ChildChange;
 pub use ::plan::drift::{Drift, Drifted, Looked, drift, only};
@@ -46,6 +47,7 @@ pub use understand::pinned::{Frozen, FrozenChild, FrozenData};
 /// The machine that carries a plan out.
 pub mod apply {
     pub use ::apply::machine::*;
+    pub use ::apply::model::*;
 }
 
 /// The runtime that answers questions and carries effects out.
@@ -55,7 +57,7 @@ pub mod shell {
     pub use run::shell::*;
 }
 
-/// The part at which a link has failed, as its record tells; none for what is no link (reference 5.4).
+/// The part at which a link has failed, as its record tells; none for what is no link (decision 5.4).
 pub fn link_failed_at(record: &state::Record) -> Option<&str> {
     understand::links::overlay::failed_at(record)
 }

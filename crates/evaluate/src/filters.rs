@@ -1,4 +1,4 @@
-//! Which candidate of a data source meets its filters (reference 4.1).
+//! Which candidate of a data source meets its filters (decision 4.1).
 //!
 //! Not here: whether the operator fits the kinds, as far as the catalogue tells (`check::data_sources`).
 

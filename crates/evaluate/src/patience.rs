@@ -1,5 +1,5 @@
 //! Questions to providers while a plan is made: no more at once and no more often than they stand, and put again where
-//! they may be answered later (reference 5.3).
+//! they may be answered later (decision 5.3).
 //!
 //! [`Patient`] is the world as a plan asks it. What holds for calls while a plan is carried out is decided in `apply`, by
 //! the same policies.

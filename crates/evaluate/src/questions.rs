@@ -499,7 +499,7 @@ fn search(
     Ok(Searched::Ask(Search { ty, filters, annotations: Value::Map(Arc::new(annotations)), folder }))
 }
 
-/// What a data source exports before it can be read: everything is known on deploy (section 1.6).
+/// What a data source exports before it can be read: everything is known on deploy (decision 1.6).
 fn read_on_deploy(source: &DataSource, ty: &DataSourceType, waits_for: &[blueprint::Address]) -> Slot {
     let unknown = |ty: Type, secret: bool| {
         Value::Unknown(Arc::new(Unknown { ty: Some(ty), waits_for: waits_for.to_vec() })).tainted(secret)

@@ -1,5 +1,5 @@
 //! Transforms: between the check and everything that evaluates, they turn abstract resources into real ones
-//! (reference 4.2, ruling S61).
+//! (decision 4.2, decision S61).
 //!
 //! They run in the listed order, each on what the one before it gave. What comes out is checked as if it had been
 //! written; because whatever is made has the places of the abstract resource that it was made from, every diagnostic
@@ -173,7 +173,7 @@ fn taken_in(
     Some(blueprint)
 }
 
-/// Whether a text can name a resource (ruling A6).
+/// Whether a text can name a resource (decision A6).
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
 }

@@ -1,10 +1,10 @@
-//! The blueprint dialect's conversions (reference 1.5): what becomes what, for values and for types.
+//! The blueprint dialect's conversions (decision 1.5): what becomes what, for values and for types.
 
 use std::sync::Arc;
 
 use blueprint::{Map, Type, Unknown, Value};
 
-/// Where a value comes from: a literal of the document converts less than the result of a substitution (rulings S44, S46).
+/// Where a value comes from: a literal of the document converts less than the result of a substitution (decisions S44, S46).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Written out in the document.
@@ -24,7 +24,7 @@ pub enum Mismatch {
     NoBranch,
 }
 
-/// The value as one of that type, by the table of section 1.5. Unknown values and secret marks pass through.
+/// The value as one of that type, by the table of decision 1.5. Unknown values and secret marks pass through.
 pub fn convert(value: &Value, ty: &Type, source: Source) -> Result<Value, Mismatch> {
     let as_text = source == Source::Substitution;
     match (value, ty) {
@@ -101,12 +101,12 @@ fn convert_one(from: &Type, to: &Type, source: Source) -> bool {
     }
 }
 
-/// An entry that may be `none` may be left out instead (ruling A13).
+/// An entry that may be `none` may be left out instead (decision A13).
 fn fits_or_none(from: &Type, to: &Type, source: Source) -> bool {
     from.alternatives().contains(&Type::Null) || convert_type(from, to, source)
 }
 
-/// The value that a text stands for in a declared scalar type (rulings S48, S51); `None` if it does not parse.
+/// The value that a text stands for in a declared scalar type (decisions S48, S51); `None` if it does not parse.
 ///
 /// White space around it does not count, except in text itself.
 pub fn parse_as(text: &str, ty: &Type) -> Option<Value> {
@@ -125,7 +125,7 @@ pub fn parse_as(text: &str, ty: &Type) -> Option<Value> {
     }
 }
 
-/// The text of a scalar in an interpolation (rulings S45 to S47): `none` gives "", a secret stays secret, an unknown an unknown string.
+/// The text of a scalar in an interpolation (decisions S45 to S47): `none` gives "", a secret stays secret, an unknown an unknown string.
 /// `None` for arrays, objects and functions; an error for bytes that are not text.
 pub fn to_text(value: &Value) -> Option<Result<Value, Mismatch>> {
     let text = match value {

@@ -30,8 +30,8 @@ pub use machine::{may_omit, omitted};
 /// a list, map or text fail, so do all failures but the first. With [`Stop::Ask`] nothing is added: begin again then.
 ///
 /// Total: depth is bounded at 256 and a result by the [`Meter`] of the scope, 10 MiB without one (`argument-range` of a call,
-/// `value-too-large` of what is written out, ruling A17). `none` items of lists and entries of maps
-/// are dropped (A13) unless they are written as null in the document; unknown and secret arguments spread by A14 and A15.
+/// `value-too-large` of what is written out, decision A17). `none` items of lists and entries of maps
+/// are dropped (decision A13) unless they are written as null in the document; unknown and secret arguments spread by decisions A14 and A15.
 pub fn evaluate(
     expr: &Expr,
     functions: &FunctionTable,

@@ -20,11 +20,11 @@ pub struct FunctionDef {
     pub returns: Returns,
     /// For a function that gives a function (`trim_g`, `getattr`, `compose`): how the result is called.
     pub gives: Option<Signature>,
-    /// Passes the position of an item as one more argument when used as a callback (reference 2.3).
+    /// Passes the position of an item as one more argument when used as a callback (decision 2.3).
     pub takes_index: bool,
-    /// Arguments are entries with names (`object` alone, ruling S14).
+    /// Arguments are entries with names (`object` alone, decision S14).
     pub named: bool,
-    /// Gives `none` as soon as an argument is `none` (section 2, conventions).
+    /// Gives `none` as soon as an argument is `none` (decision 2, conventions).
     pub spreads_none: bool,
     /// Where its result comes from.
     pub purity: Purity,
@@ -123,7 +123,7 @@ pub struct Parameter {
     pub optional: bool,
     /// Takes a function: how it will be called. `ty` is then `function`.
     pub callback: Option<Callback>,
-    /// An absent element may be read directly in it and counts as `none` there (ruling S31).
+    /// An absent element may be read directly in it and counts as `none` there (decision S31).
     pub guards: bool,
 }
 
@@ -170,7 +170,7 @@ impl std::fmt::Debug for Returns {
 pub enum Purity {
     /// From its arguments alone.
     Pure,
-    /// Drawn once per call site and remembered: `uuid`, `datetime` (ruling S60).
+    /// Drawn once per call site and remembered: `uuid`, `datetime` (decision S60).
     Remembered,
     /// Read at stage and frozen: `file`, `http_resource`, `cwd`.
     World,
@@ -221,7 +221,7 @@ impl FunctionTable {
     }
 
     /// The same table, for a language in which null is an item and an entry like any other; elsewhere what turns out as
-    /// null is left out of lists and maps (ruling A13).
+    /// null is left out of lists and maps (decision A13).
     pub fn keeping_null(mut self) -> FunctionTable {
         self.keeps_null = true;
         self

@@ -1,6 +1,6 @@
 //! From characters to tokens, one at a time, inside one `${..}`.
 //!
-//! Tokens carry byte offsets of the decoded text. Names are read to their full length (rulings S5, S7), so a keyword
+//! Tokens carry byte offsets of the decoded text. Names are read to their full length (decisions S5, S7), so a keyword
 //! is never cut out of a longer name. Not here: what an order of tokens means, and what is reported.
 
 /// What a token is.
@@ -59,7 +59,7 @@ impl Token {
     }
 }
 
-/// The first byte at or after `at` that is not white space (ruling S13).
+/// The first byte at or after `at` that is not white space (decision S13).
 fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     while matches!(bytes.get(at), Some(b' ' | b'\t' | b'\r' | b'\n')) {
         at += 1;
@@ -128,7 +128,7 @@ fn number(text: &str, start: usize) -> Token {
     Token { kind, start, end: whole }
 }
 
-/// A string literal: a backslash takes the enclosing quote and itself along, any other backslash is text (ruling S8).
+/// A string literal: a backslash takes the enclosing quote and itself along, any other backslash is text (decision S8).
 fn text_token(text: &str, start: usize, quote: u8) -> Token {
     let bytes = text.as_bytes();
     let mut at = start + 1;
@@ -142,7 +142,7 @@ fn text_token(text: &str, start: usize, quote: u8) -> Token {
     Token { kind: TokenKind::OpenText, start, end: text.len() }
 }
 
-/// The quoted name at or after `at`, between brackets: no escapes, ends at its quote (ruling S9). `None` if no quote is there.
+/// The quoted name at or after `at`, between brackets: no escapes, ends at its quote (decision S9). `None` if no quote is there.
 pub(crate) fn quoted_name(text: &str, at: usize) -> Option<Token> {
     let start = skip_space(text.as_bytes(), at);
     let quote = text.as_bytes().get(start).copied().filter(|byte| matches!(byte, b'"' | b'\''))?;

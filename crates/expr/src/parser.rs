@@ -1,4 +1,4 @@
-//! From the text of a scalar to an expression, never failing (section 1.2).
+//! From the text of a scalar to an expression, never failing (decision 1.2).
 //!
 //! A mistake of grammar gives one diagnostic and costs its own `${..}` only: reading goes on after the `}`. Not here:
 //! which names exist, how many arguments a function takes, what types are (`engine::check`).
@@ -11,22 +11,22 @@ use diag::{Diagnostic, Diagnostics, Span, Spanned, TextMap, opening};
 use crate::lexer::{self, Token, TokenKind};
 use crate::{FunctionTable, codes};
 
-/// How deep calls may stand in calls (ruling A17).
+/// How deep calls may stand in calls (decision A17).
 const DEPTH: usize = 256;
 
 /// Texts between substitutions of up to so many bytes are shared if they have no digit: separators and the like.
 const OFTEN_SAID: usize = 32;
 
-/// The expression of a scalar's decoded text (section 1.2).
+/// The expression of a scalar's decoded text (decision 1.2).
 ///
 /// Text without `${` is a literal string; text that is exactly one substitution, apart from line breaks around it, is
-/// an [`ExprKind::Substitution`](blueprint::ExprKind::Substitution) (ruling A5); anything else is interpolated text.
+/// an [`ExprKind::Substitution`](blueprint::ExprKind::Substitution) (decision A5); anything else is interpolated text.
 /// `span` is the whole scalar; `map` places the decoded text. What is wrong goes to `found`, each mistake once.
 pub fn parse_text(text: &str, map: &TextMap, span: Span, functions: &FunctionTable, found: &mut Diagnostics) -> Expr {
     parse_text_scoped(text, map, span, functions, &[], &mut Names::default(), found)
 }
 
-/// Like [`parse_text`], where the names in `scoped` are heads of their own ([`Head::Scoped`]), as in link kinds (section 3.2),
+/// Like [`parse_text`], where the names in `scoped` are heads of their own ([`Head::Scoped`]), as in link kinds (decision 3.2),
 /// and names in it are shared with what else is read from the document.
 pub fn parse_text_scoped(
     text: &str,
@@ -67,7 +67,7 @@ pub fn parse_text_scoped(
     Expr::new(ExprKind::Text(parts), span)
 }
 
-/// The expression of a bare reference path, as in an export's `field` (sections 1.6, 4.2): no `${`, no call.
+/// The expression of a bare reference path, as in an export's `field` (decisions 1.6, 4.2): no `${`, no call.
 ///
 /// Gives an [`ExprKind::Ref`](blueprint::ExprKind::Ref), or an error that has been reported.
 pub fn parse_reference(text: &str, map: &TextMap, span: Span, found: &mut Diagnostics) -> Expr {
@@ -280,7 +280,7 @@ impl Parser<'_, '_> {
         Ok(Ref { head, head_span, path: self.accessors()? })
     }
 
-    /// The name after a head that needs one: `.name` or `["name"]` (ruling C3).
+    /// The name after a head that needs one: `.name` or `["name"]` (decision C3).
     fn head_name(&mut self, head: &str) -> Parsed<Name> {
         let token = self.peek();
         match token.kind {
@@ -366,7 +366,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// What follows `[` in a path: a quoted name, a position, or nothing, which is position 0 (ruling S11).
+    /// What follows `[` in a path: a quoted name, a position, or nothing, which is position 0 (decision S11).
     fn bracket(&mut self, open: Token) -> Parsed<AccessorKind> {
         if let Some(name) = self.quoted(open)? {
             return Ok(AccessorKind::Name(name));
@@ -467,7 +467,7 @@ impl Parser<'_, '_> {
         Ok(Argument { name, value })
     }
 
-    /// A bare name where a function is taken is that function (ruling S19).
+    /// A bare name where a function is taken is that function (decision S19).
     fn as_function(&self, value: Expr) -> Expr {
         if let ExprKind::Ref(reference) = &value.kind
             && let Head::Resource { name, bare: true } = &reference.head

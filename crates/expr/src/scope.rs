@@ -12,7 +12,7 @@ use crate::Meter;
 pub enum Stop {
     /// The expression failed; this says where and why.
     Failed(Box<Diagnostic>),
-    /// It reads something absent. What to report if no call guards it (ruling S31).
+    /// It reads something absent. What to report if no call guards it (decision S31).
     Absent(Box<Diagnostic>),
     /// It needs these things from the world first; evaluate again with the answers. All that can be told now are among them.
     Ask(Vec<Ask>),
@@ -29,7 +29,7 @@ impl From<Diagnostic> for Stop {
 /// Something an expression needs from the world, as plain data. Equal questions have equal answers within one stage.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
-    /// `file(path)`: the bytes of a file, relative to the document that the call stands in (ruling S70).
+    /// `file(path)`: the bytes of a file, relative to the document that the call stands in (decision S70).
     File {
         /// The path or URL as given.
         path: Name,
@@ -43,7 +43,7 @@ pub enum Ask {
     },
     /// `cwd()`: the caller's working directory.
     WorkingDirectory,
-    /// `uuid()`, `datetime(format)`: a value that is drawn once and remembered (ruling S60).
+    /// `uuid()`, `datetime(format)`: a value that is drawn once and remembered (decision S60).
     Remembered {
         /// Path of the scalar inside the element under evaluation, such as `input.a[0]`.
         path: Name,

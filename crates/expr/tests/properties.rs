@@ -37,7 +37,7 @@ fn read(text: &str) -> Result<(), TestCaseError> {
         prop_assert!(one.span().end <= length && text.is_char_boundary(one.span().start as usize));
     }
     if let blueprint::ExprKind::Text(parts) = &expr.kind {
-        // Nothing is lost and nothing is said twice (ruling S2).
+        // Nothing is lost and nothing is said twice (decision S2).
         let whole: String = parts
             .iter()
             .map(|part| match part {

@@ -1,4 +1,4 @@
-//! What a plan says of child documents: each has an action of its own (reference 4.2, 5.1); and what is remembered of them
+//! What a plan says of child documents: each has an action of its own (decisions 4.2, 5.1); and what is remembered of them
 //! and of data sources.
 //!
 //! Not here: the things in them, which are planned like any others.

@@ -271,7 +271,7 @@ pub(super) async fn settle_level(
                         resources.push(index);
                     }),
                 Node::Input(number) => evaluation.settle_handed(number, &mut mistakes).map_err(|need| vec![need]),
-                // Read when something live asks for them (ruling S59).
+                // Read when something live asks for them (decision S59).
                 Node::DataSource(_) | Node::Child(_) => Ok(()),
                 Node::Link(number) => {
                     evaluation.settle_link(number, &mut mistakes).map_err(|need| vec![need]).map(|ready| {
@@ -540,7 +540,7 @@ async fn decide_level(
     }
 }
 
-/// A replacement, decided again because its remembered values were drawn anew (ruling S60) and its spec is another one:
+/// A replacement, decided again because its remembered values were drawn anew (decision S60) and its spec is another one:
 /// what made it a replacement still does.
 fn decided_again(first: Decision, mut again: Decision, answers: &Answers) -> Decision {
     again.element = first.element;
@@ -845,7 +845,7 @@ pub(super) fn prior_spec(
     (Value::Map(Arc::new(prior)), drifted)
 }
 
-/// Whether a field differs from the world only in what links have written, which is theirs to say (reference 3.2).
+/// Whether a field differs from the world only in what links have written, which is theirs to say (decision 3.2).
 fn is_of_links(drifted: &DriftedField<'_>, written: &[Contribution]) -> bool {
     let of = |value: Option<&Value>| Value::map(value.map(|value| (drifted.name.clone(), value.clone())));
     let of_field = || written.iter().filter(|it| it.path.split('.').next() == Some(drifted.name.as_ref()));
@@ -872,7 +872,7 @@ fn is_ignored(drifted: &DriftedField<'_>, ignored: &[Name]) -> bool {
     }
 }
 
-/// `dependsOn` names that stand for something absent are ignored, and that is said (ruling A11).
+/// `dependsOn` names that stand for something absent are ignored, and that is said (decision A11).
 fn ignored_dependencies(evaluation: &Evaluation, found: &mut Diagnostics) {
     for unit in evaluation.documents.units() {
         let blueprint = unit.blueprint();

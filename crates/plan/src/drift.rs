@@ -1,7 +1,7 @@
 //! What differs between the state and the world, by itself: for a person who wants to know, not for a plan.
 //!
-//! Which fields count is the same for both (reference 5.5): ignored ones never, computed ones only where the catalogue
-//! tracks them or the document has set them. What a link has written is drift of the link, not of its target (reference
+//! Which fields count is the same for both (decision 5.5): ignored ones never, computed ones only where the catalogue
+//! tracks them or the document has set them. What a link has written is drift of the link, not of its target (decision
 //! 3.2).
 
 use blueprint::{Address, Field, IndexMap, Map, Name, Value};

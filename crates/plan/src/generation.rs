@@ -1,5 +1,5 @@
 //! Generations: what an operation is kept with, so that it can be planned again, and which one a rollback goes back to
-//! (reference 5.3).
+//! (decision 5.3).
 //!
 //! Not here: the plan of a rollback, which is a plan like any other; when one is made by itself (`shell::operate`).
 

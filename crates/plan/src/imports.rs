@@ -1,4 +1,4 @@
-//! Existing things that are taken under management: by the hint `cyan.import`, or by `cyan import` (reference 5.5).
+//! Existing things that are taken under management: by the hint `cyan.import`, or by `cyan import` (decision 5.5).
 //!
 //! A record is made of what the provider reads, and then compared like any other.
 

@@ -1,4 +1,4 @@
-//! Members of templates that get keys, or lose them: each is still the thing that it was (rulings S40; reference 5.5, moves).
+//! Members of templates that get keys, or lose them: each is still the thing that it was (decision S40; decision 5.5, moves).
 //!
 //! The state knows such members under their positions, the document under keys, or the other way round. Which is which is
 //! told by what they are: by values that no two members share, before as well as now. Where these contradict each other,

@@ -1,4 +1,4 @@
-//! Records that follow their things to a new address (reference 5.5, moves).
+//! Records that follow their things to a new address (decision 5.5, moves).
 //!
 //! A former name comes from `cyan.movedFrom`, from the document's `cyan.moved`, or from `cyan state move`. Whatever hangs
 //! on the address goes along: the record, who uses it, remembered values, what refresh saw.

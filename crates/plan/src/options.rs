@@ -1,4 +1,4 @@
-//! How a plan is made: what a person asked for beside the document (reference 5.5, `--target` and its kin).
+//! How a plan is made: what a person asked for beside the document (decision 5.5, `--target` and its kin).
 //!
 //! Not here: what follows from it (`targets`, `policies`, `surgery`).
 

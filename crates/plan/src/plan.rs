@@ -132,7 +132,7 @@ impl Action {
     }
 }
 
-/// Why something is done (reference 5.1).
+/// Why something is done (decision 5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
@@ -229,7 +229,7 @@ pub struct Step {
     /// Why the provider should make it anew although nothing differs, in its words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expired: Option<Name>,
-    /// The abstract resource that a transform made the thing from, as addresses print (reference 4.2).
+    /// The abstract resource that a transform made the thing from, as addresses print (decision 4.2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_from: Option<Name>,
     /// The address it had before.
@@ -426,7 +426,7 @@ impl Plan {
         })
     }
 
-    /// What for, as the plan's head has it: `deploy`, `destroy`, `reconcile`, or `rollback` (reference 5.1).
+    /// What for, as the plan's head has it: `deploy`, `destroy`, `reconcile`, or `rollback` (decision 5.1).
     pub fn purpose_word(&self) -> &'static str {
         match self.purpose {
             _ if self.kind == OperationKind::Rollback => "rollback",

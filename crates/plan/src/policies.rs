@@ -1,5 +1,5 @@
 //! What a person's policies make of a draft: drift taken in, passed over or refused, things made anew on request,
-//! protection and retention (reference 5.2, 5.5).
+//! protection and retention (decisions 5.2, 5.5).
 
 use std::sync::Arc;
 
@@ -148,7 +148,7 @@ pub(super) fn request_replacements(drafts: &mut [Decision], replace: &Named) {
     }
 }
 
-/// Forgets the remembered values of what a person wants drawn anew (ruling S60).
+/// Forgets the remembered values of what a person wants drawn anew (decision S60).
 pub(crate) fn renew(answers: &mut Answers, renew: &Named) {
     if !renew.is_empty() {
         answers.remembered.retain(|site, _| !owner_of(site).is_some_and(|owner| renew.covers(&owner)));

@@ -1,4 +1,4 @@
-//! A plan without a document that sets right what has drifted: everything is to be as it was last sent (reference 5.3).
+//! A plan without a document that sets right what has drifted: everything is to be as it was last sent (decision 5.3).
 //!
 //! Not here: calls that were cut off, which are settled before any plan.
 

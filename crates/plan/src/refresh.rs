@@ -329,7 +329,7 @@ pub(crate) fn seen_elsewhere(snapshot: &Snapshot, answers: &Answers, catalogs: &
     open.map(|(address, _)| address.clone()).collect()
 }
 
-/// Puts the records right where calls were cut off (reference 5.3): taken over if done, as before if not. What nobody
+/// Puts the records right where calls were cut off (decision 5.3): taken over if done, as before if not. What nobody
 /// can tell is `needs-attention`, unless a person has said what is to become of it.
 ///
 /// Each of the commands that a diagnostic names works in that situation.

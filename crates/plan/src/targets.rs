@@ -1,4 +1,4 @@
-//! What a plan may change where a person named addresses: these, with everything they depend on (reference 5.5).
+//! What a plan may change where a person named addresses: these, with everything they depend on (decision 5.5).
 //!
 //! The whole document is decided about first, so that a target sees everything it reads as it will be; then what is out
 //! of target is left out again.

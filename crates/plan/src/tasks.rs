@@ -1,7 +1,7 @@
 //! From decisions to steps in order, and to the tasks that carry them out.
 //!
 //! A task is one call, or one change of the state alone; a replacement is two. Tasks wait for tasks: users after what
-//! they use, deletes after every user has let go (ruling S62), ties in document order.
+//! they use, deletes after every user has let go (decision S62), ties in document order.
 
 mod batches;
 mod gates;
@@ -353,7 +353,7 @@ fn has_sensitive_output(ty: &provider::ResourceType) -> bool {
 }
 
 /// What a create-first replacement uses and is replaced too must come create-first as well, or its old half would lose
-/// what it stands on (reference 5.2).
+/// what it stands on (decision 5.2).
 fn prefer_create_first(draft: &mut Draft) {
     let is_create_first =
         |decision: &Decision| decision.action == Action::Replace && decision.replace_order == ReplaceOrder::CreateFirst;
@@ -655,7 +655,7 @@ fn wait_for_users(
 }
 
 /// Things whose conditions are known only on deploy and that are there already: if a condition comes out false, the
-/// thing goes after everything else (ruling S32), users before what they use. A link is forgotten once its parts are gone.
+/// thing goes after everything else (decision S32), users before what they use. A link is forgotten once its parts are gone.
 fn conditions(builder: &mut Builder<'_>, open: &[std::sync::Arc<Decided>], snapshot: &Snapshot) {
     if open.is_empty() {
         return;

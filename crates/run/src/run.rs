@@ -14,8 +14,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::scrub::Secrets;
 use crate::shell::Shell;
-use apply::ask::Asking;
-use apply::machine::{Apply, CallRequest, Effect, Happened, Outcome};
+use apply::machine::Apply;
+use apply::model::Asking;
+use apply::model::{CallRequest, Effect, Happened, Outcome};
 use evaluate::event::Event;
 use evaluate::questions::{Question, Reply, put};
 

@@ -50,8 +50,8 @@ impl Kind {
 /// A document is wanted. Everything in it is evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The document in which the path stands: a relative path is relative to its folder (S70). None for a document that
-    /// has no place, such as one from standard input: then it is the working directory.
+    /// The document in which the path stands: a relative path is relative to its folder (decision S70). None for a
+    /// document that has no place, such as one from standard input: then it is the working directory.
     pub from: Option<Location>,
     /// The path, key or address as written.
     pub path: Name,

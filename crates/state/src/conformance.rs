@@ -1,7 +1,7 @@
 //! What every store must do.
 //!
-//! [`store`] runs all cases on places that the caller makes, and says what failed; a store is right when it says
-//! nothing. The clock is set, keys are fixed, nothing is drawn at random, so a failure comes again.
+//! [`store`] runs all cases on places that the caller makes, and returns what failed; a store is right when it returns
+//! nothing. The clock is set, keys are fixed, and nothing is random, so a failure is repeatable.
 //!
 //! Not here: what only one kind of place can suffer (a full disk, a damaged file).
 
@@ -380,7 +380,7 @@ async fn under_way(place: &Place) -> Result<(), Failed> {
     let store = place.open(sealer());
     let mut hand = Hand::take(&*store, "shop").await?;
     hand.commit(entries).await?;
-    // An operation that says nothing of it leaves it as it is, also if it is cut off.
+    // An operation without stops keeps those of before, also if it is cut off.
     hand.commit(vec![began("op-2")]).await?;
     check_eq!(store.load(&shop).await?.stops, wanted.stops, "what was under way before");
     hand.commit(vec![finished(2, OperationOutcome::Ready)]).await?;
@@ -579,7 +579,7 @@ async fn apart(place: &Place) -> Result<(), Failed> {
         };
         check!(managed.iter().all(same), "what others manage: {managed:?}");
     }
-    // What is gone is managed by nobody, and neither is what was never made.
+    // Neither deleted resources nor those that were never created are managed.
     let mut hand = Hand::take(&*store, "b").await?;
     let mut unmade = record(Value::Null);
     unmade.id = Name::default();

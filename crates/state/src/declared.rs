@@ -1,9 +1,9 @@
-//! What is remembered of what documents declare beside resources, which have records of their own.
+//! What is stored of children and data sources. Resources have records of their own.
 
 use blueprint::{IndexMap, Name, Value};
 use serde::{Deserialize, Serialize};
 
-/// A child document as a whole: what it shows, and what it says of itself (reference 4.2).
+/// A child document: its exports and its metadata (decision 4.2).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChildRecord {
     /// Exported values of the last operation that succeeded.
@@ -14,7 +14,7 @@ pub struct ChildRecord {
     pub metadata: Value,
 }
 
-/// A data source that says something of itself, for tools.
+/// The metadata of a data source, for tools.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DataRecord {
     /// Its type.
@@ -24,7 +24,7 @@ pub struct DataRecord {
     pub metadata: Value,
 }
 
-/// What is remembered of the children and data sources of an instance, by the includes that lead to each: `core/inner`.
+/// What is stored of the children and data sources of an instance, by the includes that lead to each: `core/inner`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Declared {
     /// Children.
@@ -36,7 +36,7 @@ pub struct Declared {
 }
 
 impl Declared {
-    /// Whether nothing is remembered.
+    /// Whether it holds nothing.
     pub fn is_empty(&self) -> bool {
         self.children.is_empty() && self.data_sources.is_empty()
     }

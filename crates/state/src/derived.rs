@@ -1,4 +1,5 @@
-//! What a store answers, derived from the journal that it keeps. A store that has an index overrides these to be faster.
+//! What a store answers, derived from the journal that it keeps. A store that has an index overrides these to be
+//! faster.
 
 use crate::entry::{EntryKind, Operation};
 use crate::fold::Fold;
@@ -12,7 +13,8 @@ use crate::snapshot::{Checkpoint, Snapshot};
 pub enum Since {
     /// At the store's newest checkpoint: few entries follow, or none.
     Checkpoint,
-    /// After this entry, or where the journal begins if that is later: then [`Tail::from`] covers what is missing. 0 reads all.
+    /// After this entry, or where the journal begins if that is later: then [`Tail::from`] covers what is missing. 0
+    /// reads all.
     Entry(u64),
 }
 

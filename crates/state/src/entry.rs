@@ -49,13 +49,13 @@ pub enum OperationKind {
     Deploy,
     /// A later deployment.
     Update,
-    /// Everything goes.
+    /// All resources are deleted.
     Destroy,
-    /// Back to an earlier generation.
+    /// Returns to an earlier generation.
     Rollback,
-    /// Interrupted and drifted things are settled.
+    /// Settles interrupted and drifted resources.
     Reconcile,
-    /// The state alone is changed: moves, imports, accepted drift.
+    /// Changes the state alone: moves, imports, accepted drift.
     State,
 }
 
@@ -83,7 +83,7 @@ pub enum OperationOutcome {
     Failed,
     /// A person stopped it.
     Interrupted,
-    /// Everything is gone.
+    /// All resources are deleted.
     Gone,
 }
 
@@ -104,20 +104,20 @@ impl OperationOutcome {
 pub struct Entry {
     /// The step of the plan it belongs to; 0 for the operation itself.
     pub step: u32,
-    /// What happened.
+    /// Its content.
     pub kind: EntryKind,
 }
 
-/// What an entry says.
+/// The kinds of entries.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EntryKind {
     /// An operation begins. Always the first entry of an operation, in a commit of its own or with its first intents.
     Began(Arc<Operation>),
-    /// A call is about to be made, unless the operation stops before. Committed before the call.
+    /// A call follows, unless the operation stops before it. Committed before the call.
     Intent(Arc<Intent>),
-    /// A call has been answered, or the state was changed without one. Committed before a call that relies on it: the intent of
-    /// that call is in the same commit or a later one.
+    /// A call has been answered, or the state was changed without one. Committed before a call that relies on it: the
+    /// intent of that call is in the same commit or a later one.
     Outcome(Arc<Outcome>),
     /// The operation is over. Makes a generation.
     Finished(Arc<Finished>),
@@ -126,41 +126,42 @@ pub enum EntryKind {
 /// A call that is about to be made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Intent {
-    /// On what.
+    /// The resource.
     pub address: Address,
-    /// What will be done.
+    /// The action.
     pub op: StatusOp,
-    /// On the deposed half of it.
+    /// Whether the call is on the deposed object.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deposed: bool,
     /// The token of the call.
     pub token: Name,
-    /// The provider's id of the thing; empty for a create.
+    /// The provider's id of the resource; empty for a create.
     #[serde(default, deserialize_with = "crate::hidden::id", skip_serializing_if = "str::is_empty")]
     pub id: Name,
     /// The id repeats a secret, so it is sealed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hides_id: bool,
-    /// The thing will be left in the world when it is no longer declared.
+    /// The resource stays when it is no longer declared.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub retain: bool,
-    /// The thing will never be deleted or replaced.
+    /// The resource is never deleted or replaced.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub protect: bool,
     /// The type.
     #[serde(rename = "type")]
     pub type_name: Name,
-    /// The spec that will be sent; null for a delete. Secrets marked. An earlier version wrote some creates before the outcomes that
-    /// they wait for: parts of their specs are unknown.
+    /// The spec that will be sent; null for a delete. Secrets marked. An earlier version wrote some creates before the
+    /// outcomes that they wait for: parts of their specs are unknown.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub inputs: Value,
-    /// What the provider said of a create before it was called: it gets it back if the call is cut off. Null for other calls.
+    /// What the provider answered when the create was planned. The provider gets it back if the call is cut off. Null
+    /// for other calls.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub private: Value,
-    /// The folder of the document that declares the thing, as [`RecordOrigin::folder`](crate::RecordOrigin::folder).
+    /// The folder of the document that declares the resource, as [`RecordOrigin::folder`](crate::RecordOrigin::folder).
     #[serde(default = "no_name", skip_serializing_if = "str::is_empty")]
     pub folder: Name,
-    /// What it will use, directly.
+    /// The resources that it depends on directly.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<Address>,
 }
@@ -170,19 +171,18 @@ fn no_name() -> Name {
 }
 
 impl Intent {
-    /// The address and id of what is no longer there when the call is done; nothing for other calls, and for the old half of
-    /// a thing that was replaced.
+    /// The address and id of the resource that the call deletes; none for other calls, and for a deposed object.
     pub fn deletes(&self) -> Option<(&Address, &Name)> {
         (self.op == StatusOp::Delete && !self.deposed && !self.id.is_empty()).then_some((&self.address, &self.id))
     }
 }
 
-/// What is true of an address after a step.
+/// What is known of a resource after a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Of what.
+    /// The resource.
     pub address: Address,
-    /// What is known of it now; none where nothing is left to be known.
+    /// Its record; none if it no longer exists.
     #[serde(default, deserialize_with = "shared")]
     pub record: Option<Arc<Record>>,
     /// Why it failed, if it did; without secrets.
@@ -190,7 +190,7 @@ pub struct Outcome {
     pub error: Option<Name>,
 }
 
-/// A record that is read to where it stays, without a copy between.
+/// Reads a record without a copy in between.
 fn shared<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Arc<Record>>, D::Error> {
     Ok(Option::<Record>::deserialize(deserializer)?.map(Arc::new))
 }
@@ -198,17 +198,17 @@ fn shared<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Ar
 /// The end of an operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finished {
-    /// How it ended.
+    /// The outcome.
     pub outcome: OperationOutcome,
     /// When: seconds since 1970 UTC.
     pub at: i64,
     /// The generation that it makes.
     pub generation: Generation,
-    /// Exported values; none keeps the former ones, marked old.
+    /// Exported values; none keeps the former ones, marked as old unless the operation succeeded.
     pub exports: Option<IndexMap<Name, Value>>,
-    /// Remembered values by call site: all that are in use now.
+    /// Remembered values by call site: all that are in use.
     pub remembered: IndexMap<Name, Remembered>,
-    /// What the named intermediate values used: all that are in use now.
+    /// The resources that the named intermediate values used: all that are in use.
     pub groups: IndexMap<Name, Vec<Address>>,
     /// Evaluated metadata of the document.
     pub metadata: Value,

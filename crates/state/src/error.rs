@@ -49,7 +49,8 @@ pub enum StoreError {
         /// What is wrong with it, as a phrase.
         what: String,
     },
-    /// The entries break a rule of the journal (see [`Journal`](crate::Journal)), or cannot be stored: a bug in the writer.
+    /// The entries break a rule of the journal (see [`Journal`](crate::Journal)), or cannot be stored: a bug in the
+    /// writer.
     #[error("the journal of `{instance}` refuses an entry: {what}")]
     Refused {
         /// The instance.

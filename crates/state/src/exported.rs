@@ -1,11 +1,11 @@
-//! A state as a text of its own: to look at, to keep, to read back elsewhere (`cyan state export` and `import`).
+//! A state as a text: to read, to keep, to import elsewhere (`cyan state export` and `import`).
 //!
 //! Nothing is lost: the text holds the whole journal beside what is true now, so that what reads it back has the same
 //! history, generations to go back to, and calls that were cut off; writing it again gives the same bytes.
 //! Secrets are sealed one by one, so that the rest can be read; without a key a state with a secret cannot be written.
 //!
-//! Format 1 had no journal: what it tells can be taken into a state, without a history. Format 3 is written where operations
-//! were pruned, and format 2 where none were.
+//! Format 1 had no journal: its resources can be imported, without a history. Format 3 is written where operations were
+//! pruned, and format 2 where none were.
 
 use std::sync::Arc;
 
@@ -248,7 +248,7 @@ impl Exported {
         Ok(exported)
     }
 
-    /// Whether the journal leads to other records than are said to be there.
+    /// Whether the journal leads to other records than those in the text.
     fn contradicts_itself(&self) -> bool {
         let mut records: IndexMap<&Address, &Arc<Record>> = IndexMap::default();
         records.extend(self.pruned.iter().flat_map(|pruned| &pruned.records));

@@ -1,7 +1,7 @@
 //! The fold of a journal: the one place where entries become a snapshot, and the row that a store keeps of an instance.
 //!
-//! A store checks entries with [`Fold::check`] before it writes them and follows them afterwards. A store that cannot hold a
-//! fold of each instance in memory keeps its [`Head`] and an index of the entries that still matter.
+//! A store checks entries with [`Fold::check`] before it writes them and follows them afterwards. A store that cannot
+//! hold a fold of each instance in memory keeps its [`Head`] and an index of the entries that still matter.
 //!
 //! Not here: revisions and leases (each store's own); what a store returns to its callers (`derived`).
 
@@ -98,8 +98,8 @@ impl Head {
         }
     }
 
-    /// The oldest entry that is needed beside the records, to know what is known now. Those before it may be pruned; none where
-    /// no operation has finished.
+    /// The oldest entry that is needed beside the records, to know what is known now. Those before it may be pruned;
+    /// none where no operation has finished.
     pub fn needed(&self) -> Option<u64> {
         let finished = self.finished?;
         Some(finished.min(self.unsettled).min(self.exports.unwrap_or(finished)))
@@ -154,11 +154,18 @@ impl Fold {
         &self.head
     }
 
+    /// Says under a lease of which epoch the running operation began, if one runs: a journal that is read back does not tell.
+    pub fn resume_under(&mut self, epoch: u64) {
+        if let Some(operation) = self.journal.running().cloned() {
+            self.journal.resume(operation, epoch);
+        }
+    }
+
     /// Whether these entries may follow in one commit, under a lease of this epoch.
     ///
     /// # Errors
-    /// The rule that they break, as a phrase: those of [`Journal::check`], and that an operation which ends as `Gone` leaves no
-    /// records.
+    /// The rule that they break, as a phrase: those of [`Journal::check`], and that an operation which ends as `Gone`
+    /// leaves no records.
     pub fn check(&self, epoch: u64, entries: &[Entry]) -> Result<(), String> {
         self.journal.check(epoch, entries)?;
         match entries.last().map(|entry| &entry.kind) {
@@ -294,7 +301,8 @@ pub fn is_needed(operation: &str) -> String {
 }
 
 impl Snapshot {
-    /// Takes in the next entry, apart from records and open calls: [`Fold`] and stores with an index of their own keep these.
+    /// Takes in the next entry, apart from records and open calls: [`Fold`] and stores with an index of their own keep
+    /// these.
     pub fn follow(&mut self, entry: &Entry) {
         match &entry.kind {
             EntryKind::Began(operation) => {

@@ -1,7 +1,7 @@
 //! Ids that repeat secrets: a provider may make the id of a thing from a secret name or path.
 //!
-//! Such an id is written as `{"$secret": ID}`, and so sealed like any secret. Not here: marks on values, which providers' answers
-//! get in the engine.
+//! Such an id is written as `{"$secret": ID}`, and so sealed like any secret. Not here: marks on values, which
+//! providers' answers get in the engine.
 
 use std::fmt;
 
@@ -41,8 +41,8 @@ fn repeats(id: &str, secret: &str) -> bool {
     id == secret || secret.chars().nth(SHORTEST_PART - 1).is_some() && id.contains(secret)
 }
 
-/// Marks each id in a tree that is about to be sealed: those of records that repeat a secret of their record, and those of
-/// intents that say so.
+/// Marks each id in a tree that is about to be sealed: those of records that repeat a secret of their record, and those
+/// of intents that say so.
 pub(crate) fn mark_ids(json: &mut Json) {
     match json {
         Json::Array(items) => items.iter_mut().for_each(mark_ids),

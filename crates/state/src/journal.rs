@@ -1,9 +1,9 @@
-//! The rules that every journal keeps, whatever place it lives in.
+//! The rules of every journal, in every store.
 //!
-//! A store asks [`Journal::check`] before it writes entries and tells [`Journal::follow`] after it has. What is kept
-//! here is small: the running operation, and the calls that are in flight.
+//! A store calls [`Journal::check`] before it writes entries and [`Journal::follow`] afterwards. A journal holds the
+//! running operation and the calls in flight.
 //!
-//! Not here: leases and revisions (each store's own), records (too many to hold for a rule).
+//! Not here: leases and revisions (each store's own), records (`fold`).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -79,8 +79,8 @@ impl Journal {
     /// * An operation belongs to the lease under which it began; another lease begins another.
     /// * Both carry step 0, and `Finished` the next generation.
     /// * One address has one call in flight. An outcome, of whatever operation, settles it.
-    /// * What a record holds is known, and so is what a call is sent, apart from creates that an earlier version wrote before the
-    ///   outcomes that they wait for. Nothing holds a function or is nested past [`MAX_DEPTH`].
+    /// * What a record holds is known, and so is what a call is sent, apart from creates that an earlier version wrote
+    ///   before the outcomes that they wait for. Nothing holds a function or is nested past [`MAX_DEPTH`].
     pub fn check(&self, epoch: u64, entries: &[Entry]) -> Result<(), String> {
         let (first, last) = match entries {
             [] => return Err("a commit needs an entry".into()),
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_back_is_refused() {
+    fn values_that_cannot_be_read_back_are_refused() {
         let mut deep = Value::Null;
         for _ in 0..MAX_DEPTH {
             deep = Value::list([deep]);

@@ -22,10 +22,11 @@ pub struct Lease {
     pub revision: Revision,
 }
 
-/// For so long a lease counts as held after the store has seen that it is held.
+/// How long a lease counts as held after the store has seen that it is held.
 pub const PROOF: Duration = Duration::from_secs(1);
 
-/// The lease of one instance, as a store without processes keeps it: the epoch stays when the lease ends, so that epochs grow.
+/// The lease of one instance, as a store without processes keeps it: the epoch stays when the lease ends, so that
+/// epochs grow.
 #[derive(Clone, Debug, Default)]
 pub struct LeaseRow {
     epoch: u64,

@@ -4,7 +4,8 @@ use serde::de::{DeserializeOwned, Error as _};
 
 use crate::MAX_DEPTH;
 
-/// Brackets that may stand inside each other: each level of a value may be wrapped once, and stands in something itself.
+/// Brackets that may stand inside each other: each level of a value may be wrapped once, and stands in something
+/// itself.
 const MOST: usize = 2 * MAX_DEPTH + 64;
 
 /// Reads JSON of the depth that stored values may have.
@@ -26,7 +27,8 @@ pub fn read_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, serde_json::Erro
 
 /// Whether brackets outside of texts are nested too deep.
 fn is_too_deep(text: &[u8]) -> bool {
-    // Nearly all texts are too short, or have too few to begin with: in pieces whose count fits a byte, many are compared at once.
+    // Nearly all texts are too short, or have too few to begin with: in pieces whose count fits a byte, many are
+    // compared at once.
     let opened = |piece: &[u8]| piece.iter().map(|byte| u8::from(matches!(byte, b'[' | b'{'))).sum::<u8>();
     if text.len() <= MOST || text.chunks(255).map(opened).map(usize::from).sum::<usize>() <= MOST {
         return false;
@@ -57,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_as_deep_as_a_value_is_read_and_what_is_deeper_is_refused() {
+    fn text_nested_deeper_than_a_value_is_refused() {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         assert!(read_json::<Json>(nested(MOST).as_bytes()).is_ok());
         let Err(error) = read_json::<Json>(nested(MOST + 1).as_bytes()) else { panic!("it was read") };

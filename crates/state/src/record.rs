@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::hidden::{self, hides_id};
 use crate::status::{Status, StatusOp, StatusWord};
 
-/// Where a record's resource was declared: destroy has no document any more.
+/// Where a record's resource was declared: a destroy has no document.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RecordOrigin {
     /// The document, relative to the state.
@@ -17,10 +17,11 @@ pub struct RecordOrigin {
     /// End of it.
     pub end: u32,
     /// The abstract resource of the document that a transform made it from, as addresses print; empty if none
-    /// (reference 4.2).
+    /// (decision 4.2).
     #[serde(default = "no_name", skip_serializing_if = "is_empty")]
     pub made_from: Name,
-    /// The folder of the document that declares the thing, as seen from the folder of the root document; empty if it is that.
+    /// The folder of the document that declares the resource, as seen from the folder of the root document; empty if it
+    /// is that.
     #[serde(default = "no_name", skip_serializing_if = "is_empty")]
     pub folder: Name,
 }
@@ -29,7 +30,7 @@ fn no_name() -> Name {
     Name::default()
 }
 
-/// What is remembered of one thing. Destroy has only this.
+/// What is stored of one resource. A destroy has only this.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Its type.
@@ -40,7 +41,7 @@ pub struct Record {
     /// The provider's own id; empty where nothing was ever made.
     #[serde(default, deserialize_with = "crate::hidden::id", skip_serializing_if = "is_empty")]
     pub id: Name,
-    /// The spec as sent, defaults filled in, secrets marked.
+    /// The spec as sent, with defaults, secrets marked.
     pub inputs: Value,
     /// All fields as answered, secrets marked; null where nothing was answered.
     #[serde(default, skip_serializing_if = "Value::is_null")]
@@ -51,35 +52,35 @@ pub struct Record {
     /// Labels, annotations, display name, custom data, as evaluated.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub metadata: Value,
-    /// What it uses, directly: other records of this instance, and groups of the snapshot.
+    /// Its direct dependencies: other records of this instance, and groups of the snapshot.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<Address>,
-    /// Left in the world when it is no longer declared.
+    /// It stays when it is no longer declared.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub retain: bool,
     /// Never deleted or replaced.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub protect: bool,
-    /// The old half of a create-first replacement that is still there.
+    /// The deposed object of a create-first replacement, as long as it exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deposed: Option<Box<Record>>,
-    /// The token of a create of which nobody knows whether it was done.
+    /// The token of a create whose outcome is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<Name>,
-    /// What such a create would have put in the place of the thing that is there: its record, with the token.
+    /// The record, with the token, of a create whose outcome is unknown and that would replace this resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<Box<Record>>,
-    /// A person must choose what becomes of it: why.
+    /// Why a person must decide what happens to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attention: Option<Name>,
-    /// There, but not well: the provider's words.
+    /// Why it is unhealthy, as the provider reports it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unhealthy: Vec<Name>,
     /// The version of the type's schema that `outputs` and `private` are of.
     #[serde(default)]
     pub schema_version: u32,
-    /// How many milliseconds its last create or update took until it was ready, to two digits; 0 where that is not known,
-    /// or too little to matter. Nothing but the order of calls follows from it.
+    /// Milliseconds that its last create or update took until it was ready, to two digits; 0 if unknown or short. Only
+    /// the order of calls depends on it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub took: u32,
     /// Where it was declared.
@@ -96,9 +97,9 @@ fn is_zero(number: &u32) -> bool {
 }
 
 impl Record {
-    /// What is left of the record once the thing with this id of the provider is gone: nothing, or what else it tells of.
+    /// The record without the object of this id: none if no other object is left.
     ///
-    /// Old halves of replacements hang below the thing one by one; each is a thing of its own.
+    /// Deposed objects of replacements form a chain below the resource.
     pub fn without(&self, id: &str) -> Option<Record> {
         let mut left = self.clone();
         if *left.id == *id {
@@ -123,7 +124,7 @@ impl Record {
         Some(*self)
     }
 
-    /// Whether anything in it, in its deposed half, or in what may be in its place, is secret.
+    /// Whether anything in it, in its deposed objects, or in its attempt, is secret.
     pub fn has_secret(&self) -> bool {
         self.inputs.has_secret()
             || self.outputs.has_secret()
@@ -143,12 +144,12 @@ impl Record {
         if self.hides_id() { hidden::INSTEAD } else { &self.id }
     }
 
-    /// The old halves that are still there, the newest first.
+    /// The deposed objects, newest first.
     pub fn old_halves(&self) -> impl Iterator<Item = &Record> {
         std::iter::successors(self.deposed.as_deref(), |old| old.deposed.as_deref())
     }
 
-    /// The record as the old half below a new thing.
+    /// The record as a deposed object.
     pub fn as_old_half(&self) -> Record {
         let mut old = self.clone();
         old.status.word = StatusWord::Deposed;
@@ -156,7 +157,7 @@ impl Record {
     }
 }
 
-/// A value that was drawn once for a call site (ruling S60).
+/// A value that was drawn once for a call site (decision S60).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Remembered {
     /// A digest of the expression; another one asks for a new value.

@@ -8,7 +8,8 @@ use crate::info::{GenerationInfo, OperationInfo};
 /// The first operation that is kept where the newest `keep` generations are; `None` if there is none before it.
 ///
 /// `history` holds all operations, newest first. `needed` is the oldest operation that the store cannot do without
-/// ([`InstanceInfo::needed`](crate::InstanceInfo::needed)). Kept beside the newest generations, and so is everything after them:
+/// ([`InstanceInfo::needed`](crate::InstanceInfo::needed)). Kept beside the newest generations, and so is everything
+/// after them:
 ///
 /// * the newest generation that ended well, and the one that a rollback goes back to;
 /// * the newest operation with a document, whose inputs may be used again;
@@ -27,7 +28,7 @@ pub fn first_kept<'h>(history: &'h [GenerationInfo], keep: u64, needed: Option<&
     let mut generations = (0..history.len()).filter(|at| history[*at].finished.is_some());
     // Fewer generations than are kept: nothing is removed.
     let oldest = generations.nth(nth)?;
-    // Where none ended well, each may tell what is there.
+    // Where none ended well, any may be needed to find out what exists.
     let well = newest(&ended_well)?;
     let needed = needed.and_then(|id| newest(&|past| *past.operation.id == *id));
     let others = [newest(&is_goal), newest(&|past| !past.operation.document.is_empty()), needed];

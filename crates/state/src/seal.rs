@@ -1,10 +1,10 @@
 //! Sealing secrets: keys, and values sealed for places that outlive the process.
 //!
-//! Where the wire form has `{"$secret": V}`, what is stored has `{"$sealed": BASE64, "key": KEYID}`: a nonce of 24 bytes
-//! and V as JSON under XChaCha20-Poly1305. What is sealed is bound to its [`Place`] and to its path in there, so that no
-//! stored secret can be moved to where it would be shown or sent elsewhere. A place is named by what never changes: the
-//! instance's uid and the number of the journal entry. Addresses are no part of it: an entry is never rewritten, a move
-//! writes a new one, and renaming the instance changes neither.
+//! Where the wire form has `{"$secret": V}`, what is stored has `{"$sealed": BASE64, "key": KEYID}`: a nonce of 24
+//! bytes and V as JSON under XChaCha20-Poly1305. What is sealed is bound to its [`Place`] and to its path in there, so
+//! that no stored secret can be moved to where it would be shown or sent elsewhere. A place is named by what never
+//! changes: the instance's uid and the number of the journal entry. Addresses are no part of it: an entry is never
+//! rewritten, a move writes a new one, and renaming the instance changes neither.
 //!
 //! A text without secrets is written and read without a detour. Not here: where a key comes from (`cli`).
 
@@ -165,7 +165,8 @@ impl Sealer {
         Sealer::default()
     }
 
-    /// Seals with this key. Nonces are the system's random numbers unless [`with_nonces`](Sealer::with_nonces) says otherwise.
+    /// Seals with this key. Nonces are the system's random numbers unless [`with_nonces`](Sealer::with_nonces) says
+    /// otherwise.
     pub fn with_key(key: [u8; 32]) -> Sealer {
         Sealer { key: Some(Arc::new(Key::new(key))), ..Sealer::default() }
     }
@@ -176,8 +177,8 @@ impl Sealer {
         self
     }
 
-    /// The same sealer, which seals an equal secret at an equal place to an equal text: its nonces follow from both, under
-    /// the key. Whoever has two such texts can tell that much, and nothing else.
+    /// The same sealer, which seals equal secrets at equal places to equal texts: nonces are derived from both, under
+    /// the key. Two such texts reveal whether the secrets are equal, and nothing else.
     pub fn steady(mut self) -> Sealer {
         self.steady = true;
         self
@@ -199,9 +200,9 @@ impl Sealer {
         self.key.as_ref().map(|key| key.id.clone())
     }
 
-    /// Writes a thing as JSON. `has_secret` says whether anything in it is: then every secret in it is sealed, otherwise
-    /// the text is written straight. `NoKey` if a secret is met without a key.
-    /// `about` is how many bytes it may come to, so that a long text does not grow piece by piece.
+    /// Writes a value as JSON. With `has_secret` every secret in it is sealed; without, the text is written directly.
+    /// `NoKey` if there is a secret and no key. `about` is the expected size in bytes, so that a long text is allocated
+    /// once.
     pub fn write<T: Serialize>(
         &self,
         place: Place<'_>,
@@ -231,7 +232,7 @@ impl Sealer {
         }
         let mut json: Json = parse(text)?;
         self.open_json(place, &mut json)?;
-        // Not what the parser says: it may repeat what was sealed.
+        // Without the parser's message, which may repeat what was sealed.
         T::deserialize(json).map_err(|_| SealError::Foreign)
     }
 
@@ -279,8 +280,8 @@ impl Sealer {
         Ok([BYTES_HEADER, key.id.0.as_bytes(), &sealed].concat())
     }
 
-    /// Opens what [`seal_bytes`](Sealer::seal_bytes) sealed at that place. `Foreign` if it is something else, `WrongKey`
-    /// if it does not open.
+    /// Opens what [`seal_bytes`](Sealer::seal_bytes) sealed at that place. `Foreign` if it is something else,
+    /// `WrongKey` if it does not open.
     pub fn open_bytes(&self, place: Place<'_>, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, SealError> {
         let rest = bytes.strip_prefix(BYTES_HEADER).ok_or(SealError::Foreign)?;
         let (id, sealed) = rest.split_at_checked(8).ok_or(SealError::Foreign)?;
@@ -462,7 +463,7 @@ mod tests {
         }
     }
 
-    /// The sealed form is a stored format: this text must open for ever.
+    /// The sealed form is stored: this text must always open.
     #[test]
     fn the_first_format_opens() {
         let stored =

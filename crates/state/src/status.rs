@@ -17,7 +17,7 @@ pub enum StatusOp {
     Delete,
 }
 
-/// How far the last operation came (reference 5.4).
+/// How far the last operation came (decision 5.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StatusWord {
@@ -35,7 +35,7 @@ pub enum StatusWord {
     Interrupted,
     /// Never begun.
     Skipped,
-    /// The old half of a create-first replacement, waiting to be deleted.
+    /// The deposed object of a create-first replacement, waiting to be deleted.
     Deposed,
     /// Detached, left in the world.
     Retained,

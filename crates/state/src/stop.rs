@@ -1,9 +1,9 @@
-//! Where operations stop until a person lets them go on, and how far an action has come that stops somewhere.
+//! Breakpoints of operations, and the actions that are under way at them.
 //!
-//! What is kept here outlives a run that is cut off: an operation begins by saying which actions are under way in it, and
-//! ends by saying where it waits. So a breakpoint is passed only by an operation that follows one which has told of it.
+//! They survive a run that is cut off: an operation begins with the actions that are under way, and ends with the
+//! places where it waits. So an operation passes a breakpoint only after an earlier operation has reported it.
 //!
-//! Not here: stopping, and going on (`engine`).
+//! Not here: stopping and continuing (`apply`).
 
 use blueprint::{Address, Breakpoint, Breakpoints, IndexMap, Name};
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,8 @@ pub struct Stop {
     pub uses: Vec<Address>,
 }
 
-/// All of them: things by their addresses, children by the includes that lead there, with a stroke at the end: `core/inner/`.
+/// All of them: things by their addresses, children by the includes that lead there, with a stroke at the end:
+/// `core/inner/`.
 pub type Stops = IndexMap<Name, Stop>;
 
 impl Stop {

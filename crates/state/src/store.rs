@@ -1,9 +1,9 @@
 //! The contract of a store: where the journals of instances live.
 //!
-//! A store appends entries and reads them back. The rules of a journal, its fold into a snapshot and the choice of what is
-//! pruned are code of this crate. A store knows no plan and no provider, never merges, and never looks inside a value: secrets
-//! arrive marked, and the store's [`Sealer`] seals them before anything outlives the process.
-//! Every implementation passes [`conformance`](crate::conformance).
+//! A store appends entries and reads them back. The rules of a journal, its fold into a snapshot and the choice of what
+//! is pruned are code of this crate. A store knows no plan and no provider, never merges, and never looks inside a
+//! value: secrets arrive marked, and the store's [`Sealer`] seals them before anything outlives the process. Every
+//! implementation passes [`conformance`](crate::conformance).
 
 use std::time::Duration;
 
@@ -34,7 +34,8 @@ pub struct Pruned {
 
 /// A place for the journals of instances.
 ///
-/// Readers never wait for a writer and always see one whole revision. Stores are chosen at run time, hence boxed futures.
+/// Readers never wait for a writer and always see one whole revision. Stores are chosen at run time, hence boxed
+/// futures.
 ///
 /// Methods with a body are derived from the others. A store overrides one only to be faster: the answers are the same.
 pub trait Store: Send + Sync {
@@ -44,15 +45,15 @@ pub trait Store: Send + Sync {
     /// Reads the journal of an instance, or its end; `None` for an instance that was never committed to.
     fn read<'a>(&'a self, instance: &'a InstanceName, since: Since) -> BoxFuture<'a, Result<Option<Tail>, StoreError>>;
 
-    /// Appends entries in one commit: all or none, and durable once it returns. `uid` of a new instance is the id of its first
-    /// operation.
+    /// Appends entries in one commit: all or none, and durable once it returns. `uid` of a new instance is the id of
+    /// its first operation.
     ///
-    /// A lease that has expired still commits as long as no other writer has taken it over: there is no conflict, and a refusal
-    /// would lose what was done in the world.
+    /// A lease that has expired still commits as long as no other writer has taken it over: there is no conflict, and a
+    /// refusal would lose what was done in the world.
     ///
     /// # Errors
-    /// `Busy` if the lease was taken over, ended or given back; `Moved` unless the revision is still `expected`; `Refused` if an
-    /// entry breaks a rule of the [`Journal`](crate::Journal), or an operation of that id is known.
+    /// `Busy` if the lease was taken over, ended or given back; `Moved` unless the revision is still `expected`;
+    /// `Refused` if an entry breaks a rule of the [`Journal`](crate::Journal), or an operation of that id is known.
     fn commit<'a>(
         &'a self,
         lease: &'a Lease,
@@ -60,9 +61,9 @@ pub trait Store: Send + Sync {
         entries: Vec<Entry>,
     ) -> BoxFuture<'a, Result<Revision, StoreError>>;
 
-    /// Takes the right to commit, for as long as `lasts`. The store's clock decides whether another lease has expired, its
-    /// [`Host`](crate::Host) whether a process runs. A lease that was given in another boot expires `lasts` after it was first
-    /// asked for here.
+    /// Takes the right to commit, for as long as `lasts`. The store's clock decides whether another lease has expired,
+    /// its [`Host`](crate::Host) whether a process runs. A lease that was given in another boot expires `lasts` after
+    /// it was first asked for here.
     ///
     /// # Errors
     /// `Busy` with the holder while another one [holds](LeaseHolder::holds) it.
@@ -79,8 +80,8 @@ pub trait Store: Send + Sync {
     /// `Busy` if it was taken over, ended or given back.
     fn renew<'a>(&'a self, lease: &'a Lease, lasts: Duration) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// Whether the lease is held; asked before each call of a provider. What a commit, a renewal or this has shown within the
-    /// last second ([`PROOF`](crate::PROOF)) counts, by a clock that goes on while the machine sleeps.
+    /// Whether the lease is held; asked before each call of a provider. What a commit, a renewal or this has shown
+    /// within the last second ([`PROOF`](crate::PROOF)) counts, by a clock that goes on while the machine sleeps.
     ///
     /// # Errors
     /// `Busy` if it was taken over, ended or given back.
@@ -89,24 +90,24 @@ pub trait Store: Send + Sync {
     /// Gives the lease back. No error if it was taken over.
     fn release<'a>(&'a self, lease: &'a Lease) -> BoxFuture<'a, Result<(), StoreError>>;
 
-    /// The holder of the lease, also of one that has expired and was not given back, and of an instance that was never committed
-    /// to.
+    /// The holder of the lease, also of one that has expired and was not given back, and of an instance that was never
+    /// committed to.
     fn holder<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>>;
 
     /// Ends whatever lease is held; returns its holder.
     fn unlock<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Option<LeaseHolder>, StoreError>>;
 
-    /// Removes the operations before the one of this id, with their entries and documents, as far as what is known now does not
-    /// depend on them: [`load`](Store::load) and the revision stay as they are. All or nothing, and durable once it returns.
-    /// [`first_kept`](crate::first_kept) chooses the operation.
+    /// Removes the operations before the one of this id, with their entries and documents, as far as what is known now
+    /// does not depend on them: [`load`](Store::load) and the revision stay as they are. All or nothing, and durable
+    /// once it returns. [`first_kept`](crate::first_kept) chooses the operation.
     ///
     /// # Errors
-    /// `Busy` if the lease was taken over, ended or given back; `Refused` if there is no such operation, or what is known now
-    /// depends on an operation before it ([`InstanceInfo::needed`]).
+    /// `Busy` if the lease was taken over, ended or given back; `Refused` if there is no such operation, or what is
+    /// known now depends on an operation before it ([`InstanceInfo::needed`]).
     fn prune<'a>(&'a self, lease: &'a Lease, first: &'a str) -> BoxFuture<'a, Result<Pruned, StoreError>>;
 
-    /// Seals everything secret with another key: all of it, or nothing. Returns how many entries were sealed anew. This store
-    /// goes on with its former key: the place is to be opened with the new one.
+    /// Seals everything secret with another key: all of it, or nothing. Returns how many entries were sealed anew. This
+    /// store goes on with its former key: the place is to be opened with the new one.
     ///
     /// Leases that have expired are ended: their holders must not add what the former key has sealed.
     ///
@@ -114,12 +115,13 @@ pub trait Store: Send + Sync {
     /// `Busy` while a lease is held; `NoKey` and `WrongKey` if what is stored cannot be opened or `to` cannot seal.
     fn rekey<'a>(&'a self, to: &'a Sealer) -> BoxFuture<'a, Result<u64, StoreError>>;
 
-    /// Puts back a whole journal that was read elsewhere: the operations of an instance, each with its entries, after what is left
-    /// of those that were pruned there. All or nothing. Afterwards the instance is as it was there, with `revision` commits.
+    /// Puts back a whole journal that was read elsewhere: the operations of an instance, each with its entries, after
+    /// what is left of those that were pruned there. All or nothing. Afterwards the instance is as it was there, with
+    /// `revision` commits.
     ///
     /// # Errors
-    /// `Moved` if the instance was committed to before, `Busy` while a lease on it is held, `Refused` if the entries break a rule
-    /// of the journal, or an operation of that id is known here already.
+    /// `Moved` if the instance was committed to before, `Busy` while a lease on it is held, `Refused` if the entries
+    /// break a rule of the journal, or an operation of that id is known here already.
     fn restore<'a>(
         &'a self,
         instance: &'a InstanceName,
@@ -131,8 +133,8 @@ pub trait Store: Send + Sync {
     /// Whether it could seal a secret now: asked before an operation begins, so that it is refused and not cut off.
     fn can_seal(&self) -> bool;
 
-    /// What the store has done on its own since this was last asked and people should know, as sentences without a full stop: for
-    /// example that it has rewritten its file, and where the copy is.
+    /// What the store has done on its own since this was last asked and people should know, as sentences without a full
+    /// stop: for example that it has rewritten its file, and where the copy is.
     fn notices(&self) -> Vec<String> {
         Vec::new()
     }
@@ -183,7 +185,8 @@ pub trait Store: Send + Sync {
         Box::pin(async move { Ok(known(self.read(instance, Since::Entry(0)).await?, instance)?.operation(id)) })
     }
 
-    /// The newest `limit` entries of one operation, or of all, oldest first; none for an operation that the instance never had.
+    /// The newest `limit` entries of one operation, or of all, oldest first; none for an operation that the instance
+    /// never had.
     ///
     /// # Errors
     /// `Unknown` for an instance that was never committed to.

@@ -1,7 +1,7 @@
 //! Tags of stored rows: a MAC under the key of the state, or a plain hash where there is no key.
 //!
-//! A tag shows that a row is what was written, in the place where it was written. With a key nobody else can make one; without,
-//! it finds damage and nothing more. BLAKE2b (RFC 7693) in its keyed mode, 16 bytes, under a key of its own that is derived from
+//! A tag shows that a row is what was written, at its place. A MAC cannot be made without the key; a plain hash detects
+//! damage only. BLAKE2b (RFC 7693) in its keyed mode, 16 bytes, under a key of its own that is derived from
 //! the key of the state.
 //!
 //! Not here: which rows there are, and which fields each has (a store's own).
@@ -43,7 +43,7 @@ impl Tagger {
         &self.key
     }
 
-    /// Whether there is a key: whether a tag shows who wrote the row.
+    /// Whether there is a key, so that a tag authenticates its row.
     pub fn has_key(&self) -> bool {
         !self.key.is_empty()
     }
@@ -100,7 +100,8 @@ impl Sealer {
         self.key_id().and_then(|id| self.tagger_of(id.as_str())).unwrap_or_else(Tagger::plain)
     }
 
-    /// Makes the tags that were made with the key of that id; none if it is not at hand. The empty id is that of no key.
+    /// Makes the tags that were made with the key of that id; none if it is not at hand. The empty id is that of no
+    /// key.
     pub fn tagger_of(&self, id: &str) -> Option<Tagger> {
         if id.is_empty() { Some(Tagger::plain()) } else { self.bytes_of(id).map(|key| Tagger::with_key(id, key)) }
     }
@@ -133,7 +134,7 @@ mod tests {
         assert!(!Sealer::none().tagger().has_key() && sealer.tagger().has_key());
     }
 
-    /// Tags are stored: these must be the same for ever. (Python's `hashlib.blake2b` gives the same.)
+    /// Tags are stored: these must never change. (Python's `hashlib.blake2b` gives the same.)
     #[test]
     fn tags_stay_as_they_are() {
         let tag = |tagger: Tagger| data_encoding::HEXLOWER.encode(&tagger.row("entry").text("a").number(1).finish());

@@ -1,7 +1,7 @@
-//! The machine that a store runs on, as the system tells of it.
+//! The machine that a store runs on.
 //!
-//! On Linux: boot id and `CLOCK_BOOTTIME`, processes by number, start time and namespace. Elsewhere processes cannot be told
-//! apart, and the clock is that of the wall.
+//! On Linux: boot id and `CLOCK_BOOTTIME`, processes by number, start time and namespace. On other systems processes
+//! are not identified, and the clock is the wall clock.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -21,7 +21,7 @@ impl Machine {
         Machine { boot: process.as_ref().map_or_else(Name::default, |process| process.boot.clone()), process }
     }
 
-    /// Its clock alone: for what does not outlive the process.
+    /// Its clock alone, for leases that do not outlive the process.
     pub(crate) fn clock() -> Machine {
         Machine { boot: Name::default(), process: None }
     }
@@ -80,7 +80,7 @@ mod system {
     pub(super) fn process() -> Option<Process> {
         let text = |path: &str| fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
         let boot = text("/proc/sys/kernel/random/boot_id").filter(|boot| !boot.is_empty())?;
-        // Two machines may have the same name, and two images the same id.
+        // Neither the name nor the id alone is unique.
         let host = format!("{} {}", text("/proc/sys/kernel/hostname")?, text("/etc/machine-id").unwrap_or_default());
         let namespace = fs::read_link("/proc/self/ns/pid").ok()?.to_string_lossy().into_owned();
         let pid = std::process::id();
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_is_told_by_number_start_boot_and_namespace() {
+    fn a_process_is_identified_by_number_start_boot_and_namespace() {
         let machine = Machine::here();
         let own = machine.process().expect("this is Linux");
         assert_eq!(machine.liveness(&own), Liveness::Alive);
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_nobody_has_waited_for_is_dead() {
+    fn a_zombie_process_is_dead() {
         let machine = Machine::here();
         let mut child = std::process::Command::new("sleep").arg("600").spawn().expect("it can be started");
         let of = |pid| system_process(&machine, pid);

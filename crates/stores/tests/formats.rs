@@ -48,7 +48,7 @@ fn held(path: &Path) -> String {
 }
 
 #[test]
-fn every_format_is_read_and_written_on() {
+fn every_format_is_read_and_can_be_written() {
     for name in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples")).unwrap() {
         let name = name.unwrap().file_name().into_string().unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -70,7 +70,7 @@ fn every_format_is_read_and_written_on() {
 }
 
 #[test]
-fn a_file_that_is_rewritten_is_kept_as_it_was() {
+fn a_copy_is_kept_of_a_file_that_is_rewritten() {
     let folder = tempfile::tempdir().unwrap();
     let path = sample(folder.path(), "format-1.sql");
     let before = held(&path);
@@ -96,7 +96,7 @@ fn a_file_that_is_rewritten_is_kept_as_it_was() {
 }
 
 #[test]
-fn nothing_is_rewritten_that_cannot_be_kept() {
+fn a_file_that_cannot_be_copied_is_not_rewritten() {
     let folder = tempfile::tempdir().unwrap();
     let path = sample(folder.path(), "format-1.sql");
     Connection::open(&path).unwrap().pragma_update(None, "journal_mode", "WAL").unwrap();
@@ -196,7 +196,7 @@ fn a_row_that_was_changed_moved_added_or_removed_is_refused() {
 /// Nobody without the key makes a row that is taken for one, and what was written without a key gets its tags with the first
 /// commit under one.
 #[test]
-fn rows_are_authenticated_from_the_first_commit_with_a_key_on() {
+fn rows_are_authenticated_since_the_first_commit_with_a_key() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.db");
     let keyed = |sql: &str| number(&path, &format!("SELECT count(*) FROM {sql}"));
@@ -234,7 +234,7 @@ fn rows_are_authenticated_from_the_first_commit_with_a_key_on() {
 
 /// Another process has made a newer format of it, in the middle of everything.
 #[test]
-fn a_newer_format_is_refused_by_who_has_it_open_too() {
+fn a_newer_format_is_refused_by_a_store_that_is_open() {
     let folder = tempfile::tempdir().unwrap();
     let path = sample(folder.path(), "format-2.sql");
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
@@ -252,7 +252,7 @@ fn a_newer_format_is_refused_by_who_has_it_open_too() {
 
 /// Format 2 had intents of creates of which not everything was known yet; they are read, and settled, for ever.
 #[test]
-fn calls_that_were_stated_before_all_was_known_are_read() {
+fn intents_with_unknown_inputs_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foretold/format-2.sql");
     let path = folder.path().join("state.db");

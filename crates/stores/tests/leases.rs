@@ -82,7 +82,7 @@ fn only_a_process_that_may_have_ended_loses_a_lease() {
 
 /// Times of another boot mean nothing here: a lease of there runs out a minute after it was first met.
 #[test]
-fn a_lease_of_another_boot_runs_out_from_when_it_is_first_met() {
+fn a_lease_of_another_boot_expires_after_it_was_first_seen() {
     let folder = tempfile::tempdir().unwrap();
     lease(&store(folder.path(), "there", 5, Liveness::Unknown)).unwrap();
     for seconds in [100_000, 100_059] {
@@ -94,7 +94,7 @@ fn a_lease_of_another_boot_runs_out_from_when_it_is_first_met() {
 
 /// What a commit or a sign of life has shown counts for a second.
 #[test]
-fn a_lease_that_was_ended_is_missed_after_a_second() {
+fn an_ended_lease_is_noticed_after_a_second() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     let own = store(path, "b", 0, Liveness::Alive);

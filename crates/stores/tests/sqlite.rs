@@ -37,7 +37,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn reading_makes_nothing() {
+fn reading_creates_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(".cyan/state.db");
     for mode in [Mode::ReadOnly, Mode::ReadWrite] {
@@ -79,7 +79,7 @@ fn a_reader_finds_a_file_that_was_made_later() {
 
 /// Other instances are asked what they manage whenever a plan makes something.
 #[test]
-fn what_others_manage_is_read_without_their_documents_and_history() {
+fn managed_resources_are_read_without_documents_and_history() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.db");
     write(&path, vec![began("op-1"), outcome(1, "a", record(Value::Int(1))), intent(2, "open")]);
@@ -118,7 +118,7 @@ fn refusals(path: &Path) -> [String; 2] {
 }
 
 #[test]
-fn what_is_no_state_file_is_left_alone() {
+fn files_that_are_no_state_are_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("text.db");
     fs::write(&text, "this is a letter, and long enough to be taken for the header of a database file".repeat(40))
@@ -144,7 +144,7 @@ fn what_is_no_state_file_is_left_alone() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_named() {
+fn a_folder_that_cannot_be_created_is_named() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("file"), "").unwrap();
     let store = SqliteStore::open(folder.path().join("file/.cyan/state.db"), sealer(), Mode::ReadWrite);
@@ -184,7 +184,7 @@ fn a_damaged_file_is_an_error_wherever_the_damage_is() {
 }
 
 #[test]
-fn no_secret_lies_open_in_the_file() {
+fn no_secret_is_readable_in_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.db");
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
@@ -206,7 +206,7 @@ fn no_secret_lies_open_in_the_file() {
 }
 
 #[test]
-fn the_views_tell_people_what_is_there() {
+fn the_views_show_resources_and_journal() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.db");
     write(
@@ -262,7 +262,7 @@ fn a_small_change_of_a_large_instance_writes_little() {
 }
 
 #[test]
-fn a_store_that_is_not_let_go_leaves_nothing_torn() {
+fn a_store_that_is_not_dropped_leaves_a_whole_file() {
     // What a killed process leaves: the file and its journal as they are at that moment, copied while the store is open.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.db");
@@ -310,7 +310,7 @@ fn an_empty_file_and_a_link_that_leads_nowhere_become_a_state() {
 }
 
 #[test]
-fn a_log_without_its_file_is_not_taken_into_a_new_one() {
+fn a_wal_without_its_file_is_not_applied_to_a_new_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.db");
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
@@ -374,7 +374,7 @@ fn only_the_owner_reads_the_state() {
 }
 
 #[test]
-fn many_make_the_file_at_once() {
+fn several_processes_create_the_file_at_once() {
     for _ in 0..30 {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("state.db");

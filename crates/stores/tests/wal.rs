@@ -181,7 +181,7 @@ fn damage(path: &Path, at: &[Whole], draw: &mut Draw, word: &str) -> (usize, usi
 }
 
 #[test]
-fn a_journal_that_was_cut_short_gives_an_earlier_whole_revision() {
+fn a_wal_cut_short_gives_an_earlier_whole_revision() {
     println!("damage drawn from {SEED}");
     let mut draw = Draw(SEED);
     let folder = folder();
@@ -212,7 +212,7 @@ fn a_journal_that_was_cut_short_gives_an_earlier_whole_revision() {
 
 /// Pruning is one transaction: it is done or not, and what is known is the same.
 #[test]
-fn a_journal_that_was_cut_short_while_operations_were_pruned_loses_nothing_that_is_known() {
+fn a_wal_cut_short_while_pruning_loses_nothing() {
     let folder = folder();
     let path = folder.path().join("state.db");
     let mut life = Life::begin(&path);

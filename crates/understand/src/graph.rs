@@ -25,13 +25,13 @@ pub enum Node {
 pub enum EdgeKind {
     /// It reads the other's spec, value or export: deployment waits.
     Reads,
-    /// It reads the other's metadata: only evaluation waits (ruling A10).
+    /// It reads the other's metadata: only evaluation waits (decision A10).
     ReadsMetadata,
-    /// `dependsOn`: waits until the other is ready (ruling A11).
+    /// `dependsOn`: waits until the other is ready (decision A11).
     DependsOn,
     /// Only its condition reads the other.
     Condition,
-    /// A link wants it so: a hard one, or one that writes here what it reads there (reference 3.1, 3.2).
+    /// A link wants it so: a hard one, or one that writes here what it reads there (decisions 3.1, 3.2).
     Link,
 }
 

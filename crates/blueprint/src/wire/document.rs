@@ -1,4 +1,4 @@
-//! A whole [`Blueprint`] outside the core: what transforms take and give (reference 4.2).
+//! A whole [`Blueprint`] outside the core: what transforms take and give (decision 4.2).
 //!
 //! One JSON object: `format`, `blueprint`, and `resources` as a list of pairs of name and resource, in order. The list
 //! can say that one name was given to two resources, which a map could not. Everything else is written as the fields of

@@ -194,7 +194,7 @@ fn display_name(record: &Record) -> Option<&str> {
 
 fn flags(record: &Record, waiting: Option<Breakpoint>) -> String {
     let mut text = record.status.to_string();
-    // A link says at which of its parts it failed (reference 5.4).
+    // A link says at which of its parts it failed (decision 5.4).
     if let Some(part) = engine::link_failed_at(record).filter(|_| record.status.word == StatusWord::Failed) {
         text.push_str(&format!(" at {part}"));
     }

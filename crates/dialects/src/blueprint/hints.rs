@@ -1,4 +1,5 @@
-//! Hints for this tool: annotations `cyan.*` of resources, and the metadata keys `cyan.moved` and `cyan` (section 5.5).
+//! Hints for this tool: annotations `cyan.*` of resources, and the metadata keys `cyan.moved` and `cyan` (decision
+//! 5.5).
 
 use std::str::FromStr;
 

@@ -216,7 +216,7 @@ impl Lowering<'_> {
         children
     }
 
-    /// Inputs of a child: scalars (section 4.2).
+    /// Inputs of a child: scalars (decision 4.2).
     fn child_inputs(&mut self, node: &Node) -> Vec<(Spanned<Name>, Expr)> {
         let map = node.as_map().unwrap_or(&[]);
         let mut inputs = Vec::with_capacity(map.len());

@@ -231,7 +231,7 @@ impl<'k> Frame<'k> {
         Ok(Read { value: value.tainted(is_secret), used: 2 })
     }
 
-    /// What a data source exports: a flat map by exported name, dots included (ruling C8).
+    /// What a data source exports: a flat map by exported name, dots included (decision C8).
     fn data_source(&mut self, name: &Name, reference: &Ref) -> Result<Read, Stop> {
         let knowledge = self.knowledge;
         let unknown = Ok(Read { value: Value::unknown(None, None), used: reference.path.len() });

@@ -44,7 +44,7 @@ use understand::load::Loaded;
 use understand::load::load;
 use understand::pinned::{Frozen, FrozenChild, FrozenRequest};
 
-/// What the root includes stands at level 1 (ruling S69).
+/// What the root includes stands at level 1 (decision S69).
 const MOST_LEVELS: u32 = 16;
 /// So many places a document and its children may have in all.
 const MOST_PLACES: usize = 100_000;
@@ -830,7 +830,7 @@ fn includes_of(number: u32, place: &Place) -> Vec<Include> {
 }
 
 /// What a document's paths are relative to: the folder of a file of this machine; for a document from afar its address, so
-/// that it reads what lies beside it and nothing of this machine (S70).
+/// that it reads what lies beside it and nothing of this machine (decision S70).
 fn folder_of(location: &Location) -> Option<Name> {
     let Some(path) = location.as_disk() else { return Some(location.identity().clone()) };
     Some(match path.rsplit_once('/') {

@@ -1,4 +1,4 @@
-//! Data sources that the paths of includes read: read at stage, once, before the documents that they lead to (rulings 1.6,
+//! Data sources that the paths of includes read: read at stage, once, before the documents that they lead to (decision 1.6,
 //! S59). The plan takes over what was found.
 //!
 //! Not here: which candidate is taken (`plan::questions`).

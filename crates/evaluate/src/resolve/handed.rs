@@ -1,4 +1,4 @@
-//! What crosses the border between a document and its child: inputs go down, exports come up (reference 4.2).
+//! What crosses the border between a document and its child: inputs go down, exports come up (decision 4.2).
 //!
 //! Not here: whether that is right as far as the documents alone tell (`check::children`).
 
@@ -77,7 +77,7 @@ impl Evaluation {
             let value = value.cloned().unwrap_or_default();
             let (value, written) = match (value.is_null(), given) {
                 (false, Some(expr)) => (value, Some(*expr)),
-                // `none` is as if nothing were written: the default applies (ruling A13).
+                // `none` is as if nothing were written: the default applies (decision A13).
                 _ => match &input.default {
                     Some(default) if !default.item.is_null() => (default.item.clone(), None),
                     _ => {

@@ -1,4 +1,4 @@
-//! From what was given to the values of the inputs (rulings S51, S52).
+//! From what was given to the values of the inputs (decisions S51, S52).
 
 use blueprint::{Blueprint, IndexMap, Input, Name, Type, Value};
 use diag::{Diagnostic, Diagnostics};

@@ -1,6 +1,6 @@
 //! What links stand for: which there are between members, and what the expressions of their kinds give.
 //!
-//! A link kind's expressions are the language of documents with the heads `a`, `b`, `note`, `part` and `use` (reference
+//! A link kind's expressions are the language of documents with the heads `a`, `b`, `note`, `part` and `use` (decision
 //! 3.2). What is absent there is `none`: a kind cannot know which fields a document sets. What goes wrong in one is
 //! reported where the link comes from.
 
@@ -410,7 +410,7 @@ impl Evaluation {
         Ok(Some(all))
     }
 
-    /// Merges into the members of a resource what links write with them (reference 3.2).
+    /// Merges into the members of a resource what links write with them (decision 3.2).
     pub fn merge_links(&mut self, resource: u32, found: &mut Diagnostics) -> Result<(), Need> {
         if !self.settle_links_into(resource, found)? {
             return Ok(());
@@ -630,7 +630,7 @@ impl Evaluation {
     }
 
     /// An annotation that a link's kind reads: under the key with the other end's name, else the general one, else the
-    /// default (reference 3.1). Null where there is none.
+    /// default (decision 3.1). Null where there is none.
     fn note(&mut self, link: LinkAt, alias: &str, found: &mut Diagnostics) -> Result<Value, Halt> {
         let Some(pair) = self.pair(link.0) else { return Err(Halt::Failed) };
         let mut known: Vec<&Annotation> =

@@ -2,7 +2,7 @@
 //!
 //! An [`Evaluation`] holds what every declared element stands for so far. The planner settles elements in the order of
 //! the graph, so that each reads only what is settled; `apply` goes on with the same evaluation when outputs arrive.
-//! Nothing is evaluated twice unless an answer was missing, and nothing is evaluated for an absent element (ruling A12).
+//! Nothing is evaluated twice unless an answer was missing, and nothing is evaluated for an absent element (decision A12).
 //!
 //! Not here: what differs from the state (`plan`), asking the world (the caller puts [`Need`]s to it).
 
@@ -345,7 +345,7 @@ impl Evaluation {
         })
     }
 
-    /// Settles a named intermediate value (ruling S48).
+    /// Settles a named intermediate value (decision S48).
     pub fn settle_local(&mut self, index: u32, found: &mut Diagnostics) -> Result<(), Need> {
         let documents = self.documents.clone();
         let Some((unit, name, local)) = documents.local(index) else { return Ok(()) };
@@ -428,7 +428,7 @@ impl Evaluation {
         }
     }
 
-    /// The items of a repetition; `None` if it is in error. `none` items are dropped first (ruling S37).
+    /// The items of a repetition; `None` if it is in error. `none` items are dropped first (decision S37).
     pub fn items(
         &mut self,
         site: Site<'_>,
@@ -678,11 +678,11 @@ impl Evaluation {
         if !self.keep(&value, export.field.span) {
             return Ok(None);
         }
-        // A field that nobody set is left out like one that is absent (rulings S31, A13).
+        // A field that nobody set is left out like one that is absent (decisions S31, A13).
         Ok(check::value::exported(value, &export.ty, &export.field, found).ok())
     }
 
-    /// Checks descriptions: what has no value stays as written, with a warning (ruling A10).
+    /// Checks descriptions: what has no value stays as written, with a warning (decision A10).
     pub fn descriptions(&mut self, found: &mut Diagnostics) {
         let documents = self.documents.clone();
         // A document that stands in many places is spoken of once.

@@ -1,4 +1,4 @@
-//! Inputs of custom types: given by label, read by value (reference 4.2).
+//! Inputs of custom types: given by label, read by value (decision 4.2).
 //!
 //! Not here: labels that the document itself writes, which the check looks at.
 

@@ -1,4 +1,4 @@
-//! Links member by member: how templates pair (reference 3.1).
+//! Links member by member: how templates pair (decision 3.1).
 
 use blueprint::{Address, Key, LinkName, Name};
 use understand::links::Pair;

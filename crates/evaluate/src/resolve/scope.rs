@@ -209,7 +209,7 @@ pub(crate) fn call_key(salt: &str, namespace: &str, function: &str, arguments: &
 }
 
 impl Frame<'_> {
-    /// A data source's fields are a flat map by exported name, dots included (ruling C8).
+    /// A data source's fields are a flat map by exported name, dots included (decision C8).
     fn data_field(&self, fields: &Value, reference: &Ref) -> Result<Read, Stop> {
         let Some(first) = reference.path.first() else { return Err(Stop::Reported) };
         let AccessorKind::Name(name) = &first.kind else { return Err(Stop::Reported) };
@@ -224,7 +224,7 @@ impl Frame<'_> {
     }
 }
 
-/// Reads from one thing; the path from `at` on is `spec...`, `metadata...` or nothing (the id field, ruling S21).
+/// Reads from one thing; the path from `at` on is `spec...`, `metadata...` or nothing (the id field, decision S21).
 pub(super) fn read_member(
     member: &Member,
     ty: Option<&ResourceType>,

@@ -1,4 +1,4 @@
-//! Walking a path into a value (rulings S11, S22 to S24, S31).
+//! Walking a path into a value (decisions S11, S22 to S24, S31).
 
 use blueprint::{Accessor, AccessorKind, Type, Value};
 use diag::Diagnostic;
@@ -8,7 +8,7 @@ use crate::codes;
 use crate::scope::Stop;
 
 /// Walks accessors into a value. The error's place is the accessor at fault: `wrong-accessor`, `index-out-of-range`, or,
-/// for a key that is not there, `absent-element`, which a call may guard (rulings S26, S31).
+/// for a key that is not there, `absent-element`, which a call may guard (decisions S26, S31).
 pub fn access(value: Value, path: &[Accessor]) -> Result<Value, Stop> {
     let mut value = value;
     let mut secret = false;

@@ -163,7 +163,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Runs a function on plain data: an unknown leaf makes the result unknown, a secret one makes it secret (A14, A15).
+    /// Runs a function on plain data: an unknown leaf makes the result unknown, a secret one makes it secret (decisions A14, A15).
     fn plain(
         &mut self,
         def: &FunctionDef,
@@ -195,7 +195,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The value of an argument, of the right kind. An absent element directly in a guarding parameter is `none` (ruling S31).
+    /// The value of an argument, of the right kind. An absent element directly in a guarding parameter is `none` (decision S31).
     pub(crate) fn argument(
         &mut self,
         def: &'a FunctionDef,
@@ -439,7 +439,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The same, about something secret: the words of the world may quote it, so they are not handed on (ruling A15).
+    /// The same, about something secret: the words of the world may quote it, so they are not handed on (decision A15).
     pub(crate) fn ask_concealed(&mut self, site: &Site<'a>, ask: Ask, secret: bool) -> Result<Value, Stop> {
         self.ask(site, ask).map_err(|stop| match stop {
             Stop::Failed(mut diagnostic) if secret => {
@@ -493,7 +493,7 @@ impl<'a> Machine<'a> {
         self.take(site.call, (largest - left) / LOOKED_AT)
     }
 
-    /// The value, if it keeps to the limits (ruling A17).
+    /// The value, if it keeps to the limits (decision A17).
     pub(crate) fn sized(&mut self, site: &Site<'a>, value: Value) -> Result<Value, Stop> {
         let largest = self.largest();
         let taken = size(&value, largest);
@@ -531,7 +531,7 @@ fn in_secret(code: &diag::Code) -> String {
     format!("{}, in a secret value", code.summary)
 }
 
-/// A fault whose words may quote the arguments, without them if one is secret (ruling A15).
+/// A fault whose words may quote the arguments, without them if one is secret (decision A15).
 fn concealed(mut fault: Fault, secret: bool) -> Fault {
     if secret {
         fault.message = in_secret(fault.code);

@@ -39,7 +39,7 @@ impl Fault {
     }
 }
 
-/// A result that grew beyond the limit (ruling A17).
+/// A result that grew beyond the limit (decision A17).
 pub(crate) fn too_large(limit: &str) -> Fault {
     let message = format!("the result is larger than {limit} or deeper than 256 levels");
     Fault::new(&crate::codes::ARGUMENT_RANGE, At::Call, message)

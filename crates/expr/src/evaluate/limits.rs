@@ -1,4 +1,4 @@
-//! How large and how deep a value may be (ruling A17), and how much all values of a document may take.
+//! How large and how deep a value may be (decision A17), and how much all values of a document may take.
 
 use blueprint::{Expr, Value};
 use diag::{Diagnostic, Span};

@@ -34,7 +34,7 @@ pub(super) fn is_omitted(value: &Value) -> bool {
     matches!(value.bare(), Value::Function(function) if function.name.is_empty())
 }
 
-/// How deep calls, lists and maps may be nested (ruling A17).
+/// How deep calls, lists and maps may be nested (decision A17).
 pub(super) const DEPTH: usize = 256;
 
 /// A step of the path inside the element under evaluation.
@@ -66,7 +66,7 @@ pub(crate) enum Body {
     Plain(fn(&[Value], &mut Vec<Fault>) -> Result<Value, Fault>),
     /// From evaluated arguments, some of which may be unknown or secret.
     Open(for<'a> fn(&mut Machine<'a>, &Site<'a>, Vec<Value>) -> Result<Value, Stop>),
-    /// Evaluates its arguments itself (ruling A16).
+    /// Evaluates its arguments itself (decision A16).
     Lazy(for<'a> fn(&mut Machine<'a>, &'a FunctionDef, &Site<'a>, &Arguments<'a>) -> Result<Value, Stop>),
 }
 

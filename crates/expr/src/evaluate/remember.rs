@@ -1,4 +1,4 @@
-//! Which call a remembered value belongs to (ruling S60): the path of its scalar, its number there, and a digest of the scalar.
+//! Which call a remembered value belongs to (decision S60): the path of its scalar, its number there, and a digest of the scalar.
 
 use blueprint::{Accessor, AccessorKind, Call, Expr, ExprKind, Head, Name, Part, Value};
 use sha2::{Digest, Sha256};

@@ -251,7 +251,7 @@ struct Members {
 }
 
 impl Members {
-    /// The value, unless it is left out (ruling A13) or there is none.
+    /// The value, unless it is left out (decision A13) or there is none.
     fn take(&mut self, expr: &Expr, result: Result<Value, Stop>, found: &mut Diagnostics) -> Option<Value> {
         match result {
             Ok(value) if is_omitted(&value) => None,

@@ -83,7 +83,7 @@ impl FunctionDef {
         self
     }
 
-    /// The parameters so far, further ones included, may read something absent (ruling S31).
+    /// The parameters so far, further ones included, may read something absent (decision S31).
     pub(super) fn guarding(mut self) -> FunctionDef {
         self.parameters.iter_mut().chain(self.rest.iter_mut()).for_each(|parameter| parameter.guards = true);
         self

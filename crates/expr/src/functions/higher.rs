@@ -1,4 +1,4 @@
-//! Functions that take functions, and functions that give them (reference 2.3).
+//! Functions that take functions, and functions that give them (decision 2.3).
 
 use std::sync::Arc;
 

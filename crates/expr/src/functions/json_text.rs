@@ -1,9 +1,9 @@
 //! JSON text to values and back, strictly: integers of 64 bits, floats only where a fraction or exponent is written
-//! (ruling A2), order of keys kept, the last of two equal keys wins, nothing after the value.
+//! (decision A2), order of keys kept, the last of two equal keys wins, nothing after the value.
 
 use blueprint::{Map, Value};
 
-/// How deep arrays and objects may be nested (ruling A17).
+/// How deep arrays and objects may be nested (decision A17).
 const DEPTH: usize = 256;
 
 /// Why a text gives no value.

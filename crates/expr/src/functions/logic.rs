@@ -1,4 +1,4 @@
-//! Logic, comparison and choice (reference 2.4).
+//! Logic, comparison and choice (decision 2.4).
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! The functions of the language (reference section 2): one table of definitions, and the bodies beside it.
+//! The functions of the language (decision 2): one table of definitions, and the bodies beside it.
 //!
 //! Each family is one file with its definitions and its bodies. A body sees only checked arguments; unknown and secret
 //! ones are dealt with before it, unless it says that it looks at them itself.

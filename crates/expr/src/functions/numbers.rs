@@ -1,4 +1,4 @@
-//! Numbers and networks (reference 2.5).
+//! Numbers and networks (decision 2.5).
 
 use std::cmp::Ordering;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -123,7 +123,7 @@ fn unknown_result(arguments: &[Value], ty: Type) -> Value {
     unknown_of(Some(ty), arguments).tainted(arguments.iter().any(Value::has_secret))
 }
 
-/// What counts as one kind in a list (ruling C27).
+/// What counts as one kind in a list (decision C27).
 fn kind(value: &Value) -> Option<&'static str> {
     match value.bare() {
         Value::Unknown(unknown) => match &unknown.ty {

@@ -1,4 +1,4 @@
-//! Functions that need the outside world (reference 2.6). They only ask; nothing here reads a clock or a file.
+//! Functions that need the outside world (decision 2.6). They only ask; nothing here reads a clock or a file.
 
 use blueprint::{AccessorKind, Expr, ExprKind, Head, Type, Value};
 

@@ -1,5 +1,5 @@
-//! Which members of a group come and go together, so that never more than so many are away at once (reference of `hot`,
-//! section 10.3, "Batches").
+//! Which members of a group come and go together, so that never more than so many are away at once (decision
+//! Heat 10.3, batches).
 //!
 //! Not here: members with names, and the steps that carry it out (`mod.rs`).
 

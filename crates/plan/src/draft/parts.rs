@@ -1,4 +1,4 @@
-//! The parts of links: resources that a link owns, decided about like any other (reference 3.2).
+//! The parts of links: resources that a link owns, decided about like any other (decision 3.2).
 //!
 //! Not here: which links there are (`resolve`), what links write (`plan::links`).
 

@@ -1,5 +1,5 @@
 //! What to do about links: their parts, what they write once their targets are ready, and the links themselves
-//! (reference 3.2).
+//! (decision 3.2).
 //!
 //! What a link writes *with* a target is a part of that target's own spec and of its own decision. Here are the steps of
 //! links: a *phase* writes into one target, and the *whole* says when a link is made and what is remembered of it.

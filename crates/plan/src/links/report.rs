@@ -1,4 +1,4 @@
-//! What a plan says of links, for people (reference 5.1).
+//! What a plan says of links, for people (decision 5.1).
 
 use blueprint::{Address, IndexMap, Name, Value};
 use serde::{Deserialize, Serialize};
@@ -97,7 +97,7 @@ pub(crate) fn told_of_links(decisions: &[Decision]) -> IndexMap<Address, StepLin
     told
 }
 
-/// Says in the steps about things which links they gain, change and lose (reference 5.1).
+/// Says in the steps about things which links they gain, change and lose (decision 5.1).
 pub(crate) fn tell_links(steps: &mut [Step], mut told: IndexMap<Address, StepLinks>) {
     if told.is_empty() {
         return;

@@ -1,5 +1,5 @@
 //! Links follow their ends: a link, its parts, and what the records of links say of what they have written where
-//! (reference 5.5).
+//! (decision 5.5).
 //!
 //! Not here: which things move (`moves`).
 

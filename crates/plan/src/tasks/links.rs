@@ -1,4 +1,4 @@
-//! In which order links are made and undone (reference 3.2).
+//! In which order links are made and undone (decision 3.2).
 //!
 //! Parts, then what is written into a, into b, into neighbours; taken out the other way round, before parts and ends are
 //! deleted. Two steps on one target never run together: they stand in line, in the order of the links' names, those

@@ -1,5 +1,5 @@
 //! Data sources that can be read only in the run, because they depend on something that does not exist yet: each is read
-//! by a step of its own, before everything that reads it (reference 4.1, 5.1).
+//! by a step of its own, before everything that reads it (decisions 4.1, 5.1).
 //!
 //! Not here: reading them (`apply`); which those are (`questions`).
 

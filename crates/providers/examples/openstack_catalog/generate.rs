@@ -39,7 +39,7 @@ const OLD_NAMES: &[(&str, &str, &str)] = &[
 const OF_PORT: &[&str] = &["fixed_ips[].subnet", "fixed_ips[].subnet_id"];
 
 /// What things wait for beyond what they read: a type, what it waits for, its own fields, the fields there, and whether
-/// the own ones name a port whose subnets are meant (section 10.6).
+/// the own ones name a port whose subnets are meant (decision Heat 10.6).
 type Waits = (&'static str, &'static str, &'static [&'static str], &'static [&'static str], bool);
 const WAITS: &[Waits] = &[
     ("AWS::EC2::VPCGatewayAttachment", "AWS::EC2::RouteTable", &["VpcId"], &["VpcId"], false),
@@ -106,7 +106,7 @@ const SNAPSHOTS: &[&str] = &["AWS::EC2::Volume", "OS::Cinder::Volume", "OS::Nova
 /// The types that a text of facts describes, in the order of their names.
 ///
 /// # Errors
-/// If the text is not of the form that section 10.6 describes.
+/// If the text is not of the form that decision Heat 10.6 describes.
 pub(crate) fn types(facts: &str) -> Result<Vec<Type>, String> {
     let facts: Map<String, Json> = serde_json::from_str(facts).map_err(|error| error.to_string())?;
     let mut types = Vec::with_capacity(facts.len());

@@ -7,7 +7,8 @@ use super::samples::{began, intent, outcome, record, sealer};
 use crate::seal::Sealer;
 use crate::{Revision, StoreError};
 
-/// Every way to write is closed to whoever was taken over, whatever it has seen; nothing it says changes what the other does.
+/// Every way to write is closed to whoever was taken over, whatever it has seen; nothing it says changes what the other
+/// does.
 pub(super) async fn nothing_more(place: &Place) -> Result<(), Failed> {
     let (ours, theirs) = (place.open(sealer()), place.open(sealer()));
     let mut first = Hand::take(&*ours, "shop").await?;

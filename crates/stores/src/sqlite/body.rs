@@ -63,7 +63,7 @@ pub(super) fn read<T: DeserializeOwned>(
     text: &[u8],
 ) -> Result<T, StoreError> {
     sealer.read(place, text, sealed).map_err(|error| match error {
-        // Not what the parser says: it may repeat what it met.
+        // Without the parser's message, which may repeat what it read.
         SealError::Form(_) => StoreError::Damaged { what: "an entry of the journal is damaged".into() },
         other => other.into(),
     })

@@ -1,8 +1,8 @@
-//! Of which entries the records of an instance are, as one number.
+//! A digest of the records of an instance.
 //!
-//! The head of the instance holds it under the head's tag: a record that was removed, added or exchanged shows.
+//! It is part of the instance's row and its tag: a record that was removed, added or exchanged is detected.
 //!
-//! Not here: what an entry says. Entries have tags of their own.
+//! Not here: the content of entries, which have tags of their own.
 
 use state::tag::Tagger;
 
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn it_tells_which_entries_and_not_in_which_order() {
+    fn it_depends_on_the_entries_and_not_on_their_order() {
         let whole = of(&[(1, 10, "a"), (2, 20, "b")]);
         assert_eq!(whole, of(&[(2, 20, "b"), (1, 10, "a")]));
         let others = [

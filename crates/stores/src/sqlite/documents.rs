@@ -1,7 +1,8 @@
-//! The long texts that operations begin with: documents, files, inputs. Each is stored once for an instance.
+//! The long texts of operations: documents, files, inputs. Each is stored once for an instance.
 //!
-//! The body of `began` lists their numbers; where a text stood it has `{"$document": INDEX}`. A row is found by a digest of its
-//! text, which is keyed where the state has a key, so that it does not tell what a sealed text is. Numbers are never given again.
+//! The body of `began` lists their numbers, and has `{"$document": INDEX}` in the place of each text. Rows are found by
+//! a digest of the text. It is keyed if the state has a key, so that it reveals nothing of a sealed text. Numbers are
+//! not reused.
 
 use std::collections::HashSet;
 
@@ -191,7 +192,7 @@ impl Reading<'_> {
                 return Err(damaged());
             }
         }
-        // Not what the parser says: it may repeat what was sealed.
+        // Without the parser's message, which may repeat what was sealed.
         serde_json::from_value(json).map_err(|_| damaged())
     }
 

@@ -53,7 +53,7 @@ pub enum Failure {
     Locked {
         /// The file.
         path: PathBuf,
-        /// The process, where that can be told.
+        /// The process, where it is known.
         by: Option<String>,
         /// What SQLite said.
         source: Said,
@@ -160,7 +160,7 @@ pub(super) fn damaged(path: &Path) -> StoreError {
     StoreError::Damaged { what: format!("`{}` is damaged", path.display()) }
 }
 
-/// The same where it can be said which row it is, as a phrase.
+/// The same for a known row, described by a phrase.
 pub(super) fn damaged_row(path: &Path, what: &str) -> StoreError {
     StoreError::Damaged { what: format!("`{}` is damaged: {what}", path.display()) }
 }

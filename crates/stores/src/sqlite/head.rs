@@ -1,4 +1,4 @@
-//! The row of an instance, its tag, and the row of the file that tells how many instances there are.
+//! The row of an instance, its tag, and the row of the file with the number of instances.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use state::seal::{Place, Sealer};
@@ -85,7 +85,7 @@ impl Head {
         Place { uid: &self.at.uid, record: sequence_of(entry) }
     }
 
-    /// The tag of an entry. The instance is told by its uid, so that no entry can be put into another one.
+    /// The tag of an entry. It covers the uid of the instance, so that no entry can be moved to another one.
     pub(super) fn entry_tag(&self, tagger: &Tagger, row: &EntryRow<'_>) -> Tag {
         let row_of = tagger.row("entry").text(&self.at.uid).number(sequence_of(row.id).cast_signed()).number(row.step);
         row_of.text(row.kind).number(i64::from(row.sealed)).bytes(row.body).finish()
@@ -172,7 +172,7 @@ fn columns(format: i64) -> String {
     )
 }
 
-/// A head with what its row says of itself.
+/// A head with the rest of its row.
 struct Told {
     head: Head,
     name: String,
@@ -227,7 +227,7 @@ impl Reading<'_> {
             Some(told) => self.checked(told).map(Some),
             None if self.format < 3 => Ok(None),
             None => {
-                // A damaged index, too, finds nothing: the rows themselves tell.
+                // A damaged index finds nothing either: look at the rows themselves.
                 let there = self.names()?;
                 if there.iter().any(|other| other == name.as_str()) {
                     return Err(damaged_row(self.path, &format!("the instance `{name}` is not found by its name")));
@@ -274,7 +274,8 @@ impl Reading<'_> {
         Ok(head)
     }
 
-    /// What checks rows that were written with that key. Where it is not at hand: refused, or none for who only looks.
+    /// Checks rows that were written with that key. Where it is not at hand: `WrongKey`, or none for callers that only
+    /// show.
     pub(super) fn tagger_of(&self, key: &str) -> Result<Option<Tagger>, StoreError> {
         match self.sealer.tagger_of(key) {
             None if !self.only_looks => Err(StoreError::WrongKey),
@@ -334,8 +335,8 @@ impl Reading<'_> {
     }
 }
 
-/// Of the row of the file, and of all tables, indexes and triggers: a column by another name, or a trigger that somebody has
-/// added, is noticed before anything is done.
+/// The tag of the row of the file. It covers all tables, indexes and triggers: a renamed column or an added trigger is
+/// detected before anything is done.
 fn count_tag(connection: &Connection, tagger: &Tagger, count: i64) -> Result<Tag, rusqlite::Error> {
     let sql = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND tbl_name IN \
                ('instances', 'operations', 'entries', 'records', 'documents', 'leases', 'store') ORDER BY type, name";

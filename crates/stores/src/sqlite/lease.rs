@@ -1,8 +1,9 @@
-//! The rows of leases: read and written, each with its tag. All SQL about leases is here; what a lease allows is the writer's
-//! to know.
+//! The rows of leases: read and written, each with its tag.
 //!
-//! A row says in which boot, and when in it (`CLOCK_BOOTTIME`), the lease runs out, and which process holds it. `since` and
-//! `until` are wall-clock times for people. A row stays when its lease ends, so that epochs go on growing.
+//! A row holds the boot, the time in it (`CLOCK_BOOTTIME`) at which the lease expires, and the process that holds it.
+//! `since` and `until` are wall-clock times for people. A row stays when its lease ends, so that epochs grow.
+//!
+//! Not here: what a lease allows (`write`).
 
 use std::time::Duration;
 
@@ -15,9 +16,9 @@ use state::{Host, InstanceName, LeaseHolder, Liveness, Process};
 /// A row.
 pub(super) struct Held {
     pub(super) epoch: i64,
-    /// Who holds the lease, judged by the clock and the processes of this machine.
+    /// The holder, by the clock and the processes of this machine.
     pub(super) holder: Option<LeaseHolder>,
-    /// When it runs out is counted in a boot that is not this one.
+    /// Its time of expiry belongs to another boot.
     pub(super) is_elsewhere: bool,
     /// Whether it is what was written.
     pub(super) genuine: Genuine,
@@ -33,7 +34,7 @@ pub(super) enum Genuine {
     Unknown,
 }
 
-/// Who holds a lease, as it lies in the file.
+/// The holder of a lease, as it is stored.
 struct Stored {
     who: Name,
     since: i64,
@@ -73,7 +74,7 @@ pub(super) fn read(
     statement.query_row([name.as_str()], |row| held(row, format, sealer, host, name.as_str())).optional()
 }
 
-/// What a row says that has these columns.
+/// Reads a row of these columns.
 fn held(row: &Row<'_>, format: i64, sealer: &Sealer, host: &dyn Host, name: &str) -> Result<Held, rusqlite::Error> {
     let epoch = row.get(0)?;
     let stored = match row.get(1)? {
@@ -107,7 +108,7 @@ fn held(row: &Row<'_>, format: i64, sealer: &Sealer, host: &dyn Host, name: &str
 }
 
 impl Stored {
-    /// A lease of the process that asks, which lasts so long from now.
+    /// A lease of this process, which expires `lasts` from now.
     fn now(who: &str, lasts: Duration, host: &dyn Host) -> Stored {
         let process = host.process().map(|process| StoredProcess {
             host: process.host,
@@ -119,7 +120,7 @@ impl Stored {
         taken.lasting(lasts, host)
     }
 
-    /// The same, running out so long from now.
+    /// The same, expiring `lasts` from now.
     fn lasting(self, lasts: Duration, host: &dyn Host) -> Stored {
         let until = host.wall().saturating_add(i64::try_from(lasts.as_secs()).unwrap_or(i64::MAX));
         let expires = i64::try_from(host.elapsed().saturating_add(lasts).as_millis()).unwrap_or(i64::MAX);
@@ -136,7 +137,7 @@ impl Stored {
             // An older version knew no other clock.
             _ => host.wall() >= self.until,
         };
-        // A process counts time in the boot that it runs in, unless somebody else counts for it.
+        // The boot of the row is that of the process, unless another process has extended the lease.
         let liveness = self.process.as_ref().map_or(Liveness::Unknown, |process| {
             host.liveness(&Process {
                 host: process.host.clone(),
@@ -162,7 +163,7 @@ pub(super) fn take(
     write(connection, sealer, name.as_str(), epoch, Some(&Stored::now(who, lasts, host)))
 }
 
-/// Lets a lease run out so long from now, in this boot. Its process stays as it is recorded.
+/// Lets a lease expire `lasts` from now, in this boot. The recorded process stays.
 pub(super) fn count_from_now(
     connection: &Connection,
     sealer: &Sealer,

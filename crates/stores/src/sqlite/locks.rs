@@ -1,6 +1,6 @@
-//! Which process keeps others from the file, as Linux tells of it.
+//! The process that keeps others from the file, on Linux.
 //!
-//! Best effort, for people: nothing is decided by it. The files are not opened, which would drop the locks of this process.
+//! Best effort, for messages only. The files are not opened: closing them would drop the locks of this process.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-/// The process that holds a lock with which SQLite writes, as a phrase; none where that cannot be told.
+/// The process that holds a lock with which SQLite writes, as a phrase; none if it is not known.
 #[cfg(target_os = "linux")]
 pub(super) fn writer(path: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt as _;
@@ -40,7 +40,7 @@ pub(super) fn writer(path: &Path) -> Option<String> {
     Some(format!("process {found} (`{name}`){stopped}"))
 }
 
-/// Elsewhere nobody tells.
+/// Not known on other systems.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn writer(_path: &Path) -> Option<String> {
     None

@@ -1,4 +1,4 @@
-//! What instances manage, without what else is known of them.
+//! The resources that instances manage, without the rest of their snapshots.
 //!
 //! Not here: whole snapshots (`read`).
 
@@ -12,7 +12,7 @@ use super::failure::damaged;
 use super::head::{EntryRow, Head, sequence_of};
 use super::reading::Reading;
 
-/// What of an outcome says who the thing is.
+/// The identity of a resource in the body of an outcome.
 #[derive(Deserialize)]
 struct Identified {
     address: Address,

@@ -4,12 +4,13 @@
 //! never creates anything, and a file that is not there is a store without instances. One thread owns the connection
 //! that writes, another the one that reads; neither waits for the other (WAL), and a read sees one whole revision.
 //! Requests that are ready together share one transaction, which is on the disk when it returns (`synchronous=FULL`).
-//! Several processes may use a file at once: leases are rows, and every commit checks its own lease inside its transaction.
+//! Several processes may use a file at once: leases are rows, and every commit checks its own lease inside its
+//! transaction.
 //!
-//! Nothing but SQLite opens the file, its `-wal` or its `-shm` here: closing any descriptor of a file drops all locks that
-//! the process has on it (POSIX), and the next process would take a running deploy's log for an abandoned one.
+//! Nothing but SQLite opens the file, its `-wal` or its `-shm` here: closing any descriptor of a file drops all locks
+//! that the process has on it (POSIX), and the next process would take a running deploy's log for an abandoned one.
 //!
-//! Not here: the rules of a journal (`state::Journal`), sealing (`state::seal`), what a machine says of its clock and processes (`state::Host`).
+//! Not here: the rules of a journal (`state::Journal`), sealing (`state::seal`), clock and processes (`state::Host`).
 
 mod body;
 mod digest;
@@ -65,15 +66,15 @@ pub struct SqliteStore {
     notices: Notices,
     host: Arc<dyn Host>,
     proved: Proved,
-    // In this order: the last connection to be closed tidies up the file, and should be the one that writes.
+    // In this order: the last connection to close tidies up the file, and that should be the writer.
     reader: Mutex<Option<Worker<Read>>>,
     writer: Mutex<Option<Worker<(Request, Reply)>>>,
 }
 
-/// Something to be done with the connection that reads; none while there is no file.
+/// A job for the reading connection; it gets none while there is no file.
 type Read = Box<dyn FnOnce(Result<Option<Reading<'_>>, StoreError>) + Send>;
 
-/// A thread and the way to it. Letting it go waits until what it was asked for is done.
+/// A thread and its channel. Dropping it waits until all requests are done.
 struct Worker<T> {
     sender: Option<mpsc::Sender<T>>,
     thread: Option<JoinHandle<()>>,
@@ -123,7 +124,7 @@ impl SqliteStore {
         Failure::Stopped { path: self.path.clone() }.into_store_error()
     }
 
-    /// Hands a message to a thread, which is started if it is not running yet.
+    /// Sends a message to a thread, which is started if it does not run yet.
     fn send<T: Send + 'static>(
         &self,
         worker: &Mutex<Option<Worker<T>>>,
@@ -155,7 +156,7 @@ impl SqliteStore {
                 Ok(None) => empty,
                 Err(error) => Err(error),
             };
-            // Nobody waits any more: nothing is lost.
+            // The caller may have stopped waiting: nothing is lost.
             let _ = reply.send(result);
         });
         let start = |job| {
@@ -178,7 +179,7 @@ impl SqliteStore {
         answer.await.unwrap_or_else(|_| Err(self.stopped()))
     }
 
-    /// The answer was of another kind than what was asked: a bug of this module's.
+    /// The answer is not that of the request: a bug in this module.
     fn mixed_up<T>(&self) -> Result<T, StoreError> {
         debug_assert!(false, "the writer answered something else");
         Err(self.stopped())
@@ -201,7 +202,7 @@ fn run_reader(path: &Path, sealer: &Sealer, host: &dyn Host, jobs: &mpsc::Receiv
             job(Ok(None));
             continue;
         };
-        // Whoever wrote meanwhile may have rewritten it.
+        // Another process may have rewritten it meanwhile.
         match open.transaction().and_then(|transaction| Ok((schema::format_of(&transaction)?, transaction))) {
             Ok((format, _)) if format > reading::FORMAT => job(Err(schema::newer(path, format))),
             Ok((format, transaction)) => {
@@ -417,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_loses_nothing_and_says_so() {
+    fn a_full_disk_loses_nothing_and_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let store = store(folder.path());
         let held = lease(&store, "shop");
@@ -437,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn who_fails_does_not_take_others_along() {
+    fn a_failing_request_does_not_fail_others() {
         let folder = tempfile::tempdir().unwrap();
         let store = store(folder.path());
         let leases = ["a", "b", "c"].map(|name| lease(&store, name));

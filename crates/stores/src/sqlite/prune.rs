@@ -1,6 +1,7 @@
 //! Removing operations of the past, and putting back what is left of them elsewhere.
 //!
-//! Outcomes that records are of stay where they are, with their seals and tags, in the gap that the other entries leave.
+//! Outcomes that records are of stay where they are, with their seals and tags, in the gap that the other entries
+//! leave.
 
 use rusqlite::{Connection, params};
 use state::{Lease, Pruned, StoreError, is_needed};
@@ -8,8 +9,8 @@ use state::{Lease, Pruned, StoreError, is_needed};
 use super::head::Head;
 use super::reading::Reading;
 
-/// Removes the operations before the one of this name, in the transaction of the caller. Returns the head that the instance has
-/// then, which is not written, and what was removed; none where there was nothing to remove.
+/// Removes the operations before the one of this name, in the transaction of the caller. Returns the head that the
+/// instance has then, which is not written, and what was removed; none where there was nothing to remove.
 pub(super) fn prune(reading: &Reading<'_>, lease: &Lease, first: &str) -> Result<Option<(Head, Pruned)>, StoreError> {
     let at = |error| reading.at(error);
     let refused = |what| StoreError::Refused { instance: lease.instance.clone(), what };

@@ -26,7 +26,7 @@ use super::operations::OperationRow;
 use super::reading::{Reading, text};
 use super::{body, lease};
 
-/// What of an intent or outcome says where it belongs.
+/// The address in the body of an intent or outcome.
 #[derive(Deserialize)]
 struct Addressed {
     address: Address,
@@ -42,7 +42,7 @@ impl Reading<'_> {
         let mut journal = Journal::found(head.at.generation, self.open(head)?);
         let Some(last) = self.operations(head, 1)?.pop() else { return Err(damaged(self.path)) };
         let runs = last.outcome.is_none();
-        // The instance's row says the same as that of its last operation, or they are of different revisions.
+        // If the instance's row contradicts that of its last operation, they are of different revisions.
         let has_finished = head.finished().is_some_and(|finished| finished >= last.first);
         if last.first > head.entries() || runs == has_finished {
             return Err(damaged(self.path));
@@ -217,8 +217,8 @@ impl Reading<'_> {
         }))
     }
 
-    /// What the entries that were pruned leave to be known: the records that were made before the first that is left, as
-    /// they are now. The entries that are left change them to what they are, once more.
+    /// What the entries that were pruned leave to be known: the records that were made before the first that is left,
+    /// as they are now. The entries that are left change them to what they are, once more.
     fn base(&self, head: &Head) -> Result<Checkpoint, StoreError> {
         let sql = format!("SELECT count(*) FROM {} WHERE id BETWEEN ?1 AND ?2", self.records_table());
         let range = [head.entry(0), head.entry(head.pruned)];
@@ -317,7 +317,7 @@ impl Reading<'_> {
         Ok(together(in_order))
     }
 
-    /// Where each record comes, from 0, and the entry that it lies in: in this order.
+    /// The rank of each record, from 0, and the id of its entry, in this order.
     pub(super) fn where_they_lie(&self, head: &Head) -> Result<Vec<(usize, i64)>, StoreError> {
         let at = |error| self.at(error);
         let sql =
@@ -342,7 +342,7 @@ impl Reading<'_> {
         Ok(found)
     }
 
-    /// The bodies of records, of which each is said where it comes and the entry that it lies in.
+    /// The bodies of records, given the rank of each and the id of its entry.
     fn handful(&self, wanted: &[(usize, i64)]) -> Result<Handful, StoreError> {
         let at = |error| self.at(error);
         let mut handful =
@@ -372,7 +372,7 @@ impl Reading<'_> {
         Ok(self.held(name)?.and_then(|held| held.holder))
     }
 
-    /// The row of a lease, which is what was written as far as that can be told.
+    /// The row of a lease, checked if the key is at hand.
     pub(super) fn held(&self, name: &InstanceName) -> Result<Option<Held>, StoreError> {
         let held = lease::read(self.connection, self.format, self.sealer, self.host, name);
         match held.map_err(|error| self.at(error))? {
@@ -541,13 +541,13 @@ fn read_entry_row<'r>(row: &'r Row<'_>) -> Result<EntryRow<'r>, rusqlite::Error>
     Ok(EntryRow { id, step, kind, sealed, body: text(row, 4)?, mac: row.get(5)? })
 }
 
-/// How many records are handed to the other thread at once.
+/// How many records are passed to the other thread at once.
 const HANDFUL: usize = 256;
 
-/// How many are looked for by one statement.
+/// How many entries one statement looks up.
 const AT_ONCE: usize = 64;
 
-/// Records as they were read, their bodies one behind the other.
+/// Records as they were read, with their bodies in one buffer.
 struct Handful {
     rows: Vec<RecordRow>,
     bodies: Vec<u8>,
@@ -571,16 +571,16 @@ impl Handful {
     }
 }
 
-/// What one thread makes of the records that it is given.
+/// The records that one thread parses.
 struct Parsing<'a> {
     path: &'a Path,
     sealer: &'a Sealer,
     head: &'a Head,
-    /// Types and fields repeat one text, dependencies one address. They are shared by the thread that took the memory for
-    /// them: others free it less cheaply.
+    /// Types and fields repeat one text, dependencies one address. They are shared by the thread that took the memory
+    /// for them: others free it less cheaply.
     names: Names,
     known: IndexMap<Address, ()>,
-    /// By where each comes.
+    /// By rank.
     found: Vec<(usize, Address, Arc<Record>)>,
 }
 

@@ -1,4 +1,4 @@
-//! What reads the file: a connection in a transaction, and how the file is to be understood.
+//! A view of the file: a connection in a transaction, and the format of the file.
 //!
 //! Not here: what is read. Each kind of row has a file of its own.
 
@@ -17,14 +17,14 @@ pub(super) const FORMAT: i64 = 4;
 /// How far an instance's number is shifted in the id of an entry.
 pub(super) const SHIFT: u32 = 40;
 
-/// Reads from one connection; whoever calls has begun a transaction on it.
+/// Reads from one connection, in a transaction of the caller.
 pub(super) struct Reading<'a> {
     pub(super) connection: &'a Connection,
     /// The format of the file.
     pub(super) format: i64,
-    /// Whether it has digests.
+    /// Whether it has the digests of format 2.
     pub(super) has_digests: bool,
-    /// Nothing is decided by what is read: what cannot be checked, because the key is not at hand, is told all the same.
+    /// The caller only shows what is read: rows are read without a check where the key is not at hand.
     pub(super) only_looks: bool,
     pub(super) path: &'a Path,
     pub(super) sealer: &'a Sealer,
@@ -39,12 +39,12 @@ pub(super) fn text<'r>(row: &'r Row<'_>, column: usize) -> Result<&'r [u8], rusq
 }
 
 impl Reading<'_> {
-    /// The same for who only looks.
+    /// The same view, for callers that only show what they read.
     pub(super) fn looking(self) -> Self {
         Reading { only_looks: true, ..self }
     }
 
-    /// The records as they lie since format 2.
+    /// The table of records in the form of format 2.
     pub(super) fn records_table(&self) -> &'static str {
         match self.format {
             1 => "(SELECT instance << 40 | position AS id, address, entry FROM records)",

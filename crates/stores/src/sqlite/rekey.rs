@@ -14,8 +14,8 @@ use super::write::Writer;
 use super::{body, upgrade};
 
 impl Writer {
-    /// Seals every entry that holds a secret with `to`, in one transaction, and leaves nothing of the former sealing in the
-    /// file. How many there were.
+    /// Seals every entry that holds a secret with `to`, in one transaction, and leaves nothing of the former sealing in
+    /// the file. How many there were.
     pub(super) fn rekey(&mut self, connection: &mut Connection, to: &Sealer) -> Result<u64, StoreError> {
         if !to.can_seal() {
             return Err(StoreError::NoKey);
@@ -23,7 +23,7 @@ impl Writer {
         let (path, tagger) = (self.path.clone(), to.tagger());
         let at = |error| failed(&path, error);
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
-        self.is_held_by_nobody(&transaction)?;
+        self.is_not_held(&transaction)?;
         let instances = self.tag_anew(&transaction, to)?;
         let sealed: Vec<(i64, String)> = {
             let sql =
@@ -46,7 +46,7 @@ impl Writer {
                 write.execute(params![id, anew, head.entry_tag(&tagger, &row)]).map_err(at)?;
             }
         }
-        // Who let its lease run out may still be there, with the former key.
+        // The holder of an expired lease may still run, with the former key.
         upgrade::end_leases(&self.reading(&transaction), to)?;
         transaction.commit().map_err(at)?;
         // Freed pages and the write-ahead log still hold what the former key sealed.
@@ -54,8 +54,8 @@ impl Writer {
         Ok(sealed.len() as u64)
     }
 
-    /// `Busy` if somebody holds an instance, of whatever name.
-    fn is_held_by_nobody(&self, connection: &Connection) -> Result<(), StoreError> {
+    /// `Busy` if a lease on any instance is held.
+    fn is_not_held(&self, connection: &Connection) -> Result<(), StoreError> {
         let reading = self.reading(connection);
         for instance in upgrade::leased(connection, &self.path)? {
             let holder = reading.held(&instance)?.and_then(|held| held.holder);

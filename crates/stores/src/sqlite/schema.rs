@@ -1,25 +1,25 @@
 //! The file: how it is recognised, made and opened.
 //!
-//! Format 4. `entries` is the journal: one row per entry with its body as JSON, numbered `instance << 40 | sequence`, so
-//! that an instance's entries lie together and in order. Everything else points into it: a record's body is that of the
-//! outcome it came from, exports are those of the entry that finished their operation. A deploy of n things writes each
-//! body once, and changing ten of 10,000 writes ten.
-//! Records are numbered like entries, by the outcome that first made each: those of one wave share a page at the end, and
-//! a commit writes few pages. There is no index on addresses, whose pages every commit would write; the one writer knows
-//! where each record lies.
+//! Format 4. `entries` is the journal: one row per entry with its body as JSON, numbered `instance << 40 | sequence`,
+//! so that an instance's entries lie together and in order. Everything else points into it: a record's body is that of
+//! the outcome it came from, exports are those of the entry that finished their operation. A deploy of n things writes
+//! each body once, and changing ten of 10,000 writes ten. Records are numbered like entries, by the outcome that first
+//! made each: those of one wave share a page at the end, and a commit writes few pages. There is no index on addresses,
+//! whose pages every commit would write; the one writer knows where each record lies.
 //!
-//! Every row has a tag (see [`state::tag`]) that is checked when the row is read: entries, operations, leases and instances one
-//! of their own; records are in the digest of their instance's row (see [`Digest`](super::digest::Digest)), and `store` says how
-//! many instances there are. So a changed, exchanged or missing row shows, at a cost that does not grow with history.
+//! Every row has a tag (see [`state::tag`]) that is checked when the row is read: entries, operations, leases and
+//! instances one of their own; records are in the digest of their instance's row (see
+//! [`Digest`](super::digest::Digest)), and `store` says how many instances there are. So a changed, exchanged or
+//! missing row shows, at a cost that does not grow with history.
 //!
-//! `documents` holds the long texts that operations begin with, each once: see [`documents`](super::documents). Operations that
-//! were pruned leave gaps in `entries`, below a sequence that the instance's row names: there only outcomes are left that
-//! records are of.
+//! `documents` holds the long texts that operations begin with, each once: see [`documents`](super::documents).
+//! Operations that were pruned leave gaps in `entries`, below a sequence that the instance's row names: there only
+//! outcomes are left that records are of.
 //!
-//! An older format is read as it is, and rewritten by the first who writes, after a copy was put beside the file. (Format 1
-//! had its records in the order of their addresses, format 2 had no tags, format 3 had its documents within the entries, where
-//! those of its operations stay.) The version is that of the bodies too: fields may be
-//! added to them, and what an older version left out has a value by default.
+//! An older format is read as it is, and rewritten by the first who writes, after a copy was put beside the file.
+//! (Format 1 had its records in the order of their addresses, format 2 had no tags, format 3 had its documents within
+//! the entries, where those of its operations stay.) The version is that of the bodies too: fields may be added to
+//! them, and what an older version left out has a value by default.
 //!
 //! The views `resources` and `journal` are for people with the `sqlite3` tool; nothing here reads them.
 
@@ -37,7 +37,7 @@ use super::locks::beside;
 use super::reading::{FORMAT, Reading};
 use super::{head, upgrade};
 
-/// What the file says it is: `cyan` in ASCII.
+/// The application id of the file: `cyan` in ASCII.
 const APPLICATION: i64 = 0x6379_616e;
 
 /// How long one process waits for another one's commit.
@@ -192,8 +192,8 @@ ALTER TABLE instances DROP COLUMN digest;
 ALTER TABLE instances DROP COLUMN digest_of;
 ";
 
-/// Opens the file for writing; makes it and its folder if they are not there. A file of an older format is rewritten after a
-/// copy was made: where that lies is the second thing returned.
+/// Opens the file for writing; makes it and its folder if they are not there. A file of an older format is rewritten
+/// after a copy was made: where that lies is the second thing returned.
 pub(super) fn open_to_write(
     path: &Path,
     sealer: &Sealer,
@@ -245,10 +245,10 @@ fn make_folder(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Makes an empty file that only its owner can read, where there is none. SQLite would make it as the umask says.
+/// Creates an empty file that only its owner can read, if there is none. SQLite would use the umask.
 ///
-/// The file is closed before it gets its name: see the module's head for why. Best effort: where this cannot be done, SQLite
-/// makes the file, or says why not.
+/// The file is closed before it gets its name: see the module's head for why. Best effort: where this cannot be done,
+/// SQLite creates the file, or reports why it cannot.
 fn make_private_file(path: &Path) {
     if fs::symlink_metadata(path).is_ok() {
         return;
@@ -269,7 +269,7 @@ fn keep_private(path: &Path) {
         if let Ok(about) = fs::metadata(&file)
             && about.permissions().mode() & 0o077 != 0
         {
-            // Who may write to the file but does not own it cannot do this, and need not.
+            // Only the owner of the file can do this.
             let _ = fs::set_permissions(&file, fs::Permissions::from_mode(about.permissions().mode() & 0o700));
         }
     }
@@ -331,7 +331,7 @@ fn renew(
     transaction.pragma_update(None, "user_version", FORMAT).map_err(at)
 }
 
-/// Puts a copy of a file of an older format beside it, under a name that nothing has yet, and says where.
+/// Copies a file of an older format, to a new name beside it; returns the path of the copy.
 fn keep_copy(connection: &Connection, path: &Path, older: i64) -> Result<PathBuf, StoreError> {
     let mut number = 1;
     let copy = loop {
@@ -354,7 +354,7 @@ fn keep_copy(connection: &Connection, path: &Path, older: i64) -> Result<PathBuf
         synced.map_err(|source| Failure::Copy { path: copy.clone(), source }.into_store_error())
     });
     if let Err(error) = lasts {
-        // Half a copy helps nobody.
+        // An incomplete copy is useless.
         let _ = fs::remove_file(&copy);
         return Err(error);
     }
@@ -362,7 +362,7 @@ fn keep_copy(connection: &Connection, path: &Path, older: i64) -> Result<PathBuf
     Ok(copy)
 }
 
-/// Whether there is no file, and nothing else that one could be told of.
+/// Whether nothing is at this path.
 pub(super) fn is_nothing(path: &Path) -> bool {
     use io::ErrorKind::{NotADirectory, NotFound};
     fs::metadata(path).is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory))
@@ -373,7 +373,7 @@ pub(super) struct Readable {
     pub(super) connection: Connection,
     /// Whether instances have the digests of format 2.
     pub(super) has_digests: bool,
-    /// Nobody else gets at the file while this is open, a writer of the same process neither.
+    /// This connection excludes all others, also the writer of this process.
     pub(super) alone: bool,
 }
 
@@ -391,7 +391,7 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<Readable>, StoreError> 
     }
     let mut alone = false;
     let connection = match readable(path, Beside::Shared) {
-        // In a folder that cannot be written to the files beside it cannot be made; without them nobody writes.
+        // In a read-only folder the files beside it cannot be created; without them no process writes.
         Err(error) if cannot_write_beside(&error) && !beside(path, "-wal").exists() => readable(path, Beside::Nothing),
         Err(error) if is_full(&error) => {
             alone = true;
@@ -404,7 +404,7 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<Readable>, StoreError> 
     Ok(found.map(|found| Readable { connection, has_digests: found.has_digests, alone }))
 }
 
-/// The format that the file says it has.
+/// The format of the file.
 pub(super) fn format_of(connection: &Connection) -> Result<i64, rusqlite::Error> {
     connection.prepare_cached("PRAGMA user_version")?.query_row([], |row| row.get(0))
 }
@@ -503,7 +503,7 @@ pub(super) fn newer(path: &Path, format: i64) -> StoreError {
     StoreError::Foreign { what }
 }
 
-/// Switches to WAL. Two processes that do so at once on a new file are told so without any waiting.
+/// Switches to WAL. SQLite does not wait if two processes do so at once on a new file.
 fn to_wal(connection: &Connection) -> Result<(), rusqlite::Error> {
     let pause = Duration::from_millis(5);
     let mut left = PATIENCE;

@@ -1,4 +1,5 @@
-//! Tags for all rows anew: for a file of an older format, when a key comes, and when the key changes.
+//! New tags for all rows: of a file of an older format, when there is a key for the first time, and when the key
+//! changes.
 
 use rusqlite::{Connection, params};
 use state::seal::Sealer;
@@ -61,7 +62,7 @@ pub(super) fn tag_all(
 
 /// Gives the rows of an instance tags under another key; they are checked first.
 ///
-/// With a sealer the documents are sealed anew too.
+/// With a sealer the documents are sealed again too.
 pub(super) fn tag_anew(
     reading: &Reading<'_>,
     head: &mut Head,
@@ -142,7 +143,7 @@ fn tag_entries(connection: &Connection, path: &Path, head: &Head, from: Option<&
     Ok(())
 }
 
-/// The instances that have a lease, whoever holds it.
+/// The instances that have a lease row.
 pub(super) fn leased(connection: &Connection, path: &Path) -> Result<Vec<InstanceName>, StoreError> {
     let at = |error| failed(path, error);
     let mut statement = connection.prepare("SELECT name FROM leases").map_err(at)?;

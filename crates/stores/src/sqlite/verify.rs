@@ -9,8 +9,7 @@ use super::lease::{self, Genuine};
 use super::reading::{Reading, text};
 use super::upgrade;
 
-/// Looks at everything, in one transaction. What is wrong is told, and the rest is looked at all the same; `WrongKey` where the
-/// key that something was written with is not at hand.
+/// Checks everything, in one transaction, and reports all that is wrong. `WrongKey` where a key is not at hand.
 pub(super) fn all(reading: &Reading<'_>) -> Result<Verification, StoreError> {
     let mut found = Verification::default();
     let mut tell = |instance: Option<&InstanceName>, what: String| {
@@ -102,7 +101,7 @@ fn those_there_are(reading: &Reading<'_>) -> Vec<String> {
     rows.map_while(Result::ok).collect()
 }
 
-/// Looks at every entry of an instance; how many there are.
+/// Checks every entry of an instance; returns how many there are.
 fn entries(reading: &Reading<'_>, head: &Head, broken: &mut Vec<String>) -> u64 {
     let mut count = 0;
     for sequence in 1..=head.entries() {
@@ -117,7 +116,7 @@ fn entries(reading: &Reading<'_>, head: &Head, broken: &mut Vec<String>) -> u64 
     count
 }
 
-/// Looks at every document of an instance, and at which of them operations name; how many there are.
+/// Checks every document of an instance, and that operations name exactly these; returns how many there are.
 fn documents(reading: &Reading<'_>, head: &Head, broken: &mut Vec<String>) -> u64 {
     let stored = match reading.stored_documents(head) {
         Ok(stored) => stored,

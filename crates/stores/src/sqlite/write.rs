@@ -25,10 +25,10 @@ use super::operations::OperationRow;
 use super::reading::Reading;
 use super::{documents, prune, reading, schema, upgrade};
 
-/// At most so many requests share one transaction, so that the first does not wait for ever.
+/// At most so many requests share one transaction, which bounds how long the first waits.
 const TOGETHER: usize = 256;
 
-/// What the writer may be asked for.
+/// A request to the writer.
 pub(super) enum Request {
     Commit {
         lease: Lease,
@@ -70,7 +70,7 @@ pub(super) enum Request {
     Pragma(&'static str, i64),
 }
 
-/// What it answers.
+/// The answer to a request.
 pub(super) enum Answer {
     Committed(Revision),
     Leased(Lease),
@@ -87,12 +87,12 @@ struct Known {
     head: Head,
     journal: Journal,
     records: Records,
-    /// Under which lease it was last committed to, and what the file's version was then: nobody else has written since if
-    /// both are the same.
+    /// The epoch of the lease and the version of the file at the last commit: if both are unchanged, no other
+    /// connection has written since.
     seen: Option<(u64, i64)>,
 }
 
-/// Where each record lies, and of which entry it is, by address: read when it is first needed.
+/// The row and the entry of each record, by address; read when first needed.
 #[derive(Default)]
 struct Records(Option<IndexMap<Box<str>, (i64, i64)>>);
 
@@ -102,7 +102,7 @@ impl Records {
         Records(Some(IndexMap::default()))
     }
 
-    /// All of them. They are checked when they are first read.
+    /// All of them, checked when they are first read.
     fn at(&mut self, connection: &Connection, head: &Head) -> Result<&mut IndexMap<Box<str>, (i64, i64)>, Trouble> {
         if self.0.is_none() {
             let sql = "SELECT address, id, entry FROM records WHERE id BETWEEN ?1 AND ?2";
@@ -126,21 +126,21 @@ impl Records {
 pub(super) struct Writer {
     pub(super) path: PathBuf,
     pub(super) sealer: Sealer,
-    /// Where each instance's journal stands, valid as long as the file has that revision.
+    /// What is known of instances, valid as long as the file has that revision.
     known: HashMap<InstanceName, Known>,
     /// What SQLite counts of what other connections have committed, as of the last transaction; none before the first.
     version: Option<i64>,
-    /// What people should know of what was done by itself.
+    /// For people: see [`Notices`].
     notices: Notices,
     pub(super) host: Arc<dyn Host>,
     /// Which leases have been seen to be held, and when.
     proved: Proved,
 }
 
-/// When, in time since the boot, it was last seen under which epoch an instance is held.
+/// The epoch under which each instance was last seen to be held, and the time since the boot when that was seen.
 pub(super) type Proved = Arc<Mutex<HashMap<InstanceName, (u64, Duration)>>>;
 
-/// What people should know of what a store has done by itself, until somebody asks.
+/// What a store has done on its own and people should know, until it is asked for.
 pub(super) type Notices = Arc<Mutex<Vec<String>>>;
 
 impl Writer {
@@ -148,7 +148,7 @@ impl Writer {
         Writer { path, sealer, known: HashMap::new(), version: None, notices, host, proved }
     }
 
-    /// Answers until nobody can ask any more. The file is opened, and made, for the first request that needs it.
+    /// Answers until the channel is closed. The first request that needs the file opens it, or creates it.
     pub(super) fn run(mut self, requests: &Receiver<(Request, Reply)>) {
         let mut connection: Option<Connection> = None;
         while let Ok((first, reply)) = requests.recv() {
@@ -181,13 +181,13 @@ impl Writer {
                 replies.push(reply);
             }
             for (answer, reply) in self.answer(open, &ready).into_iter().zip(replies) {
-                // Who no longer waits finds out by asking for the head.
+                // A caller that no longer waits can ask for the head.
                 let _ = reply.send(answer);
             }
         }
     }
 
-    /// Does what is asked in one transaction; if that fails, each in its own, so that each has its own error.
+    /// Handles requests in one transaction; if it fails, each in one of its own, so that each has its own error.
     fn answer(&mut self, connection: &mut Connection, requests: &[Request]) -> Vec<Result<Answer, StoreError>> {
         if let [Request::Rekey { to }] = requests {
             self.known.clear();
@@ -218,7 +218,7 @@ impl Writer {
         }
     }
 
-    /// The outer error is the file's, and nothing was written; an inner one is a refusal, and concerns that request alone.
+    /// An outer error is that of the file, and nothing was written; an inner one is the refusal of one request.
     fn together(
         &mut self,
         connection: &mut Connection,
@@ -227,7 +227,7 @@ impl Writer {
         let path = self.path.clone();
         let at = |error| failed(&path, error);
         let transaction = Writing::begin(connection).map_err(at)?;
-        // Before anything is looked at: what is seen from here on holds at this time at least.
+        // Taken first: a lease that is seen later held at this time.
         let now = self.host.elapsed();
         let version = Some(version_of(connection).map_err(at)?);
         if version != self.version {
@@ -397,7 +397,7 @@ impl Writer {
             records: &mut known,
         };
         writing.write(&lease, &outcomes, bodies)?;
-        // A gap is told by its last entry.
+        // A gap has at least one entry.
         head.at.entries = head.at.entries.max(1);
         head.pruned = head.entries();
         let journal = Journal::found(head.at.generation, []);
@@ -414,14 +414,14 @@ impl Writer {
         Ok(Head::before_the_first(tagger))
     }
 
-    /// A lease of ours is no change by others.
+    /// Reads the lease again at the next commit: a change of this connection does not change the version.
     fn look_again(&mut self, instance: &InstanceName) {
         if let Some(known) = self.known.get_mut(instance) {
             known.seen = None;
         }
     }
 
-    /// The row stays, so that epochs go on growing.
+    /// Ends a lease. Its row stays, so that epochs grow.
     fn end(&mut self, connection: &Connection, instance: &InstanceName, epoch: i64) -> Result<(), Trouble> {
         lease::end(connection, &self.sealer, instance.as_str(), epoch)?;
         self.look_again(instance);
@@ -510,7 +510,7 @@ impl Writer {
             // Operations refer to it.
             head.write(connection, name)?;
         } else if head.tagger.as_ref().is_some_and(|tagger| !tagger.has_key()) && self.sealer.can_seal() {
-            // There is a key now: from here on the rows show who has written them.
+            // There is a key now: from here on rows are authenticated.
             let to = self.sealer.tagger();
             let (count, _) = self.reading(connection).count().map_err(Trouble::Failed)?;
             upgrade::tag_anew(&self.reading(connection), &mut head, to.clone(), None).map_err(Trouble::Failed)?;
@@ -557,7 +557,7 @@ impl Writer {
         }
     }
 
-    /// What is known of an instance, or what the file says if it has moved on.
+    /// What is known of an instance; read from the file if it has moved on.
     fn find(
         &self,
         connection: &Connection,
@@ -578,7 +578,7 @@ impl Writer {
     }
 }
 
-/// A transaction that writes, given up unless it is committed. (`rusqlite` would compile its statements each time.)
+/// A write transaction, rolled back unless it is committed. (`rusqlite` would compile its statements each time.)
 struct Writing<'c>(&'c Connection);
 
 impl Writing<'_> {
@@ -595,26 +595,26 @@ impl Writing<'_> {
 impl Drop for Writing<'_> {
     fn drop(&mut self) {
         if !self.0.is_autocommit() {
-            // What cannot be given up in order goes with the connection.
+            // If the rollback fails, closing the connection does it.
             let _ = self.0.execute_batch("ROLLBACK");
         }
     }
 }
 
-/// A number that changes when another connection has committed something since it was last asked for.
+/// A number that changes when another connection commits.
 fn version_of(connection: &Connection) -> Result<i64, rusqlite::Error> {
     connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))
 }
 
 /// Why a request was not done.
 enum Trouble {
-    /// Nothing of it was written; the transaction goes on.
+    /// Nothing of the request was written; the transaction continues.
     Refused(StoreError),
-    /// The file cannot be read; the transaction is given up.
+    /// The file cannot be read; the transaction is rolled back.
     Failed(StoreError),
-    /// The same, in SQLite's words.
+    /// The same, as SQLite reports it.
     Sqlite(rusqlite::Error),
-    /// The file holds parts of different revisions; the transaction is given up.
+    /// The file holds parts of different revisions; the transaction is rolled back.
     Torn,
 }
 
@@ -640,7 +640,7 @@ impl Request {
     }
 }
 
-/// How many records would be left by entries that say that everything is gone; none if they do not, or there are none.
+/// How many records entries would leave that end an operation as `Gone`; none if they do not, or leave none.
 fn left_at_the_end(
     connection: &Connection,
     head: &Head,
@@ -729,7 +729,7 @@ impl Entries<'_> {
         documents::write_operation(connection, path, sealer, head, place, operation).map_err(Trouble::Failed)
     }
 
-    /// What an outcome says comes, changes or goes.
+    /// Adds, changes or removes the row of a record.
     fn outcome(&mut self, tagger: &Tagger, id: i64, outcome: &Outcome) -> Result<(), Trouble> {
         let address = outcome.address.to_string();
         let Entries { connection, head, records, .. } = self;

@@ -381,7 +381,7 @@ impl Template {
             let typed = key == "resources";
             if self.params["mode"] == json!("resolve") {
                 // What Heat shows of things before they exist is null, or their name: ours are known, or known later
-                // (D1).
+                // (decision D1).
                 pairs.before_creation = true;
             }
             if let Err(difference) = same(mine, wanted, key, typed, pairs) {

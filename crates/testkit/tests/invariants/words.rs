@@ -320,7 +320,7 @@ fn what_a_provider_repeats_shows_nowhere() {
             Speaks::Call,
         ] {
             let heard = said(&asking_lab(), speaks, false).await;
-            // The words about a call with a secret are not handed on at all (ruling A15).
+            // The words about a call with a secret are not handed on at all (decision A15).
             assert_eq!(heard > 0, speaks != Speaks::Call, "{speaks:?}: heard {heard} times");
         }
         for speaks in [Speaks::Read, Speaks::Plan, Speaks::Delete] {

@@ -1,4 +1,4 @@
-//! Data sources: filters of every operator on every kind of field, exports, when they are read (reference 4.1, S59).
+//! Data sources: filters of every operator on every kind of field, exports, when they are read (decisions 4.1, S59).
 
 use blueprint::{Address, Value};
 use engine::shell::Operated;

@@ -1,4 +1,4 @@
-//! Functions of providers: called through the world, with every way of passing them on (reference 2.3, A14 to A17).
+//! Functions of providers: called through the world, with every way of passing them on (decisions 2.3, A14 to A17).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

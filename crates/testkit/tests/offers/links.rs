@@ -1,5 +1,5 @@
 //! Kinds of links of a catalogue of one's own: requirements that only a deploy can tell, and contributions known only
-//! then (reference 3.2).
+//! then (decision 3.2).
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,5 @@
 //! Metadata of documents and things, and exports of every type: evaluated, compared, stored, hidden where secret
-//! (reference 4.2, 5.1).
+//! (decisions 4.2, 5.1).
 
 use blueprint::{Address, Value};
 use engine::shell::Operated;

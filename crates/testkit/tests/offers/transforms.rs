@@ -1,4 +1,4 @@
-//! Transforms: from abstract resources to real ones, and what plans, records and diagnostics say of it (reference 4.2).
+//! Transforms: from abstract resources to real ones, and what plans, records and diagnostics say of it (decision 4.2).
 
 use blueprint::Address;
 use engine::shell::Operated;

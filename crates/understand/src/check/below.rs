@@ -1,4 +1,4 @@
-//! What a document hands to its children, as far as that is known before anything exists (reference of Heat, D12).
+//! What a document hands to its children, as far as that is known before anything exists (decision D12).
 //!
 //! Not here: which inputs a child has to be given (`by_value`, `children`); what is handed down at stage (`resolve`).
 

@@ -1,4 +1,4 @@
-//! A function handed to a function fits how it will be called (reference 2.3): its number of arguments, and what it
+//! A function handed to a function fits how it will be called (decision 2.3): its number of arguments, and what it
 //! takes, as far as types are known.
 //!
 //! Not here: what it gives back when it runs (`callback-result` is the evaluator's, with the item's position).
@@ -76,7 +76,7 @@ impl Checker<'_> {
         let functions = self.functions;
         let name = match &expr.kind {
             ExprKind::Function(name) => Some((name, expr.span)),
-            // A bare name is a function first (ruling S19).
+            // A bare name is a function first (decision S19).
             ExprKind::Ref(reference) if reference.path.is_empty() => match &reference.head {
                 Head::Resource { name, bare: true } => Some((name, reference.head_span)),
                 _ => None,

@@ -1,4 +1,4 @@
-//! Calls: the function exists, the arguments are as many and of the kinds that it takes (section 2, conventions).
+//! Calls: the function exists, the arguments are as many and of the kinds that it takes (decision 2, conventions).
 //!
 //! What a function takes is data; only those whose rule is about several arguments together are named here. Functions
 //! handed to functions are in `callbacks`.
@@ -78,7 +78,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Ruling S14: `object` takes entries with names.
+    /// Decision S14: `object` takes entries with names.
     fn named_call(&mut self, function: &FunctionDef, call: &Call, place: Place<'_>) -> Type {
         let mut fields: IndexMap<Name, Type> =
             IndexMap::with_capacity_and_hasher(call.arguments.len(), Default::default());
@@ -194,7 +194,7 @@ fn together(function: &FunctionDef, call: &Call, types: &[Type], span: Span) -> 
     }
 }
 
-/// Ruling C27: items of one kind; integers and floats may mix.
+/// Decision C27: items of one kind; integers and floats may mix.
 fn mixed_list(call: &Call, types: &[Type]) -> Option<Diagnostic> {
     let mut first: Option<(usize, Kind)> = None;
     for (at, ty) in types.iter().enumerate() {

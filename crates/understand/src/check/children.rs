@@ -1,5 +1,5 @@
 //! Included documents, as far as the including one tells: their place is known at stage, their inputs are scalars
-//! (sections 1.6, 4.2).
+//! (decisions 1.6, 4.2).
 //!
 //! A child that could be read says more: its inputs are declared, of the right kind, and none is missing; and that it has
 //! errors of its own.
@@ -88,7 +88,7 @@ impl Checker<'_> {
             };
             let ty = self.infer(value, place);
             if let Some(position) = position {
-                // `none` is as if nothing were written (ruling A13).
+                // `none` is as if nothing were written (decision A13).
                 given[position] = ty != Type::Null;
             }
             if !ty.alternatives().iter().any(is_scalar) {
@@ -114,7 +114,7 @@ impl Checker<'_> {
     fn child_input(&mut self, checked: &Checked, position: usize, value: &Expr, ty: &Type) {
         let Some((name, input)) = checked.blueprint.inputs.get_index(position) else { return };
         let custom = checked.custom_types.get(position).and_then(Option::as_ref);
-        // Options are given by label, or handed on as they are (reference 4.2).
+        // Options are given by label, or handed on as they are (decision 4.2).
         let handed_on =
             custom.is_some_and(|custom| self.custom_type_of(value).is_some_and(|it| it.name == custom.name));
         if handed_on {

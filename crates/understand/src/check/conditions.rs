@@ -1,4 +1,4 @@
-//! A condition gives a boolean, or `none`, which counts as false (rulings S34 to S36).
+//! A condition gives a boolean, or `none`, which counts as false (decisions S34 to S36).
 //!
 //! Not here: its shape (`invalid-condition`, `condition-constant`), which the dialect reports.
 

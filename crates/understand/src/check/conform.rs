@@ -1,5 +1,5 @@
-//! An evaluated spec made to fit its schema: converted (section 1.5), defaults filled (5.2), sensitive fields marked
-//! secret (ruling A15), and everything reported that only the results of substitutions show.
+//! An evaluated spec made to fit its schema: converted (decision 1.5), defaults filled (5.2), sensitive fields marked
+//! secret (decision A15), and everything reported that only the results of substitutions show.
 //!
 //! What is written out was checked with the document and is not reported again. Unknown parts stay as they are; they are
 //! conformed again when they are known. Nothing that was given is dropped (`none` was dropped by the evaluation, A13).
@@ -124,7 +124,7 @@ impl Conforming<'_> {
                         Some(value) if !value.is_null() => {
                             self.put(&mut out, schema, &key.item, value, At::of(expr, key.span))
                         }
-                        // Null that is written is a value where the field says so (ruling S43).
+                        // Null that is written is a value where the field says so (decision S43).
                         _ if matches!(expr.kind, ExprKind::Literal(Value::Null))
                             && schema.fields.get(&key.item).is_some_and(|field| field.nullable) =>
                         {

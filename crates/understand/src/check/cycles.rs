@@ -1,4 +1,4 @@
-//! What depends on what, in one graph, and no circle in it (rulings S29, S30, A10).
+//! What depends on what, in one graph, and no circle in it (decisions S29, S30, A10).
 //!
 //! A circle is reported once, with its full path and a label on every edge. A reference to metadata orders only
 //! evaluation: a circle that is closed by one alone is a mistake only if no order of evaluation exists, each element's

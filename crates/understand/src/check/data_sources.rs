@@ -1,4 +1,4 @@
-//! Data sources: filters name fields that can be filtered on, exports name fields of the type (section 4.1).
+//! Data sources: filters name fields that can be filtered on, exports name fields of the type (decision 4.1).
 //!
 //! Not here: which operator fits which kind (`filters`), reading anything.
 

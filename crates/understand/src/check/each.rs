@@ -1,4 +1,4 @@
-//! `each` gives a list that is known before the deployment (rulings S37, S38).
+//! `each` gives a list that is known before the deployment (decisions S37, S38).
 //!
 //! Not here: what `elem` and `i` mean where (`references`), expanding anything.
 

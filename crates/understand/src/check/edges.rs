@@ -1,7 +1,8 @@
 //! What each element needs directly, and why.
 //!
-//! References in descriptions are no edges; those to metadata are edges of their own kind (ruling A10). Reading oneself
-//! is no edge but a mistake (A9, reported where the reference is typed). Names that do not resolve are left out.
+//! References in descriptions are no edges; those to metadata are edges of their own kind (decision A10). Reading
+//! oneself is no edge but a mistake (decision A9, reported where the reference is typed). Names that do not resolve are
+//! left out.
 //!
 //! Not here: circles (`cycles`).
 

@@ -1,4 +1,4 @@
-//! Exports give what they declare (ruling S53), and metadata of the document is sound inside.
+//! Exports give what they declare (decision S53), and metadata of the document is sound inside.
 
 use blueprint::Type;
 use expr::codes as language;

@@ -1,4 +1,4 @@
-//! Which filter operator fits which kind of field and search (the table of section 4.1).
+//! Which filter operator fits which kind of field and search (the table of decision 4.1).
 //!
 //! Not here: whether an operator exists (the dialect), matching candidates.
 

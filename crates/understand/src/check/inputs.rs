@@ -1,4 +1,4 @@
-//! Variables: their custom types exist, defaults and allowed values fit (ruling S52, section 4.2).
+//! Variables: their custom types exist, defaults and allowed values fit (decision S52, decision 4.2).
 //!
 //! Not here: inputs that are given at stage.
 

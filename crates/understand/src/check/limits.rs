@@ -1,4 +1,4 @@
-//! Closed lists and limits of a field's value (ruling A18), for what is written and for what is evaluated.
+//! Closed lists and limits of a field's value (decision A18), for what is written and for what is evaluated.
 //!
 //! Not here: its kind.
 

@@ -1,6 +1,6 @@
-//! Links as far as the document alone shows them (section 3): which there are (`activation`), what they make whom wait
+//! Links as far as the document alone shows them (decision 3): which there are (`activation`), what they make whom wait
 //! for (`wires`), which annotations they read (`annotations`), how many there may be and what they give each other
-//! (`guarantees`). And `link(a, b)` names two resources that are linked, in this direction (reference 2.6).
+//! (`guarantees`). And `link(a, b)` names two resources that are linked, in this direction (decision 2.6).
 //!
 //! Not here: members of templates, values, planning.
 
@@ -100,7 +100,7 @@ impl Checker<'_> {
         None
     }
 
-    /// The resource at a position, if one thing of it is chosen as it must be (rulings S27, S28).
+    /// The resource at a position, if one thing of it is chosen as it must be (decisions S27, S28).
     fn one_of(&mut self, at: usize, name: &str, index: Option<Span>, span: Span) -> Option<usize> {
         let (_, resource) = self.blueprint.resources.get_index(at)?;
         match super::references::instance_chosen(name, resource, index, span) {

@@ -1,4 +1,4 @@
-//! The values of a document give what they declare (rulings S48, S53).
+//! The values of a document give what they declare (decisions S48, S53).
 //!
 //! They are typed in the order of need, so that a reference to a value finds its type. Those in a circle keep what they
 //! declare: the circle has been reported.

@@ -1,5 +1,5 @@
-//! Metadata of resources and data sources: a display name is text, annotations are scalars (ruling S49), and those that
-//! the type itself or a link knows are as they want them (section 3.1).
+//! Metadata of resources and data sources: a display name is text, annotations are scalars (decision S49), and those
+//! that the type itself or a link knows are as they want them (decision 3.1).
 //!
 //! Not here: labels, and keys of the house (the dialect); which links know which (`links`).
 

@@ -68,7 +68,7 @@ pub struct Checked {
     /// The rules of its dialect.
     pub rules: DialectRules,
     /// What needs what. References to metadata are edges as long as that makes no circle; where they would, they are
-    /// left out, because they order nothing but evaluation (ruling A10).
+    /// left out, because they order nothing but evaluation (decision A10).
     pub graph: Arc<Graph>,
     /// The links that the document makes.
     pub links: Arc<Links>,
@@ -280,13 +280,13 @@ struct Place<'p> {
     owner: Option<Node>,
     /// What `elem` and `i` mean.
     repetition: Repetition<'p>,
-    /// Descriptions order nothing, so they may read their own element (ruling A10).
+    /// Descriptions order nothing, so they may read their own element (decision A10).
     description: bool,
-    /// A direct argument of a call that takes an absent element for `none` (ruling S31).
+    /// A direct argument of a call that takes an absent element for `none` (decision S31).
     guarded: bool,
 }
 
-/// What `elem` and `i` mean somewhere (ruling S39).
+/// What `elem` and `i` mean somewhere (decision S39).
 #[derive(Clone, Copy)]
 enum Repetition<'p> {
     /// An item of this type, and its position.

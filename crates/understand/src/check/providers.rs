@@ -1,7 +1,7 @@
 //! Every type name of a resource or data source, and every transform, is one that some provider offers.
 //!
 //! Not here: what a type demands (`spec`, `data_sources`). A resource whose type is unknown is open: its fields are
-//! anything, so that one mistake gives one diagnostic (ruling S26). Types that only a transform knows are abstract: they
+//! anything, so that one mistake gives one diagnostic (decision S26). Types that only a transform knows are abstract: they
 //! are checked against what the transform says of them, and again once it has run.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The type that a reference has: its head is declared, its index fits, its path leads somewhere (section 1.3).
+//! The type that a reference has: its head is declared, its index fits, its path leads somewhere (decision 1.3).
 //!
 //! Not here: what needs what (`edges`), whether the type fits where the reference stands.
 
@@ -37,7 +37,7 @@ impl Checker<'_> {
         Type::Error
     }
 
-    /// `variables.x`: a scalar, so nothing may follow it (ruling S24).
+    /// `variables.x`: a scalar, so nothing may follow it (decision S24).
     fn input(&self, name: &Name, reference: &Ref) -> Result<Type, Box<Diagnostic>> {
         let Some(at) = self.blueprint.inputs.get_index_of(name) else {
             return Err(Box::new(self.unknown_variable(name, reference.head_span)));
@@ -73,7 +73,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The export that the first accessor names (section 4.1); dotted names are one name (ruling C8).
+    /// The export that the first accessor names (decision 4.1); dotted names are one name (decision C8).
     fn data_source_export(&self, name: &Name, reference: &Ref, place: Place<'_>) -> Result<Type, Box<Diagnostic>> {
         let Some((at, _, source)) = self.blueprint.data_sources.get_full(name) else {
             return Err(Box::new(self.unknown_data_source(name, reference.head_span)));
@@ -146,7 +146,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `children.c.export`; a child that could not be read may export anything (reference 4.2).
+    /// `children.c.export`; a child that could not be read may export anything (decision 4.2).
     fn child_export(&self, name: &Name, reference: &Ref, place: Place<'_>) -> Result<Type, Box<Diagnostic>> {
         let Some(at) = self.blueprint.children.get_index_of(name) else {
             return Err(Box::new(self.unknown_child(name, reference.head_span)));
@@ -180,7 +180,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `elem`, `i` (ruling S39).
+    /// `elem`, `i` (decision S39).
     fn repeated(&mut self, reference: &Ref, place: Place<'_>) -> Type {
         let position = reference.head == Head::Position;
         let word = if position { "i" } else { "elem" };
@@ -253,7 +253,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Ruling S21: the bare resource means the id field of its type.
+    /// Decision S21: the bare resource means the id field of its type.
     fn id_type(&self, name: &Name, at: usize, reference: &Ref) -> Result<Type, Box<Diagnostic>> {
         let TypeOf::Known(ty) = &self.resources[at] else { return Ok(Type::Any) };
         match ty.id_field.as_ref() {
@@ -275,7 +275,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A path inside a spec, against the schema of the type (ruling S26).
+    /// A path inside a spec, against the schema of the type (decision S26).
     fn spec_path(&mut self, at: usize, path: &[Accessor], place: Place<'_>) -> Type {
         let (schema, complete) = match &self.resources[at] {
             TypeOf::Known(ty) => (ty.schema.clone(), true),
@@ -308,7 +308,7 @@ impl Checker<'_> {
         field.ty()
     }
 
-    /// Ruling S25: the display name, an entry of a map, or one of the maps whole.
+    /// Decision S25: the display name, an entry of a map, or one of the maps whole.
     fn metadata_path(&mut self, resource: &Resource, reference: &Ref, path: &[Accessor], place: Place<'_>) -> Type {
         let metadata = &resource.metadata;
         let Some((first, rest)) = path.split_first() else {
@@ -353,7 +353,7 @@ impl Checker<'_> {
     }
 }
 
-/// The path after the index of an instance; whether there must be one (rulings S27, S28).
+/// The path after the index of an instance; whether there must be one (decisions S27, S28).
 fn instance_path<'r>(name: &Name, resource: &Resource, reference: &'r Ref) -> Result<&'r [Accessor], Box<Diagnostic>> {
     let indexed = reference.path.first().filter(|first| matches!(first.kind, AccessorKind::Index(_)));
     instance_chosen(name, resource, indexed.map(|index| index.span), reference.head_span)?;
@@ -385,7 +385,7 @@ pub(super) fn instance_chosen(
     }
 }
 
-/// Ruling A9: an element does not read itself, except in its description, which is filled in last.
+/// Decision A9: an element does not read itself, except in its description, which is filled in last.
 fn self_reference(node: Node, reference: &Ref, place: Place<'_>) -> Option<Diagnostic> {
     if place.owner != Some(node) || place.description {
         return None;

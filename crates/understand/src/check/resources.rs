@@ -50,7 +50,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `dependsOn` (ruling A11) and `linkSelector.exclude`: names of resources.
+    /// `dependsOn` (decision A11) and `linkSelector.exclude`: names of resources.
     fn names_in_lists(&mut self, resource: &Resource, at: usize) {
         for name in &resource.depends_on {
             if self.blueprint.resources.get_index_of(&name.item) == Some(at) {

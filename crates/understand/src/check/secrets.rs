@@ -1,4 +1,4 @@
-//! A secret never stands where it would show: not in `each`, a display name, or the path of an include (ruling A15).
+//! A secret never stands where it would show: not in `each`, a display name, or the path of an include (decision A15).
 //!
 //! Here is what the document alone shows, and what it shows where documents that include it hand it secrets; a value that turns out secret later is refused where it is evaluated.
 

@@ -1,4 +1,4 @@
-//! A resource's spec against the schema of its type (rulings A18, S43, S44, section 1.5), as far as the document tells:
+//! A resource's spec against the schema of its type (decisions A18, S43, S44, decision 1.5), as far as the document tells:
 //! keys, required fields, kinds, and everything that is written out.
 //!
 //! Not here: what comes out of substitutions; [`conform`] looks at that once it is known.
@@ -178,7 +178,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The first branch that fits, in the order of the schema (section 1.5).
+    /// The first branch that fits, in the order of the schema (decision 1.5).
     fn union(&mut self, value: &Expr, field: &Field, branches: &[Field], holder: Span, place: Place<'_>) {
         match &value.kind {
             ExprKind::Error => {}
@@ -199,7 +199,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Free content: anything but null, which is not written (ruling S43).
+    /// Free content: anything but null, which is not written (decision S43).
     fn free(&mut self, value: &Expr, place: Place<'_>) {
         match &value.kind {
             ExprKind::Map(entries) => {
@@ -354,7 +354,7 @@ pub fn rejected(message: &str, span: Span) -> Diagnostic {
     codes::REJECTED_BY_PROVIDER.new("the provider refuses this value").label(span, "refused").note(message)
 }
 
-/// What to do about a written scalar of the wrong kind: offers quotes where text is wanted (ruling S44), or to take them
+/// What to do about a written scalar of the wrong kind: offers quotes where text is wanted (decision S44), or to take them
 /// away where the text inside them is what is wanted.
 pub fn quoted(diagnostic: Diagnostic, value: &Value, wanted: &Type, span: Span) -> Diagnostic {
     match value {

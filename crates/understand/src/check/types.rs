@@ -75,7 +75,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Rulings S45, S47: only scalars become text.
+    /// Decisions S45, S47: only scalars become text.
     fn text(&mut self, parts: &[Part], place: Place<'_>) {
         for part in parts {
             let Part::Expr(expr, span) = part else { continue };
@@ -212,7 +212,7 @@ pub(super) fn joined(types: Vec<Type>) -> Type {
     if distinct.is_empty() { Type::Any } else { Type::union(distinct) }
 }
 
-/// A type without `none`, which lists and maps drop (ruling A13).
+/// A type without `none`, which lists and maps drop (decision A13).
 pub(super) fn without_none(ty: &Type) -> Type {
     match ty {
         Type::Union(types) if types.contains(&Type::Null) => {
@@ -233,7 +233,7 @@ pub(super) fn with_article(ty: &Type) -> String {
     }
 }
 
-/// Whether a value of one type may stand where another is declared: exactly, except integers for floats (ruling S53).
+/// Whether a value of one type may stand where another is declared: exactly, except integers for floats (decision S53).
 pub(super) fn fits_declared(from: &Type, declared: &Type) -> bool {
     if from.is_open() || declared.is_open() {
         return true;

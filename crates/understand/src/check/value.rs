@@ -1,4 +1,4 @@
-//! Evaluated values made to fit what the document declares (rulings S48, S53).
+//! Evaluated values made to fit what the document declares (decisions S48, S53).
 //!
 //! For the stages after the check: a value whose type was known before has been reported there, with the document.
 

@@ -79,7 +79,7 @@ pub fn graph(documents: &Documents, found: &mut Diagnostics) -> Graph {
     if knots.is_empty() {
         return graph;
     }
-    // References to metadata order nothing but evaluation (ruling A10).
+    // References to metadata order nothing but evaluation (decision A10).
     let (graph, knots) = if any_metadata {
         let (graph, knots) = Graph::new(counts, |node, out| {
             whole.edges(node, out);

@@ -1,4 +1,4 @@
-//! What a link writes into a spec, how it is found again there, and how it is taken out (reference 3.2).
+//! What a link writes into a spec, how it is found again there, and how it is taken out (decision 3.2).
 //!
 //! A [`Merger`] takes many contributions at once, so that a resource with many links costs no more than each of them.
 

@@ -1,4 +1,4 @@
-//! How many links there may be, and what links give each other (reference 3.1: cardinality, capabilities).
+//! How many links there may be, and what links give each other (decision 3.1: cardinality, capabilities).
 
 use std::sync::Arc;
 

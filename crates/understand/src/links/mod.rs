@@ -1,4 +1,4 @@
-//! Links between resources of one document (reference section 3): which there are, what their kinds read and write.
+//! Links between resources of one document (decision 3): which there are, what their kinds read and write.
 //!
 //! A [`Pair`] is a link as the document declares it, between two resources or templates; what it comes to member by
 //! member is settled in `evaluate`. Everything here is found without comparing resources pair by pair.

@@ -1,4 +1,4 @@
-//! What a link has written after its targets were ready, as its record keeps it (reference 3.2: the overlay).
+//! What a link has written after its targets were ready, as its record keeps it (decision 3.2: the overlay).
 //!
 //! The record of a link is an ordinary record: its inputs are the annotations in force and what it contributes with its
 //! targets, its outputs what `link(a, b)` gives, and the overlay stands in its private data.

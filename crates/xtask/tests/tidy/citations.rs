@@ -60,14 +60,21 @@ fn cited(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// The labels at the beginning of a text, with what joins them: `S34, S35 and A2`, `S34 to S36`.
+/// The labels at the beginning of a text, with what joins them: `S34, S35 and A2`, `S34 to S36`, `Heat 5.6`.
 fn labels(text: &str) -> Vec<String> {
     let mut found = Vec::new();
+    let mut prefix = "";
     for word in text.split_whitespace() {
         let bare = word.trim_matches(|letter: char| !letter.is_ascii_alphanumeric());
-        if is_label(bare) {
-            found.push(bare.to_owned());
-        } else if found.is_empty() || !["and", "to", "or"].contains(&word) {
+        if bare == "Heat" && prefix.is_empty() {
+            prefix = "Heat ";
+            continue;
+        }
+        let numbered = !prefix.is_empty() && bare.bytes().all(|byte| byte.is_ascii_digit());
+        if is_label(bare) || numbered && !bare.is_empty() {
+            found.push(format!("{prefix}{bare}"));
+            prefix = "";
+        } else if found.is_empty() || !prefix.is_empty() || !["and", "to", "or"].contains(&word) {
             break;
         }
         if word.ends_with([')', '.', ';', ':']) {
@@ -86,8 +93,9 @@ fn is_label(word: &str) -> bool {
 
 #[test]
 fn citations_and_headings_are_understood() {
-    let text = "The value (rulings S34 to S36, A2; see decision 5.3). A reference to S1, reference 7, a ruling of old.";
-    assert_eq!(cited(text).into_iter().collect::<Vec<_>>(), ["5.3", "A2", "S34", "S36"]);
+    let text = "The value (rulings S34 to S36, A2; see decision 5.3). A reference to S1, reference 7, a ruling of old, \
+                decisions Heat 3 and Heat 5.6.";
+    assert_eq!(cited(text).into_iter().collect::<Vec<_>>(), ["5.3", "A2", "Heat 3", "Heat 5.6", "S34", "S36"]);
     let file = rust_source::parse("a.rs", "/// A rule (ruling\n/// S7).\nstruct A;\n");
     assert_eq!(blocks(&file.comments), [(1, " A rule (ruling S7).".to_owned())]);
     let page = "# Links\n\n### S34 to S36\n\nS99\n\n## 5.3: Limits\n";

@@ -20,7 +20,7 @@ pub struct Described {
     pub examples: &'static [&'static str],
 }
 
-/// All of them, in the order of the reference (5.2 to 5.7).
+/// All of them, in the order of decision Heat 5.
 pub fn references() -> &'static [Described] {
     REFERENCES
 }

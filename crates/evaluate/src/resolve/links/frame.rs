@@ -1,4 +1,4 @@
-//! What names mean in an expression of a link kind: `a`, `b`, `note`, `part` and `use` (reference 3.2).
+//! What names mean in an expression of a link kind: `a`, `b`, `note`, `part` and `use` (decision 3.2).
 
 use std::sync::Arc;
 

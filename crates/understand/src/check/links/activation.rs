@@ -1,4 +1,4 @@
-//! Which links a document makes: by label and by reference (reference 3.1, section 0).
+//! Which links a document makes: by label and by reference (decision 3.1, decision 0).
 //!
 //! Labels are looked up, never compared pair by pair: a selector costs as much as it finds.
 
@@ -179,7 +179,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Bare references in fields that the catalogue marks (section 0, version 2025-11-02).
+    /// Bare references in fields that the catalogue marks (decision 0, version 2025-11-02).
     fn refer(
         &self,
         a: u32,

@@ -1,5 +1,5 @@
 //! Which annotations anybody reads: the type itself, and the kinds of the links in which a resource takes part
-//! (reference 3.1).
+//! (decision 3.1).
 
 use blueprint::{IndexMap, Name};
 use diag::{Diagnostic, Span, Spanned};

@@ -1,0 +1,216 @@
+//! The intent of a call, which is recorded before the call is made, and the call itself.
+//!
+//! Not here: what is called (`start`), what becomes of the answer (`answer`).
+
+use std::sync::Arc;
+
+use blueprint::{Address, Name, Value};
+use provider::Operation as Verb;
+use state::{EntryKind, Intent, Record, StatusOp};
+
+use crate::journal::Durable;
+use crate::machine::Apply;
+use crate::model::{CallRequest, Effect};
+use crate::schedule::Progress;
+use crate::timers::Wake;
+use evaluate::event::Event;
+use plan::links::Linked;
+use plan::plan::Action;
+use plan::task::{Decided, TaskKind};
+
+impl Apply {
+    /// States what is about to be done; the call is made once that is durable.
+    pub(crate) fn intend(&mut self, task: u32, kind: TaskKind, decided: &Arc<Decided>, verb: Verb, desired: Value) {
+        let prior = self.prior_of_call(kind, decided, verb);
+        let intent = self.intent_of(task, kind, decided, verb, prior.as_deref(), desired);
+        let outputs = match &prior {
+            Some(record) if self.written_in_this_run(decided) => record.outputs.clone(),
+            Some(_) if verb == Verb::Update && !decided.outputs.is_null() => decided.outputs.clone(),
+            Some(record) => record.outputs.clone(),
+            None => Value::Null,
+        };
+        let private = match &prior {
+            Some(_) if verb == Verb::Update && !decided.private.is_null() => decided.private.clone(),
+            Some(record) => record.private.clone(),
+            None => intent.private.clone(),
+        };
+        self.schedule.running[task as usize].request = Some(Box::new(CallRequest {
+            address: decided.address.clone(),
+            type_name: intent.type_name.clone(),
+            operation: verb,
+            id: prior.as_ref().map(|record| record.id.clone()),
+            prior_inputs: prior.as_ref().map_or(Value::Null, |record| record.inputs.clone()),
+            prior: outputs,
+            desired: intent.inputs.clone(),
+            private,
+            sources: match verb {
+                Verb::Delete => Vec::new(),
+                _ => self.sources_of(&decided.address),
+            },
+            token: intent.token.clone(),
+            folder: intent.folder.clone(),
+            limit: None,
+        }));
+        self.schedule.running[task as usize].progress = Progress::Intending;
+        self.limits.occupy(&self.plan.tasks[task as usize]);
+        let step = self.step_of(task);
+        self.journal.record(step, EntryKind::Intent(Arc::new(intent)), Durable::Intent(task));
+    }
+
+    /// The number under which a task stands in the journal.
+    pub(crate) fn step_of(&self, task: u32) -> u32 {
+        self.plan.tasks[task as usize].step.map_or(0, |step| step + 1)
+    }
+
+    /// What is remembered of the thing that a call is about; nothing for a create.
+    pub(crate) fn prior_of_call(&self, kind: TaskKind, decided: &Decided, verb: Verb) -> Option<Arc<Record>> {
+        if verb == Verb::Create {
+            return None;
+        }
+        match kind {
+            TaskKind::DeleteOld(old) => decided.old_thing(old).map(|old| Arc::new(old.clone())),
+            // A link may have taken something out of it in this run, which may also have made it.
+            TaskKind::Update | TaskKind::TakeBack => self.snapshot.records.get(&decided.address).cloned(),
+            _ => decided.prior.clone(),
+        }
+    }
+
+    /// What is written down before a call.
+    pub(crate) fn intent_of(
+        &self,
+        task: u32,
+        kind: TaskKind,
+        decided: &Decided,
+        verb: Verb,
+        prior: Option<&Record>,
+        inputs: Value,
+    ) -> Intent {
+        let token = match verb {
+            Verb::Create => self.token_of_create(decided),
+            _ => format!("{}-{task}", self.operation.id).into(),
+        };
+        let deposed = match kind {
+            TaskKind::DeleteOld(0) => decided.replace_order == blueprint::ReplaceOrder::CreateFirst,
+            TaskKind::DeleteOld(_) => true,
+            _ => false,
+        };
+        Intent {
+            address: decided.address.clone(),
+            op: match verb {
+                Verb::Create => StatusOp::Create,
+                Verb::Update => StatusOp::Update,
+                Verb::Delete => StatusOp::Delete,
+            },
+            deposed,
+            id: prior.map_or("".into(), |record| record.id.clone()),
+            hides_id: prior.is_some_and(Record::hides_id),
+            retain: decided.retain,
+            protect: decided.protect,
+            token,
+            type_name: prior.filter(|_| verb == Verb::Delete).map_or(&decided.type_name, |old| &old.type_name).clone(),
+            inputs,
+            private: match verb {
+                Verb::Create => self.said_before_create(&decided.address),
+                _ => Value::Null,
+            },
+            folder: match prior {
+                Some(prior) if verb == Verb::Delete => prior.origin.folder.clone(),
+                _ => self.folder_of(decided),
+            },
+            dependencies: decided.dependencies.clone(),
+        }
+    }
+
+    /// The digests that a thing's sources had when the plan was made, where nothing of the plan can have changed them since.
+    pub(crate) fn sources_of(&self, address: &Address) -> Vec<(Name, Value)> {
+        let kept = self.plan.answers.preflights.get(address).filter(|kept| !kept.follows);
+        let sources = kept.iter().flat_map(|kept| &kept.sources);
+        sources.filter_map(|source| Some((source.field.clone(), source.digest.clone()?))).collect()
+    }
+
+    /// What the provider of a thing said before its create.
+    pub(crate) fn said_before_create(&self, address: &Address) -> Value {
+        let opinion = self.evaluation.as_ref().and_then(|it| it.answers.opinions.get(address));
+        opinion.map_or(Value::Null, |opinion| opinion.private.clone())
+    }
+
+    /// The folder of the document that declares a thing, as seen from that of the root document.
+    pub(crate) fn folder_of(&self, decided: &Decided) -> Name {
+        let declared = decided.element.zip(self.evaluation.as_ref()).and_then(|((number, _), evaluation)| {
+            let (unit, ..) = evaluation.documents.resource(number)?;
+            Some(evaluation.documents.folder_seen_from_root(unit))
+        });
+        let recorded = || decided.prior.as_ref().map(|record| record.origin.folder.clone());
+        declared.or_else(recorded).unwrap_or_default()
+    }
+
+    /// The same for the same thing to be made by the same plan, also where that plan is made anew because a run was cut off,
+    /// or its last commits were lost with a log that was cut short: a provider that honours it makes nothing twice. What
+    /// tells one creation at an address from the next is the thing that was there before, and the last generation.
+    pub(crate) fn token_of_create(&self, decided: &Decided) -> Name {
+        let of_record = |record: &Record| Some(record.id.clone()).filter(|id| !id.is_empty());
+        let before = decided.prior.as_deref().and_then(of_record);
+        let before =
+            before.or_else(|| self.snapshot.records.get(&decided.address).and_then(|record| of_record(record)));
+        let before = before.or_else(|| self.snapshot.deleted.get(&decided.address).cloned()).unwrap_or_default();
+        let instance = if self.snapshot.uid.is_empty() { &self.operation.id } else { &self.snapshot.uid };
+        let generation = self.snapshot.generation.0;
+        let whole =
+            evaluate::answers::digest(format!("{instance}\0{generation}\0{}\0{before}", decided.address).as_bytes());
+        whole.get(..32).unwrap_or(&whole).into()
+    }
+
+    /// How long the action of a task may take, where its resource says so.
+    pub(crate) fn limit(&self, decided: &Decided, verb: Verb) -> Option<std::time::Duration> {
+        // A phase of a link is an update of what it writes into.
+        let element = match decided.linked.as_deref() {
+            Some(Linked::Phase(phase)) => phase.member,
+            _ => decided.element,
+        };
+        let declared = element.and_then(|(number, _)| {
+            let (_, _, resource) = self.evaluation.as_ref()?.documents.resource(number)?;
+            Some(resource.lifecycle.timeouts)
+        });
+        match (verb, declared) {
+            (Verb::Create, Some(limits)) => limits.create,
+            (Verb::Update, Some(limits)) => limits.update,
+            (Verb::Delete, Some(limits)) => limits.delete,
+            (Verb::Delete, None) => decided.prior.as_deref().and_then(plan::hints::delete_within),
+            (_, None) => None,
+        }
+    }
+
+    pub(crate) fn call(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        let Some(request) = self.schedule.running[task as usize].request.clone() else { return };
+        if self.schedule.running[task as usize].tries == 0
+            && let Some(decided) = self.plan.tasks[task as usize].decision.clone()
+            && let Some(limit) = self.limit(&decided, request.operation)
+        {
+            self.schedule.running[task as usize].limit = Some(limit);
+            self.timers.wake(Wake::Deadline(task), limit, effects);
+        }
+        self.schedule.running[task as usize].progress = Progress::Calling;
+        self.schedule.running[task as usize].called_at =
+            self.schedule.running[task as usize].called_at.or_else(|| self.timers.millis());
+        self.limits.called();
+        let spent = self.timers.millis().zip(self.schedule.running[task as usize].called_at);
+        let spent = spent.map_or(0, |(now, then)| u64::from(now.saturating_sub(then)));
+        let limit = self.schedule.running[task as usize].limit;
+        let limit = limit.map(|limit| limit.saturating_sub(std::time::Duration::from_millis(spent)));
+        if self.schedule.running[task as usize].tries == 0 {
+            let decided = self.plan.tasks[task as usize].decision.as_ref();
+            let started = Event::Started {
+                address: decided.map_or(&request.address, |decided| &decided.address).clone(),
+                operation: request.operation,
+                replacing: self.is_replacing(task),
+            };
+            effects.push(Effect::Tell(started));
+        }
+        effects.push(Effect::Call(task, CallRequest { limit, ..*request }));
+    }
+
+    pub(super) fn is_replacing(&self, task: u32) -> bool {
+        let task = &self.plan.tasks[task as usize];
+        task.decision.as_ref().is_some_and(|decided| decided.action == Action::Replace)
+    }
+}

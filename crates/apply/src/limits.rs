@@ -1,0 +1,260 @@
+//! Limits of calls: how many run at once, how many and how often each provider takes, and how failed calls are retried.
+//!
+//! Each provider has a queue. A task that finds no room at its provider waits in that queue, and an answer or a wake-up that
+//! makes room takes the next one from it, so the tasks that wait are never scanned. Wake-ups refill the token bucket of
+//! a provider, so there is no clock here.
+//!
+//! Not here: the calls themselves (`start`, `answer`, `ask`).
+
+use std::collections::VecDeque;
+
+use blueprint::{IndexMap, Name};
+use evaluate::questions::Question;
+use plan::task::Task;
+use provider::{Catalogs, Rate, RetryPolicy};
+use understand::links::FixedMap;
+
+use crate::model::Effect;
+use crate::queue::{Queue, Ranks};
+use crate::schedule::Schedule;
+use crate::timers::{Timers, Wake};
+
+/// What limits the calls of an operation.
+pub(crate) struct Limits {
+    /// Tasks from their intent to their answer.
+    pub(crate) in_flight: usize,
+    /// Calls and questions that are out.
+    calling: usize,
+    /// The number of a provider's queue, by namespace.
+    of: IndexMap<Name, u32>,
+    providers: Vec<ProviderLimits>,
+    /// The providers that the questions of a task go to.
+    asking: FixedMap<u32, Vec<u32>>,
+    /// Providers whose buckets have to be refilled.
+    refilling: Vec<u32>,
+}
+
+/// What limits the calls of one provider.
+struct ProviderLimits {
+    /// Maximum number of concurrent calls; 0 for no limit.
+    most: usize,
+    retries: RetryPolicy,
+    in_flight: usize,
+    bucket: Option<Bucket>,
+    /// Tasks for which there is no room.
+    held: Queue,
+    /// Things whose readiness is polled as soon as the rate allows it.
+    looks: VecDeque<u32>,
+}
+
+/// A token bucket that wake-ups refill.
+struct Bucket {
+    rate: Rate,
+    /// Below 0 after several questions went out together: later calls wait for them.
+    tokens: i64,
+    is_filling: bool,
+}
+
+impl ProviderLimits {
+    fn may_call(&self) -> bool {
+        self.bucket.as_ref().is_none_or(|bucket| bucket.tokens > 0)
+    }
+
+    fn is_full(&self) -> bool {
+        self.most > 0 && self.in_flight >= self.most || !self.may_call()
+    }
+}
+
+impl Limits {
+    /// The limits that the catalogues of providers state.
+    pub(crate) fn new(catalogs: &Catalogs, ranks: &Ranks) -> Limits {
+        let mut limits = Limits {
+            in_flight: 0,
+            calling: 0,
+            of: IndexMap::default(),
+            providers: Vec::new(),
+            asking: FixedMap::default(),
+            refilling: Vec::new(),
+        };
+        for catalog in catalogs.iter() {
+            let number = limits.providers.len() as u32;
+            for namespace in &catalog.namespaces {
+                limits.of.entry(namespace.clone()).or_insert(number);
+            }
+            let bucket = |rate: Rate| Bucket { rate, tokens: i64::from(rate.burst), is_filling: false };
+            limits.providers.push(ProviderLimits {
+                most: catalog.max_parallel as usize,
+                retries: catalog.retries,
+                in_flight: 0,
+                bucket: catalog.rate.map(bucket),
+                held: Queue::new(ranks),
+                looks: VecDeque::new(),
+            });
+        }
+        limits
+    }
+
+    /// The provider of a type, or of a namespace.
+    fn of(&self, type_name: &str) -> Option<u32> {
+        self.of.get(Catalogs::namespace_of(type_name)).copied()
+    }
+
+    fn of_task(&self, task: &Task) -> Option<u32> {
+        self.of(&task.decision.as_ref()?.type_name)
+    }
+
+    /// How calls about things of this type are retried.
+    pub(crate) fn policy(&self, type_name: &str) -> RetryPolicy {
+        self.of(type_name).map_or_else(RetryPolicy::default, |at| self.providers[at as usize].retries)
+    }
+
+    /// The number of calls and questions that are out.
+    pub(crate) fn calling(&self) -> usize {
+        self.calling
+    }
+
+    /// A call or a question goes out.
+    pub(crate) fn called(&mut self) {
+        self.calling += 1;
+    }
+
+    /// A call or a question was answered.
+    pub(crate) fn answered(&mut self) {
+        self.calling = self.calling.saturating_sub(1);
+    }
+
+    /// Takes a token for a call.
+    fn spend(&mut self, at: u32) {
+        let Some(bucket) = &mut self.providers[at as usize].bucket else { return };
+        bucket.tokens -= 1;
+        if !std::mem::replace(&mut bucket.is_filling, true) {
+            self.refilling.push(at);
+        }
+    }
+
+    /// Puts tokens back, and goes on with that until the bucket is full.
+    fn fill(&mut self, at: u32) {
+        let Some(bucket) = &mut self.providers[at as usize].bucket else { return };
+        let most = i64::from(bucket.rate.burst);
+        bucket.tokens = (bucket.tokens + i64::from(bucket.rate.refill().1)).min(most);
+        bucket.is_filling = bucket.tokens < most;
+        if bucket.is_filling {
+            self.refilling.push(at);
+        }
+    }
+
+    /// Whether the provider of a task has no room for it. The task then waits in the provider's queue.
+    pub(crate) fn holds_back(&mut self, number: u32, task: &Task, ranks: &Ranks) -> bool {
+        let Some(at) = self.of_task(task).filter(|at| self.providers[*at as usize].is_full()) else { return false };
+        self.providers[at as usize].held.push_back(number, ranks);
+        true
+    }
+
+    /// Gives the room that a task did not take, because it needed no call, to the next task of its provider.
+    pub(crate) fn let_next_in(&mut self, task: &Task, schedule: &mut Schedule) {
+        if let Some(at) = self.of_task(task) {
+            self.release_held(at, schedule);
+        }
+    }
+
+    /// Moves the next task that a provider has room for from its queue to the ready ones; whether there was one.
+    fn release_held(&mut self, at: u32, schedule: &mut Schedule) -> bool {
+        let provider = &mut self.providers[at as usize];
+        let next = if provider.is_full() { None } else { provider.held.pop() };
+        if let Some(next) = next {
+            schedule.enqueue_first(next);
+        }
+        next.is_some()
+    }
+
+    /// A task takes room from now on, until [`Limits::vacate`].
+    pub(crate) fn occupy(&mut self, task: &Task) {
+        self.in_flight += 1;
+        if let Some(at) = self.of_task(task) {
+            self.providers[at as usize].in_flight += 1;
+            self.spend(at);
+        }
+    }
+
+    /// The questions of a task take room at the providers that they go to. If one of these has none, the task waits in its
+    /// queue, and the result is false.
+    pub(crate) fn occupy_asking(&mut self, number: u32, questions: &[Question], ranks: &Ranks) -> bool {
+        let mut asked: Vec<u32> = questions.iter().filter_map(|it| self.of(it.namespace()?)).collect();
+        if let Some(full) = asked.iter().find(|at| self.providers[**at as usize].is_full()) {
+            self.providers[*full as usize].held.push_back(number, ranks);
+            return false;
+        }
+        asked.iter().for_each(|at| self.spend(*at));
+        asked.sort_unstable();
+        asked.dedup();
+        asked.iter().for_each(|at| self.providers[*at as usize].in_flight += 1);
+        self.in_flight += 1;
+        self.asking.insert(number, asked);
+        true
+    }
+
+    /// The questions of the exported values take tokens, and wait for no room.
+    pub(crate) fn spend_asking(&mut self, questions: &[Question]) {
+        for at in questions.iter().filter_map(|it| self.of(it.namespace()?)).collect::<Vec<_>>() {
+            self.spend(at);
+        }
+    }
+
+    /// A task takes no room any more. The next tasks of its providers may begin.
+    pub(crate) fn vacate(&mut self, number: u32, task: &Task, schedule: &mut Schedule) {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        let left = match self.asking.remove(&number) {
+            Some(asked) => asked,
+            None => self.of_task(task).into_iter().collect(),
+        };
+        for at in left {
+            let provider = &mut self.providers[at as usize];
+            provider.in_flight = provider.in_flight.saturating_sub(1);
+            self.release_held(at, schedule);
+        }
+    }
+
+    /// Whether the readiness of a thing may be polled now. If not, it is polled as soon as the rate allows it.
+    pub(crate) fn may_look(&mut self, number: u32, type_name: &str) -> bool {
+        let Some(at) = self.of(type_name) else { return true };
+        if !self.providers[at as usize].may_call() {
+            self.providers[at as usize].looks.push_back(number);
+            return false;
+        }
+        self.spend(at);
+        true
+    }
+
+    /// Refills the bucket of a provider. Held tasks and polls go on in turn: tasks become ready, unless nothing new may
+    /// start, and the things to poll are returned.
+    pub(crate) fn refill(&mut self, at: u32, schedule: &mut Schedule, may_start: bool) -> Vec<u32> {
+        self.fill(at);
+        let provider = &self.providers[at as usize];
+        let mut room = provider.bucket.as_ref().map_or(0, |bucket| bucket.tokens);
+        let mut places = if provider.most > 0 { provider.most.saturating_sub(provider.in_flight) } else { usize::MAX };
+        let mut looks = Vec::new();
+        loop {
+            let before = room;
+            if room > 0 && places > 0 && may_start && self.release_held(at, schedule) {
+                (room, places) = (room - 1, places - 1);
+            }
+            let look = if room > 0 { self.providers[at as usize].looks.pop_front() } else { None };
+            if let Some(look) = look {
+                looks.push(look);
+                room -= 1;
+            }
+            if room == before {
+                return looks;
+            }
+        }
+    }
+
+    /// Sets the wake-ups that refill the buckets from which tokens were taken.
+    pub(crate) fn set_refills(&mut self, timers: &mut Timers, effects: &mut Vec<Effect>) {
+        while let Some(at) = self.refilling.pop() {
+            let Some(bucket) = &self.providers[at as usize].bucket else { continue };
+            let (after, _) = bucket.rate.refill();
+            timers.wake(Wake::Refill(at), after, effects);
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Starting tasks: what each turns out to be once everything that it reads is known.
+//!
+//! Not here: the values (`values`), the intent and the call (`intents`).
+
+use std::sync::Arc;
+
+use blueprint::Value;
+use provider::Operation as Verb;
+use state::{EntryKind, StatusWord};
+
+use crate::codes;
+use crate::journal::Durable;
+use crate::machine::Apply;
+use crate::model::Effect;
+use crate::schedule::Progress;
+use evaluate::event::Event;
+use plan::links::Linked;
+use plan::plan::Action;
+use plan::task::{Decided, TaskKind};
+
+/// What a task turns out to be once everything it reads is known.
+enum Turn {
+    /// A call with this spec.
+    Call(Verb, Value),
+    /// Nothing to call; what is remembered becomes this spec.
+    Remember(Value),
+    /// Nothing at all, and why.
+    Unneeded(&'static str),
+    /// It cannot be done; reported.
+    Failed,
+}
+
+impl Apply {
+    /// Starts ready tasks, as long as there is room for their calls. The intents of all of them share the next commit.
+    pub(super) fn start_what_is_ready(&mut self, effects: &mut Vec<Effect>) {
+        while !self.state.stopping && self.limits.in_flight < self.settings.parallelism {
+            let Some(task) = self.schedule.ready.pop() else { break };
+            if self.schedule.running[task as usize].progress != Progress::Ready {
+                self.limits.let_next_in(&self.plan.tasks[task as usize], &mut self.schedule);
+                continue;
+            }
+            if self.limits.holds_back(task, &self.plan.tasks[task as usize], &self.schedule.ranks) {
+                continue;
+            }
+            if self.schedule.running[task as usize].request.is_some() {
+                self.limits.occupy(&self.plan.tasks[task as usize]);
+                self.call(task, effects);
+                continue;
+            }
+            let before = self.limits.in_flight;
+            self.start(task, effects);
+            if self.limits.in_flight == before {
+                self.limits.let_next_in(&self.plan.tasks[task as usize], &mut self.schedule);
+            }
+        }
+    }
+
+    /// An intent is durable: its call is made, unless the operation is to stop.
+    pub(crate) fn stated(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        let phase = self.plan.tasks[task as usize].kind == TaskKind::Phase;
+        match self.state.stopping && !phase {
+            true => self.withdraw(task),
+            false => self.call(task, effects),
+        }
+    }
+
+    /// A call that was stated is not made: an outcome records that the resource is as it was.
+    fn withdraw(&mut self, task: u32) {
+        self.limits.vacate(task, &self.plan.tasks[task as usize], &mut self.schedule);
+        self.schedule.running[task as usize].progress = Progress::Ready;
+        self.schedule.running[task as usize].request = None;
+        let Some(decided) = &self.plan.tasks[task as usize].decision else { return };
+        let address = Apply::recorded_at(decided).clone();
+        let record = self.snapshot.records.get(&address).cloned();
+        let outcome = state::Outcome { address, record, error: None };
+        let step = self.step_of(task);
+        self.journal.record(step, EntryKind::Outcome(Arc::new(outcome)), Durable::Nothing);
+    }
+
+    fn start(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        if self.ask_again(task, effects) {
+            return;
+        }
+        let plan = self.plan.clone();
+        let of = &plan.tasks[task as usize];
+        let Some(decided) = &of.decision else {
+            match of.kind {
+                TaskKind::Read(number) => self.read(task, number, effects),
+                TaskKind::Pause(pause) => self.pause(task, pause, effects),
+                TaskKind::Gate(number) => self.at_gate(task, number, effects),
+                _ => self.complete(task, effects),
+            }
+            return;
+        };
+        if of.kind == TaskKind::Settled {
+            if let Some(came) = came(decided) {
+                self.journal.emit(came, effects);
+            }
+            self.complete(task, effects);
+            return;
+        }
+        if of.kind == TaskKind::Look {
+            self.look_on(task, decided, effects);
+            return;
+        }
+        match decided.linked.as_deref() {
+            Some(Linked::Phase(phase)) => return self.start_phase(task, decided, phase, effects),
+            Some(Linked::Whole(whole)) if of.kind == TaskKind::Link => {
+                if let Some(link) = whole.link {
+                    return self.finish_link(task, decided, link, effects);
+                }
+            }
+            _ => {}
+        }
+        self.inquiries.needed.clear();
+        let turn = self.turn(of.kind, decided);
+        let needed = std::mem::take(&mut self.inquiries.needed);
+        if !needed.is_empty() {
+            self.ask(task, needed, effects);
+            return;
+        }
+        match turn {
+            Turn::Call(Verb::Create, desired) if self.ask_what_is_there(task, decided, &desired, effects) => {}
+            Turn::Call(verb, desired) => self.intend(task, of.kind, decided, verb, desired),
+            Turn::Remember(desired) => {
+                let record = self.remembered_record(decided, desired);
+                self.set_outputs(decided, &record);
+                let goes = matches!(of.kind, TaskKind::Forget | TaskKind::DeleteIfAbsent);
+                if record.status.word == StatusWord::Configured && !goes {
+                    return self.record_and_look_on(task, decided, Arc::new(record));
+                }
+                let record = (!goes).then(|| Arc::new(record));
+                self.record(task, decided, record, None, Durable::Done(task));
+            }
+            Turn::Unneeded(reason) => {
+                self.journal.emit(Event::Unneeded { address: decided.address.clone(), reason: reason.into() }, effects);
+                self.complete(task, effects);
+            }
+            Turn::Failed => {
+                self.state.failed = true;
+                self.schedule.running[task as usize].progress = Progress::Failed;
+                self.journal.emit(
+                    Event::Failed {
+                        address: decided.address.clone(),
+                        operation: verb_of(of.kind),
+                        message: "what it reads has no usable value".into(),
+                    },
+                    effects,
+                );
+                self.after_failure(task, effects);
+            }
+        }
+    }
+
+    /// Decides nothing: fills in what the plan left open, and takes the branch that the plan named.
+    fn turn(&mut self, kind: TaskKind, decided: &Arc<Decided>) -> Turn {
+        match kind {
+            TaskKind::Gather
+            | TaskKind::Pause(_)
+            | TaskKind::Read(_)
+            | TaskKind::Gate(_)
+            | TaskKind::Look
+            | TaskKind::Settled
+            | TaskKind::Phase
+            | TaskKind::Link => Turn::Unneeded("nothing to call"),
+            TaskKind::Forget => Turn::Remember(Value::Null),
+            TaskKind::Delete => Turn::Call(Verb::Delete, Value::Null),
+            TaskKind::TakeBack => match self.snapshot.records.contains_key(&decided.address) {
+                true => Turn::Call(Verb::Delete, Value::Null),
+                false => Turn::Unneeded("it was not made"),
+            },
+            TaskKind::DeleteIfAbsent if !self.results.absent.contains(&decided.address) => {
+                Turn::Unneeded("its condition holds")
+            }
+            TaskKind::DeleteIfAbsent if matches!(decided.linked.as_deref(), Some(Linked::Whole(_))) => {
+                Turn::Remember(Value::Null)
+            }
+            TaskKind::DeleteIfAbsent if decided.protect => {
+                self.results.found.push(
+                    codes::PROTECTED
+                        .new(format!("`{}` is protected, and its condition has come out false", decided.address))
+                        .label(decided.span, "protected by `cyan.protect`"),
+                );
+                Turn::Failed
+            }
+            TaskKind::DeleteIfAbsent if decided.retain => Turn::Remember(Value::Null),
+            TaskKind::DeleteIfAbsent => Turn::Call(Verb::Delete, Value::Null),
+            TaskKind::Condition => match self.holds(decided) {
+                Some(true) => Turn::Unneeded("its condition holds"),
+                Some(false) => Turn::Unneeded("its condition is false"),
+                None => Turn::Failed,
+            },
+            TaskKind::DeleteOld(old) => self.old_half(decided, old),
+            TaskKind::Record | TaskKind::Create | TaskKind::Update => {
+                if decided.condition_open {
+                    match self.holds(decided) {
+                        Some(true) => {}
+                        Some(false) => return Turn::Unneeded("its condition is false"),
+                        None => return Turn::Failed,
+                    }
+                }
+                let Some(desired) = self.spec(decided) else { return Turn::Failed };
+                if kind != TaskKind::Record && self.may_be_linked(decided).is_none() {
+                    return Turn::Failed;
+                }
+                self.fill_metadata(decided);
+                match kind {
+                    TaskKind::Record => Turn::Remember(desired),
+                    TaskKind::Update => match self.differs(decided, &desired) {
+                        (false, _) if !decided.insist => Turn::Remember(desired),
+                        _ => Turn::Call(Verb::Update, desired),
+                    },
+                    _ if decided.action == Action::Replace && decided.may_replace => {
+                        match self.differs(decided, &desired) {
+                            (_, true) => Turn::Call(Verb::Create, desired),
+                            (true, false) => Turn::Call(Verb::Update, desired),
+                            (false, false) if decided.insist => Turn::Call(Verb::Update, desired),
+                            (false, false) => Turn::Remember(desired),
+                        }
+                    }
+                    _ => Turn::Call(Verb::Create, desired),
+                }
+            }
+        }
+    }
+
+    /// The old half of a replacement goes, unless the values turned out such that the thing stays.
+    fn old_half(&mut self, decided: &Arc<Decided>, old: u32) -> Turn {
+        if old == 0 && decided.may_replace {
+            let Some(desired) = self.spec(decided) else { return Turn::Failed };
+            if !self.differs(decided, &desired).1 {
+                return Turn::Unneeded("the values turned out equal");
+            }
+        }
+        match decided.old_thing(old) {
+            Some(_) => Turn::Call(Verb::Delete, Value::Null),
+            None => Turn::Unneeded("nothing is left of it"),
+        }
+    }
+
+    /// A task is done without anything to record.
+    pub(crate) fn complete(&mut self, task: u32, effects: &mut Vec<Effect>) {
+        self.schedule.running[task as usize].progress = Progress::Done;
+        self.schedule.release(task, None);
+        self.count_down(task, effects);
+    }
+}
+
+/// What a task does, for people.
+pub(super) fn verb_of(kind: TaskKind) -> Verb {
+    match kind {
+        TaskKind::Create => Verb::Create,
+        TaskKind::Delete
+        | TaskKind::DeleteOld(_)
+        | TaskKind::DeleteIfAbsent
+        | TaskKind::TakeBack
+        | TaskKind::Forget => Verb::Delete,
+        TaskKind::Update
+        | TaskKind::Record
+        | TaskKind::Settled
+        | TaskKind::Condition
+        | TaskKind::Look
+        | TaskKind::Phase
+        | TaskKind::Link
+        | TaskKind::Read(_)
+        | TaskKind::Pause(_)
+        | TaskKind::Gate(_)
+        | TaskKind::Gather => Verb::Update,
+    }
+}
+
+/// What is told of a thing that has moved or was imported.
+pub(crate) fn came(decided: &Decided) -> Option<Event> {
+    let how = match decided.action {
+        Action::Move => "moved",
+        Action::Import => "imported",
+        _ => return None,
+    };
+    Some(Event::Recorded { address: decided.address.clone(), how: how.into() })
+}

@@ -1,0 +1,67 @@
+//! Wake-ups and the time of a run, as the shell reports it.
+//!
+//! Not here: a clock. The shell waits and says what time it is.
+
+use std::time::Duration;
+
+use understand::links::FixedMap;
+
+use crate::model::Effect;
+
+/// What the machine is woken for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wake {
+    /// The time limit of a step is over.
+    Deadline(u32),
+    /// A cancelled call is not waited for any longer.
+    Abandoned(u32),
+    /// The time in which a thing must become ready is over.
+    Unstable(u32),
+    /// A call, or the questions of a task, are retried.
+    Retry(u32),
+    /// The readiness of a thing is polled again.
+    Look(u32),
+    /// A pause is over.
+    Pause(u32),
+    /// The rate limiter of a provider gets tokens back, by the number of its queue.
+    Refill(u32),
+    /// Calls in flight after a stop are not waited for any longer: they are cancelled.
+    Drain,
+    /// Cancelled calls are not waited for any longer.
+    Abandon,
+}
+
+/// How long cancelled calls are waited for.
+pub(crate) const AFTER_CANCEL: Duration = Duration::from_secs(20);
+
+/// Wake-ups that are due, and the time.
+#[derive(Default)]
+pub(crate) struct Timers {
+    wakes: FixedMap<u64, Wake>,
+    last: u64,
+    /// When the run began: seconds since 1970 UTC.
+    pub(crate) began: i64,
+    /// The time of the last commit: seconds since 1970 UTC.
+    pub(crate) now: i64,
+    /// How long the run has taken; none where the shell does not report it.
+    pub(crate) elapsed: Option<Duration>,
+}
+
+impl Timers {
+    /// Asks to be woken after some time.
+    pub(crate) fn wake(&mut self, wake: Wake, after: Duration, effects: &mut Vec<Effect>) {
+        self.last += 1;
+        self.wakes.insert(self.last, wake);
+        effects.push(Effect::Wake(self.last, after));
+    }
+
+    /// What a wake-up is for; none if it has come already.
+    pub(crate) fn take(&mut self, number: u64) -> Option<Wake> {
+        self.wakes.remove(&number)
+    }
+
+    /// Milliseconds since the run began, where the shell reports them.
+    pub(crate) fn millis(&self) -> Option<u32> {
+        self.elapsed.map(|elapsed| u32::try_from(elapsed.as_millis()).unwrap_or(u32::MAX))
+    }
+}

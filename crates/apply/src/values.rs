@@ -1,0 +1,237 @@
+//! Values that the plan left open: specs, conditions and metadata, evaluated once what they read is known.
+//!
+//! Not here: what is done with them (`start`).
+
+use blueprint::{Name, Value};
+use diag::Diagnostics;
+use state::Record;
+
+use super::ask::reopen;
+use crate::codes;
+use crate::machine::Apply;
+use evaluate::resolve::{Members, Outputs, Site, Slot};
+use plan::links::Linked;
+use plan::plan::Action;
+use plan::task::Decided;
+use understand::compare::{differences, with_path_of};
+use understand::graph::Node;
+use understand::links::contribution::carried;
+
+impl Apply {
+    /// Whether a thing would change at all, and whether it would have to be made anew.
+    pub(crate) fn differs(&self, decided: &Decided, desired: &Value) -> (bool, bool) {
+        let (Some(ty), Some(prior)) = (&decided.ty, &decided.prior) else { return (true, true) };
+        let mut changes = Vec::new();
+        differences(&ty.schema, &prior.inputs, desired, &mut changes);
+        (!changes.is_empty(), changes.iter().any(|change| change.forces))
+    }
+
+    /// Whether a condition holds now; `None` if it is in error, which is reported. One that is false takes the thing away.
+    pub(crate) fn holds(&mut self, decided: &Decided) -> Option<bool> {
+        if let Some(Linked::Part { link, part }) = decided.linked.as_deref() {
+            return self.part_holds(decided, *link, *part);
+        }
+        let (index, position) = decided.element?;
+        self.locals_for(index);
+        if !self.inquiries.needed.is_empty() {
+            return None;
+        }
+        let evaluation = self.evaluation.as_mut()?;
+        let documents = evaluation.documents.clone();
+        let (unit, _, resource) = documents.resource(index)?;
+        let item = evaluation.member(index, position).and_then(|member| member.item.clone());
+        let owner = decided.address.to_string();
+        let mut mistakes = Diagnostics::new();
+        let outcome = evaluation.condition(Site { unit, owner: &owner, item: item.as_ref() }, resource, &mut mistakes);
+        mistakes.retain(diag::Diagnostic::is_error);
+        self.results.found.append(mistakes);
+        match outcome {
+            Ok(Some(Some(true))) => {
+                if let Some(member) = evaluation.member_mut(index, position) {
+                    member.condition_open = false;
+                }
+                Some(true)
+            }
+            Ok(Some(Some(false))) => {
+                match (&mut evaluation.resources[index as usize], position) {
+                    (Members::Many(members), Some(position)) => {
+                        if let Some(member) = members.get_mut(position as usize) {
+                            *member = None;
+                        }
+                    }
+                    (members, _) => *members = Members::Absent,
+                }
+                self.results.absent.insert(decided.address.clone());
+                Some(false)
+            }
+            Ok(Some(None)) => {
+                self.results.found.push(
+                    codes::PROMISE_BROKEN
+                        .new(format!("whether `{}` is there is still not known", decided.address))
+                        .label(decided.span, "its condition reads something that has no value yet"),
+                );
+                None
+            }
+            Ok(None) => None,
+            Err(need) => {
+                self.inquiries.needed.push(need);
+                None
+            }
+        }
+    }
+
+    /// The spec, complete; `None` if it is in error, which is reported.
+    pub(crate) fn spec(&mut self, decided: &Decided) -> Option<Value> {
+        if let Some(Linked::Part { link, part }) = decided.linked.as_deref() {
+            return self.part_spec(decided, *link, *part);
+        }
+        let spec = self.own_spec(decided)?;
+        Some(self.with_what_links_wrote(decided, spec))
+    }
+
+    /// What links have written into a thing by steps of their own stays as it is now, unless the thing is made anew.
+    pub(crate) fn with_what_links_wrote(&self, decided: &Decided, spec: Value) -> Value {
+        let written = self.evaluation.as_ref().map_or(&[][..], |it| it.links.written_into(&decided.address));
+        let anew = matches!(decided.action, Action::Create | Action::Replace);
+        let member = decided.element.and_then(|(index, at)| self.evaluation.as_ref()?.member(index, at));
+        match self.snapshot.records.get(&decided.address).filter(|_| !written.is_empty() && !anew) {
+            Some(now) => {
+                let document = member.map_or(&Value::Null, |member| &member.spec);
+                carried(&spec, written.iter(), &now.inputs, document)
+            }
+            None => spec,
+        }
+    }
+
+    /// The spec that the document and what links write with it make.
+    pub(crate) fn own_spec(&mut self, decided: &Decided) -> Option<Value> {
+        if !decided.desired.has_unknown() {
+            return Some(decided.desired.clone());
+        }
+        let (index, position) = decided.element?;
+        let ty = decided.ty.clone()?;
+        self.locals_for(index);
+        if !self.inquiries.needed.is_empty() {
+            return None;
+        }
+        let evaluation = self.evaluation.as_mut()?;
+        let documents = evaluation.documents.clone();
+        let (unit, _, resource) = documents.resource(index)?;
+        let item = evaluation.member(index, position).and_then(|member| member.item.clone());
+        let owner = decided.address.to_string();
+        let mut mistakes = Diagnostics::new();
+        let outcome = evaluation.spec(Site { unit, owner: &owner, item: item.as_ref() }, resource, &ty, &mut mistakes);
+        let outcome = match outcome {
+            Ok(Some(spec)) => evaluation.merged(index, position, spec, &mut mistakes),
+            other => other,
+        };
+        mistakes.retain(diag::Diagnostic::is_error);
+        self.results.found.append(mistakes);
+        match outcome {
+            Ok(Some(spec)) if spec.has_unknown() => {
+                self.results.found.push(
+                    codes::PROMISE_BROKEN
+                        .new(format!("the spec of `{}` is still not complete", decided.address))
+                        .label(decided.span, "something it reads has no value yet"),
+                );
+                None
+            }
+            // What the plan left as it is stays so (`cyan.ignoreChanges`).
+            Ok(Some(spec)) => {
+                let kept = |spec, path: &Name| with_path_of(&spec, &decided.desired, path);
+                Some(resource.lifecycle.ignore_changes.iter().fold(spec, kept))
+            }
+            Ok(None) => None,
+            Err(need) => {
+                self.inquiries.needed.push(need);
+                None
+            }
+        }
+    }
+
+    /// Evaluates metadata that was known only on deploy, so that it is remembered as it is.
+    pub(crate) fn fill_metadata(&mut self, decided: &Decided) {
+        if !decided.metadata.has_unknown() {
+            return;
+        }
+        let (Some((index, position)), Some(evaluation)) = (decided.element, self.evaluation.as_mut()) else { return };
+        let documents = evaluation.documents.clone();
+        let Some((unit, _, resource)) = documents.resource(index) else { return };
+        let item = evaluation.member(index, position).and_then(|member| member.item.clone());
+        let owner = decided.address.to_string();
+        let site = Site { unit, owner: &owner, item: item.as_ref() };
+        match evaluation.metadata(site, resource, &mut Diagnostics::new()) {
+            Ok(metadata) => {
+                if let Some(member) = evaluation.member_mut(index, position) {
+                    member.metadata = metadata.clone();
+                }
+                self.results.metadata.insert(decided.address.clone(), metadata);
+            }
+            Err(need) => self.inquiries.needed.push(need),
+        }
+    }
+
+    /// Settles the intermediate values that a resource reads and that were not known before; data sources that were left
+    /// open are read now, by whoever asks for them first.
+    pub(crate) fn locals_for(&mut self, index: u32) {
+        self.settle_behind(Node::Resource(index));
+    }
+
+    pub(super) fn settle_behind(&mut self, node: Node) {
+        let Some(evaluation) = &mut self.evaluation else { return };
+        let documents = evaluation.documents.clone();
+        let mut order = Vec::new();
+        let mut stack: Vec<(Node, bool)> = vec![(node, false)];
+        let mut seen: std::collections::HashSet<Node, foldhash::fast::FixedState> = Default::default();
+        while let Some((node, entered)) = stack.pop() {
+            if entered {
+                order.push(node);
+                continue;
+            }
+            if !seen.insert(node) {
+                continue;
+            }
+            stack.push((node, true));
+            for edge in documents.graph().edges(node) {
+                let open = match edge.to {
+                    Node::DataSource(source) => {
+                        matches!(evaluation.data[source as usize], Slot::Partial(_) | Slot::Open)
+                    }
+                    other => evaluation.is_unsettled(other),
+                };
+                if open {
+                    stack.push((edge.to, false));
+                }
+            }
+        }
+        reopen(evaluation, |source| seen.contains(&Node::DataSource(source)));
+        for node in order {
+            let mut mistakes = Diagnostics::new();
+            match evaluation.settle_now(node, &mut mistakes) {
+                // A value that still cannot be told stays as it is; who reads it reports that.
+                Ok(()) => {
+                    mistakes.retain(diag::Diagnostic::is_error);
+                    self.results.found.append(mistakes);
+                }
+                Err(need) => self.inquiries.needed.push(need),
+            }
+        }
+    }
+
+    /// Tells readers what a thing's fields are now.
+    pub(super) fn set_outputs(&mut self, decided: &Decided, record: &Record) {
+        if self.set_linked_outputs(decided, record) {
+            return;
+        }
+        let (Some((index, position)), Some(evaluation)) = (decided.element, self.evaluation.as_mut()) else { return };
+        if let Some(member) = evaluation.member_mut(index, position) {
+            member.spec = record.inputs.clone();
+            member.outputs = Outputs::Known(record.outputs.clone());
+        }
+    }
+
+    /// Whether what is remembered of a thing has changed since the plan was made.
+    pub(super) fn written_in_this_run(&self, decided: &Decided) -> bool {
+        self.links.touched.contains(&decided.address)
+    }
+}
