@@ -7,11 +7,12 @@
 //! Not here: the calls themselves (`start`, `answer`, `ask`).
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
-use blueprint::{IndexMap, Name};
+use blueprint::{IndexMap, Name, TypeId};
 use evaluate::questions::Question;
 use plan::task::Task;
-use provider::{Catalogs, Rate, RetryPolicy};
+use provider::{Catalogs, Rate, RetryPolicy, TokenBucket};
 use understand::links::FixedMap;
 
 use crate::model::Effect;
@@ -40,24 +41,49 @@ struct ProviderLimits {
     most: usize,
     retries: RetryPolicy,
     in_flight: usize,
-    bucket: Option<Bucket>,
+    limiter: Option<RateLimiter>,
     /// Tasks for which there is no room.
     held: Queue,
     /// Things whose readiness is polled as soon as the rate allows it.
     looks: VecDeque<u32>,
 }
 
-/// A token bucket that wake-ups refill.
-struct Bucket {
-    rate: Rate,
-    /// Below 0 after several questions went out together: later calls wait for them.
-    tokens: i64,
+/// A token bucket whose time advances with its refill timers.
+struct RateLimiter {
+    bucket: TokenBucket,
+    /// The sum of the refill intervals that have passed.
+    time: Duration,
+    /// Whether a refill timer is set, or about to be.
     is_filling: bool,
+}
+
+impl RateLimiter {
+    fn new(rate: Rate) -> RateLimiter {
+        RateLimiter { bucket: TokenBucket::new(rate), time: Duration::ZERO, is_filling: false }
+    }
+
+    /// The number of available tokens. Negative after several questions went out together: later calls wait for them.
+    fn tokens(&self) -> i64 {
+        self.bucket.tokens(self.time)
+    }
+
+    /// Takes a token. Returns whether a refill timer must be set.
+    fn take(&mut self) -> bool {
+        self.bucket.take(self.time);
+        !std::mem::replace(&mut self.is_filling, true)
+    }
+
+    /// Adds the tokens of a refill interval. Returns whether another refill timer must be set.
+    fn refill(&mut self) -> bool {
+        self.time += self.bucket.rate().refill_interval();
+        self.is_filling = !self.bucket.is_full(self.time);
+        self.is_filling
+    }
 }
 
 impl ProviderLimits {
     fn may_call(&self) -> bool {
-        self.bucket.as_ref().is_none_or(|bucket| bucket.tokens > 0)
+        self.limiter.as_ref().is_none_or(|limiter| limiter.tokens() > 0)
     }
 
     fn is_full(&self) -> bool {
@@ -81,12 +107,11 @@ impl Limits {
             for namespace in &catalog.namespaces {
                 limits.of.entry(namespace.clone()).or_insert(number);
             }
-            let bucket = |rate: Rate| Bucket { rate, tokens: i64::from(rate.burst), is_filling: false };
             limits.providers.push(ProviderLimits {
                 most: catalog.max_parallel as usize,
                 retries: catalog.retries,
                 in_flight: 0,
-                bucket: catalog.rate.map(bucket),
+                limiter: catalog.rate.map(RateLimiter::new),
                 held: Queue::new(ranks),
                 looks: VecDeque::new(),
             });
@@ -94,18 +119,18 @@ impl Limits {
         limits
     }
 
-    /// The provider of a type, or of a namespace.
-    fn of(&self, type_name: &str) -> Option<u32> {
-        self.of.get(Catalogs::namespace_of(type_name)).copied()
+    /// The provider of a package, by position.
+    fn of(&self, package: &str) -> Option<u32> {
+        self.of.get(package).copied()
     }
 
     fn of_task(&self, task: &Task) -> Option<u32> {
-        self.of(&task.decision.as_ref()?.type_name)
+        self.of(task.decision.as_ref()?.type_name.package_name())
     }
 
-    /// How calls about things of this type are retried.
-    pub(crate) fn policy(&self, type_name: &str) -> RetryPolicy {
-        self.of(type_name).map_or_else(RetryPolicy::default, |at| self.providers[at as usize].retries)
+    /// How calls to the provider of a package are retried.
+    pub(crate) fn policy(&self, package: &str) -> RetryPolicy {
+        self.of(package).map_or_else(RetryPolicy::default, |at| self.providers[at as usize].retries)
     }
 
     /// The number of calls and questions that are out.
@@ -125,20 +150,14 @@ impl Limits {
 
     /// Takes a token for a call.
     fn spend(&mut self, at: u32) {
-        let Some(bucket) = &mut self.providers[at as usize].bucket else { return };
-        bucket.tokens -= 1;
-        if !std::mem::replace(&mut bucket.is_filling, true) {
+        if self.providers[at as usize].limiter.as_mut().is_some_and(RateLimiter::take) {
             self.refilling.push(at);
         }
     }
 
     /// Puts tokens back, and goes on with that until the bucket is full.
     fn fill(&mut self, at: u32) {
-        let Some(bucket) = &mut self.providers[at as usize].bucket else { return };
-        let most = i64::from(bucket.rate.burst);
-        bucket.tokens = (bucket.tokens + i64::from(bucket.rate.refill().1)).min(most);
-        bucket.is_filling = bucket.tokens < most;
-        if bucket.is_filling {
+        if self.providers[at as usize].limiter.as_mut().is_some_and(RateLimiter::refill) {
             self.refilling.push(at);
         }
     }
@@ -215,8 +234,8 @@ impl Limits {
     }
 
     /// Whether the readiness of a thing may be polled now. If not, it is polled as soon as the rate allows it.
-    pub(crate) fn may_look(&mut self, number: u32, type_name: &str) -> bool {
-        let Some(at) = self.of(type_name) else { return true };
+    pub(crate) fn may_look(&mut self, number: u32, type_name: &TypeId) -> bool {
+        let Some(at) = self.of(type_name.package_name()) else { return true };
         if !self.providers[at as usize].may_call() {
             self.providers[at as usize].looks.push_back(number);
             return false;
@@ -230,7 +249,7 @@ impl Limits {
     pub(crate) fn refill(&mut self, at: u32, schedule: &mut Schedule, may_start: bool) -> Vec<u32> {
         self.fill(at);
         let provider = &self.providers[at as usize];
-        let mut room = provider.bucket.as_ref().map_or(0, |bucket| bucket.tokens);
+        let mut room = provider.limiter.as_ref().map_or(0, RateLimiter::tokens);
         let mut places = if provider.most > 0 { provider.most.saturating_sub(provider.in_flight) } else { usize::MAX };
         let mut looks = Vec::new();
         loop {
@@ -252,9 +271,8 @@ impl Limits {
     /// Sets the wake-ups that refill the buckets from which tokens were taken.
     pub(crate) fn set_refills(&mut self, timers: &mut Timers, effects: &mut Vec<Effect>) {
         while let Some(at) = self.refilling.pop() {
-            let Some(bucket) = &self.providers[at as usize].bucket else { continue };
-            let (after, _) = bucket.rate.refill();
-            timers.wake(Wake::Refill(at), after, effects);
+            let Some(limiter) = &self.providers[at as usize].limiter else { continue };
+            timers.wake(Wake::Refill(at), limiter.bucket.rate().refill_interval(), effects);
         }
     }
 }

@@ -160,7 +160,7 @@ fn unmanaged(staged: &Staged, shell: &Shell, simulated: bool) -> Diagnostics {
     let mut said: Vec<&str> = Vec::new();
     let mut found = Diagnostics::new();
     for step in staged.plan.steps.iter().filter(|step| step.action != engine::Action::None) {
-        let namespace = provider::Catalogs::namespace_of(&step.type_name);
+        let namespace = step.type_name.package_name();
         let described_only = || match shell.catalogs.resource_type(&step.type_name) {
             provider::TypeRef::Known(ty) => ty.capabilities.described_only,
             _ => false,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use blueprint::{IndexMap, Name};
+use blueprint::{IndexMap, Name, TypeId};
 use expr::FunctionTable;
 use provider::{Catalog, Catalogs, Limits, Provider};
 use providers::fake::{self, FakeOptions, SharedWorld};
@@ -160,10 +160,13 @@ impl Registry {
     /// Which types somebody offers. One of a namespace whose catalogue has not been opened is taken to be there.
     pub(crate) fn types(&self) -> dialects::Types {
         let (catalogs, offer) = (self.catalogs.clone(), self.offer.clone());
-        dialects::Types(Arc::new(move |name| match catalogs.resource_type(name) {
-            provider::TypeRef::Known(_) => true,
-            provider::TypeRef::UnknownType => false,
-            provider::TypeRef::UnknownNamespace => offer.knows(Catalogs::namespace_of(name)),
+        dialects::Types(Arc::new(move |name| {
+            let id = TypeId::parse(name);
+            match catalogs.resource_type(&id) {
+                provider::TypeRef::Known(_) => true,
+                provider::TypeRef::UnknownType => false,
+                provider::TypeRef::UnknownNamespace => offer.knows(id.package_name()),
+            }
         }))
     }
 

@@ -59,6 +59,7 @@ pub async fn transform(
     name_sources(&mut blueprint, &written);
     let digest = Document::of(blueprint.clone()).to_json().ok().map(|text| crate::answers::digest(text.as_bytes()));
     let mut mistakes = Diagnostics::new();
+    blueprint.resolve_types(catalogs.packages());
     let context = CheckContext::new(catalogs, functions, checked.rules);
     let mut transformed = check::check_transformed(Arc::new(blueprint), children, &context, &mut mistakes);
     forget_what_was_said(&mut mistakes, &original, &context);
@@ -93,7 +94,7 @@ pub async fn transform_documents(
 }
 
 fn written(checked: &Checked, catalogs: &Catalogs) -> Written {
-    let abstract_types = |name: &Name| {
+    let abstract_types = |name: &str| {
         catalogs
             .iter()
             .flat_map(|catalog| catalog.transforms.values())

@@ -5,7 +5,7 @@
 //!
 //! Not here: two resources that name one address (`check`).
 
-use blueprint::Name;
+use blueprint::{Name, TypeId};
 use diag::{Diagnostic, Diagnostics, Span};
 use provider::ResourceType;
 use state::{Managed, Store, StoreError};
@@ -18,7 +18,7 @@ use evaluate::answers::Answers;
 type Map<K, V> = std::collections::HashMap<K, V, foldhash::fast::FixedState>;
 
 /// A type and an id.
-type Claim = (Name, Name);
+type Claim = (TypeId, Name);
 
 /// Whether ids of a type stand for things in the world, each known beforehand, and not for values in the state.
 fn names_its_things(ty: &ResourceType) -> bool {

@@ -15,7 +15,7 @@ mod removals;
 
 use std::sync::Arc;
 
-use blueprint::{Address, IndexMap, Key, Name, ReplaceOrder, Resource, Value};
+use blueprint::{Address, IndexMap, Key, Name, ReplaceOrder, Resource, TypeId, Value};
 use diag::{Diagnostics, Span};
 use provider::{Catalogs, ResourceType};
 use state::{Record, Snapshot, StatusOp, StatusWord};
@@ -65,7 +65,7 @@ pub(super) struct Decision {
     pub(crate) element: Option<(u32, Option<u32>)>,
     /// What of a link it is about, if it is.
     pub(crate) linked: Option<Arc<Linked>>,
-    pub(crate) type_name: Name,
+    pub(crate) type_name: TypeId,
     pub(crate) ty: Option<Arc<ResourceType>>,
     pub(crate) action: Action,
     pub(crate) reasons: Vec<Reason>,

@@ -4,7 +4,7 @@
 //! tracks them or the document has set them. What a link has written is drift of the link, not of its target (decision
 //! 3.2).
 
-use blueprint::{Address, Field, IndexMap, Map, Name, Value};
+use blueprint::{Address, Field, IndexMap, Map, Name, TypeId, Value};
 use diag::{Diagnostics, Severity};
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot};
@@ -27,7 +27,7 @@ pub struct Drifted {
     /// Which.
     pub address: Address,
     /// Its type.
-    pub type_name: Name,
+    pub type_name: TypeId,
     /// In what way.
     pub how: Drift,
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, IndexMap, Kind, Map, Name, Value};
+use blueprint::{Address, IndexMap, Kind, Map, Name, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Span};
 use provider::{ReadOutcome, ResourceType};
 use state::{Record, Snapshot, Status, StatusOp, StatusWord};
@@ -26,7 +26,7 @@ pub(super) struct Imports {
     /// Addresses whose records have just been made of what was read.
     pub(crate) done: AddressSet,
     /// Where each thing is managed, by type and id; looked up only if something is imported.
-    managed: Option<IndexMap<(Name, Name), Address>>,
+    managed: Option<IndexMap<(TypeId, Name), Address>>,
     /// What is taken over from another tool.
     taken: IndexMap<Address, Taken>,
 }
@@ -181,7 +181,7 @@ fn as_told(wanted: &Wanted, told: &IndexMap<Name, Value>) -> FrozenSeen {
 }
 
 /// Where each thing is managed.
-pub(crate) fn managed(snapshot: &Snapshot) -> IndexMap<(Name, Name), Address> {
+pub(crate) fn managed(snapshot: &Snapshot) -> IndexMap<(TypeId, Name), Address> {
     let things = snapshot.records.iter().filter(|(_, record)| !record.id.is_empty());
     things.map(|(address, record)| ((record.type_name.clone(), record.id.clone()), address.clone())).collect()
 }

@@ -29,7 +29,7 @@ use crate::unsupported;
 use evaluate::questions;
 use std::sync::Arc;
 
-use blueprint::{Address, Breakpoint, IndexMap, Name, ReplaceOrder, Value};
+use blueprint::{Address, Breakpoint, IndexMap, Name, ReplaceOrder, TypeId, Value};
 use diag::{Diagnostics, Severity, Span};
 use dialects::DialectRules;
 use expr::FunctionTable;
@@ -206,7 +206,7 @@ pub struct Step {
     pub address: Address,
     /// Its type.
     #[serde(rename = "type")]
-    pub type_name: Name,
+    pub type_name: TypeId,
     /// What.
     pub action: Action,
     /// Why, the strongest reason first.

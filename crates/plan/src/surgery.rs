@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Name, Value};
+use blueprint::{Address, Name, TypeId, Value};
 use diag::{Diagnostics, Span};
 use provider::{Catalogs, TypeRef};
 use state::{Exported, Snapshot};
@@ -29,7 +29,7 @@ pub enum Surgery {
     /// A thing that is there is taken under management.
     Import {
         /// Its type.
-        type_name: Name,
+        type_name: TypeId,
         /// The provider's id.
         id: Name,
         /// The address it gets.
@@ -113,7 +113,7 @@ fn settled(mut decision: Decision, action: Action, reason: Reason) -> Decision {
 
 #[expect(clippy::too_many_arguments, reason = "each is a thing of its own; one caller")]
 async fn import(
-    type_name: &Name,
+    type_name: &TypeId,
     id: &Name,
     address: &Address,
     snapshot: &mut Snapshot,
@@ -128,7 +128,7 @@ async fn import(
         return None;
     }
     let TypeRef::Known(ty) = catalogs.resource_type(type_name) else {
-        let namespace = Catalogs::namespace_of(type_name);
+        let namespace = type_name.package_name();
         found.push(
             dialects::codes::UNKNOWN_RESOURCE_TYPE
                 .new(format!("there is no resource type `{type_name}`"))

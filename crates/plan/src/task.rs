@@ -1,6 +1,6 @@
 //! What a plan hands to `apply`: tasks, what they wait for, and the decisions behind them.
 
-use blueprint::{Address, Name, ReplaceOrder, Value};
+use blueprint::{Address, Name, ReplaceOrder, TypeId, Value};
 
 use crate::links::Linked;
 use crate::plan::Action;
@@ -89,7 +89,7 @@ pub struct Decided {
     /// What of a link it is about, if it is.
     pub linked: Option<std::sync::Arc<Linked>>,
     /// Its type.
-    pub type_name: Name,
+    pub type_name: TypeId,
     /// The definition of its type; none where no catalogue has it.
     pub ty: Option<std::sync::Arc<provider::ResourceType>>,
     /// What is done.

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use blueprint::{Address, IndexMap, Name, ReplaceOrder, Value};
+use blueprint::{Address, IndexMap, Name, ReplaceOrder, TypeId, Value};
 use diag::Diagnostics;
 use state::{Snapshot, StatusWord};
 
@@ -143,7 +143,7 @@ impl Builder<'_> {
                     Some(inner) => stack.push(inner),
                     None => found.extend(self.of.get(used).and_then(|tasks| tasks.forward).filter(|task| {
                         let decided = self.tasks[*task as usize].decision.as_ref();
-                        decided.is_some_and(|decided| types.contains(&decided.type_name))
+                        decided.is_some_and(|decided| types.iter().any(|ty| decided.type_name == *ty))
                     })),
                 }
             }
@@ -441,8 +441,10 @@ fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, evaluation: O
                 continue;
             }
             let Some(on) = builder.of.get(used).and_then(|tasks| tasks.forward) else { continue };
-            let by_type =
-                builder.tasks[on as usize].decision.as_ref().is_some_and(|used| needs_stable.contains(&used.type_name));
+            let by_type = builder.tasks[on as usize]
+                .decision
+                .as_ref()
+                .is_some_and(|used| needs_stable.iter().any(|ty| used.type_name == *ty));
             let by_name = used.path == decision.address.path && depends_on.contains(&&used.name);
             let until = if by_type || by_name { Until::Ready } else { Until::Configured };
             builder.wait(forward, on, until);
@@ -490,8 +492,8 @@ fn unique_conflicts(
     draft: &Draft,
 ) -> std::collections::HashSet<Address, foldhash::fast::FixedState> {
     let mut freed = std::collections::HashSet::default();
-    let mut going: IndexMap<(Name, Name, String), (Address, u32)> = IndexMap::default();
-    let unique = |decision: &Decision, spec: &Value| -> Vec<(Name, Name, String)> {
+    let mut going: IndexMap<(TypeId, Name, String), (Address, u32)> = IndexMap::default();
+    let unique = |decision: &Decision, spec: &Value| -> Vec<(TypeId, Name, String)> {
         let Some(ty) = &decision.ty else { return Vec::new() };
         let values = ty.unique_fields().filter_map(|field| {
             let value = spec.get(field).filter(|value| !value.has_unknown() && !value.is_null())?;

@@ -118,7 +118,7 @@ pub(crate) fn settings_of(steps: &[Step], salt: &str, world: &dyn World) -> blue
     let mut digests = blueprint::IndexMap::default();
     let mut before = "";
     for step in steps.iter().filter(|step| step.action != Action::None) {
-        let namespace = Catalogs::namespace_of(&step.type_name);
+        let namespace = step.type_name.package_name();
         if namespace == before || digests.contains_key(namespace) {
             continue;
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use blueprint::{IndexMap, Name, Packages};
+use blueprint::{IndexMap, Name, Packages, TypeId};
 use expr::FunctionTable;
 
 use crate::type_source::plain_name;
@@ -56,19 +56,6 @@ impl Catalogs {
         (Catalogs { by_namespace, packages, link_kinds }, twice)
     }
 
-    /// The namespace of a type name: the text before the first `/`; without one, before the last `::`, as in
-    /// `OS::Heat::Value`. A name with neither is a namespace itself.
-    pub fn namespace_of(type_name: &str) -> &str {
-        let parts = type_name.split_once('/').or_else(|| type_name.rsplit_once("::"));
-        parts.map_or(type_name, |(namespace, _)| namespace)
-    }
-
-    /// The last part of a type name: the text after the last `/` or `::`.
-    pub fn last_name_of(type_name: &str) -> &str {
-        let last = type_name.rsplit('/').next().unwrap_or(type_name);
-        last.rsplit("::").next().unwrap_or(last)
-    }
-
     /// The hosted packages among the namespaces, by which written types are resolved.
     pub fn packages(&self) -> &Packages {
         &self.packages
@@ -93,8 +80,8 @@ impl Catalogs {
     }
 
     /// The catalogue that a type name belongs to: by its namespace, in a loose spelling if the catalogue allows it.
-    fn owner(&self, type_name: &str) -> Option<&Arc<Catalog>> {
-        let namespace = Self::namespace_of(type_name);
+    fn owner(&self, id: &TypeId) -> Option<&Arc<Catalog>> {
+        let namespace = id.package_name();
         self.by_namespace.get(namespace).or_else(|| {
             let mut loose = self.by_namespace.iter().filter(|(_, catalog)| catalog.loose_names).peekable();
             loose.peek()?;
@@ -103,24 +90,24 @@ impl Catalogs {
         })
     }
 
-    fn find<T>(&self, name: &str, look: impl Fn(&Catalog) -> Option<Arc<T>>) -> TypeRef<T> {
-        let Some(catalog) = self.owner(name) else { return TypeRef::UnknownNamespace };
+    fn find<T>(&self, id: &TypeId, look: impl Fn(&Catalog) -> Option<Arc<T>>) -> TypeRef<T> {
+        let Some(catalog) = self.owner(id) else { return TypeRef::UnknownNamespace };
         look(catalog).map_or(TypeRef::UnknownType, TypeRef::Known)
     }
 
     /// The resource type of that name. The returned type carries the catalogue's spelling.
-    pub fn resource_type(&self, name: &str) -> TypeRef<ResourceType> {
-        self.find(name, |catalog| catalog.resource_type(name))
+    pub fn resource_type(&self, id: &TypeId) -> TypeRef<ResourceType> {
+        self.find(id, |catalog| catalog.resource_type(id))
     }
 
     /// The data source type of that name. The returned type carries the catalogue's spelling.
-    pub fn data_source_type(&self, name: &str) -> TypeRef<DataSourceType> {
-        self.find(name, |catalog| catalog.data_source_type(name))
+    pub fn data_source_type(&self, id: &TypeId) -> TypeRef<DataSourceType> {
+        self.find(id, |catalog| catalog.data_source_type(id))
     }
 
     /// The custom variable type of that name. The returned type carries the catalogue's spelling.
-    pub fn variable_type(&self, name: &str) -> TypeRef<CustomType> {
-        self.find(name, |catalog| catalog.variable_type(name))
+    pub fn variable_type(&self, id: &TypeId) -> TypeRef<CustomType> {
+        self.find(id, |catalog| catalog.variable_type(id))
     }
 
     /// All resource type names, for suggestions, without reading any type.
@@ -173,7 +160,7 @@ impl Catalogs {
 /// All registered types, each read on demand.
 impl TypeSource for Catalogs {
     fn resource_type(&self, name: &str) -> Option<Arc<ResourceType>> {
-        match Catalogs::resource_type(self, name) {
+        match Catalogs::resource_type(self, &TypeId::parse(name)) {
             TypeRef::Known(found) => Some(found),
             TypeRef::UnknownType | TypeRef::UnknownNamespace => None,
         }
@@ -302,31 +289,14 @@ mod tests {
     }
 
     #[test]
-    fn a_namespace_ends_at_the_first_slash_or_the_last_pair_of_colons() {
-        for (name, namespace, last) in [
-            ("local/file", "local", "file"),
-            ("aws/ec2/vpc", "aws", "vpc"),
-            ("OS::Heat::Value", "OS::Heat", "Value"),
-            ("OS::Neutron::LBaaS::Pool", "OS::Neutron::LBaaS", "Pool"),
-            ("AWS::EC2::Instance", "AWS::EC2", "Instance"),
-            ("OS::Nova", "OS", "Nova"),
-            ("a::b/c::d", "a::b", "d"),
-            ("alone", "alone", "alone"),
-            ("", "", ""),
-        ] {
-            assert_eq!((Catalogs::namespace_of(name), Catalogs::last_name_of(name)), (namespace, last), "{name}");
-        }
-    }
-
-    #[test]
     fn types_are_found_by_names_with_colons() {
         let text = r#"{"format": 1, "namespace": ["OS::Shop", "OS::Shop::Far"],
             "resourceTypes": {"OS::Shop::Rack": {}, "OS::Shop::Far::Rack": {}}}"#;
         let (catalogs, twice) = Catalogs::new([Arc::new(read_catalog(text).unwrap())]);
         assert!(twice.is_empty());
-        assert!(matches!(catalogs.resource_type("OS::Shop::Far::Rack"), TypeRef::Known(_)));
-        assert!(matches!(catalogs.resource_type("OS::Shop::Till"), TypeRef::UnknownType));
-        assert!(matches!(catalogs.resource_type("OS::Shoe::Rack"), TypeRef::UnknownNamespace));
+        assert!(matches!(catalogs.resource_type(&"OS::Shop::Far::Rack".into()), TypeRef::Known(_)));
+        assert!(matches!(catalogs.resource_type(&"OS::Shop::Till".into()), TypeRef::UnknownType));
+        assert!(matches!(catalogs.resource_type(&"OS::Shoe::Rack".into()), TypeRef::UnknownNamespace));
         for (namespace, name) in [("OS::Shop", "OS::Shop"), ("OS::Shop", "OS::Shop::"), ("OS::Shop", "OS::Shop::A::B")]
         {
             let text = format!(r#"{{"format": 1, "namespace": "{namespace}", "resourceTypes": {{"{name}": {{}}}}}}"#);

@@ -108,13 +108,6 @@ impl Rate {
         // Timers have a resolution of a millisecond.
         (self.interval * count).max(Duration::from_millis(1))
     }
-
-    /// How a bucket is filled that has given something away: after how long, and how much is put back then.
-    pub fn refill(&self) -> (Duration, u32) {
-        let fits = SHORTEST.as_nanos() / self.interval.as_nanos().max(1);
-        let count = u32::try_from(fits).unwrap_or(u32::MAX).clamp(1, self.burst);
-        ((self.interval * count).max(Duration::from_millis(1)), count)
-    }
 }
 
 /// A rate limiter. Each call takes one token; tokens come back at a steady [`Rate`], up to its burst.

@@ -1,4 +1,4 @@
-//! Catalogues are read as they are meant, and what contradicts itself is refused at its place.
+//! Reading of catalogues, and contradictions in them.
 
 use blueprint::{Kind, ReplaceOrder, Type, Value};
 use provider::{FilterType, Side, read_catalog};
@@ -30,7 +30,7 @@ fn the_catalogue_of_the_simulated_cloud_is_read() {
     assert_eq!(read_catalog(EXAMPLES).unwrap().namespaces.len(), 2);
 }
 
-/// The error that a catalogue of one resource type gives, whose other parts are these.
+/// The error of a catalogue with one resource type with these parts.
 fn refused(more: &str, fields: &str) -> String {
     let text = format!(
         r#"{{"format": 1, "namespace": "x", {more} "resourceTypes": {{"x/a": {{"fields": {{"id": {{"kind": "string", "computed": true}}, {fields}}}}},
@@ -180,7 +180,7 @@ fn types_lie_in_the_namespace_and_name_existing_types() {
     }
 }
 
-/// The catalogue of a namespace of which only this is said.
+/// A catalogue with only these parts.
 fn paced(more: &str) -> Result<provider::Catalog, String> {
     read_catalog(&format!(r#"{{"format": 1, "namespace": "x"{more}}}"#)).map_err(|error| error.to_string())
 }
@@ -218,7 +218,7 @@ fn rate_limits_and_retry_policies_are_read() {
     ] {
         assert_eq!(paced(more).err().as_deref(), Some(wrong), "{more}");
     }
-    // A person's catalogue on top of another one adds what that one leaves open.
+    // A user's catalogue on top of another one adds missing values.
     let below = std::sync::Arc::new(plain);
     let merged = provider::overlay([below], &[std::sync::Arc::new(own)]);
     assert_eq!((merged[0].rate.map(|rate| rate.burst), merged[0].retries.transient.attempts), (Some(4), 8));

@@ -1,4 +1,4 @@
-//! The suite of transforms notices what breaks the contract.
+//! The conformance suite for transforms reports violations of the contract.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use provider::{
 const CATALOG: &str = r#"{"format": 1, "namespace": "made", "transforms": {"made-1": {"abstractTypes": {
     "made/thing": {"fields": {"name": {"kind": "string", "required": true}}}}}}}"#;
 
-/// A provider whose transform does this.
+/// A provider with this transform.
 struct Offers(Arc<Catalog>, Option<Does>);
 
 struct Does(fn(Document) -> Result<Document, TransformError>);
@@ -48,7 +48,7 @@ fn failures(does: Option<fn(Document) -> Result<Document, TransformError>>) -> V
     provider::conformance::transforms(&offers).now_or_never().expect("nothing waits")
 }
 
-/// Abstract resources become others by this.
+/// Replaces abstract resources by this.
 fn with(
     document: Document,
     make: impl Fn(&blueprint::Resource) -> blueprint::Resource,

@@ -1,4 +1,4 @@
-//! From a resource schema to a type, all the way: read, written in the compact form, opened, made.
+//! The whole path from a resource schema to a type: read, written in the compact form, opened, built.
 
 #[path = "../examples/aws_catalog/generate/mod.rs"]
 mod generate;
@@ -18,14 +18,14 @@ fn packed(schemas: Vec<Json>) -> PackedTypes {
     PackedTypes::new(Packed::open(Cow::Owned(bytes)).expect("it was just written"))
 }
 
-/// The type that a schema with these parts gives.
+/// The type of a schema with these parts.
 fn made(mut schema: Json) -> ResourceType {
     schema["typeName"] = json!("AWS::Sample::Thing");
     let types = packed(vec![schema]);
     (*types.resource_type("aws/sample/thing").expect("it was just written")).clone()
 }
 
-/// The field that a property gives, with some definitions at hand.
+/// The field of a property, with some definitions.
 fn field_with(property: Json, definitions: Json) -> Field {
     made(json!({"properties": {"Field": property}, "definitions": definitions})).schema.fields["field"].clone()
 }
@@ -124,7 +124,7 @@ fn tags_are_identified_by_their_key() {
 fn references_are_resolved() {
     let definitions = json!({"Outer": {"$ref": "#/definitions/Inner"}, "Inner": {"type": "string", "maxLength": 5}});
     let found = field_with(json!({"$ref": "#/definitions/Outer", "maxLength": 3}), definitions);
-    // What stands beside a reference goes first.
+    // Keywords next to a reference take precedence.
     assert_eq!((found.kind, found.constraint.max_length), (Kind::String, Some(3)));
     assert_eq!(field(json!({"$ref": "#/definitions/Nowhere"})).kind, Kind::Any);
 }
@@ -162,14 +162,14 @@ fn alternatives_of_several_types_are_a_union() {
     let found = field(json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}));
     let Kind::Union(branches) = &found.kind else { panic!("{found:?}") };
     assert_eq!(branches.len(), 2);
-    // Two forms of a text are a text; a document within the document is the way out of templates.
+    // Two forms of a text are a text. A document within the document is the alternative of templates.
     assert_eq!(
         field(json!({"oneOf": [{"type": "string", "pattern": "a"}, {"type": "string", "pattern": "b"}]})).kind,
         Kind::String
     );
     let found = field(json!({"oneOf": [{"type": "boolean"}, {"type": ["object", "string"], "format": "json"}]}));
     assert_eq!(found.kind, Kind::Boolean);
-    // Nothing is known of one of them, so anything may be right.
+    // One of them is unknown, so anything is accepted.
     assert_eq!(field(json!({"anyOf": [{"type": "string"}, {}]})).kind, Kind::Any);
 }
 
@@ -201,7 +201,7 @@ fn computed_fields() {
     let fields = &ty.schema.fields;
     assert_eq!(words(&fields["arn"]), ["computed"]);
     assert_eq!(words(&fields["status"]), ["computed", "changesOnUpdate"]);
-    // All of it is filled in, so there is nothing to write.
+    // All fields are computed, so there is nothing to write.
     assert_eq!(words(&fields["endpoint"]), ["computed", "changesOnUpdate"]);
     assert_eq!(words(at(&fields["rules"], &["*", "version"])), ["computed"]);
     assert_eq!(words(at(&fields["rules"], &["*", "name"])), ["required"]);
@@ -351,7 +351,7 @@ fn a_damaged_file_does_not_panic() {
     }
 }
 
-/// Opens a file and makes what is in it.
+/// Opens a file and builds its content.
 fn look(bytes: Vec<u8>) -> Option<()> {
     let types = PackedTypes::new(Packed::open(Cow::Owned(bytes)).ok()?);
     let names: Vec<String> = types.resource_type_names().map(str::to_owned).collect();

@@ -1,4 +1,4 @@
-//! The simulated cloud under the conformance suite, and what is particular to it.
+//! The simulated cloud: the conformance suite, and its own behaviour.
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first thing that is not as expected")]
 
@@ -149,7 +149,7 @@ async fn values_are_those_of_the_conformance_pack() {
     let again =
         apply(&fake, &call("s", "3"), Operation::Update, "test/record", Some(&id), r#"{"title": "u"}"#).await.unwrap();
     assert_eq!(again.fields.get("revision"), Some(&Value::Int(2)), "the same update counts once");
-    // The second thing at an address has another hash: the first of the pack's replacement cases.
+    // The second resource at an address has another hash: the first of the pack's replacement cases.
     create(&fake, "t", "4", "test/record", r#"{"title": "t", "zone": "a"}"#).await.unwrap();
     let first = create(&fake, "t", "5", "test/record", r#"{"title": "t", "zone": "b"}"#).await.unwrap().id;
     assert_eq!(world_thing_at(&fake, "t"), first, "the latest thing stands for its address");
@@ -423,7 +423,7 @@ async fn a_world_in_a_file_outlives_the_process() {
     assert_ne!(again.id, gone.id, "things made at an address are counted on");
     drop(fake);
 
-    // A line that was cut off is as if it had not been written, and is written over.
+    // A truncated line is ignored and overwritten.
     let whole = std::fs::read(&path).unwrap();
     std::fs::write(&path, &whole[..whole.len() - 5]).unwrap();
     let fake = fresh(&open());
@@ -499,7 +499,7 @@ async fn the_suite_reports_each_planted_bug() {
         (r#"{"at": "thing0", "kind": "slow", "checks": null}"#, "not stable after 100 questions"),
     ] {
         let world = SharedWorld::default();
-        // One provider for all calls: a fault is used up once.
+        // One provider for all calls, because a fault is used up once.
         let fake: Arc<dyn Provider> = Arc::new(with_faults(&world, &format!("[{fault}]")));
         let setup = Setup { documented: false, ..Setup::in_folder("/w") };
         let case = Case::new("test/data", json(r#"{"input": 1}"#)).changed(json(r#"{"input": 2}"#));

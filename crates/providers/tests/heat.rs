@@ -1,4 +1,4 @@
-//! The provider `OS::Heat` under its contract, and what each type promises beyond it.
+//! The provider `OS::Heat`: the conformance suite, and the behaviour of each type.
 
 #![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
 

@@ -1,4 +1,4 @@
-//! The provider `http` under its contract, against a small server on this machine.
+//! The provider `http`: the conformance suite and its behaviour, against a small local server.
 
 #![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
 
@@ -17,7 +17,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// What the server got.
+/// A request to the server.
 #[derive(Clone, Debug)]
 struct Got {
     method: String,
@@ -26,7 +26,7 @@ struct Got {
     body: String,
 }
 
-/// What the server answers: status, headers, body; nothing to say nothing at all.
+/// An answer of the server: status, headers, body. `None` for no answer.
 type Reply = Option<(u16, Vec<(String, String)>, Vec<u8>)>;
 
 fn reply(status: u16, body: &str) -> Reply {
@@ -37,7 +37,7 @@ fn redirect(status: u16, to: &str) -> Reply {
     Some((status, vec![("Location".into(), to.into())], Vec::new()))
 }
 
-/// A server that answers by a function and remembers what it got.
+/// A server that answers by a function and records its requests.
 #[derive(Clone)]
 struct Server {
     port: u16,
@@ -125,7 +125,7 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     let got = Got { method, path, headers, body: String::from_utf8_lossy(&body).into_owned() };
     all.lock().unwrap().push(got.clone());
     let Some((status, headers, body)) = answer(&got) else {
-        // Says nothing until the other side goes away.
+        // Sends nothing until the client closes the connection.
         let _ = stream.read(&mut [0; 1]).await;
         return;
     };
@@ -139,7 +139,7 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     let _ = stream.shutdown().await;
 }
 
-/// A service with items, as many are: `POST /items`, then `GET`, `PUT`, `DELETE /items/ID`.
+/// A service with items: `POST /items`, then `GET`, `PUT`, `DELETE /items/ID`.
 async fn items() -> Server {
     let items: Mutex<BTreeMap<usize, String>> = Mutex::default();
     let made = Mutex::new(0);
@@ -246,7 +246,7 @@ async fn rejected(spec: &[(&str, Value)]) -> Vec<String> {
     found.rejected.into_iter().map(|(field, _)| field).collect()
 }
 
-/// A spec for the service with items, with all four requests.
+/// A spec with all four requests to the service.
 fn item(server: &Server, name: &str) -> Value {
     let one = map(&[("url", "/items/{json.id}".into())]);
     map(&[
@@ -298,7 +298,7 @@ async fn the_four_requests_manage_a_resource() {
     assert_eq!(server.got()[2].headers["x-team"], "core");
     change(Operation::Delete, &second, &changed, &Value::Null).await.unwrap();
     assert!(matches!(read(&second, &changed.fields).await.unwrap(), ReadOutcome::Absent));
-    // What is gone already is taken away all the same.
+    // Deleting a missing item succeeds.
     change(Operation::Delete, &second, &changed, &Value::Null).await.unwrap();
     assert_eq!(
         server.lines(),
@@ -321,7 +321,7 @@ async fn unset_fields_are_not_sent() {
     assert_eq!(fields, made.fields);
     change(Operation::Delete, &first, &made, &Value::Null).await.unwrap();
     assert_eq!(server.lines(), ["POST /items"]);
-    // Without `update` it is made again.
+    // Without `update` it is created again.
     change(Operation::Update, &first, &made, &second).await.unwrap();
     assert_eq!(server.lines(), ["POST /items", "POST /items"]);
     assert!(matches!(read(&Value::Null, &Value::Null).await.unwrap(), ReadOutcome::Unknown));
@@ -442,7 +442,7 @@ async fn redirects_are_followed_to_a_limit() {
     assert_eq!(answer("/file").await, Err(ErrorKind::Permanent));
     assert_eq!(answer("/loop").await, Err(ErrorKind::Permanent));
     assert_eq!(server.lines().iter().filter(|line| line.ends_with("/loop")).count(), 6);
-    // A redirect that is expected is the answer.
+    // An expected redirect is the answer.
     let spec = map(&[("url", server.url("/302").into()), ("expectStatus", Value::list([302.into()]))]);
     assert_eq!(create(&spec).await.unwrap().fields.get("status"), Some(&Value::Int(302)));
 }
@@ -570,7 +570,7 @@ async fn a_document_is_fetched() {
 async fn only_trusted_servers_are_contacted() {
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned(), "127.0.0.1".to_owned()]).unwrap();
     let key = rustls::pki_types::PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
-    // With a provider named here: nothing may hang on what the process installed.
+    // With an explicit TLS provider, so that the test does not depend on what the process installed.
     let config = rustls::ServerConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap()
@@ -583,7 +583,7 @@ async fn only_trusted_servers_are_contacted() {
     assert_eq!(trusted.candidates[0].fields.get("body"), Some(&"hidden".into()));
     let spec = map(&[("url", url.clone()), ("caCertificatePem", made.cert.pem().into())]);
     assert_eq!(create(&spec).await.unwrap().fields.get("status"), Some(&Value::Int(200)));
-    // Another authority, and those of the machine, do not vouch for it.
+    // Neither another authority nor those of the machine signed its certificate.
     let other = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let error = fetch(&[("url", url.clone()), ("caCertificatePem", other.cert.pem().into())]).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Permanent, "{error}");

@@ -1,4 +1,4 @@
-//! The provider `local`: whose a thing is, what becomes of it when a run is killed, and what commands are given.
+//! The provider `local`: ownership of resources, interrupted runs, inputs of commands.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
@@ -32,7 +32,7 @@ impl World {
         World { folder: tempfile::tempdir().unwrap(), provider: provider() }
     }
 
-    /// The process was killed and another one goes on: nothing is known but what is in the state and in the folder.
+    /// Starts a new process after the old one was killed: only the state and the folder remain.
     fn restart(&mut self) {
         self.provider = provider();
     }
@@ -98,7 +98,7 @@ impl World {
         panic!("put off again and again")
     }
 
-    /// Looks for a create that was cut off.
+    /// Reads after an interrupted create.
     async fn found(&self, type_name: &str, inputs: &Value, private: &Value) -> Option<(String, Value, Value)> {
         let nothing = &Value::Null;
         let request = ReadRequest { type_name, id: None, inputs, outputs: nothing, private, token: Some("token") };
@@ -117,7 +117,7 @@ impl World {
     }
 }
 
-/// One of each type, all at `d/thing`.
+/// One resource of each type, all at `d/thing`.
 fn of_each_type() -> [(&'static str, Value); 4] {
     let path = || ("path", Value::from("d/thing"));
     [
@@ -202,13 +202,13 @@ async fn a_folder_created_for_a_file_belongs_to_the_resource_that_declares_it() 
     let mut world = World::new();
     let folder = spec([("path", "a/b".into()), ("mode", "0750".into())]);
     let file = spec([("path", "a/b/c/f".into()), ("content", "x".into())]);
-    // The file of the same run is faster.
+    // The create of the file in the same run comes first.
     let (of_folder, of_file) = (world.plan("local/directory", &folder).await, world.plan("local/file", &file).await);
     world.create("local/file", &file, &of_file.private).await.unwrap();
     let made = world.create("local/directory", &folder, &of_folder.private).await.unwrap();
     assert_eq!(made.fields.get("existed"), Some(&Value::Null));
     assert_eq!(fs::metadata(world.path("a/b")).unwrap().permissions().mode() & 0o777, 0o750);
-    // The run was killed before the folder's turn came: the file tells whose folders these are.
+    // The run was killed before the create of the folder. The record of the file says that it created the folders.
     world.restart();
     world.found("local/file", &file, &of_file.private).await.unwrap();
     assert!(!world.plan("local/directory", &folder).await.adopts);
@@ -240,7 +240,7 @@ async fn a_folder_and_its_files_may_be_created_and_deleted_in_any_order() {
         });
     }
     let mut made = under_way.join_all().await;
-    // Folders come before what is in them.
+    // Folders are deleted before their content.
     made.sort_by_key(|(type_name, ..)| *type_name);
     let mut under_way = JoinSet::new();
     for (type_name, inputs, made) in made {
@@ -289,7 +289,7 @@ async fn a_secret_can_be_passed_by_standard_input() {
     assert_eq!(fs::read_to_string(world.path("got")).unwrap(), "hunter2\n");
     let printed = world.printed(&[("command", "cat".into()), ("stdin", "said".into())]).await.unwrap();
     assert_eq!(printed, "said");
-    // A program that does not read its input is not waited for, however much there is.
+    // A program that does not read its input is not delayed, whatever the size of the input.
     let much = Value::from("x".repeat(1 << 20));
     let inputs = spec([("create", "true".into()), ("stdin", much)]);
     world.create("local/command", &inputs, &Value::Null).await.unwrap();

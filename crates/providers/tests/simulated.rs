@@ -1,4 +1,4 @@
-//! The simulation of every house catalogue under the contract, with specs that follow from the catalogue alone.
+//! The simulation of every built-in catalogue, with specs that are derived from the catalogue.
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first thing that is not as expected")]
 
@@ -40,7 +40,7 @@ fn spec(schema: &Schema) -> Value {
     Value::Map(Arc::new(required.map(|(name, field)| (name.clone(), smallest(field))).collect()))
 }
 
-/// The spec with a field more, or with another value, that needs no replacement; none if the type has no such field.
+/// The spec with one more field or another value that needs no replacement. `None` if the type has no such field.
 fn changed(schema: &Schema, spec: &Value) -> Option<Value> {
     let mut fields: Map = spec.as_map().unwrap().clone();
     let (name, field) = schema.fields.iter().find(|(name, field)| {

@@ -1,4 +1,4 @@
-//! The provider `time`: the suite of the contract, and what is particular to its types.
+//! The provider `time`: the conformance suite, and the behaviour of its types.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 

@@ -1,4 +1,4 @@
-//! The provider `tls` under its contract; keys and certificates are read back by others.
+//! The provider `tls`: the conformance suite, and checks with other programs.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test stops where something is not as it should be")]
 
@@ -66,7 +66,7 @@ fn text<'a>(fields: &'a Value, name: &str) -> &'a str {
     fields.get(name).and_then(Value::as_text).unwrap_or_else(|| panic!("no text in `{name}`"))
 }
 
-/// A key as it arrives elsewhere: marked secret.
+/// A private key as the engine passes it: marked secret.
 async fn key(algorithm: &str) -> Value {
     let fields = made("tls/private-key", &[("algorithm", algorithm.into())]).await;
     Value::from(text(&fields, "privateKeyPem")).secret()
@@ -106,7 +106,7 @@ async fn rejected(type_name: &str, entries: &[(&str, Value)]) -> Vec<String> {
     found.rejected.into_iter().map(|(field, _)| field).collect()
 }
 
-/// A program, unless it is missing: then the test says so and does without.
+/// The path of a program. If it is missing, the test reports that and skips the check.
 fn program(name: &str, arguments: &[&str]) -> Option<std::process::Output> {
     match Command::new(name).args(arguments).output() {
         Ok(output) => Some(output),
@@ -171,7 +171,7 @@ async fn keys_of_every_algorithm_are_read_by_other_programs() {
             let said = String::from_utf8_lossy(&output.stdout);
             assert!(said.contains(text(&fields, "fingerprintSha256")), "{algorithm}: {said}");
         }
-        // Without the public key beside it the private one alone must do.
+        // The private key must work without the file of the public key.
         std::fs::remove_file(path("key.pub")).unwrap();
         if let Some(output) = program("ssh-keygen", &["-y", "-f", &path("key")]) {
             let said = String::from_utf8_lossy(&output.stdout);
@@ -291,7 +291,7 @@ async fn a_chain_verifies_for_every_key_algorithm() {
 #[tokio::test]
 async fn the_signer_decides_what_a_certificate_is_for() {
     let (ca_key, ca) = authority("ecdsa-p256").await;
-    // A request that asks to become an authority, made with another tool.
+    // A request to become an authority, made with another tool.
     let mut wish = rcgen::CertificateParams::default();
     wish.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
     let wish = wish.serialize_request(&rcgen::KeyPair::generate().unwrap()).unwrap().pem().unwrap();
@@ -308,7 +308,7 @@ async fn the_signer_decides_what_a_certificate_is_for() {
 async fn requests_of_openssl_are_signed() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    // A key on one curve, a signature with the digest of another: the key must stay what it is.
+    // A key on one curve and a signature with the digest of another: the key must stay unchanged.
     let arguments = [
         "req",
         "-new",
@@ -362,7 +362,7 @@ async fn only_a_certificate_close_to_its_end_is_expired() {
     }
 }
 
-/// A type, a spec that is refused, and the field at fault.
+/// A type, a refused spec, and the field at fault.
 type Refusal<'a> = (&'a str, Vec<(&'a str, Value)>, &'a str);
 
 #[tokio::test]
@@ -433,7 +433,7 @@ async fn an_authority_needs_a_ca_certificate_with_its_own_key() {
     assert_eq!(field(&ca, &leaf_key, NOW).await, Err(Some("caPrivateKeyPem".into())));
     assert_eq!(field(&ca, &ca_key, NOW + YEAR + 1).await, Err(Some("caCertificatePem".into())));
     assert_eq!(field(&ca, &ca_key, NOW).await, Ok(0));
-    // It would outlast its authority.
+    // It would outlast the certificate of its authority.
     assert_eq!(field(&ca, &ca_key, NOW + 1).await, Ok(1));
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use blueprint::wire::Document;
-use blueprint::{Address, IndexMap, Name, Value};
+use blueprint::{Address, IndexMap, Name, TypeId, Value};
 use provider::{
     BoxFuture, Call, Catalogs, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched, PlanRequest, Planned,
     Preflight, PreflightRequest, Progress, Provider, ProviderError, ReadOutcome, ReadRequest, Recalled, TransformError,
@@ -138,7 +138,7 @@ impl Shell {
     pub(crate) fn call_of(
         &self,
         address: &Address,
-        type_name: &str,
+        package: &str,
         token: Name,
         progress: Progress,
         folder: &str,
@@ -151,34 +151,39 @@ impl Shell {
             cancel: self.cancel.clone(),
             root: self.root.clone(),
             folder: if folder.is_empty() { self.root.clone() } else { self.root.join(folder) },
-            settings: self.settings_of(type_name),
+            settings: self.settings_of(package),
             now: self.clock.now(),
             progress,
         }
     }
 
-    /// The settings of a type's namespace.
-    pub(crate) fn settings_of(&self, type_name: &str) -> Value {
+    /// The settings of a package: a map, or null.
+    pub(crate) fn settings_of(&self, package: &str) -> Value {
         if self.settings.is_empty() {
             return Value::Null;
         }
-        self.settings.get(Catalogs::namespace_of(type_name)).cloned().unwrap_or_default()
+        self.settings.get(package).cloned().unwrap_or_default()
     }
 
-    pub(crate) fn provider_of(&self, type_name: &str) -> Result<&Arc<dyn Provider>, ProviderError> {
-        let namespace = Catalogs::namespace_of(type_name);
-        self.providers.get(namespace).ok_or_else(|| {
+    /// The provider of a type.
+    pub(crate) fn provider_of(&self, type_name: &TypeId) -> Result<&Arc<dyn Provider>, ProviderError> {
+        self.provider_for(type_name.package_name(), type_name)
+    }
+
+    /// The provider of a package, for a type or for the package itself.
+    fn provider_for(&self, package: &str, what: &str) -> Result<&Arc<dyn Provider>, ProviderError> {
+        self.providers.get(package).ok_or_else(|| {
             ProviderError::new(
                 ErrorKind::Document,
-                format!("there is no provider for `{namespace}`, so `{type_name}` cannot be managed"),
+                format!("there is no provider for `{package}`, so `{what}` cannot be managed"),
             )
         })
     }
 
     /// A call that answers a question; nobody hears of its progress.
-    fn quiet(&self, address: &Address, type_name: &str, folder: &str) -> Call {
+    fn quiet(&self, address: &Address, package: &str, folder: &str) -> Call {
         static NOBODY: LazyLock<Progress> = LazyLock::new(|| Arc::new(|_| {}));
-        let call = self.call_of(address, type_name, Name::default(), NOBODY.clone(), folder);
+        let call = self.call_of(address, package, Name::default(), NOBODY.clone(), folder);
         Call { deadline: Some(ANSWERED_WITHIN), ..call }
     }
 }
@@ -211,22 +216,23 @@ impl World for Shell {
             let old = std::iter::successors(Some(record), |record| record.deposed.as_deref());
             old.chain(record.attempt.as_deref())
         }
-        let recorded = snapshot.records.values().flat_map(|record| halves(record)).map(|record| Recalled {
-            type_name: &record.type_name,
-            id: Some(record.id.as_ref()).filter(|id| !id.is_empty()),
-            inputs: &record.inputs,
-            private: &record.private,
-        });
-        let creates = snapshot.open.values().map(|open| &open.intent).filter(|intent| intent.op == StatusOp::Create);
-        let creates = creates.map(|intent| Recalled {
-            type_name: &intent.type_name,
-            id: None,
-            inputs: &intent.inputs,
-            private: &intent.private,
-        });
         let mut things: IndexMap<&str, Vec<Recalled<'_>>> = IndexMap::default();
-        for thing in recorded.chain(creates) {
-            things.entry(Catalogs::namespace_of(thing.type_name)).or_default().push(thing);
+        for record in snapshot.records.values().flat_map(|record| halves(record)) {
+            things.entry(record.type_name.package_name()).or_default().push(Recalled {
+                type_name: &record.type_name,
+                id: Some(record.id.as_ref()).filter(|id| !id.is_empty()),
+                inputs: &record.inputs,
+                private: &record.private,
+            });
+        }
+        let creates = snapshot.open.values().map(|open| &open.intent).filter(|intent| intent.op == StatusOp::Create);
+        for intent in creates {
+            things.entry(intent.type_name.package_name()).or_default().push(Recalled {
+                type_name: &intent.type_name,
+                id: None,
+                inputs: &intent.inputs,
+                private: &intent.private,
+            });
         }
         for (namespace, things) in things {
             if let Some(provider) = self.providers.get(namespace) {
@@ -243,8 +249,8 @@ impl World for Shell {
         self.working_directory.clone()
     }
 
-    fn manages(&self, type_name: &str) -> bool {
-        self.providers.contains_key(Catalogs::namespace_of(type_name))
+    fn manages(&self, type_name: &TypeId) -> bool {
+        self.providers.contains_key(type_name.package_name())
     }
 
     fn file<'a>(&'a self, folder: &'a str, path: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
@@ -299,12 +305,12 @@ impl World for Shell {
     fn check<'a>(
         &'a self,
         address: &'a Address,
-        type_name: &'a str,
+        type_name: &'a TypeId,
         spec: &'a Value,
         folder: &'a str,
     ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
         Box::pin(async move {
-            let call = self.quiet(address, type_name, folder);
+            let call = self.quiet(address, type_name.package_name(), folder);
             let secrets = Secrets::of(&self.known, [spec, &call.settings]);
             let checked = self.provider_of(type_name)?.check(&call, CheckRequest { type_name, spec }).await;
             checked.map(|checked| secrets.checked(checked)).map_err(|error| secrets.refused(error))
@@ -313,7 +319,7 @@ impl World for Shell {
 
     fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
-            let call = self.quiet(question.address, question.type_name, question.folder);
+            let call = self.quiet(question.address, question.type_name.package_name(), question.folder);
             let request = ReadRequest {
                 type_name: question.type_name,
                 id: question.id,
@@ -329,7 +335,7 @@ impl World for Shell {
 
     fn plan<'a>(&'a self, question: PlanQuestion<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         Box::pin(async move {
-            let call = self.quiet(question.address, question.type_name, question.folder);
+            let call = self.quiet(question.address, question.type_name.package_name(), question.folder);
             let request = PlanRequest {
                 type_name: question.type_name,
                 prior_inputs: question.prior_inputs,
@@ -345,7 +351,7 @@ impl World for Shell {
 
     fn preflight<'a>(&'a self, question: PreflightQuestion<'a>) -> BoxFuture<'a, Result<Preflight, ProviderError>> {
         Box::pin(async move {
-            let call = self.quiet(question.address, question.type_name, question.folder);
+            let call = self.quiet(question.address, question.type_name.package_name(), question.folder);
             let secrets = Secrets::of(&self.known, [question.prior_inputs, question.desired, &call.settings]);
             let request = PreflightRequest {
                 operation: question.operation,
@@ -366,13 +372,13 @@ impl World for Shell {
 
     fn fetch<'a>(
         &'a self,
-        type_name: &'a str,
+        type_name: &'a TypeId,
         filters: &'a [(Name, Name, Value)],
         annotations: &'a Value,
         folder: &'a str,
     ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         Box::pin(async move {
-            let call = self.quiet(&Address::root("data"), type_name, folder);
+            let call = self.quiet(&Address::root("data"), type_name.package_name(), folder);
             let secrets =
                 Secrets::of(&self.known, filters.iter().map(|filter| &filter.2).chain([annotations, &call.settings]));
             let fetched =
@@ -390,7 +396,7 @@ impl World for Shell {
         Box::pin(async move {
             let call = self.quiet(&Address::root("function"), namespace, "");
             let secrets = Secrets::of(&self.known, arguments.iter().chain([&call.settings]));
-            let answer = self.provider_of(namespace)?.call(&call, function, arguments).await;
+            let answer = self.provider_for(namespace, namespace)?.call(&call, function, arguments).await;
             answer.map_err(|error| secrets.refused(error))
         })
     }

@@ -1,9 +1,9 @@
-//! What every source must do.
+//! The conformance suite for sources.
 //!
-//! [`source`] runs all cases on places that the caller makes, and says what failed; a source is right when it says
-//! nothing. Times are told and nothing is drawn at random, so a failure comes again.
+//! [`source`] runs all cases on places that the caller creates, and returns the failures. Time limits are fixed and
+//! nothing is random, so failures are reproducible.
 //!
-//! Not here: what only one kind of place can suffer (links in a circle, redirects, wrong credentials).
+//! Not here: problems of a single kind (cyclic links, redirects, wrong credentials).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,46 +14,46 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{BoxFuture, DISK, Digest, Kind, Limits, Location, Request, Source, SourceError, Sources};
 
-/// An empty place of one kind, with a hand that fills it.
+/// An empty place of one kind that can be filled.
 pub trait Place {
     /// The source under test.
     fn source(&self) -> Arc<dyn Source>;
 
-    /// Asks for a path at the top of the place, as a document that lies elsewhere would.
+    /// A request for a path at the top of the place, from a document elsewhere.
     fn request(&self, path: &str) -> Request;
 
-    /// Puts a document at a path below the top, in place of what was there.
+    /// Stores a document at a path below the top, and replaces an existing one.
     fn put<'a>(&'a self, path: &'a str, bytes: &'a [u8]) -> BoxFuture<'a, ()>;
 
-    /// Makes what is at a path come later than anybody waits; whether that can be done.
+    /// Makes a path answer later than any time limit. Returns whether that is possible.
     fn stall(&self, path: &str) -> bool;
 }
 
-type Case = for<'p> fn(&'p Hand) -> LocalBoxFuture<'p, Result<(), Failed>>;
+type Case = for<'p> fn(&'p Harness) -> LocalBoxFuture<'p, Result<(), Failed>>;
 
 const CASES: &[(&str, Case)] = &[
-    ("the kind describes itself", |hand| Box::pin(described(hand))),
-    ("a document comes back as it is", |hand| Box::pin(whole(hand))),
-    ("names may have any letters", |hand| Box::pin(names(hand))),
-    ("a location has one spelling", |hand| Box::pin(spelling(hand))),
-    ("a relative path begins at the including document", |hand| Box::pin(relative(hand))),
-    ("what is not there is said to be not there", |hand| Box::pin(absent(hand))),
-    ("no more is taken than allowed", |hand| Box::pin(limits(hand))),
-    ("keys are checked", |hand| Box::pin(keys(hand))),
-    ("a checksum pins the content", |hand| Box::pin(checksum(hand))),
-    ("what has changed is seen", |hand| Box::pin(changed(hand))),
-    ("a web page is no document", |hand| Box::pin(page(hand))),
-    ("many are read at the same time", |hand| Box::pin(many(hand))),
-    ("no path leads out of the place", |hand| Box::pin(outside(hand))),
-    ("odd paths are answered", |hand| Box::pin(odd(hand))),
-    ("nobody waits longer than told", |hand| Box::pin(patience(hand))),
+    ("the kind describes itself", |harness| Box::pin(described(harness))),
+    ("a document comes back as it is", |harness| Box::pin(whole(harness))),
+    ("names may have any letters", |harness| Box::pin(names(harness))),
+    ("a location has one spelling", |harness| Box::pin(spelling(harness))),
+    ("a relative path begins at the including document", |harness| Box::pin(relative(harness))),
+    ("a missing document is reported", |harness| Box::pin(absent(harness))),
+    ("the size limit is kept", |harness| Box::pin(limits(harness))),
+    ("keys are checked", |harness| Box::pin(keys(harness))),
+    ("a checksum pins the content", |harness| Box::pin(checksum(harness))),
+    ("a changed document is read", |harness| Box::pin(changed(harness))),
+    ("a web page is no document", |harness| Box::pin(page(harness))),
+    ("many documents are read concurrently", |harness| Box::pin(many(harness))),
+    ("no path leads out of the place", |harness| Box::pin(outside(harness))),
+    ("unusual paths are handled", |harness| Box::pin(odd(harness))),
+    ("time limits and cancellation are kept", |harness| Box::pin(time_limits(harness))),
 ];
 
-/// Runs every case, each on a place of its own from `make`. Returns what failed; nothing if all is well.
+/// Runs every case, each on a new place from `make`. Returns one message per failure; empty on success.
 pub async fn source(make: &dyn Fn() -> Box<dyn Place>) -> Vec<String> {
     let mut failures = Vec::new();
     for (name, case) in CASES {
-        if let Err(Failed(what)) = case(&Hand::of(make())).await {
+        if let Err(Failed(what)) = case(&Harness::of(make())).await {
             failures.push(format!("{name}: {what}"));
         }
     }
@@ -96,17 +96,17 @@ macro_rules! check_err {
 }
 
 /// A place, and its source among others.
-struct Hand {
+struct Harness {
     place: Box<dyn Place>,
     sources: Sources,
     kind: &'static Kind,
 }
 
-impl Hand {
-    fn of(place: Box<dyn Place>) -> Hand {
+impl Harness {
+    fn of(place: Box<dyn Place>) -> Harness {
         let source = place.source();
         let kind = source.kind();
-        Hand { place, sources: Sources::new([source]), kind }
+        Harness { place, sources: Sources::new([source]), kind }
     }
 
     async fn locate(&self, request: &Request) -> Result<Location, SourceError> {
@@ -126,37 +126,37 @@ fn usual() -> Limits {
     Limits::document(CancellationToken::new())
 }
 
-async fn described(hand: &Hand) -> Result<(), Failed> {
-    let kind = hand.kind;
+async fn described(harness: &Harness) -> Result<(), Failed> {
+    let kind = harness.kind;
     check!(!kind.name.is_empty() && kind.about.ends_with('.'), "the kind `{}` says nothing of itself", kind.name);
     for (at, key) in kind.keys.iter().enumerate() {
         check!(!key.name.is_empty() && key.about.ends_with('.'), "the key `{}` says nothing of itself", key.name);
         check!(!matches!(key.name, "sourceType" | "checksum"), "`{}` is a key of every kind", key.name);
         check!(kind.keys[..at].iter().all(|other| other.name != key.name), "the key `{}` is there twice", key.name);
     }
-    let listed = hand.sources.kinds().any(|one| one == kind);
+    let listed = harness.sources.kinds().any(|one| one == kind);
     check_eq!(listed, kind.name != DISK, "whether a document can name it");
     Ok(())
 }
 
-async fn whole(hand: &Hand) -> Result<(), Failed> {
+async fn whole(harness: &Harness) -> Result<(), Failed> {
     let all: Vec<u8> = (0..=255).cycle().take(100_000).collect();
     for (path, bytes) in [("a.yaml", &all[..]), ("folder/of/b.yaml", b"version: 2023-04-20\n"), ("empty.yaml", b"")] {
-        hand.place.put(path, bytes).await;
-        let document = hand.sources.read(&hand.place.request(path), &usual()).await?;
+        harness.place.put(path, bytes).await;
+        let document = harness.sources.read(&harness.place.request(path), &usual()).await?;
         check!(&*document.bytes == bytes, "{path} came back with {} bytes, or others", document.bytes.len());
         check_eq!(document.digest, Digest::of(bytes), "the digest");
-        check_eq!(document.location, hand.location(path).await?, "the location of what was read");
+        check_eq!(document.location, harness.location(path).await?, "the location of what was read");
     }
     Ok(())
 }
 
-async fn names(hand: &Hand) -> Result<(), Failed> {
+async fn names(harness: &Harness) -> Result<(), Failed> {
     for path in ["with space.yaml", "größe/日本.yaml", "a+b=c&d@e,f.yaml", "(x)'[y]~.yaml", "per%cent.yaml", "c:d.yaml"]
     {
-        let written = if hand.kind.name == "https" { path.replace('%', "%25") } else { path.to_owned() };
-        hand.place.put(path, path.as_bytes()).await;
-        match hand.bytes(&written).await {
+        let written = if harness.kind.name == "https" { path.replace('%', "%25") } else { path.to_owned() };
+        harness.place.put(path, path.as_bytes()).await;
+        match harness.bytes(&written).await {
             Ok(bytes) => check_eq!(&*bytes, path.as_bytes(), path),
             Err(error) => check!(false, "{path}: {error}"),
         }
@@ -164,56 +164,60 @@ async fn names(hand: &Hand) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn spelling(hand: &Hand) -> Result<(), Failed> {
+async fn spelling(harness: &Harness) -> Result<(), Failed> {
     for path in ["a/c.yaml", "a/b/d.yaml", "a/b/c/e.yaml"] {
-        hand.place.put(path, b"x: 1").await;
+        harness.place.put(path, b"x: 1").await;
     }
-    let location = hand.location("a/c.yaml").await?;
-    check_eq!(&**location.kind(), hand.kind.name, "the kind of a location");
+    let location = harness.location("a/c.yaml").await?;
+    check_eq!(&**location.kind(), harness.kind.name, "the kind of a location");
     for path in ["./a/c.yaml", "a/./c.yaml", "a/b/../c.yaml", "a/b/c/../../c.yaml"] {
-        check_eq!(hand.location(path).await?, location, path);
+        check_eq!(harness.location(path).await?, location, path);
     }
-    check!(hand.location("a/b/d.yaml").await? != location, "two documents have one location");
-    // Kept and read back.
+    check!(harness.location("a/b/d.yaml").await? != location, "two documents have one location");
+    // Stored and read back.
     let again = Location::new(location.kind().clone(), location.identity().clone());
-    check_eq!(&*hand.sources.fetch(again, None, &usual()).await?.bytes, b"x: 1", "what is at a location that was kept");
+    check_eq!(
+        &*harness.sources.fetch(again, None, &usual()).await?.bytes,
+        b"x: 1",
+        "what is at a location that was kept"
+    );
     Ok(())
 }
 
-async fn relative(hand: &Hand) -> Result<(), Failed> {
+async fn relative(harness: &Harness) -> Result<(), Failed> {
     for path in ["a/b/main.yaml", "a/b/c.yaml", "a/d.yaml", "e.yaml", "a/b/f/g.yaml"] {
-        hand.place.put(path, path.as_bytes()).await;
+        harness.place.put(path, path.as_bytes()).await;
     }
-    let main = hand.location("a/b/main.yaml").await?;
+    let main = harness.location("a/b/main.yaml").await?;
     for (path, wanted) in
         [("c.yaml", "a/b/c.yaml"), ("../d.yaml", "a/d.yaml"), ("../../e.yaml", "e.yaml"), ("f/g.yaml", "a/b/f/g.yaml")]
     {
         let request = Request::path(Some(main.clone()), path);
-        let document = hand.sources.read(&request, &usual()).await?;
+        let document = harness.sources.read(&request, &usual()).await?;
         check_eq!(&*document.bytes, wanted.as_bytes(), path);
-        check_eq!(document.location, hand.location(wanted).await?, path);
-        // With its keys written it begins at the top.
-        if !hand.kind.keys.is_empty() {
-            let request = Request { from: Some(main.clone()), ..hand.place.request(wanted) };
-            check_eq!(hand.locate(&request).await?, document.location, "a path with keys");
+        check_eq!(document.location, harness.location(wanted).await?, path);
+        // With its keys the path begins at the top.
+        if !harness.kind.keys.is_empty() {
+            let request = Request { from: Some(main.clone()), ..harness.place.request(wanted) };
+            check_eq!(harness.locate(&request).await?, document.location, "a path with keys");
         }
     }
     Ok(())
 }
 
-async fn absent(hand: &Hand) -> Result<(), Failed> {
-    hand.place.put("a.yaml", b"x: 1").await;
+async fn absent(harness: &Harness) -> Result<(), Failed> {
+    harness.place.put("a.yaml", b"x: 1").await;
     for path in ["b.yaml", "no/folder/c.yaml", "a.yaml.bak", "A.yaml"] {
-        check_err!(hand.bytes(path).await, SourceError::NotThere { .. }, path);
+        check_err!(harness.bytes(path).await, SourceError::NotThere { .. }, path);
     }
     Ok(())
 }
 
-async fn limits(hand: &Hand) -> Result<(), Failed> {
-    hand.place.put("a.yaml", &[b'#'; 5000]).await;
+async fn limits(harness: &Harness) -> Result<(), Failed> {
+    harness.place.put("a.yaml", &[b'#'; 5000]).await;
     for bytes in [5000, 4999, 1, 0] {
         let limits = Limits { bytes, ..usual() };
-        let read = hand.sources.read(&hand.place.request("a.yaml"), &limits).await;
+        let read = harness.sources.read(&harness.place.request("a.yaml"), &limits).await;
         if bytes == 5000 {
             check_eq!(read?.bytes.len(), 5000, "what is as long as allowed");
         } else {
@@ -223,91 +227,91 @@ async fn limits(hand: &Hand) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn keys(hand: &Hand) -> Result<(), Failed> {
-    hand.place.put("a.yaml", b"x: 1").await;
-    let request = hand.place.request("a.yaml");
+async fn keys(harness: &Harness) -> Result<(), Failed> {
+    harness.place.put("a.yaml", b"x: 1").await;
+    let request = harness.place.request("a.yaml");
     let at = |result: Result<Location, SourceError>| match result {
         Err(SourceError::Settings { key, .. }) => key,
         other => format!("{other:?}"),
     };
-    check_eq!(at(hand.locate(&Request { path: "".into(), ..request.clone() }).await), "path", "an empty path");
-    for key in hand.kind.required() {
+    check_eq!(at(harness.locate(&Request { path: "".into(), ..request.clone() }).await), "path", "an empty path");
+    for key in harness.kind.required() {
         let without = request.keys.iter().filter(|(name, _)| &**name != key).cloned().collect();
-        check_eq!(at(hand.locate(&Request { keys: without, ..request.clone() }).await), key, "a missing key");
+        check_eq!(at(harness.locate(&Request { keys: without, ..request.clone() }).await), key, "a missing key");
         let emptied =
             |(name, value): &(Name, Name)| (name.clone(), if &**name == key { "".into() } else { value.clone() });
         let emptied = request.keys.iter().map(emptied).collect();
-        check_eq!(at(hand.locate(&Request { keys: emptied, ..request.clone() }).await), key, "an empty key");
+        check_eq!(at(harness.locate(&Request { keys: emptied, ..request.clone() }).await), key, "an empty key");
     }
     let mut more = request.keys.clone();
     more.push(("nonsense".into(), "1".into()));
-    check_eq!(at(hand.locate(&Request { keys: more, ..request.clone() }).await), "nonsense", "an unknown key");
+    check_eq!(at(harness.locate(&Request { keys: more, ..request.clone() }).await), "nonsense", "an unknown key");
     for kind in ["nonsense", DISK, ""] {
         let unknown = Request { kind: Some(kind.into()), ..request.clone() };
-        check_err!(hand.locate(&unknown).await, SourceError::UnknownKind { .. }, format!("the kind `{kind}`"));
+        check_err!(harness.locate(&unknown).await, SourceError::UnknownKind { .. }, format!("the kind `{kind}`"));
     }
     Ok(())
 }
 
-async fn checksum(hand: &Hand) -> Result<(), Failed> {
-    hand.place.put("a.yaml", b"x: 1").await;
-    let pinned = |checksum: &str| Request { checksum: Some(checksum.into()), ..hand.place.request("a.yaml") };
+async fn checksum(harness: &Harness) -> Result<(), Failed> {
+    harness.place.put("a.yaml", b"x: 1").await;
+    let pinned = |checksum: &str| Request { checksum: Some(checksum.into()), ..harness.place.request("a.yaml") };
     let right = Digest::of(b"x: 1");
     for _ in 0..2 {
-        let document = hand.sources.read(&pinned(&right.to_string()), &usual()).await?;
+        let document = harness.sources.read(&pinned(&right.to_string()), &usual()).await?;
         check_eq!(document.digest, right, "the digest of what is pinned");
     }
     let wrong = Digest::of(b"x: 2");
-    match hand.sources.read(&pinned(&wrong.to_string()), &usual()).await {
+    match harness.sources.read(&pinned(&wrong.to_string()), &usual()).await {
         Err(SourceError::Checksum { expected, found }) => check_eq!((expected, found), (wrong, right), "the checksums"),
         other => check!(false, "another content is pinned: {other:?}"),
     }
     for text in ["", "sha256:", "md5:0", "x"] {
-        check_err!(hand.locate(&pinned(text)).await, SourceError::Settings { .. }, format!("the checksum `{text}`"));
+        check_err!(harness.locate(&pinned(text)).await, SourceError::Settings { .. }, format!("the checksum `{text}`"));
     }
     Ok(())
 }
 
-async fn changed(hand: &Hand) -> Result<(), Failed> {
+async fn changed(harness: &Harness) -> Result<(), Failed> {
     for text in ["x: 1", "x: 2", "x: 2", "x: 1"] {
-        hand.place.put("a.yaml", text.as_bytes()).await;
-        check_eq!(&*hand.bytes("a.yaml").await?, text.as_bytes(), "what was put there last");
+        harness.place.put("a.yaml", text.as_bytes()).await;
+        check_eq!(&*harness.bytes("a.yaml").await?, text.as_bytes(), "what was put there last");
     }
     Ok(())
 }
 
-async fn page(hand: &Hand) -> Result<(), Failed> {
+async fn page(harness: &Harness) -> Result<(), Failed> {
     let page = b"<!doctype html><title>Sign in</title>";
-    hand.place.put("a.yaml", page).await;
-    check_err!(hand.bytes("a.yaml").await, SourceError::NotDocument { .. }, "a page");
+    harness.place.put("a.yaml", page).await;
+    check_err!(harness.bytes("a.yaml").await, SourceError::NotDocument { .. }, "a page");
     let limits = Limits::file(CancellationToken::new());
-    let file = hand.sources.read(&hand.place.request("a.yaml"), &limits).await?;
+    let file = harness.sources.read(&harness.place.request("a.yaml"), &limits).await?;
     check_eq!(&*file.bytes, page, "a page where any file will do");
     Ok(())
 }
 
-async fn many(hand: &Hand) -> Result<(), Failed> {
+async fn many(harness: &Harness) -> Result<(), Failed> {
     let paths: Vec<String> = (0..12).map(|number| format!("many/{number}.yaml")).collect();
     for path in &paths {
-        hand.place.put(path, path.as_bytes()).await;
+        harness.place.put(path, path.as_bytes()).await;
     }
-    let read = join_all(paths.iter().map(|path| hand.bytes(path))).await;
+    let read = join_all(paths.iter().map(|path| harness.bytes(path))).await;
     for (path, bytes) in paths.iter().zip(read) {
         check_eq!(&*bytes?, path.as_bytes(), "one of many");
     }
     Ok(())
 }
 
-async fn outside(hand: &Hand) -> Result<(), Failed> {
-    if hand.kind.name == DISK {
+async fn outside(harness: &Harness) -> Result<(), Failed> {
+    if harness.kind.name == DISK {
         return Ok(());
     }
-    hand.place.put("a/main.yaml", b"x: 1").await;
-    let main = hand.location("a/main.yaml").await?;
+    harness.place.put("a/main.yaml", b"x: 1").await;
+    let main = harness.location("a/main.yaml").await?;
     for path in ["/etc/passwd", "../../../../../../etc/passwd", "file:///etc/passwd", "disk:///etc/passwd", "~/x", "-"]
     {
-        match hand.locate(&Request::path(Some(main.clone()), path)).await {
-            Ok(location) => check_eq!(&**location.kind(), hand.kind.name, path),
+        match harness.locate(&Request::path(Some(main.clone()), path)).await {
+            Ok(location) => check_eq!(&**location.kind(), harness.kind.name, path),
             Err(SourceError::Settings { .. }) => {}
             Err(other) => check!(false, "{path}: refused as `{other}`"),
         }
@@ -315,9 +319,9 @@ async fn outside(hand: &Hand) -> Result<(), Failed> {
     Ok(())
 }
 
-async fn odd(hand: &Hand) -> Result<(), Failed> {
-    hand.place.put("main.yaml", b"x: 1").await;
-    let main = hand.location("main.yaml").await?;
+async fn odd(harness: &Harness) -> Result<(), Failed> {
+    harness.place.put("main.yaml", b"x: 1").await;
+    let main = harness.location("main.yaml").await?;
     let long = "x/".repeat(3000);
     let deep = "../".repeat(3000);
     let paths = [
@@ -371,26 +375,26 @@ async fn odd(hand: &Hand) -> Result<(), Failed> {
         &deep,
     ];
     for path in paths {
-        for request in [hand.place.request(path), Request::path(Some(main.clone()), path)] {
-            let first = hand.locate(&request).await;
-            check_eq!(hand.locate(&request).await, first, format!("{path:?}, asked again"));
+        for request in [harness.place.request(path), Request::path(Some(main.clone()), path)] {
+            let first = harness.locate(&request).await;
+            check_eq!(harness.locate(&request).await, first, format!("{path:?}, asked again"));
             let Ok(location) = first else { continue };
-            let read = hand.sources.fetch(location.clone(), None, &usual()).await;
+            let read = harness.sources.fetch(location.clone(), None, &usual()).await;
             check!(read.is_err() || location == main, "something is at {path:?}: `{location}`");
         }
     }
     Ok(())
 }
 
-async fn patience(hand: &Hand) -> Result<(), Failed> {
-    hand.place.put("a.yaml", b"x: 1").await;
+async fn time_limits(harness: &Harness) -> Result<(), Failed> {
+    harness.place.put("a.yaml", b"x: 1").await;
     let cancel = CancellationToken::new();
     cancel.cancel();
-    let cancelled = hand.sources.read(&hand.place.request("a.yaml"), &Limits::document(cancel)).await;
+    let cancelled = harness.sources.read(&harness.place.request("a.yaml"), &Limits::document(cancel)).await;
     check_err!(cancelled, SourceError::Cancelled, "a cancelled read");
-    if hand.place.stall("a.yaml") {
+    if harness.place.stall("a.yaml") {
         let limits = Limits { time: Duration::from_millis(200), ..usual() };
-        let late = hand.sources.read(&hand.place.request("a.yaml"), &limits).await;
+        let late = harness.sources.read(&harness.place.request("a.yaml"), &limits).await;
         check_err!(late, SourceError::TimedOut { .. }, "a place that does not answer");
     }
     Ok(())

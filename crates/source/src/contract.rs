@@ -1,4 +1,4 @@
-//! The trait, and the data that goes in and out of it. Read from top to bottom.
+//! The trait, and the requests and answers of its calls. Read from top to bottom.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,25 +11,25 @@ use crate::{Digest, Location, SourceError};
 /// A future that may be sent to another thread.
 pub type BoxFuture<'a, T> = futures::future::BoxFuture<'a, T>;
 
-/// A kind of place, as data: what checks, pages and messages are made from.
+/// A kind of source, as data: checks, pages and messages are derived from it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// What `metadata.sourceType` calls it; [`DISK`](crate::DISK) is never written.
+    /// Its name in `metadata.sourceType`. [`DISK`](crate::DISK) is never written.
     pub name: &'static str,
     /// One sentence for people.
     pub about: &'static str,
-    /// Schemes of addresses that lead there, without `://`.
+    /// Schemes of its addresses, without `://`.
     pub schemes: &'static [&'static str],
-    /// The keys beside `sourceType`; `checksum` may always stand there and is not among them.
+    /// Its keys besides `sourceType` and `checksum`.
     pub keys: &'static [Key],
 }
 
-/// A key of a kind of place.
+/// A key of a kind of source.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Key {
     /// Its name.
     pub name: &'static str,
-    /// Whether it must be written.
+    /// Whether the content must be a document: an HTML or XML page is [`SourceError::NotDocument`] then.
     pub required: bool,
     /// One sentence for people.
     pub about: &'static str,
@@ -41,62 +41,61 @@ impl Kind {
         self.keys.iter().find(|key| key.name == name)
     }
 
-    /// Names of the keys that must be written.
+    /// Names of the required keys.
     pub fn required(&self) -> impl Iterator<Item = &'static str> {
         self.keys.iter().filter(|key| key.required).map(|key| key.name)
     }
 }
 
-/// A document is wanted. Everything in it is evaluated.
+/// A request for a document. All parts are evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The document in which the path stands: a relative path is relative to its folder (decision S70). None for a
-    /// document that has no place, such as one from standard input: then it is the working directory.
+    /// The document that holds the path, which is relative to its folder (decision S70). `None` for a document without
+    /// a location, such as standard input: the path is relative to the working directory then.
     pub from: Option<Location>,
     /// The path, key or address as written.
     pub path: Name,
-    /// `metadata.sourceType`. None: the place of the including document, or the one that the scheme of an address
-    /// names.
+    /// `metadata.sourceType`. `None`: the kind of the including document, or of the scheme of an address.
     pub kind: Option<Name>,
-    /// The keys of that kind, without `sourceType` and `checksum`, in the order in which they are written.
+    /// The keys of that kind, without `sourceType` and `checksum`, in written order.
     pub keys: Vec<(Name, Name)>,
     /// `metadata.checksum` as written.
     pub checksum: Option<Name>,
 }
 
 impl Request {
-    /// A path that stands in a document.
+    /// A request for a path in a document.
     pub fn path(from: Option<Location>, path: impl Into<Name>) -> Request {
         Request { from, path: path.into(), kind: None, keys: Vec::new(), checksum: None }
     }
 
-    /// A key of the request.
+    /// The value of a key.
     pub fn key(&self, name: &str) -> Option<&Name> {
         self.keys.iter().find(|(key, _)| &**key == name).map(|(_, value)| value)
     }
 }
 
-/// How much is spent on a document.
+/// The limits of a read.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// The most bytes that are taken; a longer document is [`SourceError::TooLarge`], and is not read to its end.
+    /// Maximum number of bytes. A longer document is [`SourceError::TooLarge`], and is not read to its end.
     pub bytes: u64,
-    /// The longest time that resolving and fetching may take each, redirects and retries included.
+    /// Time limit for resolving and for fetching, each including redirects and retries.
     pub time: Duration,
-    /// Whether it must be able to be a document: then an HTML or XML page is [`SourceError::NotDocument`].
+    /// Whether the content must be a document: an HTML or XML page is [`SourceError::NotDocument`] then.
     pub only_documents: bool,
-    /// Ended when nobody waits any more.
+    /// Cancelled when the caller no longer waits.
     pub cancel: CancellationToken,
 }
 
 impl Limits {
-    /// The most bytes of a document: 32 MiB.
+    /// Maximum size of a document: 32 MiB.
     pub const DOCUMENT_BYTES: u64 = 32 * 1024 * 1024;
 
-    /// The most bytes of what `file()` reads: 16 MiB.
+    /// Maximum size of a file for `file()`: 16 MiB.
     pub const FILE_BYTES: u64 = 16 * 1024 * 1024;
 
-    /// The usual time: 30 s.
+    /// The default time limit: 30 s.
     pub const TIME: Duration = Duration::from_secs(30);
 
     /// The limits of a document.
@@ -104,25 +103,25 @@ impl Limits {
         Limits { bytes: Limits::DOCUMENT_BYTES, time: Limits::TIME, only_documents: true, cancel }
     }
 
-    /// The limits of what `file()` reads.
+    /// The limits of `file()`.
     pub fn file(cancel: CancellationToken) -> Limits {
         Limits { bytes: Limits::FILE_BYTES, only_documents: false, ..Limits::document(cancel) }
     }
 }
 
-/// A document as it was there.
+/// A fetched document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// Where it is.
+    /// Its location.
     pub location: Location,
-    /// All of it.
+    /// Its content.
     pub bytes: Arc<[u8]>,
     /// Its digest.
     pub digest: Digest,
 }
 
 impl Document {
-    /// A document with its digest.
+    /// A document; computes the digest.
     pub fn new(location: Location, bytes: impl Into<Arc<[u8]>>) -> Document {
         let bytes = bytes.into();
         let digest = Digest::of(&bytes);
@@ -130,23 +129,25 @@ impl Document {
     }
 }
 
-/// One kind of place that documents come from.
+/// A source of documents of one kind.
 ///
-/// Requests run at the same time, and never block the thread for long. Nothing but an address that the document names
-/// is asked, and nothing is ever written there. What is asked of a place that is not the disk never leads to the disk.
-/// ([`Sources`](crate::Sources) is what callers use: it has checked the keys, and compares the checksum.)
+/// Requests run concurrently, and do not block their thread for long. A source reads only addresses that a document
+/// names, and writes nothing. Requests to other sources never lead to the disk. Callers use
+/// [`Sources`](crate::Sources), which checks the keys and compares the checksum.
 pub trait Source: Send + Sync {
-    /// The kind. The same every time.
+    /// The kind. Returns the same value each time.
     fn kind(&self) -> &'static Kind;
 
-    /// The location that a request of this kind leads to, without reading the document. `request.keys` say the whole
-    /// place, or the path is an address, or it is relative to `request.from`, which then is of this kind; on the disk
-    /// without one to the working directory. Otherwise `request.from` only says who asks. A path that leads out of the
-    /// place is [`SourceError::Settings`] at `path`. Whether something is there need not be known yet.
+    /// The location of a request of this kind, without reading the document. The keys of the request name the whole
+    /// place; or the path is an address; or the path is relative to `request.from`, which is of this kind then (on the
+    /// disk without one: relative to the working directory). Otherwise `request.from` only names the requester.
+    ///
+    /// # Errors
+    /// [`SourceError::Settings`] at `path` for a path that leads out of the place. The document need not exist.
     fn resolve<'a>(&'a self, request: &'a Request, limits: &'a Limits) -> BoxFuture<'a, Result<Location, SourceError>>;
 
-    /// The bytes at a location of this kind, within the limits. `pinned`: the digest that is wanted; whoever keeps that
-    /// content need not ask again. What differs from it is returned as it is.
+    /// The bytes at a location of this kind, within the limits. `pinned` is the expected digest: a source that has that
+    /// content cached need not request it. A different content is returned, too.
     fn fetch<'a>(
         &'a self,
         location: &'a Location,

@@ -1,6 +1,6 @@
-//! SHA-256 over the bytes of a document: what a plan freezes and what `checksum` pins.
+//! SHA-256 of the bytes of a document, which plans store and `checksum` pins.
 //!
-//! Not here: other algorithms; the prefix leaves room for them.
+//! Not here: other algorithms. The prefix leaves room for them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest([u8; 32]);
 
-/// A text is no digest.
+/// A text is not a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a checksum is `sha256:` and 64 hexadecimal digits")]
 pub struct DigestError;
@@ -23,7 +23,7 @@ impl Digest {
         Digest(Sha256::digest(bytes).into())
     }
 
-    /// The 64 digits alone, in lower case.
+    /// The 64 digits in lower case, without the prefix.
     pub fn hex(&self) -> String {
         self.to_string().split_off("sha256:".len())
     }

@@ -1,77 +1,77 @@
-//! Why a document could not be had.
+//! Errors of reading a document.
 //!
-//! Not here: the code of a diagnostic and its help, which whoever asked chooses.
+//! Not here: code and help of the diagnostic, which the caller chooses.
 
 use std::time::Duration;
 
 use crate::{Digest, DigestError};
 
-/// Why a document could not be had: a phrase for people that names neither the path nor the location, which whoever
-/// asked knows. `words` are the place's own, without secrets.
+/// Why a document could not be read: a phrase without path and location, which the caller knows. `words` are the
+/// message of the source, without secrets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
-    /// No source of that kind is known here (`unknown-source-type`).
+    /// There is no source of that kind (`unknown-source-type`).
     #[error("unknown source type `{kind}`")]
     UnknownKind {
-        /// The kind asked for.
+        /// The requested kind.
         kind: String,
     },
-    /// The request itself cannot be used: a key is missing, unknown or wrong (`source-metadata`).
+    /// The request is invalid: a key is missing, unknown or wrong (`source-metadata`).
     #[error("`{key}` {problem}")]
     Settings {
         /// The key at fault: one of the kind's, `checksum`, or `path`.
         key: String,
-        /// What is wrong with it, to be read after its name: `is missing`.
+        /// The problem, as a phrase after the key's name: `is missing`.
         problem: String,
     },
-    /// There is nothing.
+    /// The document does not exist.
     #[error("there is nothing at this place{}", after(.words))]
     NotThere {
-        /// What the place said; may be empty.
+        /// The message of the source; may be empty.
         words: String,
     },
-    /// It is there, or may be, and may not be read with the credentials at hand.
+    /// Access is denied with the available credentials.
     #[error("access is denied{}", after(.words))]
     Denied {
-        /// What the place said; may be empty.
+        /// The message of the source; may be empty.
         words: String,
     },
     /// Credentials are missing or wrong.
     #[error("credentials are needed{}", after(.words))]
     Credentials {
-        /// What is missing or wrong, and what the place said.
+        /// What is missing or wrong, and the message of the source.
         words: String,
     },
-    /// The place does not answer as it should: no connection, a cut connection, a server's own error.
+    /// The source fails: no connection, a broken connection, a server error.
     #[error("it cannot be read: {words}")]
     Broken {
-        /// What the place said.
+        /// The message of the source.
         words: String,
     },
-    /// It has more bytes than are taken.
+    /// The document exceeds the size limit.
     #[error("it has more than {limit} bytes")]
     TooLarge {
-        /// How many bytes are taken.
+        /// The limit in bytes.
         limit: u64,
     },
-    /// It took too long.
+    /// The time limit passed.
     #[error("it took longer than {} s", .after.as_secs_f64())]
     TimedOut {
-        /// How long was waited.
+        /// The time limit.
         after: Duration,
     },
-    /// Nobody waits for it any more.
+    /// The call was cancelled.
     #[error("it was cancelled")]
     Cancelled,
-    /// It is not what `checksum` pins (`checksum-mismatch`).
+    /// The content differs from the `checksum` (`checksum-mismatch`).
     #[error("its checksum is `{found}`, not `{expected}`")]
     Checksum {
-        /// The one that is pinned.
+        /// The pinned digest.
         expected: Digest,
-        /// The one of what is there.
+        /// The digest of the content.
         found: Digest,
     },
-    /// What is there is no document: a folder, a device, an HTML page.
+    /// The content is no document: a folder, a device, an HTML page.
     #[error("it is {what}, not a document")]
     NotDocument {
         /// What it is, with its article.
@@ -84,22 +84,22 @@ fn after(words: &str) -> String {
 }
 
 impl SourceError {
-    /// A key of the request that cannot be used; `problem` is read after its name.
+    /// An invalid key of the request. `problem` is a phrase after its name.
     pub fn settings(key: impl Into<String>, problem: impl Into<String>) -> SourceError {
         SourceError::Settings { key: key.into(), problem: problem.into() }
     }
 
-    /// A place that does not answer as it should.
+    /// A failing source.
     pub fn broken(words: impl Into<String>) -> SourceError {
         SourceError::Broken { words: words.into() }
     }
 
-    /// Something else than a document.
+    /// A content that is no document.
     pub fn not_document(what: impl Into<String>) -> SourceError {
         SourceError::NotDocument { what: what.into() }
     }
 
-    /// What the person may do about it, as an imperative; nothing where only the message helps.
+    /// Advice for the user, as an imperative. `None` if the message is enough.
     pub fn help(&self) -> Option<&'static str> {
         Some(match self {
             SourceError::NotThere { .. } => "correct the path; it is relative to the document that it stands in",

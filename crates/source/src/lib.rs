@@ -1,10 +1,10 @@
-//! The contract of a place that documents come from: what is asked ([`Request`]), what comes back ([`Document`]), and
-//! one small trait ([`Source`]).
+//! The contract of a source of documents: requests ([`Request`]), answers ([`Document`]), and one small trait
+//! ([`Source`]).
 //!
-//! A source reads whole documents and knows nothing of what stands in them. [`Sources`] picks the one that a request is
-//! for. Every implementation passes [`conformance`].
+//! A source reads whole documents and does not interpret them. [`Sources`] chooses the source of a request. Every
+//! implementation passes [`conformance`].
 //!
-//! Not here: any source (`sources`); which documents a blueprint needs, and what becomes of them (`engine`).
+//! Not here: any source (`sources`); which documents a blueprint needs, and what they mean.
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod conformance;

@@ -1,18 +1,18 @@
-//! Where a document is, in the one spelling that tells it from all others.
+//! The canonical location of a document.
 //!
-//! Not here: finding that spelling, which takes the place itself (links, dots, escapes); opening it.
+//! Not here: canonicalisation, which needs the source (links, dots, escapes); reading it.
 
 use std::fmt;
 
 use blueprint::Name;
 use serde::{Deserialize, Serialize};
 
-/// The kind of place that no document names: files of this machine.
+/// The kind for files of this machine, which documents do not name.
 pub const DISK: &str = "disk";
 
 /// The identity of a document: two requests lead to the same document if and only if their locations are equal.
 ///
-/// It prints as people write it: a path, or an address with a scheme. It holds no credentials.
+/// It prints as a path, or as an address with a scheme. It holds no credentials.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Location {
@@ -21,7 +21,7 @@ pub struct Location {
 }
 
 impl Location {
-    /// The place of kind `kind` whose canonical spelling is `identity`. Only a source knows what is canonical.
+    /// The location of kind `kind` with the canonical spelling `identity`. Only a source knows what is canonical.
     pub fn new(kind: impl Into<Name>, identity: impl Into<Name>) -> Location {
         Location { kind: kind.into(), identity: identity.into() }
     }
@@ -31,7 +31,7 @@ impl Location {
         Location::new(DISK, path)
     }
 
-    /// The kind of place, as `metadata.sourceType` names it; [`DISK`] for a file.
+    /// The kind, as in `metadata.sourceType`; [`DISK`] for a file.
     pub fn kind(&self) -> &Name {
         &self.kind
     }
@@ -51,8 +51,8 @@ impl Location {
         self.is_disk().then_some(&*self.identity)
     }
 
-    /// The same place as seen from a folder (an absolute path in its canonical spelling): what plans and state keep, so
-    /// that they can be moved together with the documents. Places elsewhere stay as they are.
+    /// The location relative to a folder (an absolute canonical path), for plans and states, so that they can be moved
+    /// together with the documents. Other kinds stay unchanged.
     pub fn relative_to(&self, folder: &str) -> Location {
         let Some(path) = self.as_disk() else { return self.clone() };
         if !path.starts_with('/') || !folder.starts_with('/') {
@@ -67,7 +67,7 @@ impl Location {
         Location::disk(steps.join("/"))
     }
 
-    /// The way back from [`Location::relative_to`].
+    /// The inverse of [`Location::relative_to`].
     pub fn seen_from(&self, folder: &str) -> Location {
         let Some(path) = self.as_disk() else { return self.clone() };
         if path.starts_with('/') {
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_kept_as_seen_from_the_root_and_found_again() {
+    fn a_file_is_stored_relative_to_the_root_and_found_again() {
         for (file, folder, kept) in [
             ("/a/b/c.yaml", "/a/b", "c.yaml"),
             ("/a/b/d/c.yaml", "/a/b", "d/c.yaml"),
@@ -117,14 +117,14 @@ mod tests {
     }
 
     #[test]
-    fn a_place_elsewhere_stays_as_it_is() {
+    fn a_remote_location_stays_unchanged() {
         let far = Location::new("https", "https://example.com/a.yaml");
         assert_eq!(far.relative_to("/a"), far);
         assert_eq!(far.seen_from("/a"), far);
     }
 
     #[test]
-    fn it_is_kept_as_two_texts() {
+    fn a_location_serializes_as_two_texts() {
         let kept = serde_json::to_string(&Location::disk("a.yaml")).unwrap();
         assert_eq!(kept, r#"{"kind":"disk","identity":"a.yaml"}"#);
         assert_eq!(serde_json::from_str::<Location>(&kept).unwrap(), Location::disk("a.yaml"));

@@ -1,15 +1,16 @@
-//! Telling a web page from a document: servers answer with a page of theirs where a login, a proxy or a mistake in the
-//! address is in the way, and often call that success.
+//! Distinguishes web pages from documents: servers answer with a page, often with a success status, if a login, a proxy
+//! or a wrong address is in the way.
 //!
-//! Not here: whether a document is one that some dialect recognises.
+//! Not here: whether a dialect recognises a document.
 
-/// The most characters of a title that are repeated.
+/// Maximum number of characters of a title in a message.
 const TITLE: usize = 60;
 
-/// How far into a page its title is looked for, in bytes.
+/// Number of bytes at the start of a page that are searched for its title.
 const HEAD: usize = 16 * 1024;
 
-/// What a page is, with its article; nothing if this may be a document. No document begins with a tag.
+/// The description of a page, with its article. `None` if the content may be a document, because no document begins
+/// with a tag.
 pub fn web_page(bytes: &[u8]) -> Option<String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
     let begins = |tag: &str| bytes.get(..tag.len()).is_some_and(|start| start.eq_ignore_ascii_case(tag.as_bytes()));
@@ -36,7 +37,7 @@ mod tests {
     use super::web_page;
 
     #[test]
-    fn pages_are_told_from_documents() {
+    fn pages_are_distinguished_from_documents() {
         for (text, page) in [
             ("<!DOCTYPE html><html><head><title>Sign\n in</title>", "an HTML page with the title `Sign in`"),
             ("\u{feff} \r\n<HTML lang=en><body>no", "an HTML page"),

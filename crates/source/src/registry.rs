@@ -1,6 +1,6 @@
-//! Which source a request is for.
+//! The choice of the source for a request.
 //!
-//! Not here: limits of depth, cycles, and what to do about an error (`engine`).
+//! Not here: limits of depth, cycles, and handling of errors.
 
 use std::str::FromStr as _;
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use std::sync::Arc;
 use crate::page::web_page;
 use crate::{DISK, Digest, Document, Kind, Limits, Location, Request, Source, SourceError};
 
-/// The sources that are known, one for each kind.
+/// The registered sources, one for each kind.
 #[derive(Clone, Default)]
 pub struct Sources {
     sources: Vec<Arc<dyn Source>>,
 }
 
 impl Sources {
-    /// These sources; of two of the same kind the first counts.
+    /// Registers sources. Of two with the same kind, the first counts.
     pub fn new(sources: impl IntoIterator<Item = Arc<dyn Source>>) -> Sources {
         Sources { sources: sources.into_iter().collect() }
     }
@@ -25,20 +25,20 @@ impl Sources {
         self.sources.iter().map(|source| source.kind()).filter(|kind| kind.name != DISK)
     }
 
-    /// The location that prints as this address; none if it is no address, or no source that is known here has its
-    /// scheme.
+    /// The location of an address. `None` if it is no address, or no source has its scheme.
     pub fn location(&self, address: &str) -> Option<Location> {
         let kind = self.kind_of_scheme(scheme_of(address)?)?;
         Some(Location::new(kind.name, address))
     }
 
-    /// The location that a request leads to, without reading the document.
+    /// The location of a request, without reading the document.
     ///
-    /// A named kind decides; else the scheme of an address; else the place of the including document; else the disk. So
-    /// a document that came from afar reaches no file of this machine.
+    /// A named kind decides; else the scheme of an address; else the kind of the including document; else the disk. So
+    /// a remote document reaches no file of this machine.
     ///
     /// # Errors
-    /// [`SourceError::UnknownKind`], [`SourceError::Settings`] for keys that do not fit the kind; what the source says.
+    /// [`SourceError::UnknownKind`], [`SourceError::Settings`] for keys that do not match the kind, and errors of the
+    /// source.
     pub async fn resolve(&self, request: &Request, limits: &Limits) -> Result<Location, SourceError> {
         pinned(request)?;
         let source = self.source(self.kind_of(request)?)?;
@@ -60,11 +60,11 @@ impl Sources {
         source.resolve(request, limits).await
     }
 
-    /// The document at a location, as it is there now.
+    /// The current document at a location.
     ///
     /// # Errors
-    /// What the source says; [`SourceError::NotDocument`] for the page of a web site, if a document is wanted;
-    /// [`SourceError::Checksum`] if it is not the pinned one.
+    /// Errors of the source; [`SourceError::NotDocument`] for a web page, if a document is required;
+    /// [`SourceError::Checksum`] if the content differs from the pinned one.
     pub async fn fetch(
         &self,
         location: Location,
@@ -103,7 +103,7 @@ impl Sources {
 
     fn kind_of<'r>(&self, request: &'r Request) -> Result<&'r str, SourceError> {
         if let Some(kind) = &request.kind {
-            // Files have no name: what comes from afar could ask for them by it.
+            // Files cannot be named by a kind, because a remote document could request them then.
             return if &**kind == DISK { Err(unknown(kind)) } else { Ok(kind) };
         }
         if let Some(scheme) = scheme_of(&request.path) {

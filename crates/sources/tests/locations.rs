@@ -1,4 +1,4 @@
-//! What must hold of every path that somebody could write, on every source.
+//! Properties of every path, on every source.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
@@ -12,7 +12,7 @@ use sources::https::Https;
 use sources::object::{azure, google, s3};
 use tokio_util::sync::CancellationToken;
 
-/// Pieces that have a meaning somewhere, and some that have none.
+/// Parts with a special meaning for some source, and ordinary ones.
 const PIECES: [&str; 40] = [
     "a",
     "b.yaml",
@@ -96,7 +96,7 @@ fn from_afar() -> impl Strategy<Value = Location> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// What a document from afar names is never a file of this machine, nor anything else on it.
+    /// A remote document cannot name a file of this machine, or anything else on it.
     #[test]
     fn nothing_from_afar_leads_to_this_machine(from in from_afar(), path in path()) {
         if let Ok(location) = resolve(&Request::path(Some(from), path)) {
@@ -108,7 +108,7 @@ proptest! {
         }
     }
 
-    /// Without an address in it, a path stays on its host, or in its bucket.
+    /// A path without an address stays on its host, or in its bucket.
     #[test]
     fn a_path_stays_in_its_place(from in from_afar(), path in path()) {
         if let Ok(location) = resolve(&Request::path(Some(from.clone()), path.as_str()))
@@ -126,7 +126,7 @@ proptest! {
         }
     }
 
-    /// A location is its own spelling: what is relative to it is the same from what was kept of it.
+    /// A location is canonical: relative paths give the same result from a stored location.
     #[test]
     fn a_location_is_a_fixed_point(from in from_afar(), path in path()) {
         if let Ok(location) = resolve(&Request::path(Some(from), path))
@@ -138,7 +138,7 @@ proptest! {
         }
     }
 
-    /// A host is a host: nothing in it leads to a path, a user or another scheme.
+    /// A host cannot contain a path, a user or another scheme.
     #[test]
     fn a_host_leads_nowhere_else(host in path()) {
         let request = Request {
@@ -172,7 +172,7 @@ proptest! {
         }
     }
 
-    /// What is kept relative to a folder is found again, wherever it lies.
+    /// A location that is stored relative to a folder is found again, for any folder.
     #[test]
     fn a_file_is_found_again(file in "(/[a-c.é ]{1,3}){1,6}", folder in "(/[a-c.é ]{1,3}){0,6}") {
         let plain = |path: &str| {

@@ -1,4 +1,4 @@
-//! The heart in process, on the layered shape of the benchmarks: parse, load, check, plan.
+//! Benchmarks of parse, load, check and plan in process, on the layered documents of `bench`.
 //!
 //! `cargo bench -p testkit`. Times differ between machines; instruction counts do not:
 //! `valgrind --tool=callgrind target/release/deps/heart-* --bench --profile-time 1 'plan/1000'`.

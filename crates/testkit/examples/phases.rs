@@ -1,7 +1,7 @@
 //! Times the phases of the engine in process on a document: `cargo run --release -p testkit --example phases -- FILE`.
 //!
-//! `-- FILE STATE` keeps the state in a file (`-` for memory); `-- FILE STATE PHASE` ends after a phase, for whoever
-//! profiles it or counts its instructions (`cargo xtask instructions`).
+//! `-- FILE STATE` keeps the state in a file (`-` for memory); `-- FILE STATE PHASE` ends after a phase, to profile it
+//! or count its instructions (`cargo xtask instructions`).
 
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a tool for people")]
 
@@ -26,7 +26,7 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let begin = Instant::now();
-        // The time that a phase took; whether it was the last one asked for.
+        // Prints the duration of a phase. Returns whether it is the last one requested.
         let lap = |what: &str, since: Instant| {
             println!("{what:<10} {:>8.2} ms", since.elapsed().as_secs_f64() * 1000.0);
             last.as_deref() == Some(what)

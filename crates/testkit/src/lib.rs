@@ -1,7 +1,8 @@
 //! The test kit: the harness in which documents are staged and deployed, and what several crates' tests share.
 //!
 //! `harness` simulates a cloud, `faults` injects faults. `scenario` runs scripts, `simulation` generates them,
-//! `conformance` and `pages` run the conformance packs and the specification pages, `fuzz` has the fuzz targets.
+//! `conformance` and `pages` run the conformance packs and the specification pages, `fuzz` has the fuzz targets,
+//! `toy` is a minimal dialect and a minimal store.
 //!
 //! Not here: anything that the product needs.
 

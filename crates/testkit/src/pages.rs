@@ -1,21 +1,21 @@
 //! The runner of specification pages and of the pages of diagnostic codes: Markdown whose documents run.
 //!
 //! A fenced block `yaml blueprint`, `json blueprint` or `jsonc blueprint` is a document, and so is `yaml hot`, a
-//! template. It is checked, and with the further word `stage` staged too, in a laboratory of its own. Its comments say
-//! what must come of it, and nothing else may:
+//! template. It is checked, and with the further word `stage` staged too, each in a new harness. Its comments name the
+//! expected diagnostics; there must be no others:
 //!
 //! ```text
 //! port: "80"        # error: type-mismatch                 at this line, where the first label starts
 //! a: *b             # error: unsupported-yaml, note: x     several at one line
-//! # anywhere: missing-variable                             a line of its own: wherever it stands
-//! # input: region=eu                                       an input, as text: for the stage, and for the check
-//! # environment: env.yaml                                  a file of Heat beside it that is given along with it
+//! # anywhere: missing-variable                             at any line
+//! # input: region=eu                                       an input as text, for the check and the stage
+//! # environment: env.yaml                                  an environment of Heat
 //! ```
 //!
-//! A block `yaml file=NAME` stands beside the documents that follow in the page, until another one takes its name: they
-//! may include it. Its marks count in each document that includes it.
+//! A block `yaml file=NAME` is a file that later documents of the page may include, until another block has its name.
+//! Its expected diagnostics belong to each document that includes it.
 //!
-//! Not here: prose around the blocks, which is for people; blocks of other kinds.
+//! Not here: the prose around the blocks; blocks of other kinds.
 
 use std::fmt;
 use std::sync::Arc;
@@ -31,26 +31,26 @@ use crate::runtime::in_runtime;
 /// A document in a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Where its first line stands in the page, from 1.
+    /// The line of the page at which it starts, from 1.
     pub line: usize,
-    /// What it is called: `page.yaml`, `page.json` or `page.jsonc`.
+    /// Its name: `page.yaml`, `page.json` or `page.jsonc`.
     pub name: &'static str,
-    /// Whether it is a template of Heat: its types are there.
+    /// Whether it is a template of Heat, whose types are then available.
     pub hot: bool,
-    /// Whether it is staged too.
+    /// Whether it is staged, too.
     pub stage: bool,
-    /// The document.
+    /// Its text.
     pub text: String,
-    /// What stands beside it: name and text.
+    /// The files that it may include: name and text.
     pub beside: Vec<(String, String)>,
 }
 
-/// A diagnostic that is marked, or that was found.
+/// An expected or a reported diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mark {
-    /// At which line of the block, from 1; none for anywhere.
+    /// The line of the block, from 1; `None` for any line.
     pub line: Option<u32>,
-    /// `error`, `warning` or `note`; empty for one that may come anywhere.
+    /// `error`, `warning` or `note`; empty for any.
     pub severity: String,
     /// Its code.
     pub code: String,
@@ -122,7 +122,7 @@ pub fn blocks(page: &str) -> Vec<Block> {
 }
 
 impl Block {
-    /// What its comments say must come of it, in order.
+    /// The expected diagnostics of its comments, in order.
     pub fn marks(&self) -> Vec<Mark> {
         let mut marks = Vec::new();
         for (number, line) in (1..).zip(self.text.lines()) {
@@ -151,7 +151,7 @@ impl Block {
         marks
     }
 
-    /// The inputs that its comments give, as text.
+    /// The inputs of its comments, as text.
     pub fn given(&self) -> Given {
         let given = self.text.lines().filter_map(|line| self.directive(line, "input")?.split_once('='));
         let text = given.map(|(name, value)| (Name::from(name.trim()), Name::from(value.trim()))).collect();
@@ -166,7 +166,7 @@ impl Block {
         line.trim_start().strip_prefix(self.opener())?.strip_prefix(word)?.strip_prefix(": ")
     }
 
-    /// Checks or stages it, and says how what comes of it differs from its marks; `Ok` if it does not.
+    /// Checks or stages it. `Err` with the differences from the expected diagnostics.
     pub fn run(&self) -> Result<(), String> {
         let (files, diagnostics) = in_runtime(async {
             let real: Vec<Arc<dyn provider::Provider>> =
@@ -194,7 +194,7 @@ impl Block {
         })?;
         let mut found: Vec<(Mark, &Diagnostic)> = diagnostics.iter().map(|it| (placed(it, &files), it)).collect();
         let mut missing = Vec::new();
-        // Those with a line first, so that one for anywhere takes only what is left.
+        // Compares those with a line first, so that one for any line takes what is left.
         let mut marks: Vec<(Option<FileId>, Mark)> = self.marks().into_iter().map(|mark| (None, mark)).collect();
         for (name, text) in &self.beside {
             let Some((id, _)) = files.iter().find(|(_, file)| file.name() == name) else { continue };
@@ -221,7 +221,7 @@ impl Block {
     }
 }
 
-/// Where a diagnostic came, as a mark would say it.
+/// A reported diagnostic in the form of an expected one.
 fn placed(diagnostic: &Diagnostic, files: &Files) -> Mark {
     let span = diagnostic.span();
     let line = files.get(span.file).filter(|_| span.is_some()).map(|file| file.position(span.start).line);

@@ -1,10 +1,10 @@
-//! The conformance pack of the blueprint dialect: every case is run, and each kind keeps what it has reached.
+//! The conformance packs: runs every case and compares the number of passing cases with the recorded minimum.
 
 use std::path::PathBuf;
 
 use testkit::conformance::{KINDS, run, run_some};
 
-/// How many cases of each kind pass in the project's own copy of the pack. Only ever raised.
+/// The minimum of passing cases of each kind in the project's copy of the pack. Only ever raised.
 const THRESHOLDS: [(&str, usize); 6] =
     [("functions", 287), ("syntax", 75), ("validation", 234), ("stage", 66), ("deploy", 45), ("modules", 21)];
 
@@ -37,13 +37,13 @@ fn conformance() {
     }
 }
 
-/// Whether a case is one of those named: by itself or by its group, the first word of its name.
+/// Whether a list names a case or its group, which is the first word of its name.
 fn is_named(names: &str, case: &str) -> bool {
     let group = case.split('_').next().unwrap_or_default();
     names.split(',').map(str::trim).any(|name| name == case || name == group)
 }
 
-/// How many templates of Heat pass in the project's own copy of the pack. Only ever raised.
+/// The minimum of passing templates of Heat in the project's copy of the pack. Only ever raised.
 const TEMPLATES: usize = 310;
 
 #[test]
@@ -68,7 +68,7 @@ fn hot_conformance() {
     }
 }
 
-/// Further documents that the rules of Heat decide, with the answers of Heat 27.0.1: all of them pass.
+/// Further templates with the answers of Heat 27.0.1: all of them pass.
 #[test]
 fn hot_further_conformance() {
     let pack = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../conformance/hot-further");
@@ -81,9 +81,9 @@ fn hot_further_conformance() {
     assert!(tally.all > 0);
 }
 
-/// A physical name begins with the name of its stack, however deep it stands.
+/// A physical name starts with the name of its stack at every depth.
 #[test]
-fn what_names_things_and_what_names_stacks_agree() {
+fn physical_names_start_with_the_name_of_their_stack() {
     let folder = tempfile::tempdir().unwrap();
     let inner = "heat_template_version: 2018-08-31\nresources: {v: {type: OS::Heat::Value, properties: {value: 1}}}\n\
                  outputs: {id: {value: {get_resource: v}}, stack: {value: {get_param: \"OS::stack_name\"}}}\n";

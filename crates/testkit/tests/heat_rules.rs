@@ -1,4 +1,4 @@
-//! Documents that rules of Heat decide, beside those of the conformance pack: each row was answered by Heat itself.
+//! Templates beside those of the conformance pack. Heat itself gave the expected answer of each row.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use blueprint::{IndexMap, Name, Value};
 use engine::{Given, Options};
 use testkit::harness::{Harness, settings};
 
-/// What came of a deployment: the outputs, or the codes of errors.
+/// The result of a deploy: the outputs, or the codes of errors.
 type Came = Result<IndexMap<Name, Value>, Vec<String>>;
 
 const PART: &str = "heat_template_version: 2018-08-31\nparameters:\n  n: {type: string, default: usual}\n  \
@@ -30,7 +30,7 @@ const FILES: [(&str, &str); 6] = [
 ];
 
 /// Deploys templates one after the other.
-fn story(texts: &[&str]) -> Vec<Came> {
+fn deploy_all(texts: &[&str]) -> Vec<Came> {
     let folder = tempfile::tempdir().expect("a folder can be made");
     for (name, text) in FILES {
         std::fs::write(folder.path().join(name), text).expect("it can be written");
@@ -59,18 +59,18 @@ async fn told(folder: &Path, texts: &[&str]) -> Vec<Came> {
     all
 }
 
-/// Holds the output `o` of each template to what Heat gave, as Python writes it in JSON.
+/// Compares the output `o` of each template with Heat's, in Python's JSON.
 fn gives(rows: &[(&str, &str)]) {
     for (text, wanted) in rows {
-        let came = story(&[text]).remove(0).unwrap_or_else(|codes| panic!("{text}\n{codes:?}"));
+        let came = deploy_all(&[text]).remove(0).unwrap_or_else(|codes| panic!("{text}\n{codes:?}"));
         assert_eq!(python::json(&came["o"].revealed()), *wanted, "{text}");
     }
 }
 
-/// Holds each template to being refused with a code, or being taken where that is empty.
+/// Checks that each template is refused with a code, or accepted where the code is empty.
 fn refuses(rows: &[(&str, &str)]) {
     for (text, code) in rows {
-        let came = story(&[text]).remove(0);
+        let came = deploy_all(&[text]).remove(0);
         let codes = came.err().unwrap_or_default();
         let fits = if code.is_empty() { codes.is_empty() } else { codes.iter().any(|one| one == code) };
         assert!(fits, "{text}\n{codes:?} where {code:?} is meant");
@@ -78,7 +78,7 @@ fn refuses(rows: &[(&str, &str)]) {
 }
 
 #[test]
-fn what_a_call_takes_by_itself_is_null_where_it_is_omitted() {
+fn omitted_single_argument_is_null() {
     let rows = [
         (r#"{list_join: [",", {if: [never, [a]]}]}"#, r#""""#),
         (r#"{list_join: [",", [x], {if: [never, [a]]}, [y, {if: [never, z]}]]}"#, r#""x,y""#),
@@ -88,7 +88,7 @@ fn what_a_call_takes_by_itself_is_null_where_it_is_omitted() {
         ("{yaql: {expression: $.data, data: {if: [never, 1]}}}", "null"),
         ("{yaql: {expression: $.data, data: {a: {if: [never, 1]}, b: [{if: [never, 1]}, 2]}}}", r#"{"b": [2]}"#),
         ("{repeat: {template: {if: [never, x]}, for_each: {x: [a, b]}}}", "[null, null]"),
-        // These take their arguments together: what is omitted drops out.
+        // These functions take a list of arguments: an omitted one is left out.
         ("{map_merge: [{a: 1}, {if: [never, {b: 2}]}]}", r#"{"a": 1}"#),
         (r#"{str_split: [",", "a,b", {if: [never, 1]}]}"#, r#"["a", "b"]"#),
         ("{make_url: {scheme: http, host: h, port: {if: [never, 80]}}}", r#""http://h""#),
@@ -112,7 +112,7 @@ fn an_omitted_step_drops_out_of_a_path() {
 }
 
 #[test]
-fn an_omitted_property_was_not_given_to_a_template() {
+fn omitted_property_is_not_passed_to_a_template() {
     gives(&[
         (
             "resources: {p: {type: part.yaml, properties: {n: {if: [never, 1]}, m: {if: [never, 3]}}}}\n\
@@ -135,7 +135,7 @@ fn an_omitted_property_was_not_given_to_a_template() {
 }
 
 #[test]
-fn members_are_what_their_computed_definition_comes_to() {
+fn members_follow_their_computed_definition() {
     let group = |parameters: &str, definition: &str, attribute: &str| {
         format!(
             "parameters: {{{parameters}}}\nresources: {{g: {{type: OS::Heat::ResourceGroup, properties: {{count: 2, \
@@ -181,7 +181,7 @@ fn members_are_what_their_computed_definition_comes_to() {
             ),
             "unknown-spec-field",
         ),
-        // Of a group that is empty nobody looks at the type.
+        // The type of an empty group is not checked.
         (group(missing, "{type: {get_param: d}}", "value").replace("count: 2", "count: 0"), ""),
     ];
     refuses(&rows.iter().map(|(text, code)| (text.as_str(), *code)).collect::<Vec<_>>());
@@ -230,14 +230,14 @@ fn policies_are_checked_of_groups_templates_and_members() {
         (computed("retain", ""), ""),
         (computed("null", ""), ""),
         (computed("5", ""), "invalid-deletion-policy"),
-        // Heat reads the word before it asks whether the thing is there.
+        // Heat reads the attribute's name before it checks that the resource exists.
         (computed("Bad", "condition: never,"), "invalid-deletion-policy"),
     ];
     refuses(&rows.iter().map(|(text, code)| (text.as_str(), *code)).collect::<Vec<_>>());
 }
 
 #[test]
-fn what_is_read_of_a_child_makes_a_circle_whatever_it_is() {
+fn any_read_of_a_child_can_form_a_cycle() {
     refuses(&[
         (
             "resources:\n  p: {type: part.yaml, properties: {n: {get_resource: b}}}\n  \
@@ -260,7 +260,7 @@ fn what_is_read_of_a_child_makes_a_circle_whatever_it_is() {
 }
 
 #[test]
-fn an_attribute_of_what_is_switched_off_is_refused_in_outputs() {
+fn attribute_of_an_absent_resource_is_refused_in_outputs() {
     let rows = [
         ("{get_attr: [a, value]}", "unknown-resource"),
         ("[1, {list_join: [x, [{get_attr: [a, value]}]]}]", "unknown-resource"),
@@ -271,7 +271,7 @@ fn an_attribute_of_what_is_switched_off_is_refused_in_outputs() {
         ("{get_attr: [g, refs]}", "unknown-resource"),
         ("{get_attr: [g, show]}", "unknown-resource"),
         ("{if: [never, {get_attr: [a, value]}, 3]}", ""),
-        // What it is called fails only the output.
+        // An unknown name fails only the output.
         ("{get_resource: a}", ""),
     ];
     for (value, code) in rows {
@@ -289,8 +289,8 @@ fn an_attribute_of_what_is_switched_off_is_refused_in_outputs() {
 }
 
 #[test]
-fn a_thing_that_exists_elsewhere_may_read_others_but_not_wait_for_them() {
-    // It is there whatever it reads, so this is no circle.
+fn external_resource_may_read_others_but_not_depend_on_them() {
+    // An external resource exists before what it reads, so this is no cycle.
     gives(&[(
         "resources:\n  a: {type: OS::Heat::TestResource, properties: {value: {get_resource: b}}}\n  \
          b: {type: OS::Heat::None, external_id: x, properties: {q: {get_attr: [a, output]}}}\n\
@@ -316,12 +316,12 @@ fn a_thing_that_exists_elsewhere_may_read_others_but_not_wait_for_them() {
 }
 
 #[test]
-fn a_child_keeps_what_is_given_for_an_immutable_parameter() {
+fn child_keeps_the_value_of_an_immutable_parameter() {
     let part = |file: &str, given: &str| format!("resources: {{p: {{type: {file}, properties: {{{given}}}}}}}\n");
     let rows = [
         (part("kept.yaml", "n: a"), part("kept.yaml", "n: a"), true),
         (part("kept.yaml", "n: a"), part("kept.yaml", "n: b"), false),
-        // The new document decides, and its default is a value like another.
+        // The new document decides. Its default is a value like any other.
         (part("plain.yaml", "n: a"), part("kept.yaml", "n: b"), false),
         (part("plain.yaml", "n: a"), part("kept.yaml", "n: a"), true),
         (part("plain.yaml", ""), part("otherwise.yaml", ""), false),
@@ -329,7 +329,7 @@ fn a_child_keeps_what_is_given_for_an_immutable_parameter() {
         (part("kept.yaml", "n: a"), part("plain.yaml", "n: b"), true),
     ];
     for (first, second, taken) in rows {
-        let all = story(&[&first, &second]);
+        let all = deploy_all(&[&first, &second]);
         assert!(all[0].is_ok(), "{all:?}");
         let codes = all[1].as_ref().err().cloned().unwrap_or_default();
         assert_eq!(codes.is_empty(), taken, "{first}{second}{codes:?}");
@@ -338,7 +338,7 @@ fn a_child_keeps_what_is_given_for_an_immutable_parameter() {
 }
 
 #[test]
-fn null_becomes_a_value_before_it_is_checked() {
+fn null_is_replaced_before_the_check() {
     let scaling = |sizes: &str| {
         format!(
             "resources: {{f: {{type: OS::Heat::AutoScalingGroup, properties: {{{sizes}, resource: {{type: OS::Heat::None}}}}}}}}\n\
@@ -374,7 +374,7 @@ fn null_becomes_a_value_before_it_is_checked() {
 }
 
 #[test]
-fn a_member_that_is_not_there_fails_only_where_the_group_has_others() {
+fn missing_member_fails_only_in_a_group_with_others() {
     let text = |count: u8| {
         format!(
             "resources: {{g: {{type: OS::Heat::ResourceGroup, properties: {{count: {count}, resource_def: {{type: OS::Heat::Value, \
@@ -393,7 +393,7 @@ fn a_member_that_is_not_there_fails_only_where_the_group_has_others() {
 }
 
 #[test]
-fn what_is_no_number_comes_back_as_it_was_planned() {
+fn nan_is_read_back_as_planned() {
     let text = |value: &str| {
         format!(
             "resources: {{a: {{type: OS::Heat::Value, properties: {{value: {value}}}}}, b: {{type: OS::Heat::Value, properties: \
@@ -401,6 +401,6 @@ fn what_is_no_number_comes_back_as_it_was_planned() {
         )
     };
     gives(&[(&text("[.inf, -.inf, {a: .nan}]"), r#"[Infinity, -Infinity, {"a": NaN}]"#)]);
-    let all = story(&[&text(".nan"), &text(".nan"), &text("5")]);
+    let all = deploy_all(&[&text(".nan"), &text(".nan"), &text("5")]);
     assert_eq!(all[2].as_ref().unwrap()["o"], Value::Int(5), "{all:?}");
 }

@@ -1,4 +1,4 @@
-//! Hooks of Heat's environments: where an operation stops, what it does all the same, and how the next one goes on.
+//! Hooks of Heat's environments: where an operation stops, what it still does, and how the next one continues.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use engine::shell::last_goal;
 use engine::{Action, Event, Given, Options, PlannedStop};
 use testkit::harness::{Harness, Run, Stage, heat_environment, settings};
 
-/// What is done.
+/// An operation.
 #[derive(Clone, Copy)]
 enum Act<'a> {
     /// A template without its version, and its environment below `resource_registry: {resources: ..}`.
     Deploy(&'a str, &'a str),
-    /// The same, as far as one thing.
+    /// The same with `until` a resource.
     Target(&'a str, &'a str, &'a str),
-    /// The same, and what fails is undone.
+    /// The same with a rollback after a failure.
     Undo(&'a str, &'a str),
     Destroy,
     Rollback,
@@ -25,10 +25,10 @@ enum Act<'a> {
 
 use Act::{Deploy, Destroy, Reconcile, Rollback, Target, Undo};
 
-/// What came of it: what was called, where it stands, what waits, and how it ended, each as a text.
+/// The result: calls, stops, waiting resources and outcome, each as a text.
 type Came = (String, String, String, String);
 
-fn story(files: &[(&str, &str)], acts: &[Act<'_>]) -> Vec<Came> {
+fn run_all(files: &[(&str, &str)], acts: &[Act<'_>]) -> Vec<Came> {
     let folder = tempfile::tempdir().expect("a folder can be made");
     for (name, text) in files {
         std::fs::write(folder.path().join(name), text).expect("it can be written");
@@ -76,7 +76,7 @@ async fn stage(harness: &mut Harness, text: &str, hooks: &str, options: Options)
 fn came(run: &Run) -> Came {
     let calls = run.events.iter().filter_map(|event| match event {
         Event::Done { address, operation, replacing } => {
-            Some(format!("{}{} {address}", operation.word(), if *replacing { " (anew)" } else { "" }))
+            Some(format!("{}{} {address}", operation.word(), if *replacing { " (replacing)" } else { "" }))
         }
         _ => None,
     });
@@ -93,12 +93,12 @@ fn came(run: &Run) -> Came {
 
 #[track_caller]
 fn check(files: &[(&str, &str)], acts: &[Act<'_>], expected: &[(&str, &str, &str, &str)]) {
-    let all = story(files, acts);
+    let all = run_all(files, acts);
     let all: Vec<(&str, &str, &str, &str)> = all.iter().map(|(a, b, c, d)| (&**a, &**b, &**c, &**d)).collect();
     assert_eq!(all, expected);
 }
 
-/// `b` reads `a`, `c` stands by itself.
+/// `b` reads `a`; `c` is independent.
 fn three(value: u8) -> String {
     format!(
         "resources:\n  a: {{type: OS::Heat::Value, properties: {{value: {value}}}}}\n  \
@@ -108,7 +108,7 @@ fn three(value: u8) -> String {
 }
 
 #[test]
-fn a_create_stops_before_and_after_and_everything_else_goes_on() {
+fn create_stops_before_and_after_while_the_rest_continues() {
     let text = three(1);
     let hooks = "{a: {hooks: [pre-create, post-create]}}";
     check(
@@ -124,7 +124,7 @@ fn a_create_stops_before_and_after_and_everything_else_goes_on() {
 }
 
 #[test]
-fn an_update_stops_each_time_anew_and_not_where_nothing_changes() {
+fn update_stops_each_time_unless_nothing_changes() {
     let (one, two, three) = (three(1), three(2), three(3));
     let hooks = "{a: {hooks: [pre-update, post-update]}}";
     check(
@@ -149,7 +149,7 @@ fn an_update_stops_each_time_anew_and_not_where_nothing_changes() {
 }
 
 #[test]
-fn a_change_that_is_taken_back_gives_up_what_waits() {
+fn reverted_change_drops_the_stop() {
     let (one, two) = (three(1), three(2));
     let hooks = "{a: {hooks: pre-update}}";
     check(
@@ -167,7 +167,7 @@ fn a_change_that_is_taken_back_gives_up_what_waits() {
             ("", "a pre-update", "a, b", "interrupted"),
             ("", "", "", "ready"),
             ("", "a pre-update", "a, b", "interrupted"),
-            // Whoever takes the hook away goes on too.
+            // Removing the hook continues, too.
             ("update a, update b", "", "", "ready"),
             ("", "", "", "ready"),
         ],
@@ -175,7 +175,7 @@ fn a_change_that_is_taken_back_gives_up_what_waits() {
 }
 
 #[test]
-fn a_replacement_stops_before_the_update_that_it_is_and_nowhere_else() {
+fn replacement_stops_only_before_the_update() {
     let of =
         |length: u8| format!("resources: {{s: {{type: OS::Heat::RandomString, properties: {{length: {length}}}}}}}\n");
     let (four, five) = (of(4), of(5));
@@ -186,7 +186,7 @@ fn a_replacement_stops_before_the_update_that_it_is_and_nowhere_else() {
         &[
             ("create s", "", "", "ready"),
             ("", "s pre-update", "s", "interrupted"),
-            ("create (anew) s, delete (anew) s", "", "", "ready"),
+            ("create (replacing) s, delete (replacing) s", "", "", "ready"),
             ("", "", "", "nothing"),
         ],
     );
@@ -211,7 +211,7 @@ fn a_destroy_stops_by_the_hooks_of_the_last_deploy() {
 }
 
 #[test]
-fn what_is_no_longer_declared_stops_by_the_hooks_it_had() {
+fn removed_resource_stops_by_its_former_hooks() {
     let (text, less) = (three(1), "resources: {c: {type: OS::Heat::Value, properties: {value: 3}}}\n");
     let hooks = "{a: {hooks: pre-delete}}";
     check(
@@ -227,7 +227,7 @@ fn what_is_no_longer_declared_stops_by_the_hooks_it_had() {
 }
 
 #[test]
-fn a_pattern_stops_one_after_the_other_where_they_wait_for_each_other() {
+fn pattern_stops_dependent_resources_one_after_the_other() {
     let text = three(1);
     check(
         &[],
@@ -245,7 +245,7 @@ const INNER: &str = "heat_template_version: wallaby\nparameters: {n: {type: stri
     y: {type: OS::Heat::Value, properties: {value: {get_attr: [x, value]}}}\n\
     outputs: {said: {value: {get_attr: [x, value]}}, more: {value: {get_attr: [y, value]}}}\n";
 
-/// `c` is a nested template that reads `a`; `r` reads what it says, and `other` stands by itself.
+/// `c` is a nested template that reads `a`; `r` reads its output; `other` is independent.
 fn nested(value: &str) -> String {
     format!(
         "resources:\n  a: {{type: OS::Heat::Value, properties: {{value: {value}}}}}\n  \
@@ -256,7 +256,7 @@ fn nested(value: &str) -> String {
 }
 
 #[test]
-fn a_hook_of_a_nested_template_holds_for_all_of_it() {
+fn hook_of_a_nested_template_holds_for_its_resources() {
     let (one, two) = (nested("one"), nested("two"));
     let hooks = "{a: {hooks: pre-create}, c: {hooks: [pre-create, post-create, pre-update, post-update, pre-delete, post-delete]}}";
     let files = [("inner.yaml", INNER)];
@@ -275,7 +275,7 @@ fn a_hook_of_a_nested_template_holds_for_all_of_it() {
             Destroy,
         ],
         &[
-            // It is not the child's turn as long as what it reads is not there.
+            // The child cannot start before the resource that it reads exists.
             ("create other", "a pre-create", "a, c/x, c/y, r", "interrupted"),
             ("create a", "c pre-create", "c/x, c/y, r", "interrupted"),
             ("create c/x, create c/y", "c post-create", "r", "interrupted"),
@@ -291,7 +291,7 @@ fn a_hook_of_a_nested_template_holds_for_all_of_it() {
 }
 
 #[test]
-fn what_stops_inside_keeps_the_whole_from_being_over() {
+fn stop_inside_a_child_keeps_the_child_unfinished() {
     let text = nested("one");
     let hooks = "{c: {hooks: post-create, x: {hooks: post-create}}}";
     check(
@@ -303,14 +303,14 @@ fn what_stops_inside_keeps_the_whole_from_being_over() {
             ("create r", "", "", "ready"),
         ],
     );
-    // What is inside and what is around it stop one after the other.
+    // The inner and the outer hook stop one after the other.
     let hooks = "{c: {hooks: pre-create, y: {hooks: pre-create}}}";
     check(
         &[("inner.yaml", INNER)],
         &[Deploy(&text, hooks); 3],
         &[
             ("create a, create other", "c pre-create", "c/x, c/y, r", "interrupted"),
-            // Who reads anything of a child waits for all of it.
+            // A reader of a child waits for all of the child.
             ("create c/x", "c/y pre-create", "c/y, r", "interrupted"),
             ("create c/y, create r", "", "", "ready"),
         ],
@@ -346,7 +346,7 @@ fn a_group_stops_as_a_whole_and_at_single_members() {
             ("create r", "", "", "ready"),
             ("create g/2", "g post-update", "r", "interrupted"),
             ("update r", "", "", "ready"),
-            // What goes is used until who reads it has turned away, and that waits for the group.
+            // A removed resource is used until its reader has changed, and the reader waits for the group.
             ("", "g post-update", "g/1, g/2, r", "interrupted"),
             ("delete g/1, delete g/2, update r", "", "", "ready"),
         ],
@@ -354,7 +354,7 @@ fn a_group_stops_as_a_whole_and_at_single_members() {
 }
 
 #[test]
-fn what_is_out_of_target_goes_on_waiting() {
+fn resource_out_of_target_keeps_waiting() {
     let text = three(1);
     let hooks = "{a: {hooks: pre-create}, c: {hooks: pre-create}}";
     check(
@@ -370,7 +370,7 @@ fn what_is_out_of_target_goes_on_waiting() {
 }
 
 #[test]
-fn going_back_stops_nowhere() {
+fn rollback_ignores_hooks() {
     let (one, two) = (three(1), three(2));
     let hooks = "{a: {hooks: [pre-update, pre-delete, post-delete]}}";
     let fails = format!("{one}  f: {{type: OS::Heat::TestResource, properties: {{fail: true}}, depends_on: b}}\n");
@@ -390,7 +390,7 @@ fn going_back_stops_nowhere() {
             ("", "a pre-update", "a, b", "interrupted"),
             ("", "", "", "ready"),
             ("", "a pre-update", "a, b, f", "interrupted"),
-            // Once it goes on it fails, and is undone.
+            // After the hook it fails and is rolled back.
             ("update a, update a, update b, update b", "", "", "failed"),
         ],
     );
@@ -403,7 +403,7 @@ fn going_back_stops_nowhere() {
 }
 
 #[test]
-fn settling_leaves_what_waits() {
+fn reconcile_leaves_waiting_resources() {
     let text = three(1);
     let hooks = "{a: {hooks: post-create}}";
     check(
@@ -418,7 +418,7 @@ fn settling_leaves_what_waits() {
 }
 
 #[test]
-fn a_stop_with_nobody_behind_it_is_one_all_the_same() {
+fn stop_without_dependants_is_a_stop() {
     let text = "resources: {v: {type: OS::Heat::Value, properties: {value: 1}}}\n";
     let hooks = "{v: {hooks: [post-create, post-delete]}}";
     check(
@@ -435,7 +435,7 @@ fn a_stop_with_nobody_behind_it_is_one_all_the_same() {
 }
 
 #[test]
-fn a_plan_says_where_it_stops_and_from_where_it_goes_on() {
+fn plan_lists_its_stops_and_continuations() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("there is a runtime").block_on(Box::pin(async {
         let folder = tempfile::tempdir().expect("a folder can be made");

@@ -1,4 +1,4 @@
-//! A document in one dialect as a child of one in another: inputs go down, exports come up, and one plan does it all.
+//! A document of one dialect as a child of a document of another: inputs, exports, and one plan for both.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ exports:
   label: {type: string, field: resources.disk.spec.input}
 ";
 
-/// What a root exports once it is deployed in a folder with these files, and what a stage after that would do.
+/// The exports of a root after its deploy in a folder with these files, and the steps of a further plan.
 fn deployed(files: &[(&str, &str)], root: &str) -> (IndexMap<Name, Value>, usize, Vec<String>) {
     let folder = tempfile::tempdir().expect("a folder can be made");
     for (name, text) in files {
@@ -61,7 +61,7 @@ async fn run(folder: &Path, files: &[(&str, &str)], root: &str) -> (IndexMap<Nam
 }
 
 #[test]
-fn a_template_is_a_child_of_a_blueprint() {
+fn template_as_child_of_a_blueprint() {
     let root = "\
 version: 2023-04-20
 include:
@@ -75,7 +75,7 @@ exports:
 }
 
 #[test]
-fn a_blueprint_is_a_child_of_a_template() {
+fn blueprint_as_child_of_a_template() {
     let root = "\
 heat_template_version: 2018-08-31
 resources:
@@ -91,7 +91,7 @@ outputs:
 }
 
 #[test]
-fn members_of_a_group_are_blueprints() {
+fn blueprints_as_members_of_a_group() {
     let root = "\
 heat_template_version: 2021-04-16
 resources:

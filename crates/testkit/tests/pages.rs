@@ -1,5 +1,5 @@
-//! Every page of every crate is true: its documents give exactly the diagnostics that are marked in them, each code
-//! has its page, and each page its code.
+//! The pages of all crates: each document gives exactly its expected diagnostics, each code has a page, and each page a
+//! code.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ fn codes() -> Vec<&'static diag::Code> {
     lists.into_iter().flatten().copied().chain(dialects::Dialects::BUILT_IN.codes()).chain(engine::codes()).collect()
 }
 
-/// Runs every document of these pages; how many there were.
+/// Runs every document of these pages. Returns their number.
 fn run(pages: &[PathBuf]) -> usize {
     let (mut wrong, mut count) = (Vec::new(), 0);
     for page in pages {
@@ -66,13 +66,13 @@ fn run(pages: &[PathBuf]) -> usize {
 }
 
 #[test]
-fn documents_of_codes_give_what_they_are_marked_with() {
+fn documents_of_codes_give_their_expected_diagnostics() {
     let count = run(&pages_of_codes());
     assert!(count > 150, "only {count} documents");
 }
 
 #[test]
-fn documents_of_the_specification_give_what_they_are_marked_with() {
+fn documents_of_the_specification_give_their_expected_diagnostics() {
     let count = run(&pages_below(&crates().join("dialects/spec")));
     assert!(count > 50, "only {count} documents");
 }
@@ -89,7 +89,7 @@ fn every_code_has_a_page_that_shows_it() {
         if !shown {
             wrong.push(format!("{}: no block of its page shows it", code.name));
         }
-        // The words of the code's row are for lists; a page shows those of a case.
+        // The summary of a code is for lists. A page shows the message of a case.
         if code.page.contains(&format!("{}[{}]: {}\n", code.severity.word(), code.name, code.summary)) {
             wrong.push(format!("{}: what its page shows is the summary, not what a person sees", code.name));
         }
@@ -108,7 +108,7 @@ fn every_page_belongs_to_a_code() {
 }
 
 #[test]
-fn marks_of_all_forms_are_read() {
+fn all_forms_of_expected_diagnostics_are_read() {
     let page = "\
 Text.\n\n```yaml blueprint stage\n# anywhere: a, b\n# input: port=80\nx: 1  # error: c, d, note: e\ny: \"# no mark\"\n```\n\n\
 ````markdown\n```yaml blueprint\nnot: this\n```\n````\n";
@@ -121,7 +121,7 @@ Text.\n\n```yaml blueprint stage\n# anywhere: a, b\n# input: port=80\nx: 1  # er
 }
 
 #[test]
-fn a_document_that_is_marked_wrongly_is_noticed() {
+fn wrong_expectation_is_detected() {
     let page = "```yaml blueprint\nversion: 2023-04-20\nresources:\n  a: { type: test/data, spec: { input: 1 } }  # error: cycle\n```\n";
     assert!(blocks(page)[0].run().is_err());
     let page = "```yaml blueprint\nversion: 2023-04-20\nresources:\n  a: { type: test/dat }\n```\n";

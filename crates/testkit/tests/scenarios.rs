@@ -1,5 +1,5 @@
-//! Every scenario does what is recorded beside it. With `CYAN_ACCEPT=1` the records are written anew; read them before
-//! they are committed.
+//! The output of every scenario equals the record beside it. `CYAN_ACCEPT=1` rewrites the records; read them before you
+//! commit them.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ fn files(end: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The first line in which two texts differ, with what stands around it.
+/// The first line in which two texts differ, with its context.
 fn first_difference(recorded: &str, now: &str) -> String {
     let (mut before, mut left, mut right) = (Vec::new(), recorded.lines(), now.lines());
     loop {
@@ -30,7 +30,7 @@ fn first_difference(recorded: &str, now: &str) -> String {
 }
 
 #[test]
-fn scenarios_do_what_is_recorded() {
+fn scenarios_equal_their_records() {
     let accept = std::env::var_os("CYAN_ACCEPT").is_some();
     let scripts = files("txt");
     assert!(scripts.len() >= 10, "only {} scenarios", scripts.len());
@@ -60,7 +60,7 @@ fn every_record_belongs_to_a_scenario() {
 }
 
 #[test]
-fn a_script_that_makes_no_sense_is_refused_with_its_line() {
+fn invalid_script_is_refused_with_its_line() {
     let refused = |script: &str| testkit::scenario::run(script).expect_err("it makes no sense");
     assert_eq!(refused("world\nwordl\n"), "line 2: there is no command `wordl`");
     assert_eq!(refused("deploy nothing.yaml as lab"), "line 1: there is no document `nothing.yaml`");

@@ -1,4 +1,4 @@
-//! What a person sees of typical mistakes, and what a plan says as JSON. Read a changed snapshot before accepting it.
+//! Diagnostics of typical mistakes, and plans as JSON. Read a changed snapshot before you accept it.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use engine::plan_file::{hidden_export, hidden_step};
 use engine::{Given, Options};
 use testkit::harness::{Harness, settings};
 
-/// Runs on one thread with a virtual clock: waiting costs no time.
+/// Runs a future on one thread with a paused clock.
 fn lately<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("a runtime can be had").block_on(work)
@@ -23,7 +23,7 @@ fn given(inputs: &[(&str, &str)]) -> Given {
     Given { text, ..Given::default() }
 }
 
-/// Everything that staging reports of a document, drawn without colours.
+/// The diagnostics of staging a document, drawn without colours.
 fn drawn(text: &str, inputs: &[(&str, &str)]) -> String {
     lately(async {
         let name = if text.trim_start().starts_with('{') { "shop.jsonc" } else { "shop.yaml" };
@@ -102,7 +102,7 @@ fn json_with_a_mistake() {
     insta::assert_snapshot!("json_with_a_mistake", drawn(text, &[]));
 }
 
-/// The steps and exports of the plan from one document to another, as JSON; without another the destroy.
+/// The steps and exports of the plan from one document to another as JSON; without another, of the destroy.
 fn plan(before: Option<&str>, after: Option<&str>, drift: &[(&str, &str)]) -> String {
     lately(async {
         let harness = harness();
@@ -112,7 +112,7 @@ fn plan(before: Option<&str>, after: Option<&str>, drift: &[(&str, &str)]) -> St
             assert!(run.outcome().is_some_and(|outcome| outcome.outcome == Some(state::OperationOutcome::Ready)));
         }
         for (address, field) in drift {
-            let mut world = harness.world.lock().expect("nobody panicked");
+            let mut world = harness.world.lock().expect("no thread panicked");
             world.set("case", address, field, "drifted".into()).expect("it is there");
         }
         let stage = match after {

@@ -1,5 +1,4 @@
-//! What templates of Heat promise across several operations: what may not change, what exists elsewhere, what is
-//! refused.
+//! Templates of Heat across several operations: immutable parameters, external resources, refusals.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,14 +7,14 @@ use blueprint::{IndexMap, Name, Value};
 use engine::{Given, Options};
 use testkit::harness::{Harness, heat_environment, settings};
 
-/// What came of a stage: codes of errors, or the exports after the deploy that followed.
+/// The result of a stage: codes of errors, or the exports after the following deploy.
 type Came = Result<IndexMap<Name, Value>, Vec<String>>;
 
-/// A template without its version, what is given for its parameters, and its environment.
+/// A template without its version, its parameters, and its environment.
 type Step<'s> = (&'s str, &'s [(&'s str, &'s str)], &'s str);
 
-/// Stages and deploys templates one after the other, each with its inputs and its environment.
-fn story(files: &[(&str, &str)], steps: &[Step<'_>]) -> Vec<Came> {
+/// Stages and deploys templates one after the other.
+fn deploy_all(files: &[(&str, &str)], steps: &[Step<'_>]) -> Vec<Came> {
     let folder = tempfile::tempdir().expect("a folder can be made");
     for (name, text) in files {
         std::fs::write(folder.path().join(name), text).expect("it can be written");
@@ -59,32 +58,32 @@ fn output<'c>(came: &'c Came, name: &str) -> &'c Value {
 fn an_immutable_parameter_keeps_its_value() {
     let text = "parameters: {p: {type: string, immutable: true}}\n\
                 resources: {v: {type: OS::Heat::Value, properties: {value: {get_param: p}}}}\n";
-    let all = story(&[], &[(text, &[("p", "a")], ""), (text, &[("p", "b")], ""), (text, &[("p", "a")], "")]);
+    let all = deploy_all(&[], &[(text, &[("p", "a")], ""), (text, &[("p", "b")], ""), (text, &[("p", "a")], "")]);
     assert!(all[0].is_ok() && all[2].is_ok(), "{all:?}");
     assert_eq!(codes(&all[1]), ["immutable-changed"]);
 }
 
 #[test]
-fn what_the_environment_restricts_is_refused_before_anything_changes() {
+fn restricted_actions_are_refused_before_anything_changes() {
     let text = "parameters: {p: {type: string}}\n\
                 resources: {v: {type: OS::Heat::Value, properties: {value: {get_param: p}}}}\n\
                 outputs: {o: {value: {get_attr: [v, value]}}}\n";
     let restricted = "resource_registry: {resources: {v: {restricted_actions: update}}}\n";
     let steps = [(text, &[("p", "a")][..], restricted), (text, &[("p", "b")], restricted), (text, &[("p", "b")], "")];
-    let all = story(&[], &steps);
+    let all = deploy_all(&[], &steps);
     assert_eq!(output(&all[0], "o").as_text(), Some("a"));
     assert_eq!(codes(&all[1]), ["restricted-action"]);
     assert_eq!(output(&all[2], "o").as_text(), Some("b"));
 }
 
 #[test]
-fn what_exists_elsewhere_is_never_made_here() {
+fn external_resources_are_never_created() {
     let text = "resources:\n  a: {type: OS::Heat::Value, external_id: theirs, properties: {value: 1}}\n\
                 outputs: {o: {value: {get_resource: a}}}\n";
     let own = "resources: {a: {type: OS::Heat::Value, properties: {value: 1}}}\n";
-    let all = story(&[], &[(text, &[], "")]);
+    let all = deploy_all(&[], &[(text, &[], "")]);
     assert_eq!(output(&all[0], "o").as_text(), Some("theirs"));
-    assert_eq!(codes(&story(&[], &[(own, &[], ""), (text, &[], "")])[1]), ["external-changed"]);
+    assert_eq!(codes(&deploy_all(&[], &[(own, &[], ""), (text, &[], "")])[1]), ["external-changed"]);
 }
 
 #[test]
@@ -95,22 +94,22 @@ fn a_computed_reference_follows_the_inputs() {
                 c: {type: OS::Heat::Value, properties: {value: {get_attr: [{get_param: which}, value]}}}\n\
                 outputs: {o: {value: {get_attr: [c, value]}}}\n";
     let all =
-        story(&[], &[(text, &[("which", "a")], ""), (text, &[("which", "b")], ""), (text, &[("which", "x")], "")]);
+        deploy_all(&[], &[(text, &[("which", "a")], ""), (text, &[("which", "b")], ""), (text, &[("which", "x")], "")]);
     assert_eq!((output(&all[0], "o"), output(&all[1], "o")), (&Value::Int(1), &Value::Int(2)));
     assert_eq!(codes(&all[2]), ["unknown-resource"]);
 }
 
 #[test]
-fn a_stack_is_made_from_a_text_that_a_file_holds() {
+fn stack_is_created_from_the_text_of_a_file() {
     let inner =
         "heat_template_version: wallaby\nparameters: {n: {type: string}}\noutputs: {said: {value: {get_param: n}}}\n";
     let text = "resources:\n  c: {type: OS::Heat::Stack, properties: {template: {get_file: i.yaml}, parameters: {n: hi}}}\n\
                 outputs: {o: {value: {get_attr: [c, outputs, said]}}}\n";
-    assert_eq!(output(&story(&[("i.yaml", inner)], &[(text, &[], "")])[0], "o").as_text(), Some("hi"));
+    assert_eq!(output(&deploy_all(&[("i.yaml", inner)], &[(text, &[], "")])[0], "o").as_text(), Some("hi"));
 }
 
 #[test]
-fn templates_are_nested_as_deep_as_heat_nests_them() {
+fn templates_nest_as_deep_as_in_heat() {
     let name = |level: usize| format!("l{level}.yaml");
     let nested = |levels: usize| {
         let texts: Vec<(String, String)> = (1..=levels)
@@ -124,7 +123,7 @@ fn templates_are_nested_as_deep_as_heat_nests_them() {
             })
             .collect();
         let files: Vec<(&str, &str)> = texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-        story(&files, &[("resources: {n: {type: l1.yaml}}\n", &[], "")]).remove(0)
+        deploy_all(&files, &[("resources: {n: {type: l1.yaml}}\n", &[], "")]).remove(0)
     };
     assert!(nested(5).is_ok(), "{:?}", nested(5));
     assert!(codes(&nested(6)).contains(&"child-depth"));

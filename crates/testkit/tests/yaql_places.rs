@@ -1,8 +1,8 @@
-//! What is wrong with a yaql expression is marked inside of its scalar, however that is written.
+//! An error in a yaql expression is marked inside its scalar, in every scalar style.
 
 use std::sync::Arc;
 
-/// The text that the first error about yaql marks.
+/// The text that the first yaql error marks.
 async fn marked(template: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let heat = Arc::new(providers::heat::provider());
@@ -22,15 +22,15 @@ fn template(expression: &str) -> String {
 }
 
 #[tokio::test]
-async fn mistakes_in_yaql_are_marked_inside_of_the_scalar() {
+async fn yaql_errors_are_marked_inside_the_scalar() {
     for (expression, wanted) in [
-        // While it is read.
+        // Syntax errors.
         ("$.data.list + ~", "~"),
         ("'$.data.list # 1'", "#"),
         ("\"$.data.\\\"list\\\" + ~\"", "~"),
         ("|\n            $.data.list.select($)\n              + ~\n", "~"),
         (">-\n            $.data.list\n            + ~", "~"),
-        // While it is evaluated.
+        // Evaluation errors.
         ("$.data.list.nope()", "nope()"),
         ("\"$.data.list.len() + nope(1)\"", "nope(1)"),
         ("|\n            $.data.list.len()\n              + nope(1)\n", "nope(1)"),

@@ -1,12 +1,12 @@
-//! HTTP clients, made when they are first needed: whom they trust, which proxies they ask, how long a connection may
-//! take to come about, and what they call themselves is said here, once.
+//! HTTP clients, created on first use. This crate decides about trust, proxies, the timeout of connections and the user
+//! agent.
 //!
-//! Each has a TLS configuration of its own, so that nothing depends on what the process installed. One that is only
-//! used for `http` trusts nobody and so reads no certificates of the machine. Proxies are those of the environment
-//! (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`); this machine is asked without one.
+//! Each client has its own TLS configuration, so that nothing depends on what the process installed. A client for
+//! `http` only trusts no certificate, and so does not read those of the machine. Proxies come from the environment
+//! (`HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`); this machine is contacted without one.
 //!
-//! Not here: what is asked, how long an answer may take, and what one means; which redirects are followed, unless a
-//! caller follows all of them.
+//! Not here: requests, time limits and meaning of answers; which redirects are followed, unless a caller follows all of
+//! them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,36 +19,36 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::sync::OnceCell;
 
-/// How long a connection may take to come about.
+/// Timeout of the connection setup.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Whom a client trusts.
+/// The certificates that a client trusts.
 enum Trust {
-    /// Nobody: no TLS will be spoken.
-    Nobody,
-    /// Those whom the machine trusts.
+    /// None: no TLS is used.
+    None,
+    /// Those of the machine.
     Machine,
-    /// These authorities alone.
+    /// Only these authorities.
     These(RootCertStore),
 }
 
-/// The clients of one user: with and without TLS, through the proxies of the environment and not.
+/// The clients of one user: with and without TLS, with and without the proxies of the environment.
 #[derive(Debug, Default)]
 pub struct Clients {
-    /// The only authorities to trust, in PEM form; those of the machine without them.
+    /// The only trusted authorities, in PEM form. `None` for those of the machine.
     authorities: Option<Arc<str>>,
-    /// So many redirects are followed by the client itself.
+    /// Number of redirects that the client follows.
     redirects: usize,
     usual: [OnceCell<Client>; 4],
 }
 
 impl Clients {
-    /// Clients that trust these authorities (in PEM form) and nobody else.
+    /// Clients that trust only these authorities (in PEM form).
     pub fn trusting(authorities: &str) -> Clients {
         Clients { authorities: Some(authorities.into()), ..Clients::default() }
     }
 
-    /// Clients that follow so many redirects by themselves, wherever these lead.
+    /// Clients that follow that number of redirects, wherever they lead.
     pub fn following(redirects: usize) -> Clients {
         Clients { redirects, ..Clients::default() }
     }
@@ -56,16 +56,16 @@ impl Clients {
     /// The client for an address.
     ///
     /// # Errors
-    /// Why there is none, for people; no part of an address or of a certificate is in it.
+    /// A message for people without any part of the address or of a certificate.
     pub async fn of(&self, url: &Url) -> Result<Client, String> {
         let (tls, direct) = (url.scheme() == "https", is_this_machine(url));
         let place = usize::from(tls) * 2 + usize::from(direct);
         let (authorities, redirects) = (self.authorities.clone(), self.redirects);
         let make = || async move {
-            // Reading the machine's certificates takes a while.
+            // Reading the certificates of the machine is slow.
             let made = tokio::task::spawn_blocking(move || {
                 let trust = match authorities {
-                    _ if !tls => Trust::Nobody,
+                    _ if !tls => Trust::None,
                     Some(pem) => Trust::These(roots(&pem).map_err(|why| format!("what should be trusted {why}"))?),
                     None => Trust::Machine,
                 };
@@ -76,8 +76,8 @@ impl Clients {
         self.usual[place].get_or_try_init(make).await.cloned()
     }
 
-    /// The client for an address that trusts these authorities (in PEM form) alone, made for this once; the usual one
-    /// without them, or where no TLS is spoken.
+    /// The client for an address that trusts only these authorities (in PEM form), created for this call. Without
+    /// authorities, or without TLS, the shared one.
     ///
     /// # Errors
     /// As those of [`Clients::of`].
@@ -91,7 +91,7 @@ impl Clients {
     }
 }
 
-/// Whether the address is on this machine, where no proxy is asked.
+/// Whether the address is on this machine, which is contacted without a proxy.
 pub fn is_this_machine(url: &Url) -> bool {
     let Some(host) = url.host_str() else { return false };
     let host = host.trim_start_matches('[').trim_end_matches(']');
@@ -103,7 +103,7 @@ pub fn is_this_machine(url: &Url) -> bool {
 /// The authorities of a PEM text.
 ///
 /// # Errors
-/// What is wrong with it, without any part of it.
+/// The problem, without any part of the text.
 pub fn roots(pem: &str) -> Result<RootCertStore, String> {
     let mut store = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
@@ -122,7 +122,7 @@ fn build(trust: Trust, direct: bool, redirects: usize) -> Result<Client, String>
         .with_safe_default_protocol_versions()
         .map_err(|error| format!("TLS cannot be used: {error}"))?;
     let config = match trust {
-        Trust::Nobody => config.with_root_certificates(RootCertStore::empty()),
+        Trust::None => config.with_root_certificates(RootCertStore::empty()),
         Trust::These(store) => config.with_root_certificates(store),
         Trust::Machine => {
             let verifier = rustls_platform_verifier::Verifier::new(provider)
@@ -141,14 +141,14 @@ fn build(trust: Trust, direct: bool, redirects: usize) -> Result<Client, String>
     client.build().map_err(|_| "no client can be made".to_owned())
 }
 
-/// What went wrong, in the words of the innermost cause, which names no address.
+/// The message of the innermost cause of an error, which names no address.
 pub fn words(error: &(dyn std::error::Error + 'static)) -> String {
     let mut innermost = error;
     loop {
         if let Some(tls) = innermost.downcast_ref::<rustls::Error>() {
             return format!("{tls}");
         }
-        // What an I/O error wraps is not among its causes.
+        // The error that an I/O error wraps is not among its causes.
         let wrapped = innermost.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
         match wrapped.map(|wrapped| wrapped as &(dyn std::error::Error + 'static)).or_else(|| innermost.source()) {
             Some(source) => innermost = source,
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_machine_is_asked_directly() {
+    fn this_machine_is_contacted_directly() {
         for (url, direct) in [
             ("http://localhost:80/", true),
             ("http://127.0.0.7/", true),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_certificate_is_not_repeated() {
+    fn an_invalid_certificate_is_not_repeated() {
         let text = "-----BEGIN CERTIFICATE-----\nTk9QRQ==\n-----END CERTIFICATE-----\n";
         for pem in [text, "", "plain"] {
             assert!(!roots(pem).expect_err("it is none").contains("Tk9"), "{pem}");

@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use blueprint::{Address, Blueprint, Name};
+use blueprint::{Address, Blueprint, TypeId};
 use diag::{Diagnostic, Diagnostics, Files};
 use engine::{Options, Surgery, codes};
-use provider::Catalogs;
 use state::InstanceName;
 
 use crate::arguments::{Global, Import, Inputs};
@@ -18,11 +17,11 @@ use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Import, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let Import { type_name, id, address, which, consent } = arguments;
-    let type_name: Name = type_name.into();
+    let type_name = TypeId::parse(type_name);
     if id.is_empty() {
         return Err(CommandError::usage("the id is empty; name the provider's id of the thing"));
     }
-    let namespace = Catalogs::namespace_of(&type_name).to_owned();
+    let namespace = type_name.package_name().to_owned();
     let place = Place { which, may_be_new: None, namespaces: vec![namespace] };
     let (setup, instance) = meant(&place, global, report).await?;
     if !is_declared(&type_name, &address, &setup, &instance, report).await? {
@@ -36,7 +35,7 @@ pub(crate) async fn run(arguments: Import, global: &Global, report: &mut Report)
 /// Whether the document of the instance declares a resource of that type under that address: what it does not declare the
 /// next deploy would delete. Why not has been said.
 async fn is_declared(
-    type_name: &Name,
+    type_name: &TypeId,
     address: &Address,
     setup: &Setup,
     instance: &InstanceName,
@@ -132,7 +131,7 @@ fn not_declared(document: &str, address: &Address) -> Diagnostic {
 }
 
 /// Why a document has nothing of that type under that address, if so.
-fn undeclared(blueprint: &Blueprint, document: &str, type_name: &Name, address: &Address) -> Option<Diagnostic> {
+fn undeclared(blueprint: &Blueprint, document: &str, type_name: &TypeId, address: &Address) -> Option<Diagnostic> {
     let known = blueprint.resources.keys().map(AsRef::as_ref);
     let resource = match blueprint.resources.get(&address.name) {
         Some(resource) if address.link.is_none() => resource,

@@ -1,5 +1,6 @@
 //! `cyan schema`.
 
+use blueprint::TypeId;
 use provider::Catalogs;
 use serde_json::{Value as Json, json};
 
@@ -41,7 +42,7 @@ pub(crate) fn run(arguments: Schema, global: &Global, report: &mut Report) -> Re
         .collect();
     let wanted = |name: &str| {
         let is = |list: &[String]| list.iter().any(|begin| begins(name, begin));
-        !is(&arguments.without) && (is(&arguments.with) || !large.contains(&Catalogs::namespace_of(name)))
+        !is(&arguments.without) && (is(&arguments.with) || !large.contains(&TypeId::parse(name).package_name()))
     };
     let title = format!("A document of the dialect `{}`", dialect.name());
     let schema = engine::json_schema(&title, dialect.shape(), catalogs, wanted);

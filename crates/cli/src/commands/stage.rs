@@ -3,11 +3,9 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use blueprint::Name;
 use diag::Diagnostics;
 use engine::shell::Shell;
 use engine::{Given, Options, Staged, plan_file};
-use provider::Catalogs;
 use serde_json::Value as Json;
 use state::{InstanceName, Snapshot};
 
@@ -205,12 +203,12 @@ pub(crate) fn recorded_namespaces(offer: &Offer, snapshot: &Snapshot) -> Vec<Str
     let open = snapshot.open.values().map(|open| &open.intent.type_name);
     let mut namespaces: Vec<String> = Vec::new();
     let mut before = None;
-    for name in records.chain(open) {
+    for id in records.chain(open) {
         // Most are of the type of the one before.
-        if before.replace(name).is_some_and(|before| Name::ptr_eq(before, name)) {
+        if before.replace(id) == Some(id) {
             continue;
         }
-        let namespace = Catalogs::namespace_of(name);
+        let namespace = id.package_name();
         if namespaces.iter().all(|known| known != namespace) && offer.knows(namespace) {
             namespaces.push(namespace.to_owned());
         }
@@ -223,7 +221,7 @@ pub(crate) fn described(setup: &Setup, snapshot: &Snapshot) -> Result<(), Comman
     let offer = &setup.global.offer;
     let records = snapshot.records.values().map(|record| &record.type_name);
     let mut open = records.chain(snapshot.open.values().map(|open| &open.intent.type_name));
-    match open.find(|name| offer.simulated && !offer.knows(Catalogs::namespace_of(name))) {
+    match open.find(|name| offer.simulated && !offer.knows(name.package_name())) {
         None => Ok(()),
         Some(name) => Err(CommandError::Usage {
             message: format!("`{name}` was rehearsed with a catalogue that is not named now"),

@@ -7,7 +7,6 @@ use diag::Files;
 use engine::generation::Goal;
 use engine::shell::{Shell, last_goal};
 use engine::{Given, Options, Staged, Surgery};
-use provider::Catalogs;
 use serde_json::json;
 use state::seal::{SealError, Sealer};
 use state::{
@@ -60,7 +59,7 @@ pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) 
                 .map_err(|error: state::InstanceNameError| CommandError::usage(error.to_string()))?;
             let mut namespaces: Vec<String> = Vec::new();
             for record in exported.records.values() {
-                let namespace = Catalogs::namespace_of(&record.type_name);
+                let namespace = record.type_name.package_name();
                 if !namespaces.iter().any(|known| known == namespace) {
                     namespaces.push(namespace.to_owned());
                 }

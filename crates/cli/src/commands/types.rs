@@ -1,6 +1,6 @@
 //! `cyan types`.
 
-use blueprint::{Field, IndexMap, Kind, Name, Schema};
+use blueprint::{Field, IndexMap, Kind, Name, Schema, TypeId};
 use provider::{
     Catalog, Catalogs, CustomType, DataSourceType, FilterType, ResourceType, TransformDef, TypeRef, plain_name,
 };
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Res
 
 /// The catalogue in which types lie below this name, as those of a service do, if it is no type itself.
 fn group<'c>(catalogs: &'c Catalogs, name: &str) -> Option<&'c Catalog> {
-    let catalog = catalogs.of(Catalogs::namespace_of(name))?;
+    let catalog = catalogs.of(TypeId::parse(name).package_name())?;
     let is_type = catalog.resource_type(name).is_some()
         || catalog.data_source_type(name).is_some()
         || catalog.variable_type(name).is_some();
@@ -87,11 +87,11 @@ fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mu
     for catalog in catalogs {
         let namespace = catalog.namespaces.first().map(|name| name.as_ref()).unwrap_or_default();
         // Types that would have to be read first say nothing but their names.
-        let docs: IndexMap<Name, Name> =
+        let docs: IndexMap<TypeId, Name> =
             catalog.few_resource_types().map(|found| (found.name.clone(), found.docs.clone())).collect();
-        let of = |docs: &IndexMap<Name, Name>, name: &str| docs.get(name).cloned().unwrap_or_default();
+        let of = |docs: &IndexMap<TypeId, Name>, name: &str| docs.get(name).cloned().unwrap_or_default();
         let resources = catalog.resource_type_names().map(|name| (name, "resource", of(&docs, name)));
-        let data_docs: IndexMap<Name, Name> =
+        let data_docs: IndexMap<TypeId, Name> =
             catalog.few_data_source_types().map(|found| (found.name.clone(), found.docs.clone())).collect();
         let sources = catalog.data_source_type_names().map(|name| (name, "data source", of(&data_docs, name)));
         let variables = catalog.variable_type_names().map(|name| {
@@ -147,9 +147,11 @@ fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mu
 
 /// The namespaces of a catalogue and how many types of resources each has.
 fn counted(catalog: &Catalog, paint: Paint) -> String {
-    let mut counts: IndexMap<&str, usize> = catalog.namespaces.iter().map(|name| (name.as_ref(), 0)).collect();
+    let mut counts: IndexMap<Name, usize> = catalog.namespaces.iter().map(|name| (name.clone(), 0)).collect();
     for name in catalog.resource_type_names() {
-        *counts.entry(Catalogs::namespace_of(name)).or_default() += 1;
+        if let Some(count) = counts.get_mut(TypeId::parse(name).package_name()) {
+            *count += 1;
+        }
     }
     let types = |count: usize| if count == 1 { "1 type".to_owned() } else { format!("{count} types") };
     let rows: Vec<Vec<String>> =
@@ -163,8 +165,9 @@ fn first_sentence(docs: &str) -> String {
 
 fn one(name: &str, registry: &Registry, report: &mut Report) -> Result<(), CommandError> {
     let catalogs = &registry.catalogs;
-    let (resource, source) = (catalogs.resource_type(name), catalogs.data_source_type(name));
-    let variable = catalogs.variable_type(name);
+    let id = catalogs.packages().resolve(name);
+    let (resource, source) = (catalogs.resource_type(&id), catalogs.data_source_type(&id));
+    let variable = catalogs.variable_type(&id);
     let abstract_type = catalogs.abstract_type(name);
     let known = abstract_type.is_some()
         || matches!(resource, TypeRef::Known(_))

@@ -100,8 +100,10 @@ impl Dialect for HotDialect {
         Some(context::surround(root, beside))
     }
 
-    fn lower(&self, document: &Document<'_>, _functions: &FunctionTable, _packages: &Packages) -> Lowered {
-        document::lower(document)
+    fn lower(&self, document: &Document<'_>, _functions: &FunctionTable, packages: &Packages) -> Lowered {
+        let mut lowered = document::lower(document);
+        lowered.blueprint.resolve_types(packages);
+        lowered
     }
 
     fn rules(&self) -> DialectRules {

@@ -132,17 +132,18 @@ fn declare_child(body: Body, condition: Option<Expr>, blueprint: &mut Blueprint)
 
 fn declare_resource(body: Body, condition: Option<Expr>, blueprint: &mut Blueprint) {
     let metadata = ResourceMetadata { custom: body.metadata, ..ResourceMetadata::default() };
+    let type_name = Spanned::new(body.type_name.item.into(), body.type_name.span);
     let resource = Resource {
         condition: condition.map(Box::new),
         depends_on: body.depends_on,
         metadata,
         lifecycle: body.lifecycle,
         removal: body.removal,
-        stands_for: body.stands_for.map(Box::new),
+        stands_for: body.stands_for.map(|written| Box::new(Spanned::new(written.item.into(), written.span))),
         update_policy: body.policy.map(Box::new),
         external: body.external,
         description: body.description,
-        ..Resource::new(body.name.span, body.type_name, body.spec_key, body.spec)
+        ..Resource::new(body.name.span, type_name, body.spec_key, body.spec)
     };
     blueprint.resources.insert(body.name.item, resource);
 }

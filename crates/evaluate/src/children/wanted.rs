@@ -53,10 +53,12 @@ pub(super) async fn answered(
                     Err(why) => Answer::Missing(why),
                 },
                 Wanted::Setting(name) => Answer::Setting(context.settings.of(dialect).value(name).unwrap_or_default()),
-                Wanted::Schema(name) => match with.catalogs.resource_type(name) {
-                    TypeRef::Known(ty) => Answer::Schema(ty.schema.clone()),
-                    _ => Answer::Missing("no provider offers it".into()),
-                },
+                Wanted::Schema(name) => {
+                    match with.catalogs.resource_type(&with.catalogs.packages().resolve(name.clone())) {
+                        TypeRef::Known(ty) => Answer::Schema(ty.schema.clone()),
+                        _ => Answer::Missing("no provider offers it".into()),
+                    }
+                }
             };
             answers.push((wanted, answer));
         }

@@ -8,7 +8,7 @@ mod frame;
 
 use std::sync::Arc;
 
-use blueprint::{Address, Expr, Key, Name, Resource, Type, Value};
+use blueprint::{Address, Expr, Key, Name, Resource, Type, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Span};
 use dialects::codes as document;
 use expr::Stop;
@@ -810,7 +810,7 @@ impl Evaluation {
     }
 
     /// Name, place and type of every resource, by number.
-    pub fn documents_of_resources(&self) -> Vec<(Name, Span, Option<Name>)> {
+    pub fn documents_of_resources(&self) -> Vec<(Name, Span, Option<TypeId>)> {
         let all = (0..self.resources.len() as u32).filter_map(|at| self.declared(at));
         let mut documents = Vec::with_capacity(self.resources.len());
         documents.extend(all.map(|of| (of.name().clone(), of.resource().span, of.ty().map(|ty| ty.name.clone()))));

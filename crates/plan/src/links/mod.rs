@@ -10,7 +10,7 @@ pub mod report;
 
 use std::sync::Arc;
 
-use blueprint::{Address, Map, Name, ReplaceOrder, Value};
+use blueprint::{Address, Map, Name, ReplaceOrder, TypeId, Value};
 use diag::{Diagnostics, Span};
 use provider::{Catalogs, Side};
 use state::{Record, Snapshot, StatusOp, StatusWord};
@@ -119,7 +119,7 @@ struct WrittenAfter {
 struct Wanted {
     link: LinkAt,
     address: Address,
-    type_name: Name,
+    type_name: TypeId,
     span: Span,
     notes: Value,
     with: Vec<(Target, Contribution)>,
@@ -633,7 +633,7 @@ pub(super) fn decided_things(draft: &Draft) -> FixedMap<Address, usize> {
 
 fn blank(
     address: Address,
-    type_name: Name,
+    type_name: TypeId,
     action: Action,
     reasons: Vec<Reason>,
     span: Span,

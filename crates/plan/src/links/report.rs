@@ -1,6 +1,6 @@
 //! What a plan says of links, for people (decision 5.1).
 
-use blueprint::{Address, IndexMap, Name, Value};
+use blueprint::{Address, IndexMap, Name, TypeId, Value};
 use serde::{Deserialize, Serialize};
 
 use super::Linked;
@@ -15,7 +15,7 @@ pub struct LinkChange {
     pub address: Address,
     /// Its kind: the types of both ends, `::` between.
     #[serde(rename = "type")]
-    pub type_name: Name,
+    pub type_name: TypeId,
     /// What: link, relink or unlink.
     pub action: Action,
     /// Why, the strongest reason first.

@@ -3,7 +3,7 @@
 //!
 //! Not here: reading them (`apply`); which those are (`questions`).
 
-use blueprint::{Address, IndexMap, Name};
+use blueprint::{Address, IndexMap, Name, TypeId};
 use diag::Span;
 
 use super::{Builder, Task};
@@ -16,7 +16,7 @@ use understand::documents::group_key;
 pub(super) struct Deferred {
     pub(crate) number: u32,
     address: Address,
-    type_name: Name,
+    type_name: TypeId,
     /// What it will show.
     exported: Vec<Name>,
     span: Span,

@@ -40,8 +40,8 @@ const OF_PORT: &[&str] = &["fixed_ips[].subnet", "fixed_ips[].subnet_id"];
 
 /// What things wait for beyond what they read: a type, what it waits for, its own fields, the fields there, and whether
 /// the own ones name a port whose subnets are meant (decision Heat 10.6).
-type Waits = (&'static str, &'static str, &'static [&'static str], &'static [&'static str], bool);
-const WAITS: &[Waits] = &[
+type WaitRule = (&'static str, &'static str, &'static [&'static str], &'static [&'static str], bool);
+const WAITS: &[WaitRule] = &[
     ("AWS::EC2::VPCGatewayAttachment", "AWS::EC2::RouteTable", &["VpcId"], &["VpcId"], false),
     ("OS::Neutron::ExtraRoute", "OS::Neutron::RouterGateway", &["router_id"], &["router_id"], false),
     ("OS::Neutron::ExtraRoute", "OS::Neutron::RouterInterface", &["router_id"], &["router", "router_id"], false),

@@ -66,7 +66,7 @@ impl World {
     pub fn open(path: &Path) -> Result<World, WorldError> {
         let (mut world, mut names) = (World::new(), Names::default());
         let mut shared = |mut thing: Box<Thing>| {
-            thing.type_name = names.share(&thing.type_name);
+            thing.type_name.share(&mut names);
             thing.fields.share_keys(&mut names);
             thing
         };
@@ -243,8 +243,8 @@ impl World {
         }
     }
 
-    /// The resource of an id with its secrets, some of which the caller passes as `known`. A resource without an owner gets the place of
-    /// its first reader, which imports it.
+    /// The resource of an id with its secrets, some of which the caller passes as `known`. A resource without an owner
+    /// gets the place of its first reader, which imports it.
     pub(super) fn read(
         &mut self,
         resource_type: &ResourceType,

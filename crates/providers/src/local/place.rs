@@ -28,7 +28,8 @@ impl Place {
     pub(super) fn source(&self, path: &str) -> Result<PathBuf, ProviderError> {
         not_from_home(path)?;
         if self.folder.to_str().is_some_and(|folder| folder.contains("://")) && !path.starts_with('/') {
-            let text = format!("`{path}` lies beside a document from afar: only the function `file` reads it there");
+            let text =
+                format!("`{path}` is relative to a remote document: only the function `file` reads remote files");
             return Err(ProviderError::new(ErrorKind::Document, text));
         }
         absolute(&self.folder.join(path))

@@ -37,7 +37,7 @@ pub(super) fn check(spec: &Value, found: &mut Checked) {
     } else if let Some(renew) = renew
         && renew >= validity
     {
-        let message = "is not shorter than `validity`, so every certificate would be made anew at once";
+        let message = "is not shorter than `validity`, so every certificate would be renewed at once";
         found.rejected.push(("renewBefore".into(), message.into()));
     }
 }

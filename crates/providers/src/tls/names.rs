@@ -60,7 +60,7 @@ pub(super) fn check(spec: &Value, found: &mut Checked) {
         }
     }
     if !named {
-        found.rejected.push((String::new(), "names nobody: write at least `commonName` or `dnsNames`".into()));
+        found.rejected.push((String::new(), "has no name: write at least `commonName` or `dnsNames`".into()));
     }
 }
 

@@ -156,7 +156,7 @@ async fn without_update_create_runs_again() {
     world.delete("local/command", &made, &inputs).await.unwrap();
 }
 
-/// Whether any process still has this text in its command line.
+/// Whether the command line of any process contains this text.
 fn running(mark: &str) -> bool {
     fs::read_dir("/proc").unwrap().flatten().any(|process| {
         fs::read(process.path().join("cmdline")).is_ok_and(|line| String::from_utf8_lossy(&line).contains(mark))

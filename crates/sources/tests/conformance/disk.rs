@@ -87,7 +87,7 @@ async fn links_are_followed_to_one_location() {
         let request = Request::path(Some(folder.location("main.yaml")), path);
         assert_eq!(disk.resolve(&request, &limits()).await.unwrap(), folder.location("real/part.yaml"), "{path}");
     }
-    // What is relative in it is relative to where it really is.
+    // Relative paths in it are relative to its real location.
     let request = Request::path(Some(folder.location("real/part.yaml")), "../part.yaml");
     assert_eq!(disk.resolve(&request, &limits()).await.unwrap(), folder.location("part.yaml"));
 }

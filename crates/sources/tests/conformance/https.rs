@@ -71,7 +71,7 @@ async fn read_by(https: Https, url: &str) -> Result<Document, SourceError> {
     Sources::new([Arc::new(https) as Arc<dyn Source>]).read(&Request::path(None, url), &limits()).await
 }
 
-/// Reads from a plain server on this machine.
+/// Reads from a plain local server.
 async fn read(server: &Server, path: &str) -> Result<String, SourceError> {
     let document = read_by(Https::new(), &server.url(path)).await?;
     Ok(String::from_utf8(document.bytes.to_vec()).unwrap())
@@ -182,7 +182,7 @@ async fn too_large_documents_are_not_read() {
     for path in ["/giant", "/endless"] {
         let before = server.sent();
         assert_eq!(read(&server, path).await, Err(SourceError::TooLarge { limit: 32 << 20 }), "{path}");
-        // What stands in buffers on the way counts as sent.
+        // Bytes in buffers count as sent.
         let sent = server.sent() - before;
         assert!(sent < if path == "/giant" { 24 << 20 } else { 64 << 20 }, "{path}: {sent} bytes");
     }
@@ -216,7 +216,7 @@ async fn web_pages_are_recognised() {
         "/packed" => {
             Say::Answer(200, vec![("Content-Encoding".into(), "gzip".into())], vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0])
         }
-        // A server may call a document what it likes.
+        // The content type of a server is not trusted.
         _ => Say::Answer(200, vec![("Content-Type".into(), "text/html".into())], b"x: 1".to_vec()),
     });
     let login = read(&server, "/login").await.unwrap_err();
@@ -253,7 +253,7 @@ async fn a_pinned_document_is_requested_once() {
         assert_eq!(&*sources.read(&pinned, &limits()).await.unwrap().bytes, b"x: 1");
     }
     assert_eq!(server.got().len(), 1);
-    // The same content is the same wherever it is.
+    // Equal contents are cached once, whatever their location.
     let https = Https::new().cached(Cache::new(folder.path()));
     let elsewhere = Request { path: server.url("/b.yaml").into(), ..pinned };
     let document = Sources::new([Arc::new(https) as Arc<dyn Source>]).read(&elsewhere, &limits()).await.unwrap();
@@ -274,7 +274,7 @@ async fn unchanged_documents_are_not_transferred_again() {
     assert!(!asked(&server));
     assert_eq!(&*read().await.unwrap().bytes, b"x: 1");
     assert!(asked(&server), "the tag is shown");
-    // A damaged file is as good as none.
+    // A damaged file is ignored.
     for file in files(folder.path()).iter().filter(|file| !file.to_string_lossy().contains("seen")) {
         std::fs::write(file, "x: 2").unwrap();
     }
@@ -282,7 +282,7 @@ async fn unchanged_documents_are_not_transferred_again() {
     assert!(!asked(&server), "there is nothing to compare with");
     assert_eq!(&*read().await.unwrap().bytes, b"x: 1");
     assert!(asked(&server));
-    // So is a damaged note.
+    // A damaged entry is ignored.
     for file in files(&folder.path().join("seen")) {
         std::fs::write(file, "{").unwrap();
     }
@@ -305,7 +305,7 @@ async fn the_cache_is_readable_by_its_owner_only() {
     let cache = folder.path().join("new/cache");
     read_by(Https::new().cached(Cache::new(&cache)), &server.url("/a.yaml")).await.unwrap();
     let found = files(&cache);
-    // The content, and when the folder was last looked through.
+    // The content, and the mark of the last pruning.
     assert_eq!(found.len(), 2);
     for file in found {
         assert_eq!(file.metadata().unwrap().permissions().mode() & 0o077, 0);

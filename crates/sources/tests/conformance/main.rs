@@ -1,4 +1,4 @@
-//! The conformance suite of `source` on every source, and what only one kind of place can suffer.
+//! The conformance suite of `source` on every source, and the behaviour of each source.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
@@ -9,7 +9,7 @@ mod object;
 mod proxy;
 mod server;
 
-/// Where a program that stands in for a service listens; none, with a word, where it was not started.
+/// The address of a service emulator. `None`, with a message, if it was not started.
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn counterpart(variable: &str, what: &str) -> Option<String> {
     let found = std::env::var(variable).ok().filter(|address| !address.is_empty());

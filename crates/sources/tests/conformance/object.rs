@@ -1,5 +1,5 @@
-//! Object stores: against programs that stand in for the services where these were started, and against a small server
-//! that answers as the services do for what the programs cannot be made to do.
+//! Object stores: against emulators if they were started, and against a small server for answers that the emulators
+//! cannot give.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +21,7 @@ fn environment(variables: &[(&str, &str)]) -> Environment {
     variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-/// A bucket with a hand that writes to it.
+/// A bucket with a writer.
 struct Bucket {
     make: Box<dyn Fn() -> Object + Send + Sync>,
     kind: &'static str,
@@ -76,7 +76,7 @@ impl Place for Bucket {
     }
 }
 
-/// A name that no other bucket of this run has.
+/// A name that is unique in this run.
 fn fresh() -> String {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     format!("docs-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
@@ -182,13 +182,13 @@ fn azure_environment(endpoint: &str, key: &str) -> Environment {
     environment(&[("AZURE_STORAGE_CONNECTION_STRING", &text)])
 }
 
-/// Makes a container, signed as the service wants it.
+/// Creates a container with a signed request.
 async fn make_container(endpoint: &str, name: &str) {
     use base64::Engine as _;
     let base64 = base64::engine::general_purpose::STANDARD;
     let date = "Mon, 02 Jan 2023 15:04:05 GMT";
     let headers = format!("x-ms-date:{date}\nx-ms-version:2021-12-02");
-    // The account stands twice: as such, and as the first part of the path.
+    // The account occurs twice: as such, and as the first part of the path.
     let resource = format!("/{AZURE_ACCOUNT}/{AZURE_ACCOUNT}/{name}\nrestype:container");
     let text = format!("PUT\n\n\n\n\n\n\n\n\n\n\n\n{headers}\n{resource}");
     let signature = base64.encode(hmac(&base64.decode(AZURE_KEY).unwrap(), text.as_bytes()));

@@ -1,6 +1,6 @@
 //! Proxies of the environment.
 //!
-//! What stands in the environment is read by a process of its own: this test program once more, which runs `a_reader`.
+//! Another process reads the environment: this test program again, which runs `a_reader`.
 
 use std::path::Path;
 use std::process::Command;
@@ -18,14 +18,14 @@ use crate::server::{Server, text};
 const VARIABLES: [&str; 8] =
     ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"];
 
-/// A proxy that leads every host to one port of this machine.
+/// A proxy that leads every host to one local port.
 struct Proxy {
     port: u16,
     heads: Arc<Mutex<Vec<String>>>,
 }
 
 impl Proxy {
-    /// Leads to this port; without one it refuses whoever asks.
+    /// The target port. `None` refuses every request.
     fn to(target: Option<u16>) -> Proxy {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
@@ -67,7 +67,7 @@ async fn serve(mut stream: TcpStream, target: Option<u16>, heads: Arc<Mutex<Vec<
     let _ = copy_bidirectional(&mut stream, &mut to).await;
 }
 
-/// Reads an address in a process with these variables, and gives the text, or what went wrong.
+/// Reads an address in a process with these variables. Returns the text or the error.
 async fn read(server: &Server, url: &str, variables: &[(&str, &str)]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
@@ -86,7 +86,7 @@ async fn read(server: &Server, url: &str, variables: &[(&str, &str)]) -> String 
 #[tokio::test]
 #[ignore = "the other tests here run it, in a process of its own"]
 async fn a_reader() {
-    // Whoever runs all that is ignored has nothing to read.
+    // A run of all ignored tests has nothing to read.
     let (Ok(url), Ok(authority)) = (std::env::var("CYAN_TEST_URL"), std::env::var("CYAN_TEST_AUTHORITY")) else {
         return;
     };
@@ -121,7 +121,7 @@ async fn only_the_proxy_gets_the_proxy_credentials() {
     let head = proxy.heads.lock().unwrap().first().cloned().unwrap().to_ascii_lowercase();
     assert!(head.contains("proxy-authorization: basic "), "{head}");
     assert!(!server.got()[0].headers.keys().any(|name| name.contains("auth")), "{:?}", server.got());
-    // What it refuses is not told with its password.
+    // The error does not show the password of the proxy.
     let proxy = Proxy::to(None);
     let address = format!("http://ann:hush@127.0.0.1:{}", proxy.port);
     let said = read(&server, "https://docs.example/a.yaml", &[("HTTPS_PROXY", &address)]).await;

@@ -1,4 +1,4 @@
-//! A small server on this machine, plain or with TLS, that says what a test wants and remembers what it was asked.
+//! A small local server, plain or with TLS, that answers by a function and records its requests.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,28 +10,28 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-/// What the server got.
+/// A request to the server.
 #[derive(Clone, Debug)]
 pub(crate) struct Got {
-    /// The path with its query, escapes taken back.
+    /// The path with its query, decoded.
     pub(crate) path: String,
     pub(crate) headers: BTreeMap<String, String>,
 }
 
-/// What the server says.
+/// An answer of the server.
 #[derive(Clone, Debug)]
 pub(crate) enum Say {
     /// Status, headers, body.
     Answer(u16, Vec<(String, String)>, Vec<u8>),
-    /// Promises more bytes than it sends, and goes away.
+    /// Announces more bytes than it sends, and closes the connection.
     Cut,
-    /// Sends for ever.
+    /// Sends without end.
     Endless,
-    /// Promises two billion bytes and sends for ever.
+    /// Announces two billion bytes and sends without end.
     Giant,
-    /// Begins, then sends a byte now and then.
+    /// Starts, then sends a byte from time to time.
     Trickle,
-    /// Nothing at all.
+    /// No answer.
     Nothing,
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn redirect(to: &str) -> Say {
 #[derive(Clone)]
 pub(crate) struct Server {
     pub(crate) port: u16,
-    /// Whom to trust, in PEM form; empty without TLS.
+    /// The certificate to trust, in PEM form; empty without TLS.
     pub(crate) authority: String,
     got: Arc<Mutex<Vec<Got>>>,
     sent: Arc<AtomicU64>,
@@ -62,12 +62,12 @@ impl Server {
         Server::start(Arc::new(say), None, String::new())
     }
 
-    /// With a certificate for `localhost` that is made now.
+    /// With a new certificate for `localhost`.
     pub(crate) fn tls(say: impl Fn(&Got) -> Say + Send + Sync + 'static) -> Server {
         Server::tls_of("localhost", say)
     }
 
-    /// With a certificate for a host that is made now.
+    /// With a new certificate for a host.
     pub(crate) fn tls_of(host: &str, say: impl Fn(&Got) -> Say + Send + Sync + 'static) -> Server {
         let made = rcgen::generate_simple_self_signed([host.to_owned()]).unwrap();
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
@@ -122,7 +122,7 @@ impl Server {
         self.got().into_iter().map(|got| got.path).collect()
     }
 
-    /// How many bytes of endless answers went out.
+    /// The number of bytes of endless answers.
     pub(crate) fn sent(&self) -> u64 {
         self.sent.load(Ordering::SeqCst)
     }
@@ -168,7 +168,7 @@ impl Server {
                 return;
             }
             Say::Nothing => {
-                // Until the other side goes away.
+                // Until the client closes the connection.
                 let _ = stream.read(&mut [0; 1]).await;
                 return;
             }
@@ -201,7 +201,7 @@ fn unescaped(path: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// What lies on a server, by path; nothing stands for what never comes.
+/// The documents of a server, by path. `None` for one that is never answered.
 pub(crate) type Documents = Arc<Mutex<BTreeMap<String, Option<Vec<u8>>>>>;
 
 /// A server's answers from documents in memory, with entity tags.

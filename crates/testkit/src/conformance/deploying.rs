@@ -1,4 +1,4 @@
-//! Cases about what comes of plans, in the simulated cloud and in the state.
+//! Cases about deploys: the resulting cloud and state.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub(super) fn cases(pack: &Path) -> Result<Vec<Case>, String> {
     Ok(folder(pack, "deploy")?.into_iter().map(case).collect())
 }
 
-/// A folder of the case's own, with the files that stand beside its documents.
+/// A temporary folder with the files that the documents of the case read.
 fn beside(pack: &Path, expect: &Json) -> Result<tempfile::TempDir, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     if let Some(files) = expect["files"].as_str() {
@@ -107,7 +107,7 @@ async fn stage(
     Ok(())
 }
 
-/// All documents of a case are one document in the course of time.
+/// All documents of a case are versions of one document.
 fn document_name(_: &str) -> String {
     "case.yaml".to_owned()
 }
@@ -144,7 +144,7 @@ async fn operate(harness: &mut Harness, pack: &Path, step: &Json, wrong: &mut Ve
     let Some(staged) = stage.staged else {
         return judge(harness, step, codes, None, "refused", wrong).await;
     };
-    // A call of a link's phase is one on what it writes into; a case may name either.
+    // A call of a link is a call of the resource that it writes into. A case may name either.
     for fault in &mut faults {
         if let Some((_, target)) = staged.plan.phases().find(|(phase, _)| phase.to_string() == *fault.at) {
             fault.at = target.to_string().into();
@@ -271,7 +271,7 @@ async fn judge(
     Ok(())
 }
 
-/// Whether a record counts: those of resources always, of links and their parts only where they are listed.
+/// Whether a record is compared: those of resources always, those of links and their resources only if they are listed.
 fn is_compared(address: &blueprint::Address, listed: impl Fn(&str) -> bool) -> bool {
     address.link.is_none() || listed(&address.to_string())
 }
@@ -306,7 +306,7 @@ fn compare_journal(run: &Run, expect: &Json, wrong: &mut Vec<String>) {
         let got = run.journal.calls();
         let wanted: BTreeMap<String, u32> =
             calls.iter().map(|(call, count)| (call.clone(), count.as_u64().unwrap_or(0) as u32)).collect();
-        // Calls at addresses that the case does not name are not counted by it.
+        // Calls of addresses that the case does not name are not compared.
         let got: BTreeMap<String, u32> = got.into_iter().filter(|(call, _)| wanted.contains_key(call)).collect();
         let wanted: BTreeMap<String, u32> = wanted.into_iter().filter(|(_, count)| *count > 0).collect();
         if got != wanted {

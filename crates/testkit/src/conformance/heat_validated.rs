@@ -1,4 +1,4 @@
-//! What Heat shows of a template that it only checks: its description, its parameters and their groups.
+//! Heat's answer to the validation of a template: description, parameters and parameter groups.
 
 use blueprint::{Blueprint, Input, Name, Value};
 use engine::Given;
@@ -6,15 +6,15 @@ use serde_json::{Map, Value as Json, json};
 
 use super::heat_values::to_json;
 
-/// The kinds of constraints, in the order in which the first one counts.
+/// The kinds of constraints, in the order of precedence.
 const KINDS: [&str; 6] = ["modulo", "range", "length", "allowed_values", "allowed_pattern", "custom_constraint"];
 
-/// What Heat answers, in the form of its API.
+/// The answer in the form of Heat's API.
 pub(super) fn answer(blueprint: &Blueprint, text: &str, given: &Given) -> Json {
     let template = dialects::Dialects::BUILT_IN.get(blueprint.dialect).and_then(|it| it.data(text)).unwrap_or_default();
     let mut parameters = Map::new();
     for (name, input) in &blueprint.inputs {
-        // What a child is handed unasked is no parameter.
+        // Inputs that Heat passes to every child are no parameters.
         let written = template.get("parameters").and_then(|parameters| parameters.get(name));
         if written.is_some() {
             parameters.insert(name.to_string(), parameter(name, input, given.typed.get(name)));
@@ -80,7 +80,7 @@ fn parameter(name: &Name, input: &Input, given: Option<&Value>) -> Json {
     shown
 }
 
-/// A limit as the number that it is.
+/// A limit as a number.
 fn number(value: &Value) -> Value {
     let Some(text) = value.as_text() else { return value.clone() };
     let whole = python::integer_of_text(text);

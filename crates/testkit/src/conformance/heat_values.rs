@@ -1,11 +1,11 @@
-//! Values as Heat's recorded answers write them, and when two are the same.
+//! Values in the form of Heat's recorded answers, and their comparison.
 
 use std::collections::BTreeMap;
 
 use blueprint::Value;
 use serde_json::{Map, Value as Json, json};
 
-/// A value as an answer writes it.
+/// A value in the form of an answer.
 pub(super) fn to_json(value: &Value) -> Json {
     match value.bare() {
         Value::Null | Value::Unknown(_) => Json::Null,
@@ -26,8 +26,7 @@ pub(super) fn to_json(value: &Value) -> Json {
     }
 }
 
-/// An answer whose keys are texts: `__key_int__1` stands for the integer 1, which is the text `1` as soon as it is
-/// JSON.
+/// An answer with plain keys: the recorded key `__key_int__1` stands for the integer 1, which is the text `1` in JSON.
 pub(super) fn plain_keys(json: Json) -> Json {
     let plain = |key: String| match key.strip_prefix("__key_").and_then(|rest| rest.split_once("__")) {
         Some(("bool", text)) => text.to_lowercase(),
@@ -42,15 +41,15 @@ pub(super) fn plain_keys(json: Json) -> Json {
     }
 }
 
-/// What placeholders of an answer stand for, as far as they have been met.
+/// The values of the placeholders of an answer that were compared so far.
 #[derive(Default)]
 pub(super) struct Pairs {
     known: BTreeMap<String, String>,
-    /// Nothing was made: where Heat shows null or a name for what does not exist, anything goes.
+    /// Nothing was created: Heat's null or name of a missing resource equals any value.
     pub(super) before_creation: bool,
 }
 
-/// Whether a value is what Heat answered; what differs, and where.
+/// Compares a value with Heat's. `Err` with the first difference and its path.
 pub(super) fn same(
     ours: &Json,
     heats: &Json,
@@ -61,7 +60,7 @@ pub(super) fn same(
     let differs = || Err(format!("{path}: {ours} where Heat has {heats}"));
     match (ours, heats) {
         (Json::Object(ours), Json::Object(theirs)) if theirs.keys().any(|key| is_member(key)) => {
-            // Names of members are drawn: they stand for each other in the order of their age.
+            // Names of members are random. They are paired in the order of creation.
             if ours.len() != theirs.len() {
                 return differs();
             }
@@ -76,12 +75,12 @@ pub(super) fn same(
             Ok(())
         }
         (Json::Object(ours), Json::Object(theirs)) => {
-            // What is null in a property after its schema may as well be missing.
+            // A property that is null may be missing.
             let missing = |key: &&String| {
-                // Whether a resource is there is seen by its being there.
+                // The presence of a resource is compared elsewhere.
                 let stands_aside = key.as_str() == "condition" && path.starts_with("resources.");
                 let nothing = path.contains("typed_properties") && theirs[*key].is_null();
-                // A condition that fails and that nobody used: no value is asked for.
+                // A condition that fails and is not used has no value.
                 let failed = path == "conditions" && theirs[*key].get("__error__").is_some();
                 !(ours.contains_key(*key) || stands_aside || nothing || failed)
             };
@@ -90,11 +89,11 @@ pub(super) fn same(
             }
             for (key, mine) in ours {
                 let Some(wanted) = theirs.get(key) else {
-                    // Not every answer tells everything of a resource.
+                    // An answer need not have every field of a resource.
                     if matches!(key.as_str(), "metadata" | "update_policy" | "external_id") {
                         continue;
                     }
-                    // Unknown, where Heat leaves out what is null.
+                    // An unknown value, where Heat leaves out null.
                     if pairs.before_creation && mine.is_null() && path.ends_with("typed_properties") {
                         continue;
                     }
@@ -134,12 +133,12 @@ pub(super) fn same(
     }
 }
 
-/// A UUID that stands for any.
+/// A UUID that stands for any UUID.
 const MADE_UP: &str = "00000000-0000-4000-8000-00000000";
 const LETTERS: &str = "xxxxxxxxxxxx";
 
 impl Pairs {
-    /// Whether a text is what another one with placeholders stands for.
+    /// Whether a text matches one with placeholders.
     fn text(&mut self, mine: &str, wanted: &str) -> bool {
         if mine == wanted {
             return true;
@@ -147,7 +146,7 @@ impl Pairs {
         if wanted.starts_with("<random ") {
             return !mine.is_empty();
         }
-        // Placeholders are met from left to right; what stands between them must be the same.
+        // Placeholders match from left to right. The texts between them must be equal.
         let (mut mine, mut wanted) = (mine, wanted);
         loop {
             let Some((at, length, kind)) = next_placeholder(wanted) else { return mine == wanted };
@@ -176,7 +175,7 @@ impl Pairs {
     }
 }
 
-/// Whether a key stands for the name of a member of a scaling group.
+/// Whether a key is a placeholder for the name of a member of a scaling group.
 fn is_member(key: &str) -> bool {
     key.strip_prefix("gen").is_some_and(|digits| digits.len() == 9 && digits.bytes().all(|byte| byte.is_ascii_digit()))
 }
@@ -186,7 +185,7 @@ enum Kind {
     Letters,
 }
 
-/// The first placeholder in a text: where, how long it is, and of what kind.
+/// The first placeholder in a text: offset, length and kind.
 fn next_placeholder(text: &str) -> Option<(usize, usize, Kind)> {
     let uuid = text.find(MADE_UP).map(|at| (at, 36, Kind::Uuid));
     let letters = text.find(LETTERS).map(|at| (at, 12, Kind::Letters));

@@ -1,4 +1,4 @@
-//! Cases about documents that include others: a folder each.
+//! Cases about documents that include others; each is a folder.
 
 use std::path::{Path, PathBuf};
 
@@ -71,7 +71,7 @@ fn module(folder: &Path) -> Result<(), String> {
     })?
 }
 
-/// How diagnostics differ from `[file, code, severity, line, column]` as the case wants them.
+/// The differences between diagnostics and the expected `[file, code, severity, line, column]`.
 fn against(found: &diag::Diagnostics, files: &diag::Files, expect: &Json) -> Vec<String> {
     let mut got: Vec<Json> = found
         .iter()

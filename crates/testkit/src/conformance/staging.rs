@@ -25,7 +25,7 @@ pub(super) fn cases(pack: &Path) -> Result<Vec<Case>, String> {
     Ok(cases)
 }
 
-/// How a case wants a plan made; what this version cannot do is said.
+/// The options of the plan of a case. `Err` for an option that is not supported.
 pub(super) fn options(json: &Json) -> Result<Options, String> {
     let mut options = Options::default();
     for (key, value) in json.as_object().into_iter().flatten() {
@@ -47,7 +47,7 @@ fn addresses(value: &Json) -> Result<Vec<Address>, String> {
     texts.map(|text| text.parse().map_err(|error| format!("`{text}`: {error}"))).collect()
 }
 
-/// Changes outside.
+/// Changes the cloud and files as another person would.
 pub(super) fn change_world(harness: &Harness, changes: &Json, folder: &Path) -> Result<(), String> {
     let catalog = providers::fake::catalog();
     for change in changes.as_array().into_iter().flatten() {

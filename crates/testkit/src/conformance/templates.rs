@@ -1,4 +1,5 @@
-//! Templates of Heat: what `cyan` makes of each is compared with what Heat made of it (see the pack's README).
+//! Cases with templates of Heat: compares the result of `cyan` with the recorded result of Heat (see the pack's
+//! README).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use super::heat_values::{Pairs, plain_keys, same, to_json};
 use crate::harness::{CheckedDocument, Harness, Stage, settings};
 use crate::runtime::in_runtime;
 
-/// The cases of a pack, and what counts besides.
+/// The cases of a pack. Counts messages in `messages`.
 pub(super) fn cases(pack: &Path, messages: &Messages) -> Result<Vec<Case>, String> {
     let folder = pack.join("cases");
     let rules = read_json(&folder.join("MATCH.json"))?;
@@ -56,7 +57,7 @@ struct Template {
     messages: Messages,
 }
 
-/// How many failing cases and outputs say exactly what Heat says, and how many there are.
+/// How many failing cases and outputs have exactly Heat's message, and how many there are.
 #[derive(Clone, Debug, Default)]
 pub struct Messages {
     said: Arc<AtomicUsize>,
@@ -65,12 +66,12 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// Both counts.
+    /// The number of equal messages, and of all messages.
     pub fn counts(&self) -> (usize, usize) {
         (self.said.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed))
     }
 
-    /// A line for each that says something else: what Heat says, and what is said instead.
+    /// A line for each message that differs: Heat's message and ours.
     pub fn missed(&self) -> Vec<String> {
         self.missed.lock().map(|missed| missed.clone()).unwrap_or_default()
     }
@@ -89,36 +90,36 @@ impl Messages {
     }
 }
 
-/// How an answer stands to the recorded one.
+/// The comparison of an answer with the recorded one.
 #[derive(PartialEq, Eq)]
 enum Verdict {
-    /// It is the same.
+    /// They are equal.
     Same,
-    /// It is another one that counts: nothing else of the case is compared.
+    /// They differ in a permitted way. The rest of the case is not compared.
     Otherwise,
 }
 
-/// What one step came to.
+/// The result of one step.
 #[derive(Default)]
 struct Answer {
     ok: bool,
-    /// Where it failed.
+    /// The phase in which it failed.
     phase: &'static str,
     diagnostics: Vec<Diagnostic>,
     files: Files,
     resolved: Option<Resolved>,
     snapshot: Snapshot,
-    /// The state before.
+    /// The state before the step.
     before: Snapshot,
-    /// What everything came to before.
+    /// The resolved document before the step.
     previous: Option<Resolved>,
-    /// What is declared and there.
+    /// The declared elements that are present.
     declared: Vec<ResolvedElement>,
-    /// Exports as the plan has them.
+    /// The exports in the plan.
     exports: Vec<(Name, Value)>,
-    /// What Heat shows of a template that it only checks.
+    /// Heat's answer to the validation of a template.
     validated: Option<Json>,
-    /// What Heat calls action and status of the stack.
+    /// The action and the status of the stack in Heat's terms.
     action: &'static str,
     status: &'static str,
 }
@@ -147,7 +148,7 @@ impl Template {
         harness.name = state::InstanceName::from_free_text(name);
         let template = format!("{}.yaml", self.name);
         let text = read(&self.folder.join(&template))?;
-        // What a case with steps answers has an entry for each.
+        // The answer of a case with steps has an entry for each step.
         let steps = self.expected.get("create").is_some();
         let expected = if steps { &self.expected["create"] } else { &self.expected };
         let place = place.path();
@@ -202,7 +203,7 @@ impl Template {
         Ok(())
     }
 
-    /// Puts the files of the case where the template is.
+    /// Writes the files of the case beside the template.
     fn lay_out(&self, place: &Path) -> Result<(), String> {
         let Some(files) = self.params["files"].as_object() else { return Ok(()) };
         for (name, content) in files {
@@ -223,7 +224,7 @@ impl Template {
         Ok(())
     }
 
-    /// The environment of a step: files, the text and the keys of the case, and what an update says otherwise.
+    /// The environment of a step: the files, text and keys of the case, and what an update changes.
     fn environments(&self, update: Option<&Json>, place: &Path) -> Vec<(String, String)> {
         const KEYS: [&str; 5] =
             ["parameters", "parameter_defaults", "resource_registry", "event_sinks", "encrypted_param_names"];
@@ -237,8 +238,8 @@ impl Template {
                 own.retain(|name, _| !is_cleared(name));
             }
             let said = update.and_then(|update| update.get(key));
-            // Without `existing` an update keeps nothing of what it names. With it what is given is laid over what is
-            // kept.
+            // Without `existing` an update replaces each section that it names. With it, new values are merged into the
+            // former ones.
             let value = match (own, said) {
                 (Some(Json::Object(mut own)), Some(Json::Object(said))) if existing => {
                     own.extend(said.clone());
@@ -264,7 +265,7 @@ impl Template {
         files
     }
 
-    /// What is given for a step; the refusal where something is wrong with its environment.
+    /// The inputs of a step; `Err` with the refusal of its environment.
     fn given(
         &self,
         harness: &mut Harness,
@@ -297,7 +298,7 @@ impl Template {
         let broken = trees.iter().flat_map(|(_, (_, found))| found.iter()).chain(surrounded.diagnostics.iter());
         let broken: Vec<Diagnostic> = broken.filter(|one| one.is_error()).cloned().collect();
         if !broken.is_empty() {
-            // What Heat cannot read is refused before the template is looked at.
+            // Heat refuses an unreadable environment before it reads the template.
             let unread = ["unknown-section", "empty-section", "invalid-syntax", "wrong-shape"];
             let is_unread = broken.iter().any(|one| unread.contains(&one.code.name));
             let phase = if is_unread { "environment" } else { "validate" };
@@ -306,7 +307,7 @@ impl Template {
         harness.context = surrounded.surroundings;
         let mut typed = surrounded.given;
         if update.is_some_and(|update| update["existing"] == json!(true)) {
-            // What is kept and not declared any more is dropped.
+            // Former values of parameters that are no longer declared are dropped.
             let declared =
                 dialects::Dialects::BUILT_IN.get("hot").and_then(|hot| hot.data(text)?.get("parameters").cloned());
             typed.retain(|name, _| declared.as_ref().is_some_and(|declared| declared.get(name).is_some()));
@@ -314,10 +315,10 @@ impl Template {
         Ok(Given { typed, ..Given::default() })
     }
 
-    /// Whether one step is as Heat has it.
+    /// Compares one step with Heat's.
     fn judge(&self, step: &str, answer: &Answer, expected: &Json, pairs: &mut Pairs) -> Result<Verdict, String> {
         let ok = expected["ok"] != json!(false);
-        // Where there are steps, another answer is one to the step that fails.
+        // In a case with steps, a different answer belongs to the step that fails.
         if !(ok && self.expected.get("create").is_some()) {
             for other in self.rule["also"].as_array().into_iter().flatten() {
                 let fits = other.get("ok").is_none_or(|ok| *ok == json!(answer.ok))
@@ -380,8 +381,8 @@ impl Template {
             let mine = ours.get(key).unwrap_or(&nothing);
             let typed = key == "resources";
             if self.params["mode"] == json!("resolve") {
-                // What Heat shows of things before they exist is null, or their name: ours are known, or known later
-                // (decision D1).
+                // Before a resource exists Heat shows null or its name. Our values are known, or known later (decision
+                // D1).
                 pairs.before_creation = true;
             }
             if let Err(difference) = same(mine, wanted, key, typed, pairs) {
@@ -416,7 +417,7 @@ impl Template {
         Ok(Verdict::Same)
     }
 
-    /// Whether a child is given something else than before.
+    /// Whether a child has other inputs than before.
     fn said(&self, answer: &Answer) -> String {
         let errors = answer.diagnostics.iter().filter(|one| one.is_error());
         let said: Vec<String> = errors.map(|one| format!("{}: {}", one.code.name, one.message)).collect();
@@ -432,7 +433,7 @@ impl Template {
         out.insert("outputs".into(), Json::Object(outputs.collect()));
         let Some(resolved) = &answer.resolved else { return out };
         let encrypted = self.params["encrypted_param_names"].as_array();
-        // Heat stores these encrypted, and shows them all the same.
+        // Heat stores these encrypted and shows them.
         let is_encrypted = |name: &str| encrypted.is_some_and(|names| names.iter().any(|one| *one == *name));
         let parameters = resolved.inputs.iter().map(|(name, value)| {
             let shown = match value.has_secret() {
@@ -476,19 +477,19 @@ impl Template {
             one.insert("type".into(), json!(element.type_name.as_ref()));
             let state = match record {
                 _ if element.external.is_some() => "CHECK_COMPLETE".to_owned(),
-                // It is never updated.
+                // Heat never updates it.
                 Some(record) if record.type_name.as_ref() == "OS::Heat::None" => state_of(record),
                 Some(record) if is_updated(answer, element) && state_of(record) == "CREATE_COMPLETE" => {
                     "UPDATE_COMPLETE".to_owned()
                 }
-                // What only changes the record counts as an update with Heat.
+                // Heat counts a change of the record alone as an update.
                 Some(record)
                     if answer.before.records.get(&address).is_some_and(|before| only_recorded(before, record)) =>
                 {
                     "UPDATE_COMPLETE".to_owned()
                 }
                 Some(record) => state_of(record),
-                // What stays counts as updated in every update.
+                // Heat counts an unchanged resource as updated in every update.
                 None if element.is_child && stays(answer, element) => "UPDATE_COMPLETE".to_owned(),
                 None if element.is_child => child_state(),
                 None => "INIT_COMPLETE".to_owned(),
@@ -519,7 +520,7 @@ impl Template {
     }
 }
 
-/// What an element came to in the step before, if it is the same thing.
+/// The element in the step before, if it is the same resource.
 fn stayed<'a>(answer: &'a Answer, element: &ResolvedElement) -> Option<&'a ResolvedElement> {
     let before = answer.previous.iter().flat_map(|previous| &previous.elements).find(|one| one.name == element.name)?;
     let address = Address::root(element.name.clone());
@@ -528,13 +529,13 @@ fn stayed<'a>(answer: &'a Answer, element: &ResolvedElement) -> Option<&'a Resol
     same.then_some(before)
 }
 
-/// Whether a child was there before.
+/// Whether the child existed before.
 fn stays(answer: &Answer, element: &ResolvedElement) -> bool {
     stayed(answer, element).is_some()
 }
 
-/// Whether nothing but what is recorded of a thing has changed in an update: what it waits for, its type as it is
-/// written, its policy, or a property that is, or was, written out with the value it has anyway.
+/// Whether an update changes only the record of a resource: its dependencies, the spelling of its type, its policy, or
+/// a property that is or was written with its default value.
 fn is_updated(answer: &Answer, element: &ResolvedElement) -> bool {
     let written = |element: &ResolvedElement| -> Vec<Name> {
         let fields = element.written.as_ref().map(blueprint::Value::revealed).unwrap_or_default();
@@ -549,7 +550,7 @@ fn is_updated(answer: &Answer, element: &ResolvedElement) -> bool {
     })
 }
 
-/// Whether nothing but what is said about a thing has changed.
+/// Whether only the metadata of a resource has changed.
 fn only_recorded(before: &state::Record, now: &state::Record) -> bool {
     before.id == now.id && (before.metadata != now.metadata || before.retain != now.retain)
 }
@@ -568,8 +569,8 @@ fn state_of(record: &state::Record) -> String {
     format!("{op}_{word}")
 }
 
-/// The states of resources after a failure: a child has failed if anything in it has. A child without members has no
-/// records: it is made as soon as everything is made that it needs.
+/// The states of resources after a failure. A child failed if any of its resources failed. A child without members has
+/// no records: it is created as soon as everything that it needs is created.
 fn states_of(answer: &Answer) -> Json {
     let mut states: BTreeMap<String, String> = BTreeMap::new();
     for (address, record) in &answer.snapshot.records {
@@ -597,7 +598,7 @@ fn states_of(answer: &Answer) -> Json {
     json!(states)
 }
 
-/// What became of the resources of the root: each child as a whole, also one without members.
+/// The results of the resources of the root, with each child as one resource, also a child without members.
 fn changes_between(before: &Snapshot, after: &Snapshot) -> Json {
     let ids = |snapshot: &Snapshot| -> BTreeMap<Name, Vec<Name>> {
         let mut ids: BTreeMap<Name, Vec<Name>> = BTreeMap::new();
@@ -624,7 +625,7 @@ fn changes_between(before: &Snapshot, after: &Snapshot) -> Json {
     })
 }
 
-/// Checks and evaluates what is known, without making anything.
+/// Checks a document and evaluates what is known, without creating anything.
 async fn looked(harness: &Harness, name: &str, text: &str, given: Given) -> Answer {
     let Stage { files, diagnostics, staged } = harness.stage(name, text, given, Options::default()).await;
     let changes = staged.iter().flat_map(|staged| &staged.plan.exports);
@@ -638,7 +639,7 @@ async fn looked(harness: &Harness, name: &str, text: &str, given: Given) -> Answ
     Answer { ok, phase, diagnostics, files, resolved, snapshot, exports, action, status, ..Answer::default() }
 }
 
-/// Checks a template without making a plan: parameters need no value.
+/// Checks a template without a plan; parameters need no value.
 async fn validated(harness: &Harness, name: &str, text: &str, given: &Given) -> Answer {
     let CheckedDocument { files, diagnostics, checked, .. } = harness.validate(name, text, given).await;
     let ok = !diagnostics.has_errors();
@@ -648,9 +649,9 @@ async fn validated(harness: &Harness, name: &str, text: &str, given: &Given) -> 
     Answer { ok, phase, diagnostics, files, validated, ..Answer::default() }
 }
 
-/// Where Heat would have noticed: while it reads, or while it looks closer.
+/// The phase in which Heat reports the errors: parsing or validation.
 fn phase_of(diagnostics: &Diagnostics) -> &'static str {
-    // The text of a nested template is read only then, and what a version key says is looked at then as well.
+    // Heat reads nested templates and checks version keys only in validation.
     let in_root = |one: &&Diagnostic| one.is_error() && one.trail.is_empty();
     let unread = |one: &Diagnostic| {
         let words = one.words.as_deref();
@@ -671,7 +672,7 @@ fn phase_of(diagnostics: &Diagnostics) -> &'static str {
     }
 }
 
-/// One create or update, and what everything came to.
+/// One create or update, and its result.
 async fn step(
     harness: &Harness,
     (name, text, given): (&str, &str, Given),
@@ -707,7 +708,7 @@ async fn step(
         let before = state_before;
         return Answer { phase: word, diagnostics: all, files, snapshot, before, declared, ..Answer::default() };
     }
-    // What everything came to is seen by looking once more, after a rollback with what was there before.
+    // Stages once more to see the result; after a rollback with the former inputs.
     let (name, text, given) = if done { (name, text, given) } else { before.unwrap_or((name, text, given)) };
     let mut again = harness.stage(name, text, given, Options::default()).await;
     all.extend(again.diagnostics.iter().cloned());

@@ -1,4 +1,4 @@
-//! Cases about what a document alone, or one expression, comes to.
+//! Cases about a document alone, or about one expression.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ fn function(case: &Json) -> Result<(), String> {
         };
         document.push_str(&format!("  {name}: {{ type: {kind}, secret: {secret} }}\n"));
     }
-    // A string in double quotes is one that JSON writes.
+    // A string in double quotes is JSON.
     let expression =
         serde_json::to_string(&format!("${{{}}}", text_of(case, "expr"))).map_err(|error| error.to_string())?;
     document.push_str(&format!(
@@ -87,7 +87,7 @@ fn function(case: &Json) -> Result<(), String> {
                     Some(ExprKind::Map(mut entries)) => entries.pop().map(|(_, expr)| expr),
                     _ => None,
                 });
-            // The metadata has been evaluated once already: what stands beside the value is reported there.
+            // The check has evaluated the metadata already and reported everything beside the value.
             let mut again = diag::Diagnostics::new();
             if let Some(expr) = expr {
                 value = harness.evaluate(staged, &expr, &mut again).await;
@@ -147,7 +147,7 @@ pub(super) fn syntax(pack: &Path) -> Result<Vec<Case>, String> {
 fn scalar(case: &Json, context: &str) -> Result<(), String> {
     let text = text_of(case, "text");
     let start = context.find("TEXT").ok_or("the context has no TEXT")?;
-    // The text in double quotes, and for each of its bytes where it stands in the document.
+    // The text in double quotes, and the place in the document of each of its bytes.
     let mut quoted = String::from("\"");
     let mut places = Vec::with_capacity(text.len() + 1);
     for c in text.chars() {
@@ -224,10 +224,10 @@ pub(super) fn validation(pack: &Path) -> Result<Vec<Case>, String> {
     Ok(cases)
 }
 
-/// Code, severity letter, and line and column where it has a place.
+/// Code, severity letter, line and column; the last two if it has a place.
 type Placed = (String, String, Option<(u64, u64)>);
 
-/// Code, severity, line and column of each diagnostic, as the pack writes them; its file first where that is wanted.
+/// Code, severity, line and column of each diagnostic in the form of the pack; with the file first on request.
 fn placed(diagnostics: &diag::Diagnostics, files: &Files) -> Vec<Placed> {
     let place = |it: &Diagnostic| {
         let span = it.span();
@@ -238,7 +238,7 @@ fn placed(diagnostics: &diag::Diagnostics, files: &Files) -> Vec<Placed> {
 }
 
 fn validate(document: &Path, expect: &Json) -> Result<(), String> {
-    // Stored as the bytes it must be read from; what is not UTF-8 never gets as far as a text.
+    // The document is stored as bytes, since it may not be UTF-8.
     let text = read(document)?;
     let name = document.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
     let folder = document.parent().map(Path::to_path_buf).unwrap_or_default();

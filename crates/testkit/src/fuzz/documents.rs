@@ -1,4 +1,4 @@
-//! Documents: read and checked, and those that can be planned carried out to their end.
+//! Targets on documents: reads and checks them; deploys and destroys those that can be planned.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -85,7 +85,7 @@ pub(super) const DEPLOY: Target = Target {
     longest: TEXT,
 };
 
-/// The files of the conformance pack with one of these ends.
+/// The files of the conformance pack with these endings.
 fn pack(ends: [&str; 2]) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/blueprint/cases");
     let mut paths: Vec<PathBuf> = Vec::new();
@@ -98,7 +98,7 @@ fn pack(ends: [&str; 2]) -> Vec<Vec<u8>> {
     paths.iter().filter_map(|path| std::fs::read(path).ok()).filter(|text| text.len() < 4_000).collect()
 }
 
-/// Documents in YAML, with one that has something of everything.
+/// Documents in YAML, one of them with every element.
 pub(super) fn texts() -> Vec<Vec<u8>> {
     const EVERYTHING: &str = "%YAML 1.2\n---\n# comment\nversion: 2023-04-20 # more\n\"quoted \\\"key\\\" é\": 'single ''quoted''\n  \
                               on two lines'\nlist: &anchor\n  - a\n  - - b\n    - {c: [d, \"e\\u00e9\", f: g], h: }\n  - |2-\n      \
@@ -114,7 +114,7 @@ pub(super) fn json_texts() -> Vec<Vec<u8>> {
     pack(["jsonc", "json"]).into_iter().filter(|text| text.windows(9).any(|part| part == b"\"version\"")).collect()
 }
 
-/// What documents are checked against.
+/// The catalogues and functions for checks.
 fn offers() -> &'static (Arc<Catalogs>, Arc<FunctionTable>) {
     static OFFERS: OnceLock<(Arc<Catalogs>, Arc<FunctionTable>)> = OnceLock::new();
     OFFERS.get_or_init(|| {
@@ -143,13 +143,13 @@ fn check(input: &[u8]) -> u64 {
         let rules = dialects::Dialects::BUILT_IN.rules(blueprint.dialect);
         engine::check(blueprint, &engine::check::CheckContext::new(catalogs, functions, rules), &mut found)
     });
-    assert!(checked.is_some() || found.has_errors(), "nothing came of it, and nobody says why");
+    assert!(checked.is_some() || found.has_errors(), "neither a blueprint nor an error");
     let mut drawn = 0;
     for (at, diagnostic) in found.iter().enumerate() {
         for label in diagnostic.labels.iter().filter(|label| label.span.is_some()) {
             assert!(text.get(label.span.range()).is_some(), "outside of the text: {diagnostic:?}");
         }
-        // Drawing is dear, and goes by the place alone.
+        // Drawing is slow and depends on the place alone.
         if at < 12 {
             let text = draw(diagnostic, &files, Colors::Off);
             assert!(text.contains(diagnostic.code.name), "{text}");
@@ -163,7 +163,7 @@ fn check(input: &[u8]) -> u64 {
     number((codes, size.map(|(resources, locals)| (roughly(resources), roughly(locals)))))
 }
 
-/// Runs with a virtual clock: waiting costs no time.
+/// Runs a future with a paused clock.
 fn lately<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.unwrap_or_else(|error| panic!("a runtime can be had: {error}")).block_on(work)
@@ -173,7 +173,7 @@ fn harness() -> Harness {
     Harness::new(PathBuf::from("/nowhere"), Vec::new())
 }
 
-/// Things in the cloud, by place.
+/// The resources in the cloud by place.
 fn things(harness: &Harness) -> Vec<String> {
     let world = harness.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let mut things: Vec<String> = world.things().map(|thing| format!("{} {}", thing.place, thing.type_name)).collect();
@@ -181,7 +181,7 @@ fn things(harness: &Harness) -> Vec<String> {
     things
 }
 
-/// Stages and carries out; how it ended, with the addresses that had a step. `None` if there was no plan.
+/// Stages and carries out. Returns the outcome and the addresses with a step; `None` if there was no plan.
 async fn apply(
     harness: &Harness,
     text: Option<&str>,
@@ -204,7 +204,7 @@ async fn apply(
 
 fn deploy(input: &[u8]) -> u64 {
     let Ok(text) = std::str::from_utf8(input) else { return 0 };
-    // What is to stay in the world after its end does.
+    // Retained resources remain after the destroy.
     let stays = ["retain", "protect", "ignoreChanges"].iter().any(|word| text.contains(word));
     let seen = lately(async {
         let whole = harness();
@@ -247,7 +247,7 @@ async fn nothing_left(harness: &Harness, text: &str, after: &str) {
     assert!(left.is_empty(), "left to do after {after}: {left:?}");
 }
 
-/// A fault for one of the steps, by the input.
+/// A fault for one of the steps, chosen by the input.
 fn fault(input: &[u8], steps: &[String]) -> Option<Fault> {
     let drawn = number(input);
     let at = steps.get(usize::try_from(drawn % 64).unwrap_or(0) % steps.len().max(1))?;

@@ -1,8 +1,8 @@
-//! One input made of others: by bytes, by lines, by brackets, by numbers, by words of the target.
+//! Mutations of inputs: of bytes, lines, brackets, numbers, and words of the target.
 
 use super::random::Random;
 
-/// Numbers on which things go wrong.
+/// Numbers at limits.
 const NUMBERS: [&str; 16] = [
     "0",
     "-1",
@@ -22,13 +22,13 @@ const NUMBERS: [&str; 16] = [
     "00012",
 ];
 
-/// Characters on which things go wrong.
+/// Characters that need special treatment.
 const CHARACTERS: [&str; 22] = [
     "\0", "\t", "\r", "\r\n", "\n", "\u{85}", "\u{a0}", "\u{2028}", "\u{feff}", "\u{301}", "é", "ß", "İ", "😀",
     "\u{202e}", "\u{7f}", "\u{fffd}", "\\", "\"", "'", "$", "#",
 ];
 
-/// A few changes to one of the inputs.
+/// One of the inputs with a few changes.
 pub(super) fn mutated(pool: &[Vec<u8>], words: &[&str], random: &mut Random) -> Vec<u8> {
     let mut input = random.one_of(pool).cloned().unwrap_or_default();
     for _ in 0..=random.below(4) {
@@ -71,14 +71,14 @@ fn change(input: &mut Vec<u8>, pool: &[Vec<u8>], words: &[&str], random: &mut Ra
             }
         }
         10 => {
-            // The rest of another one.
+            // Appends the end of another input.
             let other = random.one_of(pool).cloned().unwrap_or_default();
             let at = place(&other, random);
             input.truncate(from);
             input.extend_from_slice(&other[at..]);
         }
         11 => {
-            // A piece of another one.
+            // Inserts a piece of another input.
             let other = random.one_of(pool).cloned().unwrap_or_default();
             let (start, end) = range(&other, random);
             splice(input, from, to, &other[start..end]);
@@ -94,7 +94,7 @@ fn splice(input: &mut Vec<u8>, from: usize, to: usize, with: &[u8]) {
     drop(input.splice(from..to, with.iter().copied()));
 }
 
-/// Somewhere in it, more often where a token begins.
+/// A random offset, more often at the start of a token.
 fn place(input: &[u8], random: &mut Random) -> usize {
     let at = random.below(input.len() + 1);
     if random.below(2) == 0 {
@@ -111,7 +111,7 @@ fn range(input: &[u8], random: &mut Random) -> (usize, usize) {
     let from = place(input, random);
     let most = [1, 4, 16, 64, 1024][random.below(5)];
     let to = match random.below(3) {
-        // To the end of the line.
+        // Removes the rest of the line.
         0 => input[from..].iter().position(|byte| *byte == b'\n').map_or(input.len(), |at| from + at),
         _ => (from + random.below(most + 1)).min(input.len()),
     };
@@ -125,7 +125,7 @@ fn replace_number(input: &mut Vec<u8>, from: usize, random: &mut Random) {
     splice(input, start, end, number.as_bytes());
 }
 
-/// Puts brackets, or many of them, around a range.
+/// Puts one or many brackets around a range.
 fn nest(input: &mut Vec<u8>, from: usize, to: usize, random: &mut Random) {
     const PAIRS: [(&str, &str); 8] = [
         ("[", "]"),
@@ -143,7 +143,7 @@ fn nest(input: &mut Vec<u8>, from: usize, to: usize, random: &mut Random) {
     splice(input, from, from, open.repeat(deep).as_bytes());
 }
 
-/// The ranges of lines, line ends included.
+/// The ranges of lines with their line ends.
 fn lines(input: &[u8]) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut from = 0;
@@ -179,7 +179,7 @@ fn swap(input: &mut Vec<u8>, one: (usize, usize), other: (usize, usize)) {
     *input = swapped;
 }
 
-/// Moves a line to the right or to the left.
+/// Indents a line more or less.
 fn indent(input: &mut Vec<u8>, from: usize, random: &mut Random) {
     let start = input[..from].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let blanks = input[start..].iter().take_while(|byte| **byte == b' ').count();

@@ -1,4 +1,4 @@
-//! What is read back: plan files, exported states, entries of a journal, databases, and the log beside a database.
+//! Targets on stored data: plan files, exported states, journals, databases and their write-ahead logs.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -177,7 +177,7 @@ fn plan_file(input: &[u8]) -> u64 {
     number((looks, kinds))
 }
 
-/// Exported states: one of everything.
+/// An exported state with every kind of content.
 fn exports() -> &'static Vec<Vec<u8>> {
     static EXPORTS: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
     EXPORTS.get_or_init(|| {
@@ -251,7 +251,7 @@ fn journal(input: &[u8]) -> u64 {
     let memory = MemoryState::default();
     let store = MemoryStore::open(&memory, sealer());
     let Ok(lease) = block_on(store.lease(&shop(), "fuzz", Duration::from_secs(60))) else {
-        panic!("nobody holds an instance that is not there");
+        panic!("an unknown instance has a holder");
     };
     let committed = block_on(store.commit(&lease, Revision(0), entries.clone()));
     let words = match (&allowed, &committed) {
@@ -271,20 +271,20 @@ fn journal(input: &[u8]) -> u64 {
     number((words, roughly(entries.len())))
 }
 
-/// A machine whose clock stands at this second.
+/// A host whose clock stands at a second.
 fn at(now: i64) -> Arc<TestHost> {
     Arc::new(TestHost::at(now))
 }
 
 /// A database as files.
 struct Databases {
-    /// After everything, in one file.
+    /// The file after all commits.
     whole: Vec<u8>,
-    /// After the first commits.
+    /// The file after the first commits.
     base: Vec<u8>,
-    /// What stands in the log beside it, with the commits after those.
+    /// The write-ahead log with the later commits.
     log: Vec<u8>,
-    /// What each revision looks like.
+    /// The snapshot of each revision.
     revisions: Vec<Snapshot>,
 }
 
@@ -325,7 +325,7 @@ fn made() -> Result<Databases, Box<dyn std::error::Error>> {
     Ok(Databases { whole, base, log, revisions })
 }
 
-/// Whether an error is of those that say what is wrong: a thread that ended early is none.
+/// Whether an error says what is wrong. A thread that ended early does not.
 fn typed(error: &StoreError) -> &'static str {
     match error {
         StoreError::Unreachable { source } => match source.downcast_ref::<Failure>() {
@@ -343,7 +343,7 @@ fn typed(error: &StoreError) -> &'static str {
     }
 }
 
-/// Reads everything there is to read, in both modes.
+/// Reads everything in both modes.
 fn look(path: &Path) -> Vec<Result<Snapshot, &'static str>> {
     let mut seen = Vec::new();
     for mode in [Mode::ReadOnly, Mode::ReadWrite] {
@@ -385,7 +385,7 @@ fn database(input: &[u8]) -> u64 {
     )
 }
 
-/// Whether two snapshots are one, down to their secrets.
+/// Whether two snapshots are equal, with their secrets.
 fn is_same(one: &Snapshot, other: &Snapshot) -> bool {
     let open = |snapshot: &Snapshot| snapshot.open.keys().map(ToString::to_string).collect::<Vec<_>>();
     Exported::of(&shop(), one) == Exported::of(&shop(), other) && open(one) == open(other)

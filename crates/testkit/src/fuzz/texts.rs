@@ -1,4 +1,4 @@
-//! Texts: YAML, JSON, expressions, house style.
+//! Targets on texts: YAML, JSON, expressions, formatting.
 
 use blueprint::{Part, Ref, Value};
 use diag::{Diagnostics, FileId, Span, TextMap};
@@ -187,7 +187,7 @@ fn read(input: &[u8], format: Format) -> u64 {
     let (tree, found) = parse(file, &text, format);
     let fits = |span: Span| text.get(span.range()).is_some() && span.file == file;
     for diagnostic in &found {
-        assert!(!diagnostic.labels.is_empty(), "nobody says where: {diagnostic:?}");
+        assert!(!diagnostic.labels.is_empty(), "no label: {diagnostic:?}");
         assert!(diagnostic.labels.iter().all(|label| fits(label.span)), "outside of the text: {diagnostic:?}");
     }
     assert!(found.iter().count() <= 4 * text.len() + 4, "more is said than was written");
@@ -231,11 +231,11 @@ fn read_stream(text: &str) {
     );
 }
 
-/// What a tree is made of.
+/// Counts over a tree.
 struct Shape<'t> {
     text: &'t str,
     nodes: usize,
-    /// Those that are no copies made by an alias.
+    /// Nodes that are no copies by an alias.
     own: usize,
     kinds: u32,
     deepest: usize,
@@ -282,7 +282,7 @@ impl Shape<'_> {
     }
 }
 
-/// Nodes follow each other in the text and lie inside their container; aliases show what stands elsewhere.
+/// Checks that nodes follow each other in the text and are inside their container. The nodes of an alias are elsewhere.
 fn in_order(node: &Node, from: u32) -> u32 {
     let written = node.written();
     assert!(from <= written.start, "{node:?} begins before {from}");
@@ -327,7 +327,7 @@ fn house_style(input: &[u8], format: Format) -> u64 {
     ))
 }
 
-/// How many nodes a tree has, and how deep they lie.
+/// The number of nodes of a tree, and their depth.
 fn parts(tree: &Tree) -> (usize, usize) {
     fn count(node: &Node, deep: usize, found: &mut (usize, usize)) {
         found.0 += 1;
@@ -346,7 +346,7 @@ fn parts(tree: &Tree) -> (usize, usize) {
     found
 }
 
-/// Every name has a value, of one kind or another.
+/// A scope in which every name has a value, of a kind that depends on the name.
 struct Anything {
     asked: usize,
 }
@@ -413,7 +413,7 @@ fn expression(input: &[u8]) -> u64 {
         Err(Stop::Ask(_)) => panic!("everything was answered"),
         Err(Stop::Reported) => "reported",
     };
-    // The same again, and as a reference.
+    // Parsing again gives the same, also as a reference.
     let again = expr::evaluate(&expr, table, &mut Anything { asked: 0 }, &mut Diagnostics::new());
     match (result, again) {
         (Ok(one), Ok(other)) => assert!(one == other || has_nan(&one), "evaluated twice, {one} and {other}"),
@@ -431,7 +431,7 @@ fn expression(input: &[u8]) -> u64 {
     number((codes, what, roughly(nodes), parsed.min(3), called.into_iter().take(2).collect::<Vec<_>>()))
 }
 
-/// A float that equals nothing makes a value differ from itself; there should be none.
+/// Whether a value has a NaN, which differs from itself.
 fn has_nan(value: &Value) -> bool {
     match value.bare() {
         Value::Float(float) => {
@@ -444,7 +444,7 @@ fn has_nan(value: &Value) -> bool {
     }
 }
 
-/// About how many bytes of content a value has.
+/// The approximate size of a value in bytes.
 fn size(value: &Value) -> usize {
     match value.bare() {
         Value::Text(text) => text.len(),

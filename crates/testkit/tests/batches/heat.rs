@@ -1,7 +1,7 @@
-//! What Heat 27 did with groups made up at random, as `groups.txt` has it: one story on a line, what was asked for
-//! before the arrow, what was done with members behind it, steps behind semicolons, batches behind strokes.
+//! Random groups with the results of Heat 27 in `groups.txt`: one case a line, with the requested steps before the
+//! arrow and the changes of members behind it; semicolons separate steps, strokes separate batches.
 //!
-//! Members of groups whose names are drawn are called `n0`, `n1`, .. in the order in which they were made.
+//! Members with random names are called `n0`, `n1`, .. in the order of creation.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use testkit::harness::settings;
 
 use super::{batches, harness, lately, staged};
 
-/// One thing after the other: `key=value`.
+/// The settings of a step: `key=value`.
 fn entries(step: &str) -> HashMap<&str, &str> {
     step.split_whitespace().map(|entry| entry.split_once('=').expect("an entry has a value")).collect()
 }
@@ -54,7 +54,7 @@ fn aged(step: &HashMap<&str, &str>) -> String {
     )
 }
 
-/// Changes in one order, and names as the file has them.
+/// Changes in a canonical order, with the names of the file.
 fn shown(done: &[Vec<(char, Name)>], drawn: Option<&HashMap<Name, usize>>) -> String {
     let rank = |what: char| "+~-".find(what);
     let batches = done.iter().map(|batch| {
@@ -72,7 +72,7 @@ fn shown(done: &[Vec<(char, Name)>], drawn: Option<&HashMap<Name, usize>>) -> St
     if shown.is_empty() { "nothing".to_owned() } else { shown.join(" / ") }
 }
 
-async fn story(line: &str) -> String {
+async fn run_case(line: &str) -> String {
     let (asked, _) = line.split_once(" => ").expect("a line has an arrow");
     let (kind, asked) = asked.split_once(": ").expect("a line says what kind of group");
     let harness = harness();
@@ -94,10 +94,10 @@ async fn story(line: &str) -> String {
 }
 
 #[test]
-fn batches_are_those_that_heat_makes() {
+fn batches_equal_those_of_heat() {
     let mut differ = Vec::new();
     for line in include_str!("groups.txt").lines() {
-        let ours = lately(story(line));
+        let ours = lately(run_case(line));
         if ours != line {
             differ.push(format!("heat {line}\nours {}", ours.split_once(" => ").map_or("", |(_, ours)| ours)));
         }

@@ -1,4 +1,4 @@
-//! What becomes of batches in real operations.
+//! Batches in whole operations.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::{batches, harness, lately, members, stage, staged};
 
-/// A group of this many members, whose value is this, with this policy.
+/// A group with a number of members, their value, and a policy.
 fn group(count: usize, value: &str, policy: &str) -> String {
     format!(
         "resources:\n  g:\n    type: OS::Heat::ResourceGroup\n    update_policy: {{{policy}}}\n    properties:\n      \
@@ -30,7 +30,7 @@ async fn deploy(harness: &Harness, text: &str) -> Outcome {
     }
 }
 
-/// What the members say, by number, and how many ids are shown.
+/// The outputs of the members by number, and the number of ids.
 async fn said(harness: &Harness) -> (Vec<String>, usize) {
     let exports = harness.snapshot().await.exports;
     let all = exports["all"].as_list().into_iter().flatten().filter_map(|value| value.as_text().map(str::to_owned));
@@ -38,7 +38,7 @@ async fn said(harness: &Harness) -> (Vec<String>, usize) {
 }
 
 #[test]
-fn pauses_stand_between_batches_and_nowhere_else() {
+fn pauses_are_only_between_batches() {
     lately(async {
         let harness = harness();
         let begun = Instant::now();
@@ -55,7 +55,7 @@ fn pauses_stand_between_batches_and_nowhere_else() {
 }
 
 #[test]
-fn pauses_that_no_operation_lives_to_see_the_end_of_are_refused() {
+fn pauses_longer_than_the_time_limit_are_refused() {
     lately(async {
         let harness = harness();
         let codes = async |pause: f64| {
@@ -71,7 +71,7 @@ fn pauses_that_no_operation_lives_to_see_the_end_of_are_refused() {
 }
 
 #[test]
-fn a_pause_ends_at_once_where_a_person_wants_to_stop() {
+fn interrupt_ends_a_pause_at_once() {
     lately(async {
         let mut harness = harness();
         deploy(&harness, &group(3, "a", "")).await;
@@ -81,7 +81,7 @@ fn a_pause_ends_at_once_where_a_person_wants_to_stop() {
         let outcome = deploy(&harness, &text).await;
         assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Interrupted), [0, 2, 0, 0]));
         assert_eq!(begun.elapsed().as_secs(), 700);
-        // What is left is one batch, and no pause is made up for.
+        // The rest is one batch without a pause.
         harness.interrupt_after = None;
         let begun = Instant::now();
         let outcome = deploy(&harness, &text).await;
@@ -91,7 +91,7 @@ fn a_pause_ends_at_once_where_a_person_wants_to_stop() {
 }
 
 #[test]
-fn who_stands_in_for_others_is_gone_in_the_end() {
+fn temporary_members_are_deleted_in_the_end() {
     lately(async {
         let harness = harness();
         let policy = "rolling_update: {min_in_service: 3, max_batch_size: 2}";
@@ -108,7 +108,7 @@ fn who_stands_in_for_others_is_gone_in_the_end() {
 }
 
 #[test]
-fn a_run_that_is_cut_off_anywhere_ends_where_it_would_have() {
+fn interrupted_rolling_run_ends_the_same() {
     let policy = "rolling_update: {min_in_service: 3, max_batch_size: 1, pause_time: 5}";
     let mut ended = 0;
     for moment in 1.. {
@@ -134,7 +134,7 @@ fn a_run_that_is_cut_off_anywhere_ends_where_it_would_have() {
     assert!(ended > 10, "{ended}");
 }
 
-/// A member of a group fails while it holds that it is its number, and the value is the one that is not to be.
+/// A group in which the member of a number fails with a value.
 const MEMBER: &str = "heat_template_version: wallaby\nparameters: {i: {type: string}, v: {type: string}}\n\
     conditions: {bad: {and: [{equals: [{get_param: i}, '1']}, {equals: [{get_param: v}, bad]}]}}\n\
     resources:\n  t:\n    type: OS::Heat::TestResource\n    \
@@ -142,7 +142,7 @@ const MEMBER: &str = "heat_template_version: wallaby\nparameters: {i: {type: str
     outputs: {said: {value: {get_attr: [t, output]}}}\n";
 
 #[test]
-fn a_member_that_fails_stops_those_behind_it_and_the_next_deploy_goes_on_with_them() {
+fn failed_member_stops_later_ones_until_the_next_deploy() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     std::fs::write(folder.path().join("m.yaml"), MEMBER).expect("it can be written");
     lately(async {
@@ -159,7 +159,7 @@ fn a_member_that_fails_stops_those_behind_it_and_the_next_deploy_goes_on_with_th
         deploy(&harness, &text("a")).await;
         let outcome = deploy(&harness, &text("bad")).await;
         assert_eq!((outcome.outcome, outcome.counts), (Some(OperationOutcome::Failed), [0, 1, 0, 0]));
-        // The one that failed comes first, then those that were not reached; what was done before is done again.
+        // The failed member comes first, then those that were not reached. Finished members are updated again.
         let rest = staged(&harness, &text("b")).await;
         let of: Vec<u32> = rest.plan.steps.iter().filter_map(|step| Some(step.batch?.number)).collect();
         let at: Vec<String> = rest.plan.steps.iter().map(|step| step.address.to_string()).collect();
@@ -170,7 +170,7 @@ fn a_member_that_fails_stops_those_behind_it_and_the_next_deploy_goes_on_with_th
 }
 
 #[test]
-fn a_run_that_failed_is_continued_with_what_is_left_of_it() {
+fn failed_run_is_continued_with_the_rest() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     std::fs::write(folder.path().join("m.yaml"), MEMBER).expect("it can be written");
     lately(async {
@@ -188,7 +188,7 @@ fn a_run_that_failed_is_continued_with_what_is_left_of_it() {
 }
 
 #[test]
-fn a_plan_that_is_kept_has_the_same_batches() {
+fn saved_plan_has_the_same_batches() {
     lately(async {
         let harness = harness();
         let policy = "rolling_update: {min_in_service: 2}";
@@ -205,7 +205,7 @@ fn a_plan_that_is_kept_has_the_same_batches() {
 }
 
 #[test]
-fn nobody_outside_depends_on_who_stands_in_for_others() {
+fn nothing_depends_on_temporary_members() {
     lately(async {
         let harness = harness();
         let policy = "rolling_update: {min_in_service: 2}";
@@ -224,14 +224,14 @@ fn nobody_outside_depends_on_who_stands_in_for_others() {
     });
 }
 
-/// A member made of two things, one of which uses the other.
+/// A member of two resources, one of which uses the other.
 const PAIR: &str = "heat_template_version: wallaby\nparameters: {i: {type: string}, v: {type: string}}\n\
     resources:\n  a: {type: OS::Heat::TestResource, properties: {value: {get_param: v}}}\n  \
     b: {type: OS::Heat::TestResource, properties: {value: {get_attr: [a, output]}}}\n\
     outputs: {said: {value: {get_attr: [b, output]}}}\n";
 
 #[test]
-fn members_that_are_templates_stand_in_for_others_as_a_whole() {
+fn templates_can_be_temporary_members() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     std::fs::write(folder.path().join("m.yaml"), PAIR).expect("it can be written");
     let text = |value: &str| {
@@ -281,7 +281,7 @@ fn members_that_are_templates_stand_in_for_others_as_a_whole() {
 }
 
 #[test]
-fn a_rollback_rolls_as_well() {
+fn rollback_uses_batches() {
     lately(async {
         let harness = harness();
         let policy = "rolling_update: {max_batch_size: 2}";
@@ -302,7 +302,7 @@ fn a_rollback_rolls_as_well() {
 }
 
 #[test]
-fn a_definition_that_is_known_only_on_deploy_rolls_if_anything_changes() {
+fn unknown_definition_uses_batches() {
     lately(async {
         let harness = harness();
         let text = |value: &str| {
@@ -323,7 +323,7 @@ fn a_definition_that_is_known_only_on_deploy_rolls_if_anything_changes() {
 }
 
 #[test]
-fn groups_in_groups_roll_each_for_itself() {
+fn nested_groups_have_their_own_batches() {
     lately(async {
         let harness = harness();
         let text = |value: &str| {
@@ -344,7 +344,7 @@ fn groups_in_groups_roll_each_for_itself() {
 }
 
 #[test]
-fn a_target_leaves_the_other_members_as_they_are() {
+fn target_leaves_other_members_unchanged() {
     lately(async {
         let harness = harness();
         let policy = "rolling_update: {min_in_service: 3}";
@@ -356,13 +356,13 @@ fn a_target_leaves_the_other_members_as_they_are() {
         let at: Vec<String> = only.plan.steps.iter().map(|step| step.address.to_string()).collect();
         assert_eq!(at, ["g/1"]);
         harness.run(only, false, Vec::new(), settings(None, false)).await;
-        // One is done already.
+        // One member is done already.
         assert_eq!(deploy(&harness, &group(3, "b", policy)).await.counts, [1, 2, 1, 0]);
     });
 }
 
 #[test]
-fn a_hook_behind_a_member_holds_the_next_batch_back() {
+fn hook_after_a_member_delays_the_next_batch() {
     lately(async {
         let mut harness = harness();
         let policy = "rolling_update: {pause_time: 5}";

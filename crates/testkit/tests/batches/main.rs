@@ -1,5 +1,4 @@
-//! Groups that are made and changed some at a time: the batches that Heat makes, pauses, members that stand in for
-//! others, and what becomes of all that where a run fails or is cut off.
+//! Rolling groups: Heat's batches, pauses, temporary members, and what happens when a run fails or is interrupted.
 
 mod heat;
 mod life;
@@ -11,7 +10,7 @@ use blueprint::Name;
 use engine::{Action, Given, Options, Staged};
 use testkit::harness::{Harness, Stage};
 
-/// Runs on one thread with a virtual clock: waiting costs no time.
+/// Runs a future on one thread with a paused clock.
 fn lately<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("a runtime can be had").block_on(work)
@@ -21,7 +20,7 @@ fn harness() -> Harness {
     Harness::with(PathBuf::from("/nowhere"), Vec::new(), vec![Arc::new(providers::heat::provider())])
 }
 
-/// Stages a template, which stands here without its version.
+/// Stages a template, which has no version here.
 async fn stage(harness: &Harness, text: &str) -> Stage {
     let text = format!("heat_template_version: wallaby\n{text}");
     harness.stage("main.yaml", &text, Given::default(), Options::default()).await
@@ -33,7 +32,7 @@ async fn staged(harness: &Harness, text: &str) -> Staged {
     stage.staged.unwrap_or_else(|| panic!("{said:?}\n{text}"))
 }
 
-/// What is done with members of `g`, by batch: `+` made, `~` changed or made anew, `-` taken away.
+/// The changes of members of `g` by batch: `+` created, `~` updated or replaced, `-` deleted.
 fn batches(staged: &Staged) -> Vec<Vec<(char, Name)>> {
     let mut all: Vec<Vec<(char, Name)>> = Vec::new();
     for step in &staged.plan.steps {
@@ -55,7 +54,7 @@ fn batches(staged: &Staged) -> Vec<Vec<(char, Name)>> {
     all.into_iter().filter(|batch| !batch.is_empty()).collect()
 }
 
-/// The names of the members that are there.
+/// The names of the existing members.
 async fn members(harness: &Harness) -> Vec<String> {
     let snapshot = harness.snapshot().await;
     let there = snapshot.records.iter().filter(|(_, record)| !record.id.is_empty());

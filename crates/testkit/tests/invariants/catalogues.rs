@@ -1,4 +1,4 @@
-//! What a catalogue calls sensitive shows nowhere, wherever in a type it stands, although no variable is secret.
+//! A field that a catalogue calls sensitive shows nowhere, at any depth of a type, even if no variable is secret.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use testkit::harness::{Harness, settings};
 
 use crate::{lately, stage};
 
-/// Types are looked at in documents of so many resources.
+/// The number of resources in a document.
 const AT_ONCE: usize = 40;
 
-/// The catalogues whose providers would touch the machine are simulated here as all others are.
+/// All catalogues. Those whose providers work on the machine are simulated, too.
 fn catalogues() -> Vec<Arc<Catalog>> {
     let own = [
         providers::local::provider().catalog().clone(),
@@ -25,12 +25,12 @@ fn catalogues() -> Vec<Arc<Catalog>> {
     own.into_iter().chain([providers::aws::catalog()]).collect()
 }
 
-/// What is planted in a field; so plain that most patterns take it.
+/// The planted value, which matches most patterns.
 fn planted(number: usize) -> String {
     format!("Mk{number:06}Vault{:06}", number.wrapping_mul(7919) % 1_000_000)
 }
 
-/// A value of a field in flow style, with something planted in all that is sensitive in it.
+/// A value of a field in flow style, with planted values in its sensitive fields.
 fn sample(field: &Field, count: &mut usize, deep: usize) -> Option<String> {
     if field.sensitive && matches!(field.kind, Kind::String | Kind::Any) {
         *count += 1;
@@ -68,7 +68,7 @@ fn sample(field: &Field, count: &mut usize, deep: usize) -> Option<String> {
     })
 }
 
-/// What must be written of an object, and what is sensitive in it.
+/// The required and the sensitive fields of an object.
 fn object(schema: &Schema, count: &mut usize, deep: usize) -> Option<String> {
     let mut entries = Vec::new();
     for (name, field) in &schema.fields {
@@ -93,17 +93,17 @@ fn has_sensitive(field: &Field, deep: usize) -> bool {
         }
 }
 
-/// The resources, each in YAML, of all types that something sensitive can be written in.
+/// A resource in YAML of each type with a writable sensitive field.
 fn resources(harness: &Harness) -> Vec<(String, String)> {
     let mut count = 0;
     let mut found = Vec::new();
     let names: Vec<String> = harness.catalogs.resource_type_names().map(str::to_owned).collect();
     for name in names {
-        let TypeRef::Known(ty) = harness.catalogs.resource_type(&name) else { continue };
+        let TypeRef::Known(ty) = harness.catalogs.resource_type(&name.as_str().into()) else { continue };
         if !ty.schema.fields.values().any(|field| has_sensitive(field, 1)) {
             continue;
         }
-        // Of several ways to say one thing the first is taken.
+        // The first of several alternatives is taken.
         if let Some(spec) = object(&ty.schema, &mut count, 1) {
             found.push((name, spec));
         }
@@ -112,7 +112,7 @@ fn resources(harness: &Harness) -> Vec<(String, String)> {
 }
 
 #[test]
-fn what_a_catalogue_calls_sensitive_shows_nowhere() {
+fn sensitive_fields_of_catalogues_show_nowhere() {
     lately(async {
         let new = || Harness::new(std::path::PathBuf::from("/nowhere"), catalogues());
         let all = resources(&new());
@@ -123,7 +123,7 @@ fn what_a_catalogue_calls_sensitive_shows_nowhere() {
             let mut kept = 0;
             for (at, (name, spec)) in some.iter().enumerate() {
                 let one = format!("  r{at}: {{ type: {name}, spec: {spec} }}\n");
-                // What does not fit its limits is left out: the values here are plain.
+                // Types whose limits the plain values do not fit are left out.
                 let alone = stage(&new(), &format!("version: 2025-11-02\nresources:\n{one}")).await;
                 if alone.staged.is_some() {
                     let _ = write!(text, "{one}");

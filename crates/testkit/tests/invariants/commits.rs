@@ -1,5 +1,5 @@
-//! A process that ends at any moment, before or after any write of its journal and any call, leaves a state from which
-//! the next one reaches the same end.
+//! A process that ends before or after any commit or call leaves a state from which the next one reaches the same
+//! result.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use testkit::simulation::edit;
 
 use crate::{apply_well, cases, cloud, harness, ids, lately, shell, stage};
 
-/// Applies a goal in a process that ends at this moment, from 1; whether it came so far.
+/// Applies a goal in a process that ends at this moment, from 1. Returns whether the process reached the moment.
 async fn cut_at(harness: &Harness, goal: Option<&str>, parallel: usize, moment: u32) -> bool {
     cut_in(harness, goal, parallel, FaultPlan { ends_at: Some(moment), ..FaultPlan::default() }).await
 }
 
-/// The same, while commits take longer than calls, by times drawn from a seed: what has been answered is not durable
-/// for long.
+/// The same with commits that take longer than calls, so that answers are not durable for a while. The seed gives the
+/// durations.
 async fn cut_on_a_slow_disk(harness: &Harness, goal: Option<&str>, parallel: usize, moment: u32, seed: u64) -> bool {
     let fault_plan = FaultPlan { ends_at: Some(moment), latency: Some(3 * seed), ..FaultPlan::default() };
     cut_in(harness, goal, parallel, fault_plan).await
@@ -40,7 +40,7 @@ proptest! {
     #![proptest_config(cases(64))]
 
     #[test]
-    fn a_run_cut_at_any_commit_and_continued_ends_the_same(
+    fn run_interrupted_at_any_commit_and_continued_ends_the_same(
         (before, after) in edit(),
         parallel in 1..4_usize,
         destroy in prop::bool::weighted(0.2),
@@ -74,15 +74,15 @@ proptest! {
     }
 }
 
-/// What a cut-off run has made, another has deleted and a third makes again is another thing, although no run has
-/// ended.
+/// A resource that an interrupted run created, a second one deleted and a third one creates again is a new resource,
+/// although no run has finished.
 #[test]
-fn a_thing_that_was_deleted_in_between_is_made_under_another_token() {
+fn resource_deleted_in_between_is_created_with_a_new_token() {
     let text = "version: 2023-04-20\nresources:\n  a: { type: test/data, spec: { input: 1 } }\n  \
                 b: { type: test/data, spec: { input: 2 } }\n  c: { type: test/data, spec: { input: 3 } }\n  \
                 d: { type: test/data, dependsOn: [a, b, c], spec: { input: 4 } }\n";
     let token = |harness: &Harness, name: &str| {
-        let world = harness.world.lock().expect("nobody panics with it");
+        let world = harness.world.lock().expect("no thread panics with it");
         world.things().find(|thing| thing.place.ends_with(name)).map(|thing| thing.token().to_owned())
     };
     let is_there = |harness: &Harness| ["/a", "/b", "/c", "/d"].map(|name| token(harness, name).is_some());
@@ -95,7 +95,7 @@ fn a_thing_that_was_deleted_in_between_is_made_under_another_token() {
             else {
                 continue;
             };
-            // Cut before `c` goes too: no run has ended.
+            // Interrupted before the deletion of `c`: no run has finished.
             if !cut_at(&harness, None, 1, deleted).await || !matches!(is_there(&harness), [false, _, true, false]) {
                 continue;
             }
@@ -109,7 +109,7 @@ fn a_thing_that_was_deleted_in_between_is_made_under_another_token() {
     });
 }
 
-/// Things that read each other in a long line, where the world can be asked for each of them later.
+/// A long chain of resources that can be searched for later.
 fn chain(things: usize) -> String {
     let thing = |at: usize| match at {
         0 => "  r0: { type: test/data, spec: { input: 0 } }\n".to_owned(),
@@ -121,9 +121,9 @@ fn chain(things: usize) -> String {
     format!("version: 2023-04-20\nresources:\n{}", (0..things).map(thing).collect::<String>())
 }
 
-/// Nothing of a chain is lost or created twice, wherever the run is cut off.
+/// No resource of a chain is lost or created twice, wherever the run is interrupted.
 #[test]
-fn a_chain_that_was_cut_off_anywhere_is_completed() {
+fn interrupted_chain_is_completed() {
     let text = chain(24);
     lately(async {
         let mut cuts = 0;
@@ -138,7 +138,7 @@ fn a_chain_that_was_cut_off_anywhere_is_completed() {
                 }
                 cuts += 1;
                 let made: Vec<_> = {
-                    let world = harness.world.lock().expect("nobody panics with it");
+                    let world = harness.world.lock().expect("no thread panics with it");
                     world.things().map(|thing| thing.id.clone()).collect()
                 };
                 let run = apply_well(&harness, goal, 2).await;
@@ -151,7 +151,7 @@ fn a_chain_that_was_cut_off_anywhere_is_completed() {
                         _ => 0,
                     };
                     assert_eq!(updated, 0, "what was sent has not been read back as it was, at {moment}");
-                    assert!(made.iter().all(|id| there.iter().any(|it| it.contains(&**id))), "made anew at {moment}");
+                    assert!(made.iter().all(|id| there.iter().any(|it| it.contains(&**id))), "replaced at {moment}");
                     let staged = stage(&harness, goal).await.staged.expect("a plan");
                     assert!(staged.plan.is_empty(), "something is left to do when cut at {moment}");
                 }
@@ -187,7 +187,7 @@ fn outcomes_are_durable_before_dependants_are_called() {
 }
 
 /// Versions before 0.2 committed intents of creates before all of their spec was known. Such an intent is settled as
-/// any other: the resource is taken over if it was created, and created if it was not.
+/// any other: the resource is taken over if it was created, and created otherwise.
 #[test]
 fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
     let (before, after) = (chain(1), chain(2));
@@ -226,7 +226,7 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
                 stops: None,
                 desired: Value::Null,
             };
-            let lease = harness.take_lease().await.expect("nobody else holds it");
+            let lease = harness.take_lease().await.expect("the lease is free");
             let entries = vec![
                 Entry { step: 0, kind: EntryKind::Began(Arc::new(began)) },
                 Entry { step: 1, kind: EntryKind::Intent(Arc::new(intent)) },
@@ -275,7 +275,7 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
 
 /// The end of an operation is recorded after all outcomes, in a commit of its own. Only what is durable is counted.
 #[test]
-fn only_what_was_recorded_is_counted() {
+fn counts_include_only_recorded_outcomes() {
     let text = "version: 2023-04-20\nresources:\n  a: { type: test/data, spec: { input: 1 } }\n  \
                 b: { type: test/data, dependsOn: a, spec: { input: 2 } }\n";
     lately(async {
@@ -302,11 +302,10 @@ fn only_what_was_recorded_is_counted() {
     });
 }
 
-/// A value that is secret because another resource's answer repeats a secret stays secret when a cut-off run is
-/// continued.
+/// A value that is secret because an answer repeats a secret stays secret when an interrupted run is continued.
 #[test]
-fn a_secret_that_only_the_run_revealed_is_one_wherever_the_run_is_cut() {
-    // What an answer repeats of a secret is one, which nobody can know before.
+fn secret_found_during_a_run_stays_secret_after_an_interruption() {
+    // An answer that repeats a secret becomes secret, which is not known before.
     let text = "version: 2023-04-20\nresources:\n  a: { type: test/record, spec: { title: one, password: \"arn:test:record\" } }\n  \
                 b: { type: test/data, spec: { input: [\"plain\", \"${resources.a.spec.arn}\"] } }\n";
     lately(async {

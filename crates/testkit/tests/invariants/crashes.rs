@@ -1,4 +1,4 @@
-//! A run that is cut off anywhere and continued ends as an undisturbed one does.
+//! A run that is interrupted anywhere and continued has the same result as an undisturbed one.
 
 use proptest::prelude::*;
 use provider::Operation;
@@ -7,7 +7,7 @@ use providers::fake::{Fault, FaultKind, Happened, Journal, When};
 use crate::{apply, apply_well, cases, cloud, harness, ids, lately, stage};
 use testkit::simulation::edit;
 
-/// All calls of a run, in the order in which they began.
+/// All calls of a run in the order of their start.
 fn calls(journal: &Journal) -> Vec<(Operation, String)> {
     let began = |event: &Happened| match event {
         Happened::Began(operation, address) => Some((*operation, address.to_string())),
@@ -16,7 +16,7 @@ fn calls(journal: &Journal) -> Vec<(Operation, String)> {
     journal.events.iter().filter_map(began).collect()
 }
 
-/// The process ends before or after the call of this number does its work.
+/// A fault: the process ends before or after the call of this number does its work.
 fn crash(calls: &[(Operation, String)], number: usize, when: When) -> Fault {
     let (operation, address) = &calls[number];
     let skip = calls[..number].iter().filter(|call| *call == &calls[number]).count() as u32;
@@ -28,7 +28,7 @@ proptest! {
     #![proptest_config(cases(96))]
 
     #[test]
-    fn a_run_cut_at_any_call_and_continued_ends_the_same(
+    fn run_interrupted_at_any_call_and_continued_ends_the_same(
         (before, after) in edit(),
         parallel in 1..4_usize,
         destroy in prop::bool::weighted(0.2),
@@ -49,7 +49,7 @@ proptest! {
                     let cut = apply(&harness, goal, parallel, vec![crash(&calls_of_twin, number, when)]).await;
                     assert!(cut.operated.is_none(), "it was not cut {told}");
                     if let Some(second) = second {
-                        // Cut once more, at some call of those that are left.
+                        // Interrupted once more, at one of the remaining calls.
                         let fault = crash(&calls_of_twin, second % calls_of_twin.len(), when);
                         apply(&harness, goal, parallel, vec![fault]).await;
                     }

@@ -1,4 +1,4 @@
-//! Whoever is at work gives signs of life, however long a call takes; whoever gives none is taken over, and stops.
+//! Leases: a running operation renews its lease during a call of any length. Without a renewal another one takes over.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::{harness, ids, lately, shell, stage};
 
 const SLOW: &str = "version: 2023-04-20\nresources:\n  slow: {type: test/data, spec: {input: 1, delayMs: 600000}}\n  after: {type: test/data, spec: {input: '${slow.spec.id}'}}\n";
 
-/// Runs the document, and at the same time something else; the run's end with how that ended.
+/// Runs a document and another future at the same time. Returns both results.
 async fn beside<T>(harness: &Harness, other: impl Future<Output = T>) -> (Operated, T) {
     let staged = stage(harness, SLOW).await.staged.unwrap_or_else(|| panic!("no plan"));
     let store = harness.store();
@@ -22,9 +22,9 @@ async fn beside<T>(harness: &Harness, other: impl Future<Output = T>) -> (Operat
     tokio::join!(running, other)
 }
 
-/// A call of ten minutes is ten times as long as a lease: nobody else gets one meanwhile.
+/// A call takes ten minutes, ten times as long as a lease. No other operation gets the lease meanwhile.
 #[test]
-fn who_is_at_work_keeps_the_lease_however_long_it_takes() {
+fn running_operation_keeps_its_lease() {
     lately(async {
         let harness = harness();
         let asking = async {
@@ -53,10 +53,10 @@ fn who_is_at_work_keeps_the_lease_however_long_it_takes() {
     });
 }
 
-/// The hold is ended in the middle of a call: the next sign of life tells, nothing more is begun or recorded, and what
-/// the call made is found and taken over by the next plan.
+/// The lease is ended during a call. The next renewal fails, no call is started or recorded afterwards, and the next
+/// plan finds and takes over the resource of the call.
 #[test]
-fn who_was_taken_over_stops_at_the_next_sign_of_life_and_nothing_is_lost() {
+fn writer_stops_after_its_lease_was_taken_over() {
     lately(async {
         let harness = harness();
         let begun = harness.clock.now();
@@ -81,7 +81,7 @@ fn who_was_taken_over_stops_at_the_next_sign_of_life_and_nothing_is_lost() {
         assert_eq!(now.ok(), head.ok(), "something was recorded after the lease was lost");
         assert_eq!(harness.snapshot().await.open.len(), 1, "the call is open");
         harness.store().release(&lease).await.unwrap_or_else(|error| panic!("{error}"));
-        // Whatever became of the call in the world: afterwards the cloud and the state tell the same.
+        // Afterwards the cloud and the state agree, whether the call took effect or not.
         crate::apply_well(&harness, Some(SLOW), 4).await;
         let (there, known) = ids(&harness).await;
         assert_eq!((there.len(), there), (2, known));

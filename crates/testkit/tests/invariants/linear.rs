@@ -1,9 +1,9 @@
-//! Work grows with the document: twice the things ask for twice as much. Counted, never timed.
+//! Work grows linearly with the document: twice the resources take twice the work. Work is counted, never timed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use blueprint::{Address, Name, Value};
+use blueprint::{Address, Name, TypeId, Value};
 use diag::Diagnostics;
 use engine::shell::Shell;
 use engine::{Given, Options, PlanQuestion, ReadQuestion, Request, SourceError, World};
@@ -13,7 +13,7 @@ use testkit::harness::Harness;
 
 use crate::{apply_well, harness, lately, shell};
 
-/// A world that counts what it is asked.
+/// A world that counts its questions.
 struct Counting {
     inner: Shell,
     reads: AtomicU64,
@@ -58,7 +58,7 @@ impl World for Counting {
     fn check<'a>(
         &'a self,
         address: &'a Address,
-        type_name: &'a str,
+        type_name: &'a TypeId,
         spec: &'a Value,
         folder: &'a str,
     ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
@@ -78,7 +78,7 @@ impl World for Counting {
 
     fn fetch<'a>(
         &'a self,
-        type_name: &'a str,
+        type_name: &'a TypeId,
         filters: &'a [(Name, Name, Value)],
         annotations: &'a Value,
         folder: &'a str,
@@ -98,8 +98,8 @@ impl World for Counting {
     }
 }
 
-/// `count` things in layers of four, each of which reads two of the layer before, a value that all of them read, and a
-/// list with as many members.
+/// `count` resources in layers of four, each of which reads two of the layer before; a value that all of them read; and
+/// a list with as many members.
 fn layered(count: usize) -> String {
     let mut text = String::from("version: 2025-11-02\nvalues:\n  shared: { type: string, value: 'x' }\nresources:\n");
     for at in 0..count {
@@ -166,17 +166,17 @@ async fn counts(count: usize) -> Counts {
     }
 }
 
-/// How many waits the steps of a first plan have in all.
+/// The number of dependencies between the steps of a first plan.
 async fn lab_plan_waits(text: &str) -> u64 {
     let staged = crate::stage(&harness(), text).await.staged.expect("a plan");
     staged.plan.steps.iter().map(|step| step.waits_on.len() as u64).sum()
 }
 
 #[test]
-fn twice_the_things_are_asked_about_twice_as_often() {
+fn twice_the_resources_take_twice_the_questions() {
     lately(async {
         let (once, twice) = (counts(100).await, counts(200).await);
-        // Each thing is read once by a refresh, called once by a deploy, and no question is asked of each pair.
+        // A refresh reads each resource once, a deploy calls each once, and no question is asked for each pair.
         assert_eq!((once.reads, once.calls), (200, 200));
         assert_eq!((twice.reads, twice.calls), (400, 400));
         let at_most_double = |what: &str, once: u64, twice: u64| {
@@ -189,7 +189,7 @@ fn twice_the_things_are_asked_about_twice_as_often() {
     });
 }
 
-/// So many links, all of one kind: `hub` says that one bucket selects all queues, else each its own.
+/// `count` links of one kind. `hub`: one bucket selects all queues; otherwise each bucket selects its own queue.
 fn linked(count: usize, hub: bool) -> String {
     let mut text = String::from("version: 2023-04-20\nresources:\n");
     if hub {
@@ -209,8 +209,8 @@ fn linked(count: usize, hub: bool) -> String {
     text
 }
 
-/// What links ask for: edges of the graph; questions and waits of a first plan, and of one with everything to take out;
-/// calls, events and bytes in the journal of what carries them out.
+/// The work for links: edges of the graph; questions and dependencies of the first plan and of the plan that removes
+/// all links; calls, events and bytes of the journal of carrying these out.
 async fn counts_of_links(count: usize, hub: bool) -> Vec<(&'static str, u64)> {
     let harness = harness();
     let text = linked(count, hub);
@@ -254,7 +254,7 @@ async fn counts_of_links(count: usize, hub: bool) -> Vec<(&'static str, u64)> {
 }
 
 #[test]
-fn ten_times_the_links_cost_no_more_than_thirteen_times_as_much() {
+fn ten_times_the_links_cost_at_most_thirteen_times_the_work() {
     for hub in [false, true] {
         lately(async {
             let (few, many) = (counts_of_links(200, hub).await, counts_of_links(2000, hub).await);

@@ -1,4 +1,5 @@
-//! Links keep the laws of plans: whatever is linked, unlinked, renamed or cut off, the next plan leads to the same end.
+//! Links keep the invariants of plans: whatever is linked, unlinked, renamed or interrupted, the next plan leads to the
+//! same result.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,7 +11,7 @@ use testkit::simulation::linked_document;
 
 use crate::{apply, apply_well, cases, cloud, harness, lately, stage};
 
-/// Linked things that no sketch can be without: what is in the cloud when the document is deployed at once.
+/// The cloud after an undisturbed deploy of a document with links.
 async fn at_once(text: &str) -> BTreeSet<String> {
     let harness = harness();
     apply_well(&harness, Some(text), 1).await;
@@ -41,7 +42,7 @@ proptest! {
     }
 
     #[test]
-    fn a_run_with_links_that_was_cut_off_ends_where_it_would_have(first in linked_document(), second in linked_document(), role in any::<bool>(), skip in 0..3_u32, after in any::<bool>()) {
+    fn interrupted_run_with_links_ends_the_same(first in linked_document(), second in linked_document(), role in any::<bool>(), skip in 0..3_u32, after in any::<bool>()) {
         lately(async {
             let harness = harness();
             apply_well(&harness, Some(&first.text()), 2).await;
@@ -60,7 +61,7 @@ proptest! {
     }
 }
 
-/// One bucket that twenty queues stand in line for.
+/// One bucket that twenty queues write into.
 fn crowd(selects: bool) -> String {
     let selector = if selects { "linkSelector: { byLabel: { kind: queue } }, " } else { "" };
     let mut text =
@@ -74,17 +75,17 @@ fn crowd(selects: bool) -> String {
     text
 }
 
-/// How many calls updated the bucket.
+/// The number of updates of the bucket.
 fn updates_of_hub(run: &testkit::harness::Run) -> u32 {
     run.journal.calls().get("update hub").copied().unwrap_or_default()
 }
 
 #[test]
-fn very_many_links_into_one_thing_share_its_calls() {
+fn many_links_into_one_resource_share_calls() {
     lately(async {
         let harness = harness();
         let run = apply_well(&harness, Some(&crowd(true)), 4).await;
-        // The first eight one by one, then eight, then the last four.
+        // Eight links one by one, then eight in one call, then the last four.
         assert_eq!(updates_of_hub(&run), 10);
         let done = run.events.iter().filter(|event| {
             matches!(event, engine::Event::Done { address, .. } if address.to_string().starts_with("hub::") && address.to_string().ends_with("/a"))
@@ -98,11 +99,11 @@ fn very_many_links_into_one_thing_share_its_calls() {
 }
 
 #[test]
-fn of_many_links_that_shared_a_refused_call_only_one_has_failed() {
+fn shared_refused_call_fails_only_one_link() {
     let refuse =
         |times| Fault { on: Some(Operation::Update), at: "hub".into(), skip: 8, times, kind: FaultKind::Permanent };
     lately(async {
-        // What was refused for all of them is not refused for each.
+        // A call for all links is refused, single calls are not.
         let harness = harness();
         let run = apply(&harness, Some(&crowd(true)), 4, vec![refuse(1)]).await;
         assert_eq!(run.outcome().and_then(|outcome| outcome.outcome), Some(state::OperationOutcome::Ready));
@@ -110,7 +111,7 @@ fn of_many_links_that_shared_a_refused_call_only_one_has_failed() {
         assert!(stage(&harness, &crowd(true)).await.staged.expect("a plan").plan.is_empty());
     });
     lately(async {
-        // The one it was refused for fails by itself, and the next run goes on there.
+        // The refused link fails alone, and the next run continues there.
         let harness = harness();
         let run = apply(&harness, Some(&crowd(true)), 4, vec![refuse(2)]).await;
         let outcome = run.outcome().expect("it was carried out");
@@ -122,7 +123,7 @@ fn of_many_links_that_shared_a_refused_call_only_one_has_failed() {
 }
 
 #[test]
-fn a_call_for_many_links_that_was_cut_off_is_gone_on_with() {
+fn interrupted_call_for_many_links_is_continued() {
     for when in [When::Before, When::After] {
         lately(async {
             let harness = harness();

@@ -1,5 +1,5 @@
-//! The laws of ARCHITECTURE.md, each over many documents and accidents drawn at random (the seed of a failing one is
-//! printed and kept).
+//! The invariants of ARCHITECTURE.md, each over many random documents and faults. The seed of a failure is printed and
+//! saved.
 
 mod catalogues;
 mod commits;
@@ -24,7 +24,7 @@ use providers::fake::{self, FakeOptions, Fault};
 use state::OperationOutcome;
 use testkit::harness::{Harness, Run, Stage, settings};
 
-/// So many cases of a law, drawn from a fixed seed, so that a run can be repeated.
+/// The number of cases of an invariant, from a fixed seed, so that a run can be repeated.
 fn cases(count: u32) -> proptest::test_runner::Config {
     proptest::test_runner::Config {
         cases: count,
@@ -34,7 +34,7 @@ fn cases(count: u32) -> proptest::test_runner::Config {
     }
 }
 
-/// Runs on one thread with a virtual clock: waiting costs no time.
+/// Runs a future on one thread with a paused clock.
 fn lately<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("a runtime can be had").block_on(work)
@@ -44,7 +44,7 @@ fn harness() -> Harness {
     Harness::new(std::path::PathBuf::from("/nowhere"), Vec::new())
 }
 
-/// What a process has that works on the world of a laboratory.
+/// The state of a process on the world of a harness.
 fn shell(harness: &Harness) -> Shell {
     let provider = fake::provider(FakeOptions { world: Some(harness.world.clone()), ..FakeOptions::default() });
     let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
@@ -70,7 +70,7 @@ async fn stage(harness: &Harness, text: &str) -> Stage {
     harness.stage("law.yaml", text, Given::default(), Options::default()).await
 }
 
-/// Stages and applies a document, or a destroy without one, under faults.
+/// Stages and applies a document, or without one a destroy, under faults.
 async fn apply(harness: &Harness, text: Option<&str>, parallel: usize, faults: Vec<Fault>) -> Run {
     let stage = match text {
         Some(text) => stage(harness, text).await,
@@ -81,7 +81,7 @@ async fn apply(harness: &Harness, text: Option<&str>, parallel: usize, faults: V
     harness.run(staged, false, faults, settings(Some(parallel), false)).await
 }
 
-/// Stages and applies what must go well.
+/// Stages and applies a document that must succeed.
 async fn apply_well(harness: &Harness, text: Option<&str>, parallel: usize) -> Run {
     let run = apply(harness, text, parallel, Vec::new()).await;
     let well = match &run.operated {
@@ -94,12 +94,12 @@ async fn apply_well(harness: &Harness, text: Option<&str>, parallel: usize) -> R
     run
 }
 
-/// What is in the cloud by place, with ids and hashes replaced by the places that they stand for.
+/// The resources in the cloud by place, with ids and hashes replaced by places.
 fn cloud(harness: &Harness) -> BTreeMap<String, String> {
     harness.cloud()
 }
 
-/// The ids of all things in the cloud, and those that the state knows.
+/// The ids of all resources in the cloud, and those in the state.
 async fn ids(harness: &Harness) -> (BTreeSet<String>, BTreeSet<String>) {
     harness.ids().await
 }

@@ -1,4 +1,4 @@
-//! What uses another thing is made after it and taken away before it.
+//! A resource is created after the resources that it uses, and deleted before them.
 
 use proptest::prelude::*;
 use provider::Operation;
@@ -19,12 +19,12 @@ fn last_end(journal: &Journal, operation: Operation, address: &str) -> Option<us
     journal.events.iter().rposition(ended)
 }
 
-/// Every pair of addresses of which the first uses the second.
+/// Every pair of addresses in which the first uses the second.
 fn edges(document: &RandomDocument) -> Vec<(String, String)> {
     let mut edges = Vec::new();
     for at in 0..document.resources.len() {
         for other in document.uses(at) {
-            // What reads a member reads the first one; waiting is for all, which the first stands for as well.
+            // A reader of a repetition reads the first member. `dependsOn` waits for all members, also for the first.
             let Some(used) = document.addresses(other).into_iter().next() else { continue };
             edges.extend(document.addresses(at).into_iter().map(|user| (user, used.clone())));
         }
@@ -52,8 +52,8 @@ fn check(journal: &Journal, before: &RandomDocument, after: Option<&RandomDocume
         if let (Some(end), Some(begin)) = (last_end(journal, Delete, &user), first_begin(journal, Delete, &used)) {
             assert!(end < begin, "delete {used} began before delete {user} ended: {:?}", journal.events);
         }
-        // What is gone for good goes only when its users have turned away from it; but a user may wait for a thing that
-        // is replaced delete-first, and that one for what goes.
+        // A removed resource is deleted after its users have changed. But a user may wait for a delete-first
+        // replacement, and that one for the deletion.
         let stays = after.is_some_and(|after| (0..after.resources.len()).any(|at| after.addresses(at).contains(&used)));
         if let (Some(end), Some(begin)) = (last_end(journal, Update, &user), first_begin(journal, Delete, &used))
             && !stays
@@ -68,7 +68,7 @@ proptest! {
     #![proptest_config(cases(256))]
 
     #[test]
-    fn users_come_after_what_they_use_and_go_before_it((before, after) in edit(), parallel in 1..6_usize) {
+    fn users_are_created_after_and_deleted_before_their_dependencies((before, after) in edit(), parallel in 1..6_usize) {
         lately(async {
             let harness = harness();
             let nothing = RandomDocument { resources: Vec::new() };

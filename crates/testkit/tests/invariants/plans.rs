@@ -8,7 +8,7 @@ use state::seal::Sealer;
 use crate::{apply_well, cases, cloud, harness, ids, lately, stage};
 use testkit::simulation::{edit, random_document};
 
-/// A plan as its file has it; what is sealed in it is opened, because no two seals are equal.
+/// A plan as its file has it, with secrets opened, because sealing the same secret twice gives different texts.
 fn opened(plan: &Plan) -> (String, String) {
     let sealer = Sealer::with_key([7; 32]);
     let text = plan_file::write(plan, &sealer).expect("there is a key");
@@ -48,7 +48,7 @@ proptest! {
         lately(async {
             let harness = harness();
             apply_well(&harness, Some(&before.text()), 2).await;
-            // A value that is drawn anew at every stage unless it is remembered.
+            // A random value, which every stage generates again unless it is stored.
             let text = format!("{}  drawn: {{ type: test/data, spec: {{ input: '${{uuid()}}' }} }}\n", after.text());
             let first = stage(&harness, &text).await.staged.expect("a plan");
             let answers = first.plan.answers.clone();
@@ -63,7 +63,7 @@ proptest! {
     }
 
     #[test]
-    fn a_plan_asks_the_same_of_the_world_each_time(document in random_document()) {
+    fn plan_asks_the_same_questions_each_time(document in random_document()) {
         lately(async {
             let harness = harness();
             let text = document.text();

@@ -1,4 +1,4 @@
-//! A secret shows nowhere: in no event, diagnostic, plan, step or debug output, whatever goes wrong with it.
+//! A secret shows in no event, diagnostic, plan, step or debug output, whatever fails.
 
 use blueprint::{IndexMap, Name};
 use diag::{Colors, Diagnostics, Files, draw};
@@ -12,7 +12,7 @@ use testkit::harness::{Harness, settings};
 
 use crate::{harness, lately};
 
-/// The planted secret, in the forms that it could take on the way.
+/// The forms of the planted secret.
 const SECRET: &str = "Plant-7f3a9c!x";
 const FORMS: [&str; 5] = ["Plant-7f3a9c", "PLANT-7F3A9C", "plant-7f3a9c", "UGxhbnQtN2YzYTlj", "7f3a9c"];
 
@@ -38,7 +38,7 @@ fn look_through(found: &Diagnostics, files: &Files) {
     }
 }
 
-/// A document in which the secret goes wherever a value may go, with one more resource.
+/// A document with the secret in every place of a value, and with one more resource.
 fn document(more: &str) -> String {
     format!(
         "version: 2025-11-02\n\
@@ -90,7 +90,7 @@ fn a_secret_shows_nowhere_from_stage_to_destroy() {
         run_and_look(&harness, staged, vec![fault(Operation::Create, "site", FaultKind::Permanent)]).await;
         let staged = stage_and_look(&harness, &text, SECRET).await;
         run_and_look(&harness, staged, Vec::new()).await;
-        // Another secret in its place, an answer that is not as declared, and drift of secret fields.
+        // A changed secret, an answer that does not fit its declaration, and drift of secret fields.
         let staged = stage_and_look(&harness, &text, "Plant-7f3a9c!y").await;
         let answer = FaultKind::Answer {
             set: [("title".into(), "Plant".into())].into_iter().collect(),
@@ -98,7 +98,7 @@ fn a_secret_shows_nowhere_from_stage_to_destroy() {
         };
         run_and_look(&harness, staged, vec![fault(Operation::Update, "table", answer)]).await;
         let drift = |path: &str| {
-            let mut world = harness.world.lock().expect("nobody panicked");
+            let mut world = harness.world.lock().expect("no thread panicked");
             world.set("case", "table", path, "Plant-7f3a9c drifted".into()).expect("it is there");
         };
         drift("password");
@@ -110,7 +110,7 @@ fn a_secret_shows_nowhere_from_stage_to_destroy() {
 }
 
 #[test]
-fn a_secret_that_makes_a_mistake_does_not_show_in_its_diagnostic() {
+fn invalid_secret_does_not_show_in_its_diagnostic() {
     let wrong = [
         "title: '${variables.password}aaaaaaaaaaaaaaaaaaaaaaaa'",
         "title: t, code: '${variables.password}'",
@@ -141,7 +141,7 @@ fn a_secret_that_makes_a_mistake_does_not_show_in_its_diagnostic() {
             reported += usize::from(stage.staged.is_none());
         }
         assert!(reported >= 15, "only {reported} of {} are mistakes", wrong.len());
-        // The input itself is wrong.
+        // The input itself is invalid.
         for kind in ["integer", "float", "boolean"] {
             let text = format!(
                 "version: 2025-11-02\nvariables:\n  password: {{ type: {kind}, secret: true }}\nresources:\n  r: {{ type: test/data, spec: {{ input: '${{variables.password}}' }} }}\n"

@@ -1,4 +1,4 @@
-//! Every text, cut or corrupted anywhere, gives diagnostics and never a panic, from reading to checking to drawing.
+//! Every text, truncated or corrupted anywhere, gives diagnostics and no panic when it is read, checked and drawn.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -30,7 +30,7 @@ fn seeds() -> &'static [String] {
     })
 }
 
-/// Reads, checks and draws everything that was found.
+/// Reads and checks a text and draws its diagnostics.
 fn read(harness: &Harness, text: &str) {
     let name = if text.trim_start().starts_with('{') { "law.jsonc" } else { "law.yaml" };
     let read = harness.read(name, text);
@@ -46,17 +46,14 @@ fn read(harness: &Harness, text: &str) {
             );
         }
     }
-    assert!(
-        read.checked.is_some() || read.diagnostics.has_errors(),
-        "nothing came of it, and nobody says why:\n{text}"
-    );
+    assert!(read.checked.is_some() || read.diagnostics.has_errors(), "neither a blueprint nor an error:\n{text}");
 }
 
 fn floor(text: &str, at: usize) -> usize {
     (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
-/// What may be put into a text.
+/// Insertions into a text.
 const PIECES: [&str; 28] = [
     "${",
     "}",
@@ -92,7 +89,7 @@ proptest! {
     #![proptest_config(cases(192))]
 
     #[test]
-    fn a_text_with_an_accident_is_read(seed in any::<Index>(), accidents in prop::collection::vec((0..4_u8, any::<Index>(), any::<Index>(), any::<Index>()), 1..4)) {
+    fn corrupted_text_is_read(seed in any::<Index>(), accidents in prop::collection::vec((0..4_u8, any::<Index>(), any::<Index>(), any::<Index>()), 1..4)) {
         let mut text = seed.get(seeds()).clone();
         for (kind, from, length, piece) in accidents {
             if text.is_empty() {
@@ -116,7 +113,7 @@ proptest! {
 }
 
 #[test]
-fn a_text_cut_anywhere_is_read() {
+fn truncated_text_is_read() {
     let mut seeds: Vec<&String> = seeds().iter().filter(|text| (300..1200).contains(&text.len())).collect();
     seeds.sort_by_key(|text| text.len() % 97);
     lately(async {

@@ -1,5 +1,4 @@
-//! Whatever a provider says, no secret stands in what is told, reported or kept: its words are made clean on the way
-//! in.
+//! Secrets in messages of providers are masked before they reach events, diagnostics or the state.
 
 use std::sync::Arc;
 
@@ -21,7 +20,7 @@ use crate::{harness, lately, shell};
 const PASSWORD: &str = "Plant-7f3a9c!x \"quoted\" äß 99";
 const SETTING: &str = "Setting-5b1e77d2c9-of-the-cloud";
 
-/// Every piece of a secret that is long enough to be known again, in every form; white space counts for nothing.
+/// Every recognisable piece of a secret in every form, without white space.
 fn must_not_show(place: &str, text: &str) {
     let plain = |text: &str| -> Vec<char> {
         text.chars().filter(|letter| !letter.is_whitespace()).flat_map(char::to_lowercase).collect()
@@ -38,7 +37,7 @@ fn must_not_show(place: &str, text: &str) {
     }
 }
 
-/// Where a provider speaks.
+/// The calls whose messages repeat secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Speaks {
     Check,
@@ -53,14 +52,14 @@ enum Speaks {
     Call,
 }
 
-/// The simulation, with a mouth that repeats everything it has been told, in every form, wherever it may speak.
+/// The simulated provider, whose messages repeat every secret that it received, in every form.
 struct Echo {
     inner: Arc<dyn Provider>,
     speaks: Speaks,
 }
 
 impl Echo {
-    /// Everything secret that a call brings, in forms that a careless program would repeat it in.
+    /// The secrets of a call, in the forms in which a careless program repeats them.
     fn repeat<'a>(&self, values: impl IntoIterator<Item = &'a Value>) -> String {
         let mut secrets = Vec::new();
         for value in values {
@@ -152,7 +151,7 @@ impl Provider for Echo {
                 Speaks::Create => {
                     (call.progress)(&text);
                     let mut partial = self.inner.apply(call, request).await?;
-                    // What was just made is a secret as well.
+                    // The new id is a secret, too.
                     partial.warnings = vec![partial.fields.to_string(), text.clone()];
                     let mut error = self.refuse(ErrorKind::Permanent, format!("{text} {}", partial.fields));
                     error.partial = Some(Box::new(partial));
@@ -208,7 +207,7 @@ impl Provider for Echo {
     }
 }
 
-/// A document with the secret in a field, and in a place where something else is asked of the provider.
+/// A document with the secret in a field and in a question to the provider.
 fn document(speaks: Speaks) -> String {
     let (more, label) = match speaks {
         Speaks::Fetch => (
@@ -225,8 +224,8 @@ fn document(speaks: Speaks) -> String {
     )
 }
 
-/// A laboratory whose provider is asked everything that a provider can be asked.
-fn asking_lab() -> Harness {
+/// A harness whose provider gets every kind of call.
+fn asking_harness() -> Harness {
     let mut harness = harness();
     let mut catalog = Catalog::clone(&providers::fake::whole_catalog());
     for ty in catalog.resource_types.values_mut() {
@@ -238,13 +237,13 @@ fn asking_lab() -> Harness {
     harness
 }
 
-/// Stages and deploys with a provider that speaks somewhere; how much was said where a secret would have stood.
+/// Stages and deploys with a provider that repeats secrets in one call. Returns the number of masked places.
 async fn said(harness: &Harness, speaks: Speaks, destroy: bool) -> usize {
     let mut shell = shell(harness);
     let inner = shell.providers.get("test").expect("it is there").clone();
     shell.providers.insert("test".into(), Arc::new(Echo { inner, speaks }));
     shell.settings.insert("test".into(), Value::map([("token", Value::from(SETTING).secret())]));
-    // Each run is an operation of its own.
+    // Each run is a new operation.
     shell.chance = engine::shell::Chance::seeded(speaks as u64 * 1_000);
     let mut text: IndexMap<Name, Name> = IndexMap::default();
     text.insert("password".into(), PASSWORD.into());
@@ -308,7 +307,7 @@ async fn said(harness: &Harness, speaks: Speaks, destroy: bool) -> usize {
 }
 
 #[test]
-fn what_a_provider_repeats_shows_nowhere() {
+fn secrets_repeated_by_a_provider_show_nowhere() {
     lately(async {
         for speaks in [
             Speaks::Check,
@@ -319,12 +318,12 @@ fn what_a_provider_repeats_shows_nowhere() {
             Speaks::Fetch,
             Speaks::Call,
         ] {
-            let heard = said(&asking_lab(), speaks, false).await;
-            // The words about a call with a secret are not handed on at all (decision A15).
+            let heard = said(&asking_harness(), speaks, false).await;
+            // The message of a call with a secret is not passed on at all (decision A15).
             assert_eq!(heard > 0, speaks != Speaks::Call, "{speaks:?}: heard {heard} times");
         }
         for speaks in [Speaks::Read, Speaks::Plan, Speaks::Delete] {
-            let harness = asking_lab();
+            let harness = asking_harness();
             said(&harness, Speaks::CreateWell, false).await;
             let heard = said(&harness, speaks, speaks == Speaks::Delete).await;
             assert!(heard > 0, "{speaks:?}: it was never heard");

@@ -1,4 +1,4 @@
-//! What is handed to documents that are included: mistakes in it lie where it is written.
+//! Inputs of children: a mistake in one is reported in the document that passes it.
 
 use testkit::document_sources::InMemorySource;
 use testkit::harness::settings;
@@ -20,7 +20,7 @@ include:
 ";
 
 #[test]
-fn a_mistake_is_said_to_lie_in_the_document_that_it_is_written_in() {
+fn mistake_in_a_child_input_is_reported_in_the_parent() {
     lately(async {
         let path = std::env::temp_dir().join("child.yaml");
         for (input, wrong, trails) in [
@@ -37,7 +37,7 @@ fn a_mistake_is_said_to_lie_in_the_document_that_it_is_written_in() {
 }
 
 #[test]
-fn what_is_handed_down_and_turns_out_to_be_wrong_fails_the_run_even_if_only_an_export_reads_it() {
+fn invalid_child_input_fails_the_run_even_if_only_an_export_reads_it() {
     let child = "version: 2023-04-20
 variables: { size: { type: integer } }
 resources: { r: { type: test/data, spec: { input: 1 } } }

@@ -52,10 +52,10 @@ fn typed_inputs_are_labels_too() {
 }
 
 #[test]
-fn what_is_no_label_is_refused_at_the_name_of_the_variable() {
+fn unknown_label_is_refused_at_the_variable() {
     lately(async {
         let harness = harness(&[]);
-        // The value of an option is not its label; case counts.
+        // The value of an option is not its label. Labels are case-sensitive.
         for wrong in ["s-2", "Medium", "", "huge"] {
             assert_eq!(codes(&stage(&harness, DOCUMENT, given(&[("size", wrong)])).await), ["value-not-allowed 3"]);
         }
@@ -69,7 +69,7 @@ fn what_is_no_label_is_refused_at_the_name_of_the_variable() {
 }
 
 #[test]
-fn a_near_label_is_offered_and_a_secret_one_not_said() {
+fn similar_label_is_suggested_unless_secret() {
     lately(async {
         let harness = harness(&[]);
         let staged = stage(&harness, DOCUMENT, given(&[("size", "smal"), ("hidden", "smoll")])).await;
@@ -80,7 +80,7 @@ fn a_near_label_is_offered_and_a_secret_one_not_said() {
 }
 
 #[test]
-fn the_value_fits_where_its_kind_does() {
+fn option_value_is_checked_by_its_type() {
     lately(async {
         let harness = harness(&[]);
         let text = "version: 2025-11-02

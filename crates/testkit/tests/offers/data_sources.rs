@@ -1,4 +1,5 @@
-//! Data sources: filters of every operator on every kind of field, exports, when they are read (decisions 4.1, S59).
+//! Data sources: filters of every operator on every kind of field, exports, and when they are read (decisions 4.1,
+//! S59).
 
 use blueprint::{Address, Value};
 use engine::shell::Operated;
@@ -7,7 +8,7 @@ use testkit::harness::{Harness, Run, settings};
 
 use super::{codes, exports, given, harness, lately, stage};
 
-/// The names of the networks that a filter finds, or the codes of why it finds none.
+/// The names of the networks that a filter finds, or the codes of its errors.
 fn found(filter: &str) -> Vec<String> {
     lately(async {
         let text = format!(
@@ -38,7 +39,7 @@ exports:
 }
 
 #[test]
-fn operators_hold_as_the_table_says() {
+fn filter_operators_follow_the_table() {
     for (field, operator, search, expected) in [
         // Text.
         ("name", "=", "side", "side"),
@@ -63,7 +64,7 @@ fn operators_hold_as_the_table_says() {
         ("name", "=", "5", "filter-kind-mismatch"),
         ("name", "contains", "[main]", "filter-kind-mismatch"),
         ("name", "in", "[side, 5]", "filter-kind-mismatch"),
-        // A field that is missing meets no operator and every negated one.
+        // A missing field satisfies no operator and every negated one.
         ("zone", "not in", "[z1, z2]", "Main-old"),
         ("zone", "!=", "z1", "side"),
         ("zone", "contains", "x", "data-source-empty"),
@@ -120,7 +121,7 @@ fn operators_hold_as_the_table_says() {
         ("subnetDetails[7].zone", "=", "z2", "data-source-empty"),
         ("subnetDetails[7].zone", "!=", "z2", "main"),
         ("subnetDetails[].id", "=", "x", "unsupported-filter-field"),
-        // What the provider applies itself.
+        // Filters that the provider applies.
         ("vpcId", "=", "vpc-2", "side"),
         ("vpcId", "in", "[vpc-3]", "Main-old"),
         ("vpcId", "!=", "vpc-1", "side"),
@@ -131,7 +132,7 @@ fn operators_hold_as_the_table_says() {
 }
 
 #[test]
-fn kinds_that_come_from_expressions_are_held_against_the_field_at_stage() {
+fn types_of_filter_values_are_checked_at_stage() {
     assert_eq!(found("{ field: size, operator: \"=\", search: \"${test_settings('24')}\" }"), ["filter-kind-mismatch"]);
     assert_eq!(found("{ field: size, operator: \"=\", search: \"${test_double(12)}\" }"), ["side"]);
     assert_eq!(found("{ field: name, operator: in, search: [\"${to_lower('SIDE')}\", x] }"), ["side"]);
@@ -186,7 +187,7 @@ exports:
 fn exports_have_names_aliases_kinds_and_secrets() {
     lately(async {
         let staged = stage(&harness(&[]), EXPORTS, Given::default()).await;
-        // A field that the candidate lacks is absent: its export is left out.
+        // The export of a field that the candidate does not have is left out.
         assert_eq!(codes(&staged), ["several-matches 17", "absent-export 35"]);
         let exports = exports(&staged);
         assert_eq!(exports["called"], Value::from("Main-old"));
@@ -208,7 +209,7 @@ fn exports_have_names_aliases_kinds_and_secrets() {
 }
 
 #[test]
-fn only_what_something_live_refers_to_is_read() {
+fn only_referenced_data_sources_are_read() {
     lately(async {
         let text = "version: 2025-11-02
 datasources:
@@ -255,7 +256,7 @@ exports:
   token: { type: string, field: datasources.net.token }
 ";
 
-/// A type whose output is known only once it is made.
+/// A type whose output is known only after its creation.
 const HOLDER: &str = r#"{"format": 1, "namespace": "later", "resourceTypes": {"later/holder": {"idField": "id", "fields": {
     "name": {"kind": "string", "required": true},
     "output": {"kind": "object", "computed": true, "changesOnUpdate": true, "fields": {"name": {"kind": "string", "computed": true, "value": "side"}}},
@@ -276,7 +277,7 @@ fn outcome_codes(run: &Run) -> Vec<&'static str> {
 }
 
 #[test]
-fn what_depends_on_something_unknown_is_read_on_deploy() {
+fn data_source_with_an_unknown_filter_is_read_on_deploy() {
     lately(async {
         let harness = harness(&[HOLDER]);
         let staged = stage(&harness, LATER, Given::default()).await;
@@ -305,7 +306,7 @@ fn what_depends_on_something_unknown_is_read_on_deploy() {
         assert_eq!(inputs("reader"), Some(Value::from("vpc-2")));
         assert_eq!(inputs("zoned"), Some(Value::from("in z2")));
         assert_eq!(inputs("there"), Some(Value::Int(1)));
-        // Once it is there the same is read at stage, and nothing is left to do.
+        // After the creation the same is read while planning, and nothing is left to do.
         let again = stage(&harness, LATER, Given::default()).await;
         let plan = again.staged.expect("a plan").plan;
         assert!(plan.is_empty(), "{:?}", plan.steps);
@@ -314,7 +315,7 @@ fn what_depends_on_something_unknown_is_read_on_deploy() {
 }
 
 #[test]
-fn what_is_read_on_deploy_and_not_found_fails_its_readers_alone() {
+fn missing_data_source_on_deploy_fails_only_its_readers() {
     lately(async {
         let harness = harness(&[&HOLDER.replace("\"value\": \"side\"", "\"value\": \"nowhere\"")]);
         let run = run(&harness, LATER, Given::default()).await;
@@ -330,7 +331,7 @@ fn what_is_read_on_deploy_and_not_found_fails_its_readers_alone() {
 }
 
 #[test]
-fn functions_are_called_on_deploy_with_what_is_made_then() {
+fn functions_are_called_on_deploy_with_new_values() {
     lately(async {
         let harness = harness(&[]);
         let text = "version: 2025-11-02

@@ -1,9 +1,9 @@
-//! Functions of providers: called through the world, with every way of passing them on (decisions 2.3, A14 to A17).
+//! Functions of providers: calls through the world, and every way of passing them on (decisions 2.3, A14 to A17).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use blueprint::{Address, Name, Value};
+use blueprint::{Address, Name, TypeId, Value};
 use diag::Diagnostics;
 use engine::{Options, PlanQuestion, ReadQuestion, Request, SourceError, World};
 use provider::{BoxFuture, Checked, ErrorKind, Fetched, Planned, ProviderError, ReadOutcome};
@@ -44,7 +44,7 @@ fn values(expressions: &[(&str, &str)]) -> Vec<String> {
     })
 }
 
-/// The codes that an expression of that type is reported with, at check or stage.
+/// The codes of the diagnostics of an expression of a type, at check or stage.
 fn wrong(ty: &str, expression: &str) -> Vec<String> {
     lately(async {
         let staged = stage(&harness(&[]), &document(&[(ty, expression)]), given(&[])).await;
@@ -54,7 +54,7 @@ fn wrong(ty: &str, expression: &str) -> Vec<String> {
 }
 
 #[test]
-fn they_are_called_and_passed_on_like_any_function() {
+fn provider_functions_are_called_and_passed_like_others() {
     let got = values(&[
         ("integer", "test_double(variables.three)"),
         ("array", "map(list(1, 2), test_double)"),
@@ -80,7 +80,7 @@ fn none_spreads_and_is_left_out() {
 }
 
 #[test]
-fn what_is_known_on_deploy_gives_what_is_known_on_deploy() {
+fn unknown_arguments_give_unknown_results() {
     lately(async {
         let text = document(&[("integer", "1")]).replace(
             "values:\n  v0: { type: integer, value: '${1}' }\nexports:\n  v0: { type: integer, field: values.v0 }\n",
@@ -113,7 +113,7 @@ fn secrets_stay_secret() {
 }
 
 #[test]
-fn what_is_kept_of_a_secret_call_is_kept_under_a_key_of_the_plan() {
+fn answers_to_secret_calls_are_sealed_in_the_plan() {
     lately(async {
         let harness = harness(&[]);
         let text = document(&[("string", "test_tag(variables.secret, 1)")]);
@@ -123,7 +123,7 @@ fn what_is_kept_of_a_secret_call_is_kept_under_a_key_of_the_plan() {
             let answers = staged.plan.answers.clone();
             assert_eq!(answers.salt.len(), 32, "it was drawn");
             kept.insert(answers.calls.keys().next().cloned().expect("the call is kept"));
-            // A kept plan finds its answers again: nothing is drawn or asked anew.
+            // A saved plan has its answers: no value is generated and no question asked again.
             let sealer = state::seal::Sealer::with_key([7; 32]);
             let file = engine::plan_file::write(&staged.plan, &sealer).expect("there is a key");
             let (_, made_from) = engine::plan_file::read(&file, &sealer).expect("it was just written");
@@ -141,7 +141,7 @@ fn what_is_kept_of_a_secret_call_is_kept_under_a_key_of_the_plan() {
 }
 
 #[test]
-fn mistakes_are_found_at_check_where_kinds_are_known() {
+fn type_errors_are_found_at_check() {
     assert_eq!(wrong("integer", r#"test_double("a")"#), ["argument-type"]);
     assert_eq!(wrong("integer", "test_double()"), ["argument-count"]);
     assert_eq!(wrong("integer", "test_double(1, 2)"), ["argument-count"]);
@@ -155,7 +155,7 @@ fn mistakes_are_found_at_check_where_kinds_are_known() {
 }
 
 #[test]
-fn a_refusal_stands_at_the_call_and_names_the_item() {
+fn refusal_is_reported_at_the_call_with_its_item() {
     lately(async {
         let text = document(&[("array", "map(list(1, 9223372036854775807), test_double)")]);
         let staged = stage(&harness(&[]), &text, given(&[])).await;
@@ -165,9 +165,9 @@ fn a_refusal_stands_at_the_call_and_names_the_item() {
     });
 }
 
-/// A world that answers calls of functions and nothing else.
+/// A world that answers only calls of functions.
 struct Calls {
-    /// How many are under way, and the most that were.
+    /// The number of calls in progress, and its maximum.
     under_way: AtomicUsize,
     most: AtomicUsize,
     all: AtomicUsize,
@@ -202,7 +202,7 @@ impl World for Calls {
     fn check<'a>(
         &'a self,
         _: &'a Address,
-        _: &'a str,
+        _: &'a TypeId,
         _: &'a Value,
         _: &'a str,
     ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
@@ -219,7 +219,7 @@ impl World for Calls {
 
     fn fetch<'a>(
         &'a self,
-        _: &'a str,
+        _: &'a TypeId,
         _: &'a [(Name, Name, Value)],
         _: &'a Value,
         _: &'a str,
@@ -266,7 +266,7 @@ async fn staged_with(text: &str, answer: fn(&[Value]) -> Result<Value, ProviderE
 }
 
 #[test]
-fn what_can_be_asked_together_is_and_each_question_once() {
+fn independent_questions_are_asked_together_and_once() {
     lately(async {
         let text = document(&[
             ("array", "map(list(1, 2, 3, 4), test_double)"),
@@ -281,7 +281,7 @@ fn what_can_be_asked_together_is_and_each_question_once() {
 }
 
 #[test]
-fn an_answer_of_another_kind_breaks_the_contract() {
+fn answer_of_another_type_is_a_contract_error() {
     lately(async {
         let text = document(&[("integer", "test_double(1)")]);
         let (_, staged) = staged_with(&text, |_| Ok(Value::from("two"))).await;
@@ -290,7 +290,7 @@ fn an_answer_of_another_kind_breaks_the_contract() {
 }
 
 #[test]
-fn a_refusal_about_a_secret_says_nothing_of_it() {
+fn refusal_about_a_secret_does_not_show_it() {
     lately(async {
         let text = document(&[("string", "test_tag(variables.secret, 1)")]);
         let (_, staged) = staged_with(&text, |arguments| {

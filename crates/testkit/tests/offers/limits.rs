@@ -1,4 +1,4 @@
-//! A provider that takes few calls at once.
+//! A provider with a low limit of calls at once.
 
 use engine::{Event, Given};
 use providers::fake::{Fault, FaultKind, When};
@@ -12,7 +12,7 @@ const CATALOGUE: &str = r#"{ "format": 1, "namespace": "narrow", "maxParallel": 
     "name": { "kind": "string", "required": true },
     "id": { "kind": "string", "computed": true, "value": "gate-{hash}" } } } } }"#;
 
-/// Twelve things of the narrow provider, of which every third turns out not to be there, and twelve of another.
+/// Twelve resources of the limited provider, every third of which turns out absent, and twelve of another provider.
 const DOCUMENT: &str = "version: 2023-04-20
 resources:
   first: { type: test/data, spec: { input: 1 } }
@@ -53,7 +53,7 @@ async fn deploy(harness: &Harness, text: &str, parallel: usize) -> (Option<Opera
 }
 
 #[test]
-fn what_it_has_no_room_for_waits_and_holds_nobody_up() {
+fn queued_calls_delay_no_other_provider() {
     for parallel in [1, 2, 3, 16] {
         lately(async {
             let harness = harness(&[CATALOGUE]);
@@ -64,7 +64,7 @@ fn what_it_has_no_room_for_waits_and_holds_nobody_up() {
     }
 }
 
-/// How many calls are open after a run that ended while the create of this address was under way, four calls at once.
+/// The number of open intents after a run that ended during the create of this address, with four calls at once.
 async fn left_open(harness: &Harness, text: &str, at: &str) -> usize {
     let staged = stage(harness, text, Given::default()).await;
     let told = codes(&staged);
@@ -77,7 +77,7 @@ async fn left_open(harness: &Harness, text: &str, at: &str) -> usize {
 }
 
 #[test]
-fn no_more_intents_are_open_than_there_is_room_for_calls() {
+fn open_intents_keep_the_limit_of_calls() {
     let list = "${split(\"a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v,w,x,y,z,1,2,3,4,5,6,7,8\", \",\")}";
     for spec in ["input: '${elem}'", "input: '${elem}', delayMs: 50"] {
         let text = format!(
@@ -91,7 +91,7 @@ fn no_more_intents_are_open_than_there_is_room_for_calls() {
 }
 
 #[test]
-fn a_great_many_at_once_are_no_more_trouble_than_a_few() {
+fn many_calls_at_once_cost_no_more_than_few() {
     let list = vec!["a"; 1_000].join(",");
     let text = format!(
         "version: 2023-04-20\nresources:\n  thing: {{ type: test/data, each: '${{split(\"{list}\", \",\")}}', spec: {{ input: '${{i}}' }} }}\n"

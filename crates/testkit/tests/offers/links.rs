@@ -1,5 +1,4 @@
-//! Kinds of links of a catalogue of one's own: requirements that only a deploy can tell, and contributions known only
-//! then (decision 3.2).
+//! Link kinds of a test's own catalogue: requirements and contributions that are known only on deploy (decision 3.2).
 
 use std::fmt::Write as _;
 
@@ -9,7 +8,7 @@ use testkit::harness::{Harness, Run, settings};
 
 use super::{codes, harness, lately, stage};
 
-/// A kind whose requirement reads what the provider draws, and which orders nothing by itself.
+/// A kind whose requirement reads a value that the provider generates, and which sets no order.
 fn catalogue(zone: &str) -> String {
     format!(
         r#"{{ "format": 1, "namespace": "shop",
@@ -47,7 +46,7 @@ async fn deploy(harness: &Harness, text: &str) -> Run {
     harness.run(staged, false, Vec::new(), settings(None, false)).await
 }
 
-/// What was done, in order.
+/// The calls in order.
 fn done(run: &Run) -> String {
     let mut text = String::new();
     for event in &run.events {
@@ -59,7 +58,7 @@ fn done(run: &Run) -> String {
 }
 
 #[test]
-fn a_requirement_that_only_a_deploy_can_tell_is_looked_at_before_anything_is_written() {
+fn requirement_known_on_deploy_is_checked_before_any_write() {
     lately(async {
         let harness = harness(&[&catalogue("north")]);
         let run = deploy(&harness, DOCUMENT).await;
@@ -80,7 +79,7 @@ fn a_requirement_that_only_a_deploy_can_tell_is_looked_at_before_anything_is_wri
 }
 
 #[test]
-fn a_link_of_which_nothing_can_be_said_has_failed() {
+fn link_with_unknown_requirements_fails() {
     lately(async {
         let said_of = |catalogue: String| {
             catalogue.replace("\"zone\": \"${b.spec.zone}\"", "\"zone\": \"${fromjson(b.spec.zone, '/at')}\"")
@@ -102,7 +101,7 @@ fn a_link_of_which_nothing_can_be_said_has_failed() {
 }
 
 #[test]
-fn a_part_whose_condition_turns_out_false_is_not_made_and_the_link_is() {
+fn link_is_made_without_its_absent_resource() {
     for (zone, made) in [
         ("north", "create app; create store; create app::store/ticket; update app::store/b; create reader; "),
         ("south", "create app; create store; update app::store/b; create reader; "),
@@ -110,7 +109,7 @@ fn a_part_whose_condition_turns_out_false_is_not_made_and_the_link_is() {
         lately(async {
             let parts = r#""parts": { "ticket": { "type": "shop/app", "if": "${eq(b.spec.zone, \"north\")}", "spec": { "name": "t" } } }, "effects""#;
             let all = catalogue(zone).replace("\"effects\"", parts);
-            // Nothing is required of the zone.
+            // The kind requires nothing of the zone.
             let all = all.replace("${eq(b.spec.zone, \\\"north\\\")}\", \"say\"", "${true}\", \"say\"");
             let harness = harness(&[&all]);
             let run = deploy(&harness, DOCUMENT).await;
@@ -122,7 +121,7 @@ fn a_part_whose_condition_turns_out_false_is_not_made_and_the_link_is() {
 }
 
 #[test]
-fn the_end_that_comes_first_is_remembered_as_used_by_the_other() {
+fn first_end_of_a_link_is_recorded_as_a_dependency() {
     let text = "version: 2023-04-20
 resources:
   b: { type: test/bucket, metadata: { labels: { app: x } }, spec: { name: b } }
@@ -138,7 +137,7 @@ resources:
         let run = harness.run(staged, false, Vec::new(), settings(None, false)).await;
         assert_eq!(done(&run), "delete b; delete role; ");
     });
-    // Also where the link writes nothing.
+    // Also if the link writes nothing.
     let text = "version: 2023-04-20
 resources:
   one: { type: test/function, linkSelector: { byLabel: { app: x } }, spec: { name: one } }
@@ -151,7 +150,7 @@ resources:
         assert_eq!(records[&Address::root("one")].dependencies, [Address::root("two")]);
         assert_eq!(records[&Address::root("two")].dependencies, []);
     });
-    // And of a template it is only the partner.
+    // Of a repetition only the partner counts.
     let text = text.replace("spec: { name: one }", "each: \"${list('a', 'b')}\", spec: { name: \"${elem}\" }");
     let text = text.replace("spec: { name: two }", "each: \"${list('a', 'b')}\", spec: { name: \"${elem}\" }");
     lately(async {
@@ -167,7 +166,7 @@ resources:
 }
 
 #[test]
-fn what_a_link_no_longer_writes_is_taken_out() {
+fn former_contributions_of_a_link_are_removed() {
     lately(async {
         let all = catalogue("north")
             .replace("\"value\": \"${a.spec.id}\"", "\"value\": \"${if(eq(a.spec.name, 'a'), a.spec.id, none)}\"");
@@ -182,7 +181,7 @@ fn what_a_link_no_longer_writes_is_taken_out() {
 }
 
 #[test]
-fn a_requirement_of_what_the_document_sets_waits_for_nothing() {
+fn requirement_of_a_known_field_waits_for_nothing() {
     lately(async {
         let all = catalogue("north").replace("eq(b.spec.zone, \\\"north\\\")", "eq(b.spec.name, \\\"s\\\")");
         let harness = harness(&[&all]);
@@ -193,7 +192,7 @@ fn a_requirement_of_what_the_document_sets_waits_for_nothing() {
 }
 
 #[test]
-fn what_a_link_wrote_of_a_thing_that_was_made_anew_is_taken_out() {
+fn contributions_for_a_replaced_resource_are_removed() {
     lately(async {
         let all = catalogue("north").replacen("\"required\": true", "\"required\": true, \"mustRecreate\": true", 1);
         let harness = harness(&[&all]);
@@ -210,7 +209,7 @@ fn what_a_link_wrote_of_a_thing_that_was_made_anew_is_taken_out() {
 }
 
 #[test]
-fn what_the_document_holds_under_the_same_key_is_not_written_over() {
+fn link_does_not_overwrite_an_item_of_the_document() {
     let rules = r#""rules": { "kind": "array", "items": { "kind": "object", "fields": {
         "sid": { "kind": "string", "required": true }, "allow": { "kind": "string" } } } }, "clients""#;
     let effect =
@@ -220,7 +219,7 @@ fn what_the_document_holds_under_the_same_key_is_not_written_over() {
         .replace(r#""add": "clients", "when": "after", "value": "${a.spec.id}""#, effect);
     lately(async {
         let harness = harness(&[&all]);
-        // Under which key the link writes is known only when the app is there.
+        // The key under which the link writes is known only after the app exists.
         let text = DOCUMENT.replace("name: s }", "name: s, rules: [{ sid: app-a0dc9ca0, allow: nobody }] }");
         let run = deploy(&harness, &text).await;
         let outcome = run.outcome().expect("it was carried out");
@@ -232,7 +231,7 @@ fn what_the_document_holds_under_the_same_key_is_not_written_over() {
 }
 
 #[test]
-fn a_link_that_may_turn_out_not_to_be_there_is_no_change() {
+fn possible_link_is_no_change() {
     let text = "version: 2025-11-02
 resources:
   gate: { type: test/record, spec: { title: one } }
@@ -253,7 +252,7 @@ resources:
 }
 
 #[test]
-fn what_is_written_about_a_link_is_known_before_the_end_that_it_stands_at() {
+fn annotation_of_a_link_is_known_before_its_end() {
     let catalogue = r#"{ "format": 1, "namespace": "shop",
       "resourceTypes": {
         "shop/app": { "idField": "id", "fields": {
@@ -284,7 +283,7 @@ resources:
         let modes = harness.snapshot().await.records[&Address::root("store")].inputs.get("modes").cloned();
         let modes = modes.map(|modes| modes.to_string());
         assert_eq!(modes.as_deref(), Some(r#"{"app[0]": "very fast", "app[1]": "very slow"}"#));
-        // What is written for the one link goes before what is written for all.
+        // The annotation for one link takes precedence over that for all links.
         deploy(&harness, &text.replace("{ shop.mode", "{ shop.store.mode: special, shop.mode")).await;
         let modes = harness.snapshot().await.records[&Address::root("store")].inputs.get("modes").cloned();
         let modes = modes.map(|modes| modes.to_string());
@@ -293,7 +292,7 @@ resources:
 }
 
 #[test]
-fn a_kind_may_ask_what_a_document_may() {
+fn link_kind_may_ask_questions() {
     lately(async {
         let data = |expression: &str| {
             catalogue("north").replace("\"data\": {", &format!("\"data\": {{ \"drawn\": \"{expression}\","))
@@ -309,7 +308,7 @@ fn a_kind_may_ask_what_a_document_may() {
 }
 
 #[test]
-fn a_kind_may_read_all_metadata_of_an_end() {
+fn link_kind_may_read_all_metadata_of_an_end() {
     lately(async {
         let harness =
             harness(&[&catalogue("north").replace("\"data\": {", "\"data\": { \"about\": \"${b.metadata}\",")]);
@@ -321,7 +320,7 @@ fn a_kind_may_read_all_metadata_of_an_end() {
 }
 
 #[test]
-fn one_annotation_may_be_wrong_in_two_ways() {
+fn annotation_may_have_two_errors() {
     let two = r#""annotations": [
         { "as": "count", "side": "a", "key": "shop.mode", "type": "integer" },
         { "as": "flag", "side": "a", "key": "shop.mode", "type": "boolean" } ], "effects""#;
@@ -333,7 +332,7 @@ fn one_annotation_may_be_wrong_in_two_ways() {
         let staged = stage(&harness, &text, Given::default()).await;
         let said: Vec<&str> = staged.diagnostics.iter().map(|it| it.message.as_str()).collect();
         assert_eq!(said, ["`shop.mode` must be an integer", "`shop.mode` must be a boolean"]);
-        // The same where only a stage can tell what it is.
+        // The same if the value is known only at stage.
         let text = text.replace("${variables.mode}", "${jsondecode(variables.mode)}").replace("neither", "'2.5'");
         let staged = stage(&harness, &text, Given::default()).await;
         let said: Vec<&str> = staged.diagnostics.iter().map(|it| it.message.as_str()).collect();

@@ -1,5 +1,5 @@
-//! What providers offer besides resources, from the document to the plan and beyond: custom types of variables,
-//! functions, data sources, transforms.
+//! Offers of providers besides resources, from the document to the deploy: custom types of variables, functions, data
+//! sources, transforms, links.
 
 mod children;
 mod custom_types;
@@ -18,25 +18,26 @@ use engine::{Given, Options};
 use provider::Catalog;
 use testkit::harness::{Harness, Stage};
 
-/// Runs on one thread with a virtual clock: waiting costs no time.
+/// Runs a future on one thread with a paused clock.
 fn lately<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("a runtime can be had").block_on(work)
 }
 
-/// A laboratory with the simulated provider `test`, and others of these catalogues. Must be made inside a runtime.
+/// A harness with the simulated provider `test`, and with simulations of further catalogues. Panics outside of a
+/// runtime.
 fn harness(catalogs: &[&str]) -> Harness {
     let catalog = |text: &&str| -> Arc<Catalog> { Arc::new(provider::read_catalog(text).expect("a catalogue")) };
     Harness::new(std::env::temp_dir(), catalogs.iter().map(catalog).collect())
 }
 
-/// Inputs as they are given on the command line.
+/// Inputs as on the command line.
 fn given(text: &[(&str, &str)]) -> Given {
     let text: IndexMap<Name, Name> = text.iter().map(|(name, value)| (Name::from(*name), Name::from(*value))).collect();
     Given { text, ..Given::default() }
 }
 
-/// The codes of everything that was reported, each with its line, in order.
+/// The codes of all diagnostics in order, each with its line.
 fn codes(stage: &Stage) -> Vec<String> {
     let line = |it: &diag::Diagnostic| stage.files.get(it.span().file).map(|file| file.position(it.span().start).line);
     stage
@@ -49,7 +50,7 @@ fn codes(stage: &Stage) -> Vec<String> {
         .collect()
 }
 
-/// The exports that a plan leads to; panics with what was reported where there is no plan.
+/// The exports in a plan. Panics with the diagnostics if there is no plan.
 fn exports(stage: &Stage) -> BTreeMap<String, Value> {
     let Some(staged) = &stage.staged else { panic!("no plan: {:?}", codes(stage)) };
     let exports = staged.plan.exports.iter();

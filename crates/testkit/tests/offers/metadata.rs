@@ -1,4 +1,4 @@
-//! Metadata of documents and things, and exports of every type: evaluated, compared, stored, hidden where secret
+//! Metadata of documents and resources, and exports of every type: evaluated, compared, stored, hidden if secret
 //! (decisions 4.2, 5.1).
 
 use blueprint::{Address, Value};
@@ -68,10 +68,9 @@ fn metadata_is_evaluated_compared_and_stored() {
     });
 }
 
-/// A data source has no record; what is written about it for people and tools is kept with the document of the
-/// operation.
+/// A data source has no record. Its description is stored with the document of the operation.
 #[test]
-fn what_is_written_about_a_data_source_is_kept_with_its_document() {
+fn description_of_a_data_source_is_stored_with_its_document() {
     lately(async {
         let harness = harness(&[]);
         let text = "version: 2023-04-20
@@ -97,7 +96,7 @@ resources:
 }
 
 #[test]
-fn metadata_that_only_a_run_can_tell_is_stored_as_it_turned_out() {
+fn metadata_known_on_deploy_is_stored_with_its_value() {
     let text = "version: 2023-04-20
 resources:
   r: { type: test/data, spec: { input: 1 } }
@@ -116,7 +115,7 @@ resources:
 }
 
 #[test]
-fn a_change_of_what_a_data_source_says_of_itself_is_stored() {
+fn changed_metadata_of_a_data_source_is_stored() {
     let text = "version: 2023-04-20
 variables:
   team: { type: string }
@@ -141,7 +140,7 @@ resources:
 }
 
 #[test]
-fn a_plan_knows_that_it_holds_a_secret_of_which_only_metadata_tell() {
+fn plan_detects_a_secret_in_metadata_alone() {
     let text = |secret: bool| {
         format!(
             "version: 2023-04-20
@@ -202,7 +201,7 @@ exports:
 ";
 
 #[test]
-fn exports_of_every_type_are_stored_and_the_former_ones_kept_on_failure() {
+fn exports_are_stored_and_kept_on_failure() {
     lately(async {
         let harness = harness(&[]);
         let text = EXPORTS.replace("values:\n", "values:\n  yes: { type: boolean, value: 'true' }\n");
@@ -226,7 +225,7 @@ fn exports_of_every_type_are_stored_and_the_former_ones_kept_on_failure() {
         let after = harness.snapshot().await;
         assert!(after.exports_old);
         assert_eq!(after.exports, snapshot.exports);
-        // The next one that goes well puts new ones in their place.
+        // The next operation that succeeds replaces them.
         deploy(&harness, &text, given(&[("text", "b")]), Vec::new()).await;
         let after = harness.snapshot().await;
         assert!(!after.exports_old);
@@ -235,7 +234,7 @@ fn exports_of_every_type_are_stored_and_the_former_ones_kept_on_failure() {
 }
 
 #[test]
-fn what_an_export_declares_is_held_against_what_it_gives() {
+fn export_value_is_checked_against_its_declared_type() {
     lately(async {
         let text = "version: 2025-11-02
 resources:

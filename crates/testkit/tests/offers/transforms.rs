@@ -1,4 +1,4 @@
-//! Transforms: from abstract resources to real ones, and what plans, records and diagnostics say of it (decision 4.2).
+//! Transforms from abstract resources to real ones, in plans, records and diagnostics (decision 4.2).
 
 use blueprint::Address;
 use engine::shell::Operated;
@@ -19,7 +19,7 @@ exports:
   url: { type: string, field: s_queue.spec.url }
 ";
 
-/// The steps of a plan, each with what it was made from.
+/// The steps of a plan, each with its abstract source.
 fn steps(stage: &Stage) -> Vec<String> {
     let Some(staged) = &stage.staged else { panic!("no plan: {:?}", codes(stage)) };
     let show = |step: &engine::Step| {
@@ -39,7 +39,7 @@ async fn deploy(harness: &Harness, text: &str, inputs: Given) -> Vec<String> {
 }
 
 #[test]
-fn abstract_resources_become_real_ones_in_their_place() {
+fn abstract_resources_are_replaced_by_real_ones() {
     lately(async {
         let harness = harness(&[]);
         let staged = stage(&harness, DOCUMENT, Given::default()).await;
@@ -53,7 +53,7 @@ fn abstract_resources_become_real_ones_in_their_place() {
 }
 
 #[test]
-fn a_record_names_its_abstract_source_and_planning_again_finds_nothing() {
+fn record_names_its_abstract_source() {
     lately(async {
         let harness = harness(&[]);
         deploy(&harness, DOCUMENT, Given::default()).await;
@@ -68,7 +68,7 @@ fn a_record_names_its_abstract_source_and_planning_again_finds_nothing() {
         assert!(sources.iter().all(|(_, source)| *source == "s"));
         let again = stage(&harness, DOCUMENT, Given::default()).await;
         assert!(again.staged.expect("a plan").plan.is_empty());
-        // A condition of what was made is decided like any other.
+        // A condition of a generated resource is evaluated like any other.
         let without = stage(
             &harness,
             &DOCUMENT.replace("exports:\n  url: { type: string, field: s_queue.spec.url }\n", ""),
@@ -84,7 +84,7 @@ fn a_record_names_its_abstract_source_and_planning_again_finds_nothing() {
 }
 
 #[test]
-fn what_is_written_out_in_place_of_its_abstract_source_stays_and_is_remembered_without_it() {
+fn resource_stays_when_its_abstract_source_is_written_out() {
     lately(async {
         let harness = harness(&[]);
         let text = "version: 2023-04-20
@@ -108,7 +108,7 @@ resources:
 }
 
 #[test]
-fn a_kept_plan_holds_as_long_as_its_transforms_make_the_same() {
+fn saved_plan_is_valid_while_its_transforms_give_the_same() {
     lately(async {
         let harness = harness(&[]);
         let answers = stage(&harness, DOCUMENT, Given::default()).await.staged.expect("a plan").plan.answers;
@@ -126,7 +126,7 @@ fn a_kept_plan_holds_as_long_as_its_transforms_make_the_same() {
 }
 
 #[test]
-fn what_stays_on_the_function_is_repeated_and_conditioned() {
+fn transformed_resources_keep_repetition_and_condition() {
     lately(async {
         let text = "version: 2023-04-20
 transform: test-2024-01-01
@@ -150,16 +150,16 @@ resources:
 }
 
 #[test]
-fn diagnostics_point_at_what_was_written() {
+fn diagnostics_point_at_the_abstract_source() {
     lately(async {
         let harness = harness(&[]);
         let wrong =
             |resources: &str| format!("version: 2023-04-20\ntransform: test-2024-01-01\nresources:\n{resources}");
         let cases = [
-            // Before any transform: the abstract type has a schema like any other.
+            // Before the transform: the abstract type has a schema like any other.
             ("  s: { type: test/service, spec: { nam: a } }", vec!["unknown-spec-field 4"]),
             ("  s: { type: test/service, spec: { name: 5 } }", vec!["type-mismatch 4"]),
-            // Found in what was made.
+            // In the generated resource.
             (
                 "  s: { type: test/service, spec: { name: a } }\n  r: { type: test/data, spec: { input: \"${s.spec.name}\" } }",
                 vec!["unknown-resource 5"],
@@ -188,7 +188,7 @@ fn diagnostics_point_at_what_was_written() {
 }
 
 #[test]
-fn what_the_first_check_said_is_said_once() {
+fn diagnostics_of_the_first_check_are_reported_once() {
     lately(async {
         let text = "version: 2023-04-20
 transform: test-2024-01-01
@@ -202,7 +202,7 @@ resources:
 }
 
 #[test]
-fn a_transform_that_nobody_carries_out_has_failed() {
+fn transform_without_an_implementation_fails() {
     lately(async {
         let catalog = r#"{"format": 1, "namespace": "plain", "transforms": {"plain-1": {"abstractTypes": {"plain/thing": {"fields": {}}}}}}"#;
         let text = "version: 2023-04-20

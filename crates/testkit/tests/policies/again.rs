@@ -1,4 +1,4 @@
-//! Calls that are made again, each kind of them; calls that take too long or do not end.
+//! Retries of each kind of call; calls that take too long or do not end.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ resources:
   a: {type: test/data, spec: {input: 1}}
 ";
 
-/// A data source that can be read only in the run, and a function that can be called only then.
+/// A data source that can be read only during the run, and a function that can be called only then.
 const ASKING: &str = "
 version: 2023-04-20
 resources:
@@ -40,23 +40,22 @@ resources:
   cluster: {type: test/cluster, spec: {name: main}}
 ";
 
-/// The pauses between these instants, in whole seconds.
+/// The pauses between times, in whole seconds.
 fn pauses(at: &[Duration]) -> Vec<u64> {
     at.windows(2).map(|pair| (pair[1] - pair[0]).as_secs_f64().round() as u64).collect()
 }
 
-/// Whether pauses are as a policy has them, a fifth of jitter aside.
+/// Whether pauses follow a policy, with a jitter of one fifth.
 fn are_about(pauses: &[u64], wanted: &[u64]) -> bool {
     pauses.len() == wanted.len()
         && pauses.iter().zip(wanted).all(|(pause, wanted)| pause.abs_diff(*wanted) * 10 <= *wanted + 5)
 }
 
-/// A document with two runs behind it, so that each kind of call has been made: what its accidents are, what comes of
-/// it.
+/// A document after two runs, which make each kind of call: its faults and its result.
 struct Kind {
     call: &'static str,
     document: &'static str,
-    /// Made while the plan is made, of what is there already.
+    /// Whether the call is made while planning, for an existing resource.
     at_stage: bool,
 }
 
@@ -69,7 +68,7 @@ const KINDS: &[Kind] = &[
 ];
 
 #[test]
-fn every_kind_of_call_is_made_again_after_growing_pauses() {
+fn every_kind_of_call_is_retried_after_growing_pauses() {
     for kind in KINDS {
         lately(async {
             let bench = Bench::new();
@@ -94,7 +93,7 @@ fn every_kind_of_call_is_made_again_after_growing_pauses() {
 }
 
 #[test]
-fn every_kind_of_call_is_given_up_after_five_more_tries_and_that_has_a_code_of_its_own() {
+fn every_kind_of_call_fails_with_its_code_after_five_retries() {
     for kind in KINDS {
         lately(async {
             let bench = Bench::new();
@@ -117,7 +116,7 @@ fn every_kind_of_call_is_given_up_after_five_more_tries_and_that_has_a_code_of_i
 }
 
 #[test]
-fn what_is_refused_for_good_is_not_tried_again() {
+fn permanent_refusal_is_not_retried() {
     for kind in KINDS {
         lately(async {
             let bench = Bench::new();
@@ -138,7 +137,7 @@ fn what_is_refused_for_good_is_not_tried_again() {
 }
 
 #[test]
-fn a_provider_states_its_own_policy_for_each_class_of_errors() {
+fn catalogue_sets_the_policy_for_each_class_of_errors() {
     lately(async {
         let second = Duration::from_secs(1);
         let bench = Bench::with(|catalog| {
@@ -158,7 +157,7 @@ fn a_provider_states_its_own_policy_for_each_class_of_errors() {
 }
 
 #[test]
-fn nobody_comes_back_before_the_server_said() {
+fn retry_waits_at_least_as_long_as_the_server_asks() {
     lately(async {
         let bench = Bench::new();
         let busy = |seconds| {
@@ -171,7 +170,7 @@ fn nobody_comes_back_before_the_server_said() {
         assert!(made[2] - made[1] >= Duration::from_secs(30), "{made:?}");
         let made = pauses(&made);
         assert!(are_about(&made, &[2, 30, 300]), "{made:?}");
-        // At stage too.
+        // Also while planning.
         bench.cloud.forget();
         bench.accidents("read a", [busy(60)]);
         assert!(bench.stage(Some(ONE), Options::default()).await.0.is_some());
@@ -180,14 +179,14 @@ fn nobody_comes_back_before_the_server_said() {
 }
 
 #[test]
-fn a_thing_that_is_not_ready_is_looked_at_later_and_later_until_its_time_is_over() {
+fn readiness_is_polled_with_growing_pauses_until_the_time_limit() {
     lately(async {
         let bench = Bench::new();
         bench.accidents("unsettled cluster", vec![Accident::None; 10]);
         assert_eq!(bench.apply(Some(CLUSTER)).await.ended(), Some(Ready));
         let looks = bench.cloud.times_of("stable cluster");
         let pauses: Vec<u128> = looks.windows(2).map(|pair| (pair[1] - pair[0]).as_millis()).collect();
-        // At once, then after half a second growing by half, and never later than after ten seconds.
+        // At once, then after 0.5 s, with pauses that grow by half up to 10 s.
         assert_eq!(looks[0], bench.cloud.times_of("create cluster")[0]);
         assert!(
             pauses.len() == 10
@@ -206,8 +205,8 @@ fn a_thing_that_is_not_ready_is_looked_at_later_and_later_until_its_time_is_over
 }
 
 #[test]
-fn a_thing_has_its_whole_time_unless_the_next_look_would_come_too_late() {
-    // It is looked at at once, after 500 ms, and after 750 more.
+fn readiness_may_use_the_whole_time_limit() {
+    // Polled at once, after 500 ms, and after 750 ms more.
     for (within, took) in [(1_250, 1_250), (1_249, 500)] {
         lately(async {
             let mut bench = Bench::new();
@@ -220,7 +219,7 @@ fn a_thing_has_its_whole_time_unless_the_next_look_would_come_too_late() {
 }
 
 #[test]
-fn a_look_that_is_never_answered_ends_with_the_time_of_the_thing() {
+fn unanswered_poll_ends_at_the_time_limit() {
     lately(async {
         let bench = Bench::new();
         bench.accidents("stable cluster", [Accident::Deaf]);
@@ -232,7 +231,7 @@ fn a_look_that_is_never_answered_ends_with_the_time_of_the_thing() {
 }
 
 #[test]
-fn a_thing_of_which_nobody_can_tell_whether_it_is_ready_is_looked_at_by_the_next_run() {
+fn unknown_readiness_is_polled_by_the_next_run() {
     for (kind, count, code) in
         [(ErrorKind::Throttled, 6, "retries-exhausted"), (ErrorKind::Credentials, 1, "provider-failed")]
     {
@@ -258,7 +257,7 @@ resources:
 ";
 
 #[test]
-fn a_call_that_takes_too_long_is_told_to_end() {
+fn call_over_its_time_limit_is_cancelled() {
     lately(async {
         let bench = Bench::new();
         bench.accidents("create a", [Accident::Hangs]);
@@ -270,9 +269,9 @@ fn a_call_that_takes_too_long_is_told_to_end() {
     });
 }
 
-/// The run and the provider measure the time separately: which of them is first must not show.
+/// The run and the provider measure time separately. The result must not depend on which is first.
 #[test]
-fn a_late_call_is_told_of_alike_whoever_ends_it() {
+fn timeout_is_reported_equally_by_run_and_provider() {
     lately(async {
         for accident in [Accident::Hangs, Accident::GivesUp] {
             let bench = Bench::new();
@@ -298,7 +297,7 @@ fn time_limits_reach_the_provider() {
         let ran = bench.apply(Some(LIMITED)).await;
         assert_eq!(ran.said(), ["error not-stable: the create of `a` was not done within 1m 0s"]);
         assert_eq!(ran.took, Duration::from_secs(60));
-        // A later try has what is left of the minute; what has no limit has no deadline.
+        // A later try has the rest of the minute. A call without a limit has no deadline.
         let [Some(first), Some(second)] = bench.cloud.deadlines_of("create a")[..] else {
             panic!("{:?}", bench.cloud.deadlines_of("create a"))
         };
@@ -307,14 +306,14 @@ fn time_limits_reach_the_provider() {
         assert!(second.abs_diff(first - between) <= Duration::from_millis(1), "{second:?} {between:?}");
         assert_eq!(bench.cloud.deadlines_of("create c"), [None]);
         assert_eq!(bench.apply(Some(LIMITED)).await.ended(), Some(Ready));
-        // Questions have one too.
+        // Questions have a deadline, too.
         assert!(bench.cloud.deadlines_of("read c").iter().all(Option::is_some));
         assert!(!bench.cloud.deadlines_of("read c").is_empty());
     });
 }
 
 #[test]
-fn a_call_that_does_not_even_end_then_is_left_to_the_next_plan() {
+fn call_that_ignores_cancellation_is_left_to_the_next_plan() {
     lately(async {
         let mut bench = Bench::new();
         bench.settings.on_failure = engine::apply::OnFailure::KeepGoing;
@@ -332,7 +331,7 @@ fn a_call_that_does_not_even_end_then_is_left_to_the_next_plan() {
 }
 
 #[test]
-fn a_call_whose_time_is_over_while_it_waits_for_room_is_not_made_again() {
+fn call_that_times_out_in_the_queue_is_not_retried() {
     lately(async {
         let mut bench = Bench::new();
         bench.settings.parallelism = 1;
@@ -346,7 +345,7 @@ fn a_call_whose_time_is_over_while_it_waits_for_room_is_not_made_again() {
 }
 
 #[test]
-fn after_a_wish_to_stop_calls_have_two_minutes_and_are_told_to_end_then() {
+fn interrupt_cancels_calls_after_two_minutes() {
     lately(async {
         let mut bench = Bench::new();
         bench.interrupts = vec![(Duration::from_secs(10), Interrupt::Gently)];
@@ -362,7 +361,7 @@ fn after_a_wish_to_stop_calls_have_two_minutes_and_are_told_to_end_then() {
 }
 
 #[test]
-fn after_a_failure_what_runs_has_two_minutes_and_is_not_waited_for_much_longer() {
+fn failure_cancels_other_calls_after_two_minutes() {
     for (accident, took, statuses) in [
         (Accident::Takes(Duration::from_secs(100)), 100, ["a: create failed", "c: create ready"]),
         (Accident::Hangs, 120, ["a: create failed", "c: create failed"]),
@@ -381,7 +380,7 @@ fn after_a_failure_what_runs_has_two_minutes_and_is_not_waited_for_much_longer()
 }
 
 #[test]
-fn a_second_wish_to_stop_ends_it_at_once_and_tells_the_calls() {
+fn second_interrupt_cancels_calls_at_once() {
     lately(async {
         let mut bench = Bench::new();
         bench.interrupts =
@@ -396,7 +395,7 @@ fn a_second_wish_to_stop_ends_it_at_once_and_tells_the_calls() {
 }
 
 #[test]
-fn a_wish_to_stop_ends_what_waits_to_be_tried_again() {
+fn interrupt_ends_waiting_retries() {
     for call in ["create a", "fetch data", "call function"] {
         lately(async {
             let mut bench = Bench::new();
@@ -412,7 +411,7 @@ fn a_wish_to_stop_ends_what_waits_to_be_tried_again() {
 }
 
 #[test]
-fn a_look_that_is_cut_short_says_nothing_of_the_thing() {
+fn interrupted_poll_leaves_readiness_unknown() {
     lately(async {
         let mut bench = Bench::new();
         bench.interrupts = vec![(Duration::from_secs(10), Interrupt::Gently)];
@@ -426,7 +425,7 @@ fn a_look_that_is_cut_short_says_nothing_of_the_thing() {
     });
 }
 
-/// A way back that is never found, because something does not answer.
+/// A rollback that is never planned, because a read does not answer.
 struct Never;
 
 impl Back for Never {
@@ -440,7 +439,7 @@ impl Back for Never {
 }
 
 #[test]
-fn a_wish_to_stop_ends_the_search_for_the_way_back() {
+fn interrupt_ends_the_planning_of_a_rollback() {
     lately(async {
         let mut bench = Bench::new();
         bench.settings.on_failure = engine::apply::OnFailure::Rollback;
@@ -454,7 +453,7 @@ fn a_wish_to_stop_ends_the_search_for_the_way_back() {
 }
 
 #[test]
-fn a_person_is_told_why_a_plan_takes_so_long() {
+fn retries_of_planning_are_reported() {
     lately(async {
         let bench = Bench::new();
         bench.apply(Some(ONE)).await;
@@ -463,12 +462,15 @@ fn a_person_is_told_why_a_plan_takes_so_long() {
         let heard = told.clone();
         let mut shell = bench.shell();
         shell.waits = Some(std::sync::Arc::new(move |what: &str, pause: Duration, why: &str| {
-            heard.lock().expect("nobody panics with it").push(format!("{what} {}s {why}", pause.as_secs_f64().round()));
+            heard
+                .lock()
+                .expect("no thread panics with it")
+                .push(format!("{what} {}s {why}", pause.as_secs_f64().round()));
         }));
         let snapshot = bench.harness.snapshot().await;
         let looked = engine::drift(&snapshot, &bench.harness.catalogs, &shell, &mut Diagnostics::new()).await;
         assert!(looked.unread.is_empty());
-        let told = told.lock().expect("nobody panics with it").clone();
+        let told = told.lock().expect("no thread panics with it").clone();
         assert_eq!(told, ["a 2s too much at the moment", "a 4s too much at the moment"]);
     });
 }
@@ -487,7 +489,7 @@ resources:
 ";
 
 #[test]
-fn what_a_link_writes_takes_no_longer_than_an_update_and_nobody_writes_beside_a_call_that_does_not_end() {
+fn link_call_has_the_time_limit_of_an_update_and_blocks_other_writers() {
     for (accident, updates, took) in [(Accident::Hangs, 2, 60), (Accident::Deaf, 1, 60 + 20)] {
         lately(async {
             let mut bench = Bench::new();
@@ -500,7 +502,7 @@ fn what_a_link_writes_takes_no_longer_than_an_update_and_nobody_writes_beside_a_
             assert_eq!(bench.cloud.times_of("update role").len(), updates, "{:#?}", ran.events);
             let open = bench.statuses().await.iter().any(|it| it == "role: open");
             assert_eq!(open, updates == 1);
-            // The next run goes on from there.
+            // The next run continues from there.
             assert_eq!(bench.apply(Some(LINKED)).await.ended(), Some(Ready));
             let (staged, _) = bench.stage(Some(LINKED), Options::default()).await;
             assert!(staged.expect("a plan").plan.is_empty());
@@ -509,7 +511,7 @@ fn what_a_link_writes_takes_no_longer_than_an_update_and_nobody_writes_beside_a_
 }
 
 #[test]
-fn where_nothing_can_be_recorded_any_more_what_runs_is_told_to_end_and_waited_for() {
+fn calls_are_cancelled_and_awaited_after_the_store_fails() {
     for (accident, took, left) in [(Accident::Hangs, 10, 0), (Accident::Deaf, 10 + 20, 1)] {
         lately(async {
             let bench = Bench::new();
@@ -520,7 +522,7 @@ fn where_nothing_can_be_recorded_any_more_what_runs_is_told_to_end_and_waited_fo
                 tokio::time::sleep(Duration::from_secs(5)).await;
                 let store = bench.harness.store();
                 store.unlock(&bench.harness.name).await.expect("it is there");
-                store.lease(&bench.harness.name, "bob@lab", LEASE).await.expect("nobody has it")
+                store.lease(&bench.harness.name, "bob@lab", LEASE).await.expect("the lease is free")
             };
             let (ran, _) = tokio::join!(bench.run(staged.expect("a plan")), taking_over);
             assert_eq!(ran.took, Duration::from_secs(took), "{:?}", ran.operated);
@@ -531,11 +533,11 @@ fn where_nothing_can_be_recorded_any_more_what_runs_is_told_to_end_and_waited_fo
 }
 
 #[test]
-fn of_a_link_that_has_failed_what_is_known_is_remembered() {
+fn failed_link_is_recorded_as_far_as_known() {
     lately(async {
         let bench = Bench::new();
         bench.accidents("update role", times(2, ErrorKind::Permanent));
-        // What the link writes into the function is known only now.
+        // The contribution of the link to the function is known only now.
         let text = LINKED.replace("name: media", "name: \"${role.spec.id}\"");
         assert_eq!(bench.apply(Some(&text)).await.ended(), Some(Failed));
         let link: blueprint::Address = "fn::b".parse().expect("an address");
@@ -546,7 +548,7 @@ fn of_a_link_that_has_failed_what_is_known_is_remembered() {
 }
 
 #[test]
-fn an_old_half_that_could_not_be_deleted_is_deleted_with_what_belongs_to_it() {
+fn deposed_resource_is_deleted_by_a_later_run() {
     lately(async {
         let bench = Bench::new();
         bench.apply(Some(CLUSTER)).await;
@@ -560,12 +562,12 @@ fn an_old_half_that_could_not_be_deleted_is_deleted_with_what_belongs_to_it() {
 }
 
 #[test]
-fn an_old_half_goes_after_who_still_used_it() {
+fn deposed_resource_is_deleted_after_its_last_user() {
     lately(async {
         let bench = Bench::new();
         let site = "  site: {type: test/app, spec: {cluster: \"${resources.cluster.spec.id}\"}}\n";
         bench.apply(Some(&format!("{CLUSTER}{site}"))).await;
-        // The new cluster is there, and the site has not turned to it.
+        // The new cluster exists, and the site still uses the old one.
         bench.accidents("update site", times(1, ErrorKind::Permanent));
         let moved = CLUSTER.replace("name: main", "name: main, zone: west");
         assert_eq!(bench.apply(Some(&format!("{moved}{site}"))).await.ended(), Some(Failed));

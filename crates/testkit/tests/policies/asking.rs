@@ -1,4 +1,4 @@
-//! Questions that only a run can put: who asks them, how often, and that they count as calls.
+//! Questions that can only be asked during a run: when they are asked, how often, and that they count as calls.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use state::OperationOutcome::{Failed, Interrupted, Ready};
 use crate::cloud::{Accident, times};
 use crate::{Bench, lately};
 
-/// What is exported is searched for by something that the run makes; nobody else reads it.
+/// An export searches by a value that the run creates. No resource reads the result.
 const EXPORTED: &str = "
 version: 2023-04-20
 resources:
@@ -24,7 +24,7 @@ exports:
   name: {type: string, field: datasources.net.name}
 ";
 
-/// What is exported calls a function with something that the run makes.
+/// An export calls a function with a value that the run creates.
 const CALLED: &str = "
 version: 2023-04-20
 values:
@@ -36,7 +36,7 @@ exports:
 ";
 
 #[test]
-fn what_the_exported_values_ask_for_is_asked_again_and_not_for_ever() {
+fn questions_of_exports_are_retried_for_a_limited_time() {
     for (text, call) in [(EXPORTED, "fetch data"), (CALLED, "call function")] {
         for (refused, made, ended) in [(2, 3, Ready), (6, 6, Failed)] {
             lately(async {
@@ -53,7 +53,7 @@ fn what_the_exported_values_ask_for_is_asked_again_and_not_for_ever() {
 }
 
 #[test]
-fn a_value_that_only_exports_read_and_that_turns_out_to_be_wrong_fails_the_run() {
+fn invalid_value_that_only_exports_read_fails_the_run() {
     lately(async {
         let bench = Bench::new();
         assert_eq!(bench.apply(Some(CALLED)).await.ended(), Some(Ready));
@@ -70,7 +70,7 @@ fn a_value_that_only_exports_read_and_that_turns_out_to_be_wrong_fails_the_run()
 }
 
 #[test]
-fn a_search_that_turns_out_to_be_wrong_is_not_put() {
+fn invalid_search_is_not_sent() {
     lately(async {
         let bench = Bench::new();
         let text = EXPORTED.replace("resources.a.spec.id}", "jsondecode(resources.a.spec.id)}");
@@ -84,7 +84,7 @@ fn a_search_that_turns_out_to_be_wrong_is_not_put() {
 }
 
 #[test]
-fn a_question_is_a_call_that_is_waited_for() {
+fn run_waits_for_questions_as_for_calls() {
     lately(async {
         let mut bench = Bench::new();
         bench.interrupts = vec![(Duration::from_secs(10), Interrupt::Gently)];
@@ -101,7 +101,7 @@ fn a_question_is_a_call_that_is_waited_for() {
 }
 
 #[test]
-fn a_search_that_only_a_run_can_put_fails_where_nobody_can_answer_it() {
+fn search_during_a_run_fails_without_an_answer() {
     lately(async {
         let mut bench = Bench::new();
         let other = r#"{"format": 1, "namespace": "far", "dataSourceTypes": {"far/net": {

@@ -1,4 +1,4 @@
-//! The simulated cloud with accidents of every kind of call, and a log of when it was asked for what.
+//! The simulated cloud with scripted faults of every kind of call, and a log of calls with their times.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,29 +11,29 @@ use provider::{
 };
 use providers::fake::{self, FakeOptions, FakeProvider, SharedWorld};
 
-/// What happens to a call in place of what was asked for.
+/// A scripted fault of a call.
 #[derive(Clone, Debug)]
 pub(crate) enum Accident {
-    /// It is refused.
+    /// The call is refused.
     Refused(ProviderError),
-    /// It is done, but takes so long; where it is told to end before, nothing is done.
+    /// The call succeeds after this time. If it is cancelled before, it has no effect.
     Takes(Duration),
-    /// It never ends unless it is told to; then nothing has been done.
+    /// The call ends only when it is cancelled, without effect.
     Hangs,
-    /// It gives up at its deadline.
+    /// The call fails at its deadline.
     GivesUp,
-    /// It never ends, whatever it is told.
+    /// The call never ends, not even when it is cancelled.
     Deaf,
-    /// It goes well.
+    /// The call succeeds.
     None,
 }
 
-/// Refused so often, and never again.
+/// Refusals for this many calls.
 pub(crate) fn times(count: usize, kind: ErrorKind) -> Vec<Accident> {
     vec![Accident::Refused(ProviderError::new(kind, "too much at the moment")); count]
 }
 
-/// A simulated cloud. Keeps private data with each thing, and serves only who brings them along.
+/// A simulated cloud. It gives private data for each resource and refuses calls without them.
 pub(crate) struct Cloud {
     inner: FakeProvider,
     begun: tokio::time::Instant,
@@ -47,12 +47,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is kept with a thing, and handed back with each call about it.
+/// The private data of a resource, which each call about it must have.
 fn private_of(id: &str) -> Value {
     Value::map([("of", Value::from(id))])
 }
 
-/// A call under way.
+/// A call in progress.
 struct UnderWay<'a>(&'a Mutex<(usize, usize)>);
 
 impl Drop for UnderWay<'_> {
@@ -74,7 +74,7 @@ impl Cloud {
         }
     }
 
-    /// How long a call was allowed to take, each time it was made.
+    /// The time limits of a call, one for each try.
     pub(crate) fn deadlines_of(&self, call: &str) -> Vec<Option<Duration>> {
         let made = lock(&self.deadlines);
         made.iter().filter(|(made, _)| made == call).map(|(_, deadline)| *deadline).collect()
@@ -84,28 +84,28 @@ impl Cloud {
         lock(&self.accidents).entry(call.to_owned()).or_default().extend(accidents);
     }
 
-    /// Everything that was asked, with the virtual time at which it was.
+    /// All calls with their virtual times.
     pub(crate) fn log(&self) -> Vec<(Duration, String)> {
         lock(&self.log).clone()
     }
 
-    /// When a call was made, each time.
+    /// The times of a call, one for each try.
     pub(crate) fn times_of(&self, call: &str) -> Vec<Duration> {
         self.log().into_iter().filter(|(_, made)| made == call).map(|(at, _)| at).collect()
     }
 
-    /// Forgets what was asked so far.
+    /// Clears the log.
     pub(crate) fn forget(&self) {
         lock(&self.log).clear();
         *lock(&self.under_way) = (0, 0);
     }
 
-    /// The most calls that were under way at once.
+    /// The largest number of calls in progress at the same time.
     pub(crate) fn most_at_once(&self) -> usize {
         lock(&self.under_way).1
     }
 
-    /// Whether the scripted accident of a call leaves it to be done; `Err` is what it is answered.
+    /// Applies the scripted fault of a call. `Err` with the answer if the call must not be made.
     async fn meets(&self, verb: &str, call: &Call) -> Result<UnderWay<'_>, ProviderError> {
         let name = format!("{verb} {}", call.address);
         lock(&self.log).push((self.begun.elapsed(), name.clone()));

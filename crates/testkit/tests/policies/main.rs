@@ -1,5 +1,5 @@
-//! What is decided while calls are made: when they are made again, how often, how long they may take, what becomes of
-//! the rest when one fails. All of it on a virtual clock; nothing is measured.
+//! Policies of a run: retries, pauses, time limits, rates, and what happens to other calls after a failure. All tests
+//! use a virtual clock.
 
 mod again;
 mod asking;
@@ -24,30 +24,30 @@ use tokio::sync::mpsc;
 
 use crate::cloud::{Accident, Cloud};
 
-/// Runs on one thread with a virtual clock: waiting costs no time.
+/// Runs a future on one thread with a paused clock.
 fn lately<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("a runtime can be had").block_on(work)
 }
 
-/// A laboratory whose cloud has accidents, and remembers when it was asked for what.
+/// A harness whose cloud has scripted faults and a log of its calls with their times.
 struct Bench {
     harness: Harness,
     cloud: Arc<Cloud>,
     settings: Settings,
     begun: tokio::time::Instant,
     chance: Chance,
-    /// What makes the plan of a rollback.
+    /// Makes the plan of a rollback.
     back: Option<&'static dyn Back>,
-    /// When a person wants to stop, after the run began.
+    /// Interrupts, each at a time after the start of the run.
     interrupts: Vec<(Duration, Interrupt)>,
 }
 
-/// How an operation went.
+/// The result of an operation.
 struct Ran {
     operated: Operated,
     events: Vec<Event>,
-    /// How long it took.
+    /// The duration.
     took: Duration,
 }
 
@@ -63,7 +63,7 @@ impl Ran {
         self.outcome().outcome
     }
 
-    /// Codes and messages of what went wrong.
+    /// Codes and messages of the diagnostics.
     fn said(&self) -> Vec<String> {
         said(&self.outcome().diagnostics)
     }
@@ -74,12 +74,12 @@ fn said(found: &Diagnostics) -> Vec<String> {
 }
 
 impl Bench {
-    /// With the catalogue of the simulated cloud as it is.
+    /// A bench with the catalogue of the simulated cloud.
     fn new() -> Bench {
         Bench::with(|_| {})
     }
 
-    /// With a changed one.
+    /// A bench with a changed catalogue.
     fn with(change: impl FnOnce(&mut Catalog)) -> Bench {
         let mut harness = Harness::new(std::path::PathBuf::from("/nowhere"), Vec::new());
         let mut catalog = Catalog::clone(&providers::fake::whole_catalog());
@@ -100,7 +100,7 @@ impl Bench {
         }
     }
 
-    /// From now on, these calls have these accidents, each call one; a call is `create a`, `read a`, `stable a`, ...
+    /// Scripts the faults of the next calls, one fault for each call. A call is `create a`, `read a`, `stable a`, ...
     fn accidents(&self, call: &str, accidents: impl IntoIterator<Item = Accident>) {
         self.cloud.accidents(call, accidents);
     }
@@ -125,7 +125,7 @@ impl Bench {
         }
     }
 
-    /// Stages a document, or a destroy without one.
+    /// Stages a document; without one, a destroy.
     async fn stage(&self, text: Option<&str>, options: Options) -> (Option<Staged>, Diagnostics) {
         let shell = self.shell();
         let mut found = Diagnostics::new();
@@ -153,7 +153,7 @@ impl Bench {
         (staged, found)
     }
 
-    /// Carries a plan out in a process of its own, and goes back after a failure where the settings say so.
+    /// Carries out a plan in a new process. After a failure it rolls back if the settings say so.
     async fn run(&self, staged: Staged) -> Ran {
         let (sender, interrupts) = mpsc::unbounded_channel::<Interrupt>();
         let begun = tokio::time::Instant::now();
@@ -161,7 +161,7 @@ impl Bench {
             let sender = sender.clone();
             tokio::spawn(async move {
                 tokio::time::sleep(after).await;
-                // Nobody listens any more if the run is over.
+                // The receiver is gone if the run has ended.
                 let _ = sender.send(interrupt);
             });
         }
@@ -188,14 +188,14 @@ impl Bench {
         Ran { operated, events, took }
     }
 
-    /// Stages and carries out a document, or a destroy without one.
+    /// Stages and carries out a document; without one, a destroy.
     async fn apply(&self, text: Option<&str>) -> Ran {
         let (staged, found) = self.stage(text, Options::default()).await;
         let staged = staged.unwrap_or_else(|| panic!("no plan: {:?}", said(&found)));
         self.run(staged).await
     }
 
-    /// What is remembered: each address with its status.
+    /// The state: each address with its status.
     async fn statuses(&self) -> Vec<String> {
         let snapshot = self.harness.snapshot().await;
         let mut lines: Vec<String> =

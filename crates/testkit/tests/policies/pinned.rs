@@ -1,4 +1,4 @@
-//! What a plan was made from beside its documents: the settings of providers, and what was seen of its things.
+//! What a saved plan pins beside its documents: the settings of providers, and the resources that were read.
 
 use blueprint::Value;
 use diag::Diagnostics;
@@ -9,7 +9,7 @@ use crate::{Bench, said};
 const ONE: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n";
 
 #[tokio::test(start_paused = true)]
-async fn settings_of_a_provider_that_changed_are_told() {
+async fn changed_settings_of_a_provider_refuse_a_saved_plan() {
     let bench = Bench::new();
     let (staged, _) = bench.stage(Some(ONE), Options { refresh: true, ..Options::default() }).await;
     let staged = staged.expect("there is a plan");
@@ -28,7 +28,7 @@ async fn settings_of_a_provider_that_changed_are_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_thing_that_the_plan_changes_and_that_somebody_else_changed_is_told() {
+async fn drift_of_a_planned_resource_refuses_a_saved_plan() {
     let bench = Bench::new();
     let (staged, _) = bench.stage(Some(ONE), Options { refresh: true, ..Options::default() }).await;
     bench.run(staged.expect("there is a plan")).await;

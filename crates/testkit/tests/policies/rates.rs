@@ -1,4 +1,4 @@
-//! No provider is called more often than its catalogue says, or more at once.
+//! Rates and concurrency limits of catalogues.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -18,7 +18,7 @@ fn wide(count: usize) -> String {
     text
 }
 
-/// The most calls within any stretch of time of this length, its beginning included and its end not.
+/// The largest number of calls within any interval of this length, including its start and excluding its end.
 fn most_within(mut at: Vec<Duration>, stretch: Duration) -> usize {
     at.sort_unstable();
     let mut most = 0;
@@ -37,7 +37,7 @@ fn all(bench: &Bench) -> Vec<Duration> {
 }
 
 #[test]
-fn calls_keep_to_the_rate_of_the_catalogue_and_lose_no_time_by_it() {
+fn calls_use_the_full_rate_of_the_catalogue() {
     lately(async {
         let second = Duration::from_secs(1);
         let bench = Bench::with(|catalog| catalog.rate = Rate::new(10.0, Some(5)));
@@ -45,11 +45,11 @@ fn calls_keep_to_the_rate_of_the_catalogue_and_lose_no_time_by_it() {
         assert_eq!(bench.apply(Some(&text)).await.ended(), Some(Ready));
         let made = all(&bench);
         assert_eq!(made.len(), 105);
-        // A burst, and then ten a second.
+        // A burst, then ten a second.
         assert!(most_within(made.clone(), second) <= 15, "{made:?}");
         let took = *made.iter().max().expect("a call") - made[0];
         assert!(took >= second * 99 / 10 && took <= second * 105 / 10, "{took:?}");
-        // Reads keep to it as well, and deletes.
+        // The rate holds for reads and deletes, too.
         bench.cloud.forget();
         let (staged, _) = bench.stage(Some(&text), Options::default()).await;
         assert!(staged.expect("a plan").plan.is_empty());
@@ -66,7 +66,7 @@ fn calls_keep_to_the_rate_of_the_catalogue_and_lose_no_time_by_it() {
 }
 
 #[test]
-fn looks_and_second_tries_count_as_calls() {
+fn polls_and_retries_count_as_calls() {
     lately(async {
         let second = Duration::from_secs(1);
         let bench = Bench::with(|catalog| catalog.rate = Rate::new(2.0, Some(1)));
@@ -85,7 +85,7 @@ fn looks_and_second_tries_count_as_calls() {
 }
 
 #[test]
-fn many_that_are_looked_at_share_the_rate() {
+fn many_polls_share_the_rate() {
     lately(async {
         let second = Duration::from_secs(1);
         let bench = Bench::with(|catalog| catalog.rate = Rate::new(1.0, Some(1)));
@@ -102,7 +102,7 @@ fn many_that_are_looked_at_share_the_rate() {
     });
 }
 
-/// Twenty data sources, every other one of which can be read only once something is there, and who reads them.
+/// Twenty data sources and their readers. Every second source can be read only after a create.
 fn asking() -> String {
     let mut text = String::from("version: 2023-04-20\ndatasources:\n");
     for number in 0..20 {
@@ -121,7 +121,7 @@ fn asking() -> String {
 }
 
 #[test]
-fn questions_keep_to_it_at_stage_and_in_the_run() {
+fn questions_keep_the_rate_while_planning_and_running() {
     lately(async {
         let second = Duration::from_secs(1);
         let bench = Bench::with(|catalog| catalog.rate = Rate::new(1.0, Some(1)));
@@ -130,14 +130,14 @@ fn questions_keep_to_it_at_stage_and_in_the_run() {
         assert_eq!(ran.ended(), Some(Ready), "{:?}", ran.said());
         let made = all(&bench);
         assert_eq!(bench.cloud.times_of("fetch data").len(), 20);
-        // Making the plan and carrying it out are two beginnings, each with a full bucket.
+        // Planning and carrying out each start with a full bucket.
         assert!(most_within(made.clone(), second) <= 3, "{made:?}");
         assert!(made[made.len() - 1] >= second * 38, "{made:?}");
     });
 }
 
 #[test]
-fn no_more_calls_are_under_way_than_the_provider_takes() {
+fn concurrent_calls_keep_the_limit_of_the_provider() {
     lately(async {
         let bench = Bench::with(|catalog| catalog.max_parallel = 3);
         let text = wide(50);
@@ -158,7 +158,7 @@ fn no_more_calls_are_under_way_than_the_provider_takes() {
 }
 
 #[test]
-fn no_more_questions_are_under_way_than_the_provider_takes() {
+fn concurrent_questions_keep_the_limit_of_the_provider() {
     lately(async {
         let bench = Bench::with(|catalog| catalog.max_parallel = 3);
         bench.accidents("fetch data", vec![Accident::Takes(Duration::from_secs(1)); 20]);

@@ -1,4 +1,4 @@
-//! What is there is read in parallel, and what cannot be read does not keep the rest from being known.
+//! Refresh: reads in parallel; a failed read does not stop the others.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn many(input: impl Fn(usize) -> usize) -> String {
     text
 }
 
-/// Every hundredth read is refused for good; somebody has changed every tenth thing.
+/// Every hundredth read is refused for good, and every tenth resource has drifted.
 async fn with_accidents() -> Bench {
     let bench = Bench::new();
     assert_eq!(bench.apply(Some(&many(|number| number))).await.ended(), Some(Ready));
@@ -27,7 +27,7 @@ async fn with_accidents() -> Bench {
         bench.accidents(&format!("read r{number}"), times(1, ErrorKind::Permanent));
     }
     {
-        let mut world = bench.harness.world.lock().expect("nobody panics with it");
+        let mut world = bench.harness.world.lock().expect("no thread panics with it");
         for number in (0..COUNT).step_by(10) {
             assert_eq!(world.set("case", &format!("r{number}"), "input", 7_777.into()), Ok(()));
         }
@@ -37,7 +37,7 @@ async fn with_accidents() -> Bench {
 }
 
 #[test]
-fn reads_are_under_way_together_but_not_all_at_once() {
+fn reads_run_in_parallel_up_to_a_limit() {
     lately(async {
         let bench = with_accidents().await;
         for number in 0..COUNT {
@@ -47,14 +47,14 @@ fn reads_are_under_way_together_but_not_all_at_once() {
         let (staged, _) = bench.stage(Some(&many(|number| number)), Options::default()).await;
         assert!(staged.is_some());
         assert_eq!(bench.cloud.most_at_once(), 128);
-        // 16 waves, in the first of which some are refused at once.
+        // 16 waves. In the first one some reads are refused at once.
         let took = bench.begun.elapsed() - begun;
         assert!(took >= Duration::from_millis(1_500) && took <= Duration::from_millis(1_600), "{took:?}");
     });
 }
 
 #[test]
-fn a_read_that_takes_its_time_holds_up_no_other() {
+fn slow_read_delays_no_other_read() {
     lately(async {
         let bench = with_accidents().await;
         bench.accidents("read r1", [Accident::Takes(Duration::from_secs(60))]);
@@ -67,26 +67,26 @@ fn a_read_that_takes_its_time_holds_up_no_other() {
 }
 
 #[test]
-fn what_cannot_be_read_is_taken_to_be_as_recorded_and_the_plan_says_so() {
+fn unreadable_resource_is_planned_as_recorded_with_a_warning() {
     lately(async {
         let bench = with_accidents().await;
         let (staged, found) = bench.stage(Some(&many(|number| number)), Options::default()).await;
         let said = said(&found);
         assert_eq!(said, ["warning provider-failed: `r0` and 19 other things cannot be read"]);
         let staged = staged.expect("a plan");
-        // Of the 200 that were changed 20 could not be read.
+        // 20 of the 200 drifted resources could not be read.
         assert_eq!((staged.plan.drift.len(), staged.plan.counts()), (180, [0, 180, 0, 0]));
         assert_eq!(staged.plan.answers.unread.len(), 20);
         assert!(staged.plan.unread_but_needed().is_empty());
         assert_eq!(bench.run(staged).await.ended(), Some(Ready));
-        // The next look sees the rest.
+        // The next refresh sees the rest.
         let (staged, found) = bench.stage(Some(&many(|number| number)), Options::default()).await;
         assert_eq!((staged.expect("a plan").plan.counts(), found.len()), ([0, 20, 0, 0], 0));
     });
 }
 
 #[test]
-fn a_plan_that_would_change_what_cannot_be_read_is_shown_and_not_carried_out() {
+fn plan_that_changes_an_unreadable_resource_is_shown_and_refused() {
     lately(async {
         let bench = with_accidents().await;
         let text = many(|number| if number == 300 { 0 } else { number });
@@ -111,7 +111,7 @@ fn a_plan_that_would_change_what_cannot_be_read_is_shown_and_not_carried_out() {
 }
 
 #[test]
-fn where_nothing_may_have_drifted_everything_must_be_read() {
+fn drift_policy_refuse_needs_every_read() {
     lately(async {
         let bench = Bench::new();
         assert_eq!(bench.apply(Some(&many(|number| number))).await.ended(), Some(Ready));
@@ -124,7 +124,7 @@ fn where_nothing_may_have_drifted_everything_must_be_read() {
 }
 
 #[test]
-fn by_force_everything_is_destroyed_whether_it_can_be_read_or_not() {
+fn forced_destroy_needs_no_reads() {
     lately(async {
         let bench = with_accidents().await;
         let (staged, found) = bench.stage(None, Options::default()).await;
@@ -141,7 +141,7 @@ fn by_force_everything_is_destroyed_whether_it_can_be_read_or_not() {
 }
 
 #[test]
-fn a_look_at_drift_alone_says_what_it_could_not_see() {
+fn drift_report_names_unreadable_resources() {
     lately(async {
         let bench = with_accidents().await;
         let mut found = diag::Diagnostics::new();
@@ -157,7 +157,7 @@ fn a_look_at_drift_alone_says_what_it_could_not_see() {
 }
 
 #[test]
-fn a_plan_is_the_same_in_whatever_order_answers_come() {
+fn plan_does_not_depend_on_the_order_of_answers() {
     let plan = |takes: fn(usize) -> u64| {
         lately(async move {
             let bench = with_accidents().await;
@@ -168,7 +168,7 @@ fn a_plan_is_the_same_in_whatever_order_answers_come() {
             let (staged, _) = bench.stage(Some(&many(|number| number)), Options::default()).await;
             let staged = staged.expect("a plan");
             let mut plan = staged.plan;
-            // It begins at another instant.
+            // It starts at another time.
             plan.answers.now = 0;
             let steps: Vec<String> = plan.steps.iter().map(|step| format!("{step:?}")).collect();
             (steps, format!("{:?}", plan.answers))
@@ -178,7 +178,7 @@ fn a_plan_is_the_same_in_whatever_order_answers_come() {
 }
 
 #[test]
-fn the_fate_of_a_call_that_was_cut_off_must_be_known() {
+fn interrupted_call_must_be_settled_first() {
     lately(async {
         let mut bench = Bench::new();
         bench.interrupts = vec![(Duration::from_secs(1), engine::shell::Interrupt::AtOnce)];
@@ -197,7 +197,7 @@ fn the_fate_of_a_call_that_was_cut_off_must_be_known() {
 }
 
 #[test]
-fn why_a_thing_has_to_be_read_is_said_as_it_is() {
+fn reason_for_a_required_read_is_reported() {
     let text =
         |input: u8| format!("version: 2023-04-20\nresources:\n  a: {{type: test/data, spec: {{input: {input}}}}}\n");
     for (drift, why) in [
@@ -216,7 +216,7 @@ fn why_a_thing_has_to_be_read_is_said_as_it_is() {
 }
 
 #[test]
-fn what_a_link_is_to_write_into_has_to_be_read() {
+fn target_of_a_link_must_be_readable() {
     let one = "version: 2023-04-20
 resources:
   fn:
@@ -244,9 +244,9 @@ resources:
 const TWO: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n  \
                    b: {type: test/data, spec: {input: 2}}\n";
 
-/// A refusal is certain, also while the operation is stopping because of another one: nothing is looked for.
+/// A refusal is certain, also while the operation stops because of another refusal. No search follows.
 #[test]
-fn two_creates_that_are_refused_together_leave_nothing_to_look_for() {
+fn two_refused_creates_leave_no_search() {
     lately(async {
         let bench = Bench::new();
         for name in ["a", "b"] {
@@ -264,10 +264,9 @@ fn two_creates_that_are_refused_together_leave_nothing_to_look_for() {
     });
 }
 
-/// A create failed and may have been carried out all the same, and it cannot be looked for: each way out that is named
-/// works.
+/// A create failed but may have taken effect, and its resource cannot be searched for. Each command in the help works.
 #[test]
-fn a_failed_create_that_cannot_be_looked_for_blocks_nothing() {
+fn failed_create_without_a_search_blocks_nothing() {
     let a = || -> blueprint::Address { "a".parse().expect("an address") };
     let adopted = || Adoption { address: a(), id: Some("data-1".into()) };
     let reconcile = || Options { reconcile: true, ..Options::default() };
@@ -281,7 +280,7 @@ fn a_failed_create_that_cannot_be_looked_for_blocks_nothing() {
     for (way, options, deploys) in ways {
         lately(async {
             let bench = Bench::new();
-            // The last try is refused for good: an earlier one may have been heard.
+            // The last try is refused for good. An earlier one may have taken effect.
             bench.accidents("create a", times(1, ErrorKind::Transient));
             bench.accidents("create a", times(1, ErrorKind::Permanent));
             assert_eq!(bench.apply(Some(TWO)).await.ended(), Some(Failed), "{way}");

@@ -1,4 +1,4 @@
-//! How long a run takes: as long as its work and its longest path need, and no longer.
+//! The duration of a run: no longer than its work and its longest path need.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::{Bench, lately};
 
 const MILLI: Duration = Duration::from_millis(1);
 
-/// Many things that need nothing, and behind them in the document a chain of a few.
+/// Many independent resources, and after them in the document a short chain.
 fn chain_behind_many(many: usize, chain: usize, input: &str) -> String {
     let mut text = String::from("version: 2023-04-20\nresources:\n");
     for number in 0..many {
@@ -27,7 +27,7 @@ fn chain_behind_many(many: usize, chain: usize, input: &str) -> String {
     text
 }
 
-/// Lets all calls of these verbs take so long, for `r` and for `c`.
+/// Sets the duration of all calls of these verbs, for `r` and for `c`.
 fn all_take(bench: &Bench, verbs: &[&str], many: usize, chain: usize, takes: [Duration; 2]) {
     for verb in verbs {
         for number in 0..many {
@@ -40,29 +40,29 @@ fn all_take(bench: &Bench, verbs: &[&str], many: usize, chain: usize, takes: [Du
 }
 
 #[test]
-fn the_longest_path_comes_first_once_it_is_known() {
+fn longest_path_goes_first_once_durations_are_known() {
     lately(async {
         let mut bench = Bench::new();
         bench.settings.parallelism = 10;
         let takes = [Duration::from_secs(1), Duration::from_secs(5)];
-        // 100 s of work for ten, and a chain of 10 s.
+        // 100 s of work for ten calls at once, and a chain of 10 s.
         all_take(&bench, &["create", "update", "delete"], 90, 2, takes);
         let first = bench.apply(Some(&chain_behind_many(90, 2, "one"))).await;
-        // Nobody knew: the chain begins when everything before it has.
+        // Durations are unknown: the chain starts after everything before it has started.
         assert_eq!((first.ended(), first.took), (Some(Ready), Duration::from_secs(9 + 10)));
         let second = bench.apply(Some(&chain_behind_many(90, 2, "two"))).await;
         assert_eq!((second.ended(), second.took), (Some(Ready), Duration::from_secs(10)));
         let snapshot = bench.harness.snapshot().await;
         let took = |address: &str| snapshot.records[&address.parse::<blueprint::Address>().expect("an address")].took;
         assert_eq!((took("r7"), took("c1")), (1_000, 5_000));
-        // Deletes go the other way; what takes long to make is expected to take long to take away.
+        // Deletes run in the opposite order. A slow create predicts a slow delete.
         let third = bench.apply(None).await;
         assert_eq!((third.ended(), third.took), (Some(Gone), Duration::from_secs(10)));
     });
 }
 
 #[test]
-fn what_is_new_is_expected_to_take_as_long_as_others_of_its_type() {
+fn new_resource_is_expected_to_take_as_long_as_its_type() {
     lately(async {
         let mut bench = Bench::new();
         bench.settings.parallelism = 2;
@@ -73,7 +73,7 @@ fn what_is_new_is_expected_to_take_as_long_as_others_of_its_type() {
         bench.accidents("create a", [Accident::Takes(Duration::from_secs(1))]);
         bench.accidents("create b", [Accident::Takes(Duration::from_secs(8))]);
         assert_eq!(bench.apply(Some(&text(""))).await.ended(), Some(Ready));
-        // Eight short ones and then one that will take as long as they do together.
+        // Eight short resources and then one that takes as long as they do together.
         let mut more = String::new();
         for number in 0..8 {
             let _ = writeln!(more, "  r{number}: {{type: test/data, spec: {{input: 1}}}}");
@@ -85,7 +85,7 @@ fn what_is_new_is_expected_to_take_as_long_as_others_of_its_type() {
 }
 
 #[test]
-fn what_a_provider_has_no_room_for_is_served_by_the_longest_path_too() {
+fn queued_calls_start_in_the_order_of_the_longest_path() {
     lately(async {
         let mut bench = Bench::with(|catalog| catalog.max_parallel = 2);
         bench.settings.parallelism = 100;
@@ -96,7 +96,7 @@ fn what_a_provider_has_no_room_for_is_served_by_the_longest_path_too() {
 }
 
 #[test]
-fn how_long_things_took_changes_no_plan() {
+fn recorded_durations_do_not_change_plans() {
     let plan = |takes: Duration| {
         lately(async move {
             let bench = Bench::new();
@@ -115,14 +115,14 @@ fn how_long_things_took_changes_no_plan() {
             (known, plans)
         })
     };
-    // Less than this is not worth remembering.
+    // Shorter durations are not recorded.
     let (known, with) = plan(MILLI * 10);
     let (unknown, without) = plan(MILLI * 9);
     assert_eq!((known, unknown), (25, 0));
     assert!(with == without);
 }
 
-/// A thousand things, each of which needs three of the layer before it.
+/// A thousand resources, each of which reads three of the layer before it.
 fn layered(layers: usize, width: usize) -> String {
     let mut text = String::from("version: 2023-04-20\nresources:\n");
     for layer in 0..layers {
@@ -139,7 +139,7 @@ fn layered(layers: usize, width: usize) -> String {
     text
 }
 
-/// How much longer than ideal a run takes in which every call takes 50 ms: a part of one.
+/// The excess over the ideal duration, as a fraction of it, of a run in which every call takes 50 ms.
 fn beyond_ideal(text: &str, names: &[String], parallelism: usize, ideal: Duration) -> f64 {
     lately(async {
         let mut bench = Bench::new();
@@ -155,7 +155,7 @@ fn beyond_ideal(text: &str, names: &[String], parallelism: usize, ideal: Duratio
 }
 
 #[test]
-fn a_thousand_things_take_no_longer_than_their_work_shared_out() {
+fn thousand_resources_take_as_long_as_their_shared_work() {
     let names: Vec<String> = (0..1_000).map(|number| format!("r{number}")).collect();
     let text = chain_behind_many(1_000, 0, "one");
     for (parallelism, most) in [(10, 0.05), (100, 0.15)] {
@@ -166,7 +166,7 @@ fn a_thousand_things_take_no_longer_than_their_work_shared_out() {
 }
 
 #[test]
-fn layers_take_no_longer_than_one_thing_of_each() {
+fn layers_take_as_long_as_one_resource_of_each() {
     let (layers, width) = (10, 100);
     let names: Vec<String> =
         (0..layers).flat_map(|layer| (0..width).map(move |number| format!("l{layer}x{number}"))).collect();

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{IndexMap, Name, Schema};
+use blueprint::{IndexMap, Schema, TypeId};
 use diag::{Diagnostic, Spanned};
 use provider::{Catalogs, ResourceType, TypeRef};
 
@@ -59,7 +59,7 @@ impl Checker<'_> {
 
     /// The type of each resource, looked up once per name.
     pub(super) fn resource_types(&mut self) {
-        let mut seen: IndexMap<&Name, TypeOf> = IndexMap::default();
+        let mut seen: IndexMap<&TypeId, TypeOf> = IndexMap::default();
         let blueprint = self.blueprint;
         self.resources.reserve(blueprint.resources.len());
         for resource in blueprint.resources.values() {
@@ -79,7 +79,7 @@ impl Checker<'_> {
     }
 
     /// The type of that name, for which another may be written.
-    fn resource_type(&mut self, name: &Spanned<Name>, written: &Name) -> TypeOf {
+    fn resource_type(&mut self, name: &Spanned<TypeId>, written: &TypeId) -> TypeOf {
         if name.item.is_empty() {
             return TypeOf::Open;
         }
@@ -89,7 +89,7 @@ impl Checker<'_> {
         };
         let abstract_type =
             self.catalogs.iter().flat_map(|catalog| catalog.transforms.values()).find_map(|transform| {
-                transform.abstract_types.get(&name.item).map(|found| (&transform.name, found.schema.clone()))
+                transform.abstract_types.get(name.item.name()).map(|found| (&transform.name, found.schema.clone()))
             });
         if let Some((transform, schema)) = abstract_type {
             if self.transformed || self.blueprint.transforms.is_empty() {
@@ -158,8 +158,8 @@ impl Checker<'_> {
 }
 
 /// Nobody offers the namespace of a type.
-pub(super) fn unknown_provider(name: &Spanned<Name>, catalogs: &Catalogs) -> Diagnostic {
-    let namespace = Catalogs::namespace_of(&name.item);
+pub(super) fn unknown_provider(name: &Spanned<TypeId>, catalogs: &Catalogs) -> Diagnostic {
+    let namespace = name.item.package_name();
     codes::UNKNOWN_PROVIDER
         .new(format!("unknown provider `{namespace}`"))
         .label(name.span, format!("no provider offers types of `{namespace}`"))

@@ -38,7 +38,7 @@ impl Checker<'_> {
             let known = self.annotations_read(at, links);
             let type_name = match &self.resources[at] {
                 TypeOf::Known(ty) => ty.name.clone(),
-                _ => "".into(),
+                _ => Default::default(),
             };
             self.resource_metadata(&resource.metadata, &known, &type_name, resource.span, place);
             if let Some(key) = resource.each.as_ref().and_then(|each| each.key.as_ref()) {

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use blueprint::{Address, Blueprint, DataSource, Expr, IndexMap, Input, Local, Name, Resource};
+use blueprint::{Address, Blueprint, DataSource, Expr, IndexMap, Input, Local, Name, Resource, TypeId};
 use diag::{Code, Diagnostic, Diagnostics, FileId, Span, Trail};
 use provider::ResourceType;
 use source::Location;
@@ -594,7 +594,7 @@ impl Documents {
     }
 
     /// The type of a resource or data source, as it is written.
-    pub fn type_of(&self, node: Node) -> Option<&Name> {
+    pub fn type_of(&self, node: Node) -> Option<&TypeId> {
         match node {
             Node::Resource(number) => self.resource(number).map(|(.., resource)| &resource.type_name.item),
             Node::DataSource(number) => self.data_source(number).map(|(.., source)| &source.type_name.item),

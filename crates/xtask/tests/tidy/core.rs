@@ -29,6 +29,8 @@ fn nothing_in_the_core_lifts_the_bans() {
             let text = crate::read(&path);
             let lifted = text.lines().any(|line| line.contains("clippy::disallowed_") && line.trim() != BAN);
             let manner = ["std::fs", "std::env", "std::process", "tokio::"];
+            // Locks and channels need no runtime.
+            let text = text.replace("tokio::sync::", "");
             let outside = text
                 .lines()
                 .filter(|line| !line.trim_start().starts_with("//"))

@@ -192,7 +192,7 @@ impl Writer<'_> {
                     lifecycle: context.lifecycle(name),
                     removal,
                     update_policy: policy.map(Box::new),
-                    ..Resource::new(span, type_name, spec_key, spec)
+                    ..Resource::new(span, Spanned::new(type_name.item.into(), type_name.span), spec_key, spec)
                 };
                 self.blueprint.resources.insert(name.clone(), resource);
             }

@@ -1,4 +1,4 @@
-//! A small document language for tests: it shows what a further dialect must bring, and takes every native rule.
+//! A toy dialect: it shows what a dialect must implement, and uses every native rule.
 //!
 //! ```yaml
 //! toy: 1
@@ -12,8 +12,8 @@
 //!   label: $disk.input
 //! ```
 //!
-//! `$size` reads an input and `$disk.input` a field; `<title.txt` is the text of a file; `fill` gives every required
-//! text field its own name. A file and a schema are wanted before the document can be lowered.
+//! `$size` reads an input and `$disk.input` a field. `<title.txt` is the text of a file. `fill` sets every required
+//! text field to its own name. The file and the schema are wanted before the document is lowered.
 
 use blueprint::{
     Accessor, AccessorKind, Blueprint, Export, Expr, ExprKind, Head, Input, Kind, Name, Packages, Ref, Resource,
@@ -160,6 +160,7 @@ impl Lowering<'_> {
                 spec.push((Spanned::new(name.clone(), fill.span), value));
             }
         }
+        let type_name = Spanned::new(type_name.item.into(), type_name.span);
         Some(Resource::new(span, type_name, span, Expr::new(ExprKind::Map(spec), node.span)))
     }
 

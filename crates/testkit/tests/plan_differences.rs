@@ -1,11 +1,10 @@
-//! Plans of small documents, each about a difference that is easily planned wrongly: what changes, why, and whether the
-//! thing has to be made anew.
+//! Plans of small documents with differences that are easily planned wrongly: changes, reasons, forced replacements.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use blueprint::{Address, Name, Value};
+use blueprint::{Address, Name, TypeId, Value};
 use diag::Diagnostics;
 use engine::shell::Operated;
 use engine::{Given, Options, PlanQuestion, ReadQuestion, Request, SourceError, Staged, Step, World};
@@ -28,7 +27,7 @@ const CATALOG: &str = r#"{
       }
     },
     "made/judged": {
-      "about": "a thing of which its provider says what has to be made anew",
+      "about": "a resource whose provider says which changes force a replacement",
       "idField": "id",
       "capabilities": {"plans": true},
       "fields": {
@@ -89,7 +88,7 @@ const CATALOG: &str = r#"{
   }
 }"#;
 
-/// Runs on one thread with a virtual clock: waiting costs no time.
+/// Runs a future on one thread with a paused clock.
 fn lately<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     runtime.expect("a runtime can be had").block_on(work)
@@ -113,8 +112,8 @@ async fn stage(harness: &Harness, text: &str) -> Stage {
     stage
 }
 
-/// A step in one line: action, address, reasons, whether it may stay an update, and its changes with `!` where one
-/// forces.
+/// A step in one line: action, address, reasons, whether it may stay an update, and its changes; `!` marks a change
+/// that forces a replacement.
 fn line(step: &Step) -> String {
     let reasons: Vec<_> = step.reasons.iter().map(|reason| reason.word()).collect();
     let show = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), |value| value.to_string());
@@ -137,7 +136,7 @@ fn line(step: &Step) -> String {
     )
 }
 
-/// The steps of a plan, apart from those that do nothing.
+/// The steps of a plan except those without an action.
 async fn steps(harness: &Harness, text: &str) -> Vec<String> {
     let staged = stage(harness, text).await.staged.expect("a plan");
     staged.plan.steps.iter().filter(|step| step.action != engine::Action::None).map(line).collect()
@@ -153,7 +152,7 @@ async fn apply(harness: &Harness, text: &str) {
     assert!(well, "{:?}\n{text}", run.operated);
 }
 
-/// What is planned for the second document after the first one was applied.
+/// The plan of the second document after the first one was applied.
 fn after(first: &str, second: &str) -> Vec<String> {
     lately(async {
         let harness = harness();
@@ -175,7 +174,7 @@ fn an_unknown_list_may_come_out_equal() {
 }
 
 #[test]
-fn what_forces_in_an_added_or_removed_object_counts() {
+fn forcing_fields_of_added_and_removed_objects_count() {
     let without = "  host: { type: made/host, spec: { note: x } }\n";
     let with = "  host: { type: made/host, spec: { note: x, box: { size: big } } }\n";
     let mild = "  host: { type: made/host, spec: { note: x, box: { note: y } } }\n";
@@ -185,10 +184,10 @@ fn what_forces_in_an_added_or_removed_object_counts() {
 }
 
 #[test]
-fn items_with_a_key_are_compared_by_it() {
+fn items_with_a_key_are_compared_by_the_key() {
     let text = |disks: &str| format!("  host: {{ type: made/host, spec: {{ disks: [{disks}] }} }}\n");
     let (a, b) = ("{ name: a, size: 1 }", "{ name: b, kind: ssd, size: 2 }");
-    // The kind of `b` would force, if it were taken for that of the item at its old position.
+    // Compared by position, the kind of `b` would force a replacement.
     let swapped = after(&text(&format!("{a}, {b}")), &text(&format!("{b}, {{ name: a, size: 3 }}")));
     assert_eq!(swapped, ["update host (changed) spec.disks[1].size: 1 => 3"]);
     let inserted = after(&text(b), &text(&format!("{{ name: c, size: 5 }}, {b}")));
@@ -198,7 +197,7 @@ fn items_with_a_key_are_compared_by_it() {
 }
 
 #[test]
-fn of_a_set_only_what_comes_and_goes_is_told() {
+fn changes_of_a_set_are_additions_and_removals() {
     let text = |zones: &str| format!("  host: {{ type: made/host, spec: {{ zones: [{zones}] }} }}\n");
     assert_eq!(
         after(&text("a, b, c"), &text("x, c, b")),
@@ -208,7 +207,7 @@ fn of_a_set_only_what_comes_and_goes_is_told() {
 }
 
 #[test]
-fn a_reader_of_what_is_made_anew_says_so() {
+fn reader_of_a_replaced_resource_names_the_reason() {
     let text = |name: &str| {
         format!(
             "  net: {{ type: made/net, spec: {{ name: {name} }} }}\n  host: {{ type: made/host, spec: {{ note: 'in ${{net.spec.id}}' }} }}\n"
@@ -219,7 +218,7 @@ fn a_reader_of_what_is_made_anew_says_so() {
 }
 
 #[test]
-fn drift_in_an_ignored_field_is_nothing_to_do() {
+fn drift_in_an_ignored_field_needs_no_step() {
     let text = |ignored: &str| {
         let hints = format!("metadata: {{ annotations: {{ cyan.ignoreChanges: {ignored} }} }}");
         document(&format!(
@@ -229,7 +228,7 @@ fn drift_in_an_ignored_field_is_nothing_to_do() {
     lately(async {
         let harness = harness();
         apply(&harness, &text("settings.x")).await;
-        let altered = harness.world.lock().expect("nobody panics").set(
+        let altered = harness.world.lock().expect("no thread panics").set(
             harness.name.name(),
             "host",
             "settings.x",
@@ -246,7 +245,7 @@ fn drift_in_an_ignored_field_is_nothing_to_do() {
 }
 
 #[test]
-fn an_export_reads_what_only_a_search_value_reads() {
+fn export_may_need_a_search_for_its_value() {
     let text = "version: 2025-11-02
 values:
   v: { type: string, value: '${datasources.first.name}' }
@@ -269,7 +268,7 @@ exports:
 }
 
 #[test]
-fn what_is_sensitive_inside_a_field_of_a_data_source_is_hidden() {
+fn sensitive_parts_of_data_source_fields_are_hidden() {
     let text = "version: 2025-11-02
 datasources:
   all: { type: made/account, filter: { field: name, operator: '=', search: one }, exports: '*' }
@@ -289,7 +288,7 @@ resources:
 }
 
 #[test]
-fn a_reader_does_not_know_whether_a_thing_stays() {
+fn reader_of_a_possible_replacement_is_unknown() {
     let text = |name: &str| {
         format!(
             "  net: {{ type: made/net, spec: {{ name: {name} }} }}
@@ -302,10 +301,10 @@ fn a_reader_does_not_know_whether_a_thing_stays() {
     assert_eq!(reader, Some("update reader (changed) spec.note: \"here\" => (known on deploy)"), "{steps:?}");
 }
 
-/// A world in which a provider wants a changed `note` to be made anew, and takes its time to find accounts.
+/// A world in which the provider replaces a changed `note`, and in which a search for accounts takes time.
 #[derive(Default)]
 struct Opinionated {
-    /// How many are looked for right now, and at most.
+    /// The number of searches in progress, and its maximum.
     searches: [AtomicUsize; 2],
 }
 
@@ -337,7 +336,7 @@ impl World for Opinionated {
     fn check<'a>(
         &'a self,
         _: &'a Address,
-        _: &'a str,
+        _: &'a TypeId,
         _: &'a Value,
         _: &'a str,
     ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
@@ -354,7 +353,7 @@ impl World for Opinionated {
 
     fn fetch<'a>(
         &'a self,
-        _: &'a str,
+        _: &'a TypeId,
         filters: &'a [(Name, Name, Value)],
         _: &'a Value,
         _: &'a str,
@@ -375,7 +374,7 @@ impl World for Opinionated {
     }
 }
 
-/// Stages without looking at what is there.
+/// Stages without a refresh.
 async fn stage_in(harness: &Harness, text: &str, world: &Opinionated) -> (Option<Staged>, Diagnostics) {
     let read = harness.read("plan.yaml", text);
     let request = Request {
@@ -399,7 +398,7 @@ async fn stage_in(harness: &Harness, text: &str, world: &Opinionated) -> (Option
 }
 
 #[test]
-fn data_sources_that_do_not_need_each_other_are_read_together() {
+fn independent_data_sources_are_read_in_parallel() {
     let source = |name: &str, search: &str| {
         format!(
             "  {name}: {{ type: made/account, filter: {{ field: name, operator: '=', search: '{search}' }}, exports: {{ name: {{ type: string }} }} }}\n"
@@ -455,7 +454,7 @@ resources:
 }
 
 #[test]
-fn a_replacement_that_the_provider_wants_stays_one_when_values_are_drawn_anew() {
+fn requested_replacement_remains_when_values_are_generated_again() {
     let text = |note: &str| {
         document(&format!("  it: {{ type: made/judged, spec: {{ note: {note}, token: '${{uuid()}}' }} }}\n"))
     };
@@ -475,7 +474,7 @@ fn a_replacement_that_the_provider_wants_stays_one_when_values_are_drawn_anew() 
 }
 
 #[test]
-fn a_first_deploy_is_remembered_even_if_nothing_is_to_be_made() {
+fn first_deploy_without_resources_is_recorded() {
     let text = document(
         "  net: { type: made/net, each: '${list(\"a\")}', condition: '${eq(elem, \"b\")}', spec: { name: a } }\n",
     );
@@ -491,7 +490,7 @@ fn a_first_deploy_is_remembered_even_if_nothing_is_to_be_made() {
 }
 
 #[test]
-fn a_value_that_no_two_may_have_is_given_up_first() {
+fn unique_value_is_released_before_it_is_taken() {
     let named = |name: &str, label: &str| format!("  {name}: {{ type: made/named, spec: {{ label: {label} }} }}\n");
     let order = |before: String, now: String| {
         lately(async move {
@@ -504,13 +503,13 @@ fn a_value_that_no_two_may_have_is_given_up_first() {
     };
     assert_eq!(order(named("b", "one"), named("a", "one") + &named("b", "two")), ["update b []", "create a [0]"]);
     assert_eq!(order(named("b", "one"), named("a", "one")), ["delete b []", "create a [0]"]);
-    // To have none is nothing that anybody gives up.
+    // A resource without the value does not give it up.
     assert_eq!(order(named("b", "~"), named("a", "~")), ["create a []", "delete b []"]);
 }
 
-/// What is gone for good used what is made anew, and who used it now uses that: each waits for the next.
+/// `gone` uses a replaced resource, and its former user now uses that one: each waits for the next.
 #[test]
-fn a_circle_is_broken_at_what_goes_for_good_wherever_it_stands() {
+fn cycle_is_broken_at_the_removed_resource() {
     let net = |name: &str| format!("  net: {{ type: made/net, spec: {{ name: {name} }} }}\n");
     let gone = "  gone: { type: made/host, spec: { note: '${net.spec.id}' } }\n";
     let stays = |reads: &str| format!("  stays: {{ type: made/host, spec: {{ note: '${{{reads}.spec.id}}' }} }}\n");
@@ -533,7 +532,7 @@ fn a_circle_is_broken_at_what_goes_for_good_wherever_it_stands() {
 }
 
 #[test]
-fn what_nobody_sets_of_a_thing_that_is_to_be_made_is_none() {
+fn unset_fields_of_new_resources_are_none() {
     let text = document(
         "  net: { type: made/net, spec: { name: a } }\n  host: { type: made/host, spec: { note: '${coalesce(net.spec.note, \"none\")}' } }\n",
     );

@@ -1,18 +1,18 @@
-//! What Heat says of faulty templates: `recorded.json` holds templates of all kinds of mistakes with the words recorded
-//! from Heat 27, and ours must be the same, letter by letter.
+//! Messages of Heat for invalid templates: `recorded.json` has templates with mistakes of all kinds and the messages of
+//! Heat 27. Ours must be equal.
 //!
-//! An entry has a name, a template, perhaps what is given with it, and either the `phase` and the `error` of the whole
-//! or the `output_errors` of single outputs. What is Python's own wording is not among them.
+//! An entry has a name, a template, optional inputs, and either the `phase` and the `error` of the whole or the
+//! `output_errors` of single outputs. Messages of Python itself are left out.
 
 use std::path::Path;
 
 use serde_json::{Map, Value as Json, json};
 use testkit::conformance::run;
 
-/// Of how many mistakes ours are the same. Only ever raised.
+/// The minimum of equal messages. Only ever raised.
 const SAME: usize = 566;
 
-/// Lays the entries out as a pack; how many there are.
+/// Writes the entries as a pack. Returns their number.
 fn lay_out(entries: &[Json], folder: &Path) -> usize {
     let cases = folder.join("cases");
     std::fs::create_dir_all(&cases).expect("a folder can be made");
@@ -45,7 +45,7 @@ fn lay_out(entries: &[Json], folder: &Path) -> usize {
 }
 
 #[test]
-fn heat_says_the_same() {
+fn messages_equal_those_of_heat() {
     let entries: Vec<Json> = serde_json::from_str(include_str!("recorded.json")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     lay_out(&entries, folder.path());
