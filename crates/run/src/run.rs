@@ -74,7 +74,7 @@ pub async fn run(
     store: &dyn Store,
     lease: &Lease,
     interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
-    mut tell: impl FnMut(Event),
+    mut tell: impl FnMut(Event) + Send,
 ) -> Result<Outcome, Lost> {
     let mut course = Course::of(apply.plan().revision);
     let mut under_way: FuturesUnordered<BoxFuture<'_, Answer>> = FuturesUnordered::new();

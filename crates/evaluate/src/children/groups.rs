@@ -1,4 +1,4 @@
-//! Groups: their documents are written out by the dialect and put into places like documents that were read.
+//! Writes out groups: the documents that their members are.
 
 use std::sync::Arc;
 
@@ -6,8 +6,11 @@ use blueprint::{Expr, Name, Value};
 use dialects::Expanding;
 
 use super::known::Known;
-use super::{Include, Reader, Text, refused};
 use crate::answers::GROUP;
+
+use super::places::{Include, Text};
+use super::reader::Reader;
+use super::refused;
 
 impl Reader<'_> {
     /// Writes a group out, and gives the includes of the document that it is.

@@ -4,37 +4,23 @@
 
 use std::sync::Arc;
 
-use crate::world::World;
 use blueprint::Name;
-use diag::{Diagnostics, Files, Span};
-use dialects::{Answer, Dialects, Surroundings, Wanted};
-use expr::FunctionTable;
-use provider::{Catalogs, TypeRef};
+use diag::{Diagnostics, Span};
+use dialects::{Answer, Surroundings, Wanted};
+use provider::TypeRef;
 use source::{Location, Request};
 use understand::load::{Loaded, load};
 use understand::pinned::{Frozen, FrozenChild, FrozenRequest};
 
+use super::reading::Reading;
+
 /// A dialect may ask so often about one document, each time knowing the answers so far.
 const MOST_ROUNDS: usize = 16;
 
-/// What texts are loaded with, and where answers come from.
-pub(super) struct Answering<'a> {
-    pub(super) files: &'a mut Files,
-    pub(super) dialects: &'a Dialects,
-    pub(super) functions: &'a FunctionTable,
-    pub(super) catalogs: &'a Catalogs,
-    pub(super) world: &'a dyn World,
-    /// The folder of the root document.
-    pub(super) folder: &'a Name,
-    /// Files that were pinned by a saved plan.
-    pub(super) kept: &'a Frozen,
-    /// Receives the files that are read.
-    pub(super) pinned: &'a mut Frozen,
-}
-
 /// Loads a text again until its dialect wants nothing more. `context` receives the answers.
 pub(super) async fn answered(
-    mut with: Answering<'_>,
+    reading: &mut Reading<'_>,
+    pinned: &mut Frozen,
     mut loaded: Loaded,
     context: &mut Surroundings,
     location: Option<&Location>,
@@ -48,13 +34,13 @@ pub(super) async fn answered(
         let mut answers = Vec::with_capacity(loaded.wanted.len());
         for wanted in std::mem::take(&mut loaded.wanted) {
             let answer = match &wanted {
-                Wanted::File(path) => match file(&mut with, location, path).await {
+                Wanted::File(path) => match file(reading, pinned, location, path).await {
                     Ok(text) => Answer::File(text),
                     Err(why) => Answer::Missing(why),
                 },
                 Wanted::Setting(name) => Answer::Setting(context.settings.of(dialect).value(name).unwrap_or_default()),
                 Wanted::Schema(name) => {
-                    match with.catalogs.resource_type(&with.catalogs.packages().resolve(name.clone())) {
+                    match reading.catalogs.resource_type(&reading.catalogs.packages().resolve(name.clone())) {
                         TypeRef::Known(ty) => Answer::Schema(ty.schema.clone()),
                         _ => Answer::Missing("no provider offers it".into()),
                     }
@@ -63,8 +49,8 @@ pub(super) async fn answered(
             answers.push((wanted, answer));
         }
         context.answers = context.answers.with(answers);
-        let packages = with.catalogs.packages();
-        loaded = load(with.files, loaded.file, with.dialects, with.functions, packages, context, found);
+        let Reading { dialects, functions, catalogs, .. } = *reading;
+        loaded = load(reading.files, loaded.file, dialects, functions, catalogs.packages(), context, found);
     }
     if !loaded.wanted.is_empty() {
         found.push(
@@ -77,26 +63,31 @@ pub(super) async fn answered(
 }
 
 /// The text of a file beside a document. Else why it cannot be had, as a phrase.
-async fn file(with: &mut Answering<'_>, location: Option<&Location>, path: &Name) -> Result<Name, Name> {
+async fn file(
+    reading: &Reading<'_>,
+    pinned: &mut Frozen,
+    location: Option<&Location>,
+    path: &Name,
+) -> Result<Name, Name> {
     let request = Request::path(location.cloned(), path.clone());
-    let of_request = FrozenRequest::new(&request, with.folder);
+    let of_request = FrozenRequest::new(&request, &reading.folder);
     let key = of_request.key();
-    let document = match with.kept.documents.get(&key) {
+    let document = match reading.kept.documents.get(&key) {
         Some(kept) => {
-            let location = kept.location.seen_from(with.folder);
+            let location = kept.location.seen_from(&reading.folder);
             Ok(source::Document { location, bytes: kept.text.as_bytes().into(), digest: kept.digest })
         }
-        None => with.world.document(&request).await,
+        None => reading.world.document(&request).await,
     };
     let document = document.map_err(|error| Name::from(error.to_string()))?;
     let bytes: Arc<[u8]> = document.bytes;
     let text: Name = std::str::from_utf8(&bytes).map_err(|_| Name::from("it is not UTF-8 text"))?.into();
     let child = FrozenChild {
         request: of_request,
-        location: document.location.relative_to(with.folder),
+        location: document.location.relative_to(&reading.folder),
         digest: document.digest,
         text: text.clone(),
     };
-    with.pinned.documents.insert(key, child);
+    pinned.documents.insert(key, child);
     Ok(text)
 }

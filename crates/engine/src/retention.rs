@@ -11,21 +11,17 @@ use state::{GenerationInfo, InstanceName, Pruned, Store, StoreError, first_kept}
 const LEASE: Duration = Duration::from_secs(60);
 
 /// Operations that are to be removed.
-pub(crate) struct Removal {
+pub struct Removal {
     /// The first operation that is kept.
-    pub(crate) first: Name,
+    pub first: Name,
     /// The operations before it, newest first.
-    pub(crate) operations: Vec<GenerationInfo>,
+    pub operations: Vec<GenerationInfo>,
     /// How many operations are kept.
-    pub(crate) kept: usize,
+    pub kept: usize,
 }
 
 /// The operations that are removed where the newest `keep` generations are kept; none where nothing is removed.
-pub(crate) async fn removal(
-    store: &dyn Store,
-    instance: &InstanceName,
-    keep: u64,
-) -> Result<Option<Removal>, StoreError> {
+pub async fn removal(store: &dyn Store, instance: &InstanceName, keep: u64) -> Result<Option<Removal>, StoreError> {
     let Some(info) = store.info(instance).await? else { return Ok(None) };
     let mut history = store.history(instance, usize::MAX).await?;
     let Some(first) = first_kept(&history, keep, info.needed.as_deref()).map(|operation| operation.id.clone()) else {
@@ -40,7 +36,7 @@ pub(crate) async fn removal(
 ///
 /// # Errors
 /// `Busy` while another operation holds the instance, and those of [`Store::prune`].
-pub(crate) async fn remove(
+pub async fn remove(
     store: &dyn Store,
     instance: &InstanceName,
     who: &str,
@@ -55,7 +51,7 @@ pub(crate) async fn remove(
 
 /// Prunes as `[history]` says, after an operation that ended well. While another operation holds the instance nothing is
 /// removed: that one prunes when it ends.
-pub(crate) async fn after_an_operation(
+pub async fn after_an_operation(
     store: &dyn Store,
     instance: &InstanceName,
     who: &str,

@@ -4,13 +4,13 @@
 
 use std::collections::HashMap;
 
+use crate::phases::plan_file::{hidden_child, hidden_export, hidden_left_alone, hidden_link, hidden_step};
+use crate::phases::{Action, Change, ChildChange, Drifted, LeftAlone, LinkChange, Plan, Step};
 use blueprint::{Address, Name, Value};
-use engine::plan_file::{hidden_child, hidden_export, hidden_left_alone, hidden_link, hidden_step};
-use engine::{Action, Change, ChildChange, Drifted, LeftAlone, LinkChange, Plan, Step};
 use serde_json::{Map, Value as Json, json};
 
 /// A plan, without secrets.
-pub(crate) fn plan(plan: &Plan) -> Map<String, Json> {
+pub fn plan(plan: &Plan) -> Map<String, Json> {
     let steps: Vec<(&Step, Json)> = plan.steps.iter().map(|one| (one, step(one))).collect();
     let mut map = Map::new();
     map.insert("instance".into(), json!(plan.instance));
@@ -24,7 +24,7 @@ pub(crate) fn plan(plan: &Plan) -> Map<String, Json> {
         map.insert("stops".into(), json!(plan.stops));
     }
     map.insert("drift".into(), drift(plan));
-    map.insert("unread".into(), crate::commands::drift::unread_json(&plan.answers.unread));
+    map.insert("unread".into(), super::drift::unread(&plan.answers.unread));
     map.insert("left_alone".into(), json!(hidden_left_alone(&plan.left_alone)));
     map.insert("children".into(), Children::of(plan, &steps).below("").into());
     map
@@ -41,7 +41,7 @@ fn drift(plan: &Plan) -> Json {
         false => plan.steps.iter().map(|step| (&step.address, step.action)).collect(),
     };
     let one = |drifted: &Drifted| {
-        let mut json = crate::commands::drift::to_json(drifted);
+        let mut json = super::drift::drifted(drifted);
         json["action"] = json!(actions.get(&drifted.address).copied().unwrap_or(Action::None));
         json
     };

@@ -6,12 +6,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::phases::Taken;
 use blueprint::{Address, Name, Value};
-use engine::Taken;
 use serde_json::{Map, Value as Json, json};
 use state::{Record, StatusOp, StatusWord};
 
-use super::{Form, Told, Whole, Written};
+use super::form::{Form, Told, Whole, Written};
 use crate::json;
 
 /// The form.

@@ -1,71 +1,14 @@
-//! A document's graph as text, in the languages of Graphviz and Mermaid, as a drawing (`svg`), and for machines.
-//!
-//! Arrows lead from an element to what it needs, in every form.
-//!
-//! Not here: how a graph comes from a document (`commands::graph`).
-
-mod layout;
-mod svg;
+//! Written forms of a graph.
 
 use serde_json::{Value as Json, json};
 
-pub(crate) use svg::to_svg;
+use super::picture::{ElementKind, Picture};
 
-/// What is drawn.
-pub(crate) struct Picture {
-    /// What the drawing is of, for people.
-    pub(crate) title: String,
-    /// The elements in the order of the document.
-    pub(crate) elements: Vec<Element>,
-    /// Positions of elements, what is needed first.
-    pub(crate) order: Vec<usize>,
-}
-
-/// One element.
-pub(crate) struct Element {
-    /// Its name, with the section where the name alone could be mistaken.
-    pub(crate) name: String,
-    /// What it is.
-    pub(crate) kind: Kind,
-    /// Its type, where it has one.
-    pub(crate) ty: Option<String>,
-    /// What it needs, and why.
-    pub(crate) needs: Vec<(usize, &'static str)>,
-}
-
-/// What an element is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
-    /// A resource.
-    Resource,
-    /// A data source.
-    DataSource,
-    /// A named intermediate value.
-    Value,
-    /// A child document.
-    Child,
-    /// A link between two resources.
-    Link,
-}
-
-impl Kind {
-    /// The word for it in machine output.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Kind::Resource => "resource",
-            Kind::DataSource => "datasource",
-            Kind::Value => "value",
-            Kind::Child => "child",
-            Kind::Link => "link",
-        }
-    }
-}
-
-/// The reason for an arrow that needs no words: everybody expects it.
+/// The usual reason for an arrow; it is not written.
 const USUAL: &str = "reads";
 
-/// One line for each element, what is needed first, and what it needs below it.
-pub(crate) fn to_text(picture: &Picture) -> String {
+/// One line for each element, and below it what it needs. An element follows what it needs.
+pub fn to_text(picture: &Picture) -> String {
     let mut text = String::new();
     for element in picture.order.iter().map(|at| &picture.elements[*at]) {
         let ty = element.ty.as_ref().map(|ty| format!(" ({ty})")).unwrap_or_default();
@@ -77,18 +20,18 @@ pub(crate) fn to_text(picture: &Picture) -> String {
     text
 }
 
-/// The language of Graphviz.
-pub(crate) fn to_dot(picture: &Picture) -> String {
+/// The graph in the language of Graphviz.
+pub fn to_dot(picture: &Picture) -> String {
     let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
     let mut text = String::from("digraph blueprint {\n  rankdir=LR;\n  node [shape=box];\n");
     for element in &picture.elements {
         let label = element.ty.as_ref().map_or_else(|| element.name.clone(), |ty| format!("{}\n{ty}", element.name));
         let shape = match element.kind {
-            Kind::Resource => "",
-            Kind::Value => ", shape=ellipse",
-            Kind::DataSource => ", style=rounded",
-            Kind::Child => ", peripheries=2",
-            Kind::Link => ", shape=cds",
+            ElementKind::Resource => "",
+            ElementKind::Value => ", shape=ellipse",
+            ElementKind::DataSource => ", style=rounded",
+            ElementKind::Child => ", peripheries=2",
+            ElementKind::Link => ", shape=cds",
         };
         text.push_str(&format!(
             "  {} [label={}{shape}];\n",
@@ -107,8 +50,8 @@ pub(crate) fn to_dot(picture: &Picture) -> String {
     text
 }
 
-/// The language of Mermaid, as wikis and code hosts draw it.
-pub(crate) fn to_mermaid(picture: &Picture) -> String {
+/// The graph in the language of Mermaid.
+pub fn to_mermaid(picture: &Picture) -> String {
     let mut text = String::from("flowchart LR\n");
     for (at, element) in picture.elements.iter().enumerate() {
         let mut label = escaped_for_mermaid(&element.name);
@@ -116,11 +59,11 @@ pub(crate) fn to_mermaid(picture: &Picture) -> String {
             label.push_str(&format!("<br/><small>{}</small>", escaped_for_mermaid(ty)));
         }
         let (open, close) = match element.kind {
-            Kind::Resource => ("[", "]"),
-            Kind::DataSource => ("[(", ")]"),
-            Kind::Value => ("([", "])"),
-            Kind::Child => ("[[", "]]"),
-            Kind::Link => ("{{", "}}"),
+            ElementKind::Resource => ("[", "]"),
+            ElementKind::DataSource => ("[(", ")]"),
+            ElementKind::Value => ("([", "])"),
+            ElementKind::Child => ("[[", "]]"),
+            ElementKind::Link => ("{{", "}}"),
         };
         text.push_str(&format!("  n{at}{open}\"{label}\"{close}\n"));
     }
@@ -133,7 +76,7 @@ pub(crate) fn to_mermaid(picture: &Picture) -> String {
     text
 }
 
-/// Everything but letters, digits and a few harmless signs by its number, for Mermaid reads signs and HTML in labels.
+/// A label for Mermaid, which reads HTML and special characters: all but letters, digits and a few others are escaped.
 fn escaped_for_mermaid(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -146,8 +89,8 @@ fn escaped_for_mermaid(text: &str) -> String {
     escaped
 }
 
-/// For machines.
-pub(crate) fn to_json(picture: &Picture) -> Json {
+/// The graph for machines.
+pub fn to_json(picture: &Picture) -> Json {
     let nodes: Vec<Json> = picture
         .elements
         .iter()
@@ -163,16 +106,18 @@ pub(crate) fn to_json(picture: &Picture) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::picture::Element;
+    use crate::graph::svg::to_svg;
 
-    fn element(name: &str, kind: Kind, ty: Option<&str>, needs: &[(usize, &'static str)]) -> Element {
+    fn element(name: &str, kind: ElementKind, ty: Option<&str>, needs: &[(usize, &'static str)]) -> Element {
         Element { name: name.to_owned(), kind, ty: ty.map(str::to_owned), needs: needs.to_vec() }
     }
 
     fn picture() -> Picture {
         let elements = vec![
-            element("values.size", Kind::Value, None, &[]),
-            element("a \"b\"<c>", Kind::Resource, Some("test/data"), &[(0, "reads"), (2, "depends-on")]),
-            element("datasources.net", Kind::DataSource, Some("test/net"), &[]),
+            element("values.size", ElementKind::Value, None, &[]),
+            element("a \"b\"<c>", ElementKind::Resource, Some("test/data"), &[(0, "reads"), (2, "depends-on")]),
+            element("datasources.net", ElementKind::DataSource, Some("test/net"), &[]),
         ];
         Picture { title: "sample".to_owned(), elements, order: vec![0, 2, 1] }
     }

@@ -1,7 +1,6 @@
-//! The key for secrets: where it comes from, and making one.
+//! The key that seals secrets: `CYAN_KEY`, then the file `CYAN_KEY_FILE`, then `cyan/key` in the user's configuration folder.
 //!
-//! `CYAN_KEY`, then the file `CYAN_KEY_FILE`, then `cyan/key` in the user's configuration folder. A key is made without
-//! being asked for only on a terminal, and never beside the state that it seals.
+//! Not here: when a key is made without a request (the front end decides).
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -9,21 +8,21 @@ use std::path::{Path, PathBuf};
 use state::seal::{Sealer, format_key, parse_key};
 use zeroize::Zeroizing;
 
-use crate::exit::CommandError;
-use crate::terminal::Terminal;
+use crate::error::Error;
+use crate::paths::refuse_home;
 
-/// The sealer with the key at hand; one that cannot seal if there is none.
-pub(crate) fn sealer() -> Result<Sealer, CommandError> {
+/// The sealer with the given key; without a key, one that cannot seal.
+pub fn sealer() -> Result<Sealer, Error> {
     if let Some(text) = std::env::var_os("CYAN_KEY").filter(|text| !text.is_empty()) {
         let text = Zeroizing::new(text.into_string().unwrap_or_default());
         return Ok(Sealer::with_key(parse(&text, "`CYAN_KEY`")?));
     }
     if let Some(file) = std::env::var_os("CYAN_KEY_FILE").filter(|file| !file.is_empty()) {
         let file = PathBuf::from(file);
-        crate::setup::not_from_home(&file)?;
+        refuse_home(&file)?;
         return match read(&file)? {
             Some(key) => Ok(Sealer::with_key(key)),
-            None => Err(CommandError::Unreadable {
+            None => Err(Error::Unreadable {
                 name: file.display().to_string(),
                 source: io::Error::from(io::ErrorKind::NotFound),
             }),
@@ -33,48 +32,43 @@ pub(crate) fn sealer() -> Result<Sealer, CommandError> {
     Ok(key.map_or_else(Sealer::none, Sealer::with_key))
 }
 
-/// Makes a key in the usual place, where a person sees it, and says so. None where that is not possible.
-pub(crate) fn make_if_watched(terminal: &Terminal) -> Result<Option<Sealer>, CommandError> {
+/// Makes a key in the usual place. `None` if a key is given elsewhere, or if there is one already.
+pub fn make_usual() -> Result<Option<(Sealer, PathBuf)>, Error> {
     let given =
         ["CYAN_KEY", "CYAN_KEY_FILE"].iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
-    let Some(file) = usual_place().filter(|_| terminal.can_ask() && !given) else { return Ok(None) };
-    let Some(key) = write_new(&file)? else { return Ok(None) };
-    terminal.aside(&format!(
-        "A key for secrets has been made in {}. Keep a copy of it: what it seals cannot be read without it.\n",
-        file.display()
-    ));
-    Ok(Some(Sealer::with_key(key)))
+    let Some(file) = usual_place().filter(|_| !given) else { return Ok(None) };
+    Ok(write_new(&file)?.map(|key| (Sealer::with_key(key), file)))
 }
 
-/// Where a key lies if nothing else is said.
-pub(crate) fn usual_place() -> Option<PathBuf> {
+/// The default file of the key; `None` without a home folder.
+pub fn usual_place() -> Option<PathBuf> {
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
     let config = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
     Some(config.join("cyan").join("key"))
 }
 
-/// The key in a file; none if the file is not there.
-pub(crate) fn read(file: &Path) -> Result<Option<[u8; 32]>, CommandError> {
+/// The key in a file; `None` if the file does not exist.
+pub fn read(file: &Path) -> Result<Option<[u8; 32]>, Error> {
     match std::fs::read_to_string(file) {
         Ok(text) => {
             let text = Zeroizing::new(text);
             parse(&text, &format!("`{}`", file.display())).map(Some)
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(CommandError::Unreadable { name: file.display().to_string(), source }),
+        Err(source) => Err(Error::Unreadable { name: file.display().to_string(), source }),
     }
 }
 
-fn parse(text: &str, place: &str) -> Result<[u8; 32], CommandError> {
-    parse_key(text).map_err(|source| CommandError::Key { place: place.to_owned(), source })
+fn parse(text: &str, place: &str) -> Result<[u8; 32], Error> {
+    parse_key(text).map_err(|source| Error::Key { place: place.to_owned(), source })
 }
 
-/// Writes a new key that only its owner can read. None if something is there already; that stays as it is.
-pub(crate) fn write_new(file: &Path) -> Result<Option<[u8; 32]>, CommandError> {
-    let unwritable = |source| CommandError::Unwritable { name: file.display().to_string(), source };
+/// Writes a new key into a file that only its owner can read. `None` if the file exists; it stays unchanged.
+pub fn write_new(file: &Path) -> Result<Option<[u8; 32]>, Error> {
+    let unwritable = |source| Error::Unwritable { name: file.display().to_string(), source };
     let mut key = [0; 32];
     rand::TryRng::try_fill_bytes(&mut rand::rngs::SysRng, &mut key)
-        .map_err(|error| CommandError::Machine { what: "no key can be drawn", source: io::Error::other(error) })?;
+        .map_err(|error| Error::Machine { what: "no key can be drawn", source: io::Error::other(error) })?;
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(unwritable)?;
     }

@@ -3,7 +3,7 @@
 //! Not here: where things stand (`layout`).
 
 use super::layout::{Point, Size, layout};
-use super::{Element, Kind, Picture};
+use super::picture::{Element, ElementKind, Picture};
 
 const FONT: f64 = 13.0;
 const SMALL: f64 = 11.0;
@@ -63,7 +63,7 @@ const REASONS: [(&str, &str); 7] = [
 ];
 
 /// The drawing. The same picture gives the same text.
-pub(crate) fn to_svg(picture: &Picture) -> String {
+pub fn to_svg(picture: &Picture) -> String {
     let sizes: Vec<Size> = picture.elements.iter().map(size).collect();
     let needs = picture.elements.iter().enumerate();
     let arrows: Vec<(usize, usize, &str)> =
@@ -119,9 +119,9 @@ fn size(element: &Element) -> Size {
 
 fn draw(svg: &mut String, element: &Element, size: Size, at: Point) {
     let radius = match element.kind {
-        Kind::Resource | Kind::Child | Kind::Link => 4.0,
-        Kind::DataSource => 12.0,
-        Kind::Value => size.height / 2.0,
+        ElementKind::Resource | ElementKind::Child | ElementKind::Link => 4.0,
+        ElementKind::DataSource => 12.0,
+        ElementKind::Value => size.height / 2.0,
     };
     let (width, height) = (number(size.width), number(size.height));
     svg.push_str(&format!(
@@ -135,7 +135,7 @@ fn draw(svg: &mut String, element: &Element, size: Size, at: Point) {
         }),
     ));
     svg.push_str(&format!("<rect class=\"box\" width=\"{width}\" height=\"{height}\" rx=\"{}\"/>", number(radius)));
-    if element.kind == Kind::Child {
+    if element.kind == ElementKind::Child {
         let (width, height) = (number(size.width - 6.0), number(size.height - 6.0));
         svg.push_str(&format!(
             "<rect class=\"inner\" x=\"3\" y=\"3\" width=\"{width}\" height=\"{height}\" rx=\"2\"/>"

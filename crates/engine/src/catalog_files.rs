@@ -1,88 +1,58 @@
-//! `--simulate` and `--catalog`, from the command line or from `cyan.toml`: what they put at hand, and what is wrong with a
-//! catalogue file.
+//! Catalogue files of the user: reading them, and diagnostics at the places of mistakes.
 //!
-//! Not here: what a simulation does (`providers::fake`), what a catalogue may say (`provider`).
+//! Not here: what a catalogue may say (`provider`).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use diag::{Diagnostic, Diagnostics, FileId, Files, Span};
 use provider::codes::INVALID_CATALOG;
-use provider::{Catalog, CatalogError};
+use provider::{Catalog, CatalogError, Catalogs};
 use syntax::{Content, Format, Node, Tree};
 
-use crate::arguments::Global;
-use crate::config::Config;
-use crate::exit::CommandError;
-use crate::registry::{self, Offer};
-use crate::setup::{read_text, whole};
-use crate::view::report::Report;
+use crate::error::Error;
+use crate::findings::Findings;
+use crate::installed::Installed;
+use crate::paths::absolute;
+use crate::text::read_text;
 
-/// What is at hand for a command: by its flags, else by the configuration. What is wrong with a catalogue is said here.
-pub(crate) fn offer(flags: &Global, config: &Config, report: &mut Report) -> Result<Offer, CommandError> {
-    let simulated = flags.simulate.unwrap_or(config.simulate);
-    if let Some(first) = flags.catalog.first()
-        && !simulated
-        && !report.takes_catalogs
-    {
-        return Err(CommandError::Usage {
-            message: format!(
-                "`--catalog` goes with commands that change nothing and with `--simulate`, not with `{}` alone",
-                report.command
-            ),
-            help: Some(format!(
-                "`{}` describes types and manages nothing: say `--simulate` to rehearse with them",
-                first.display()
-            )),
-        });
-    }
-    if simulated {
-        let by = if flags.simulate.is_none() { config.file() } else { "" };
-        report.set_simulated(by);
-    }
+/// The catalogues in files, which are to be used together.
+pub(crate) fn read_all(paths: &[PathBuf], simulated: bool, installed: &Installed) -> Result<Vec<Arc<Catalog>>, Error> {
     let mut files = Files::new();
     let mut found = Diagnostics::new();
-    let mut more: Vec<(FileId, Arc<Catalog>)> = Vec::new();
-    let named = if flags.catalog.is_empty() { &config.catalog } else { &flags.catalog };
-    for path in named {
-        if let Some(read) = read(path, &more, &mut files, &mut found)? {
-            more.push(read);
+    let mut catalogs: Vec<(FileId, Arc<Catalog>)> = Vec::new();
+    for path in paths {
+        if let Some(read) = read(path, &catalogs, installed, &mut files, &mut found)? {
+            catalogs.push(read);
         }
     }
     if !found.has_errors() {
-        contradictions(&more, simulated, &files, &mut found);
+        contradictions(&catalogs, simulated, installed, &files, &mut found);
     }
-    report.diagnostics(&found, &files);
     if found.has_errors() {
-        return Err(CommandError::Said);
+        return Err(Error::Catalogs(Findings { diagnostics: found, files }));
     }
-    let mut offer =
-        Offer { simulated, more: more.into_iter().map(|(_, catalog)| catalog).collect(), ..Offer::default() };
-    offer.settings = config.dialects()?;
-    offer.limits = config.limits(|namespace| offer.knows(namespace))?;
-    Ok(offer)
-}
-
-/// What is at hand for a command without a document.
-pub(crate) fn offer_here(flags: &Global, report: &mut Report) -> Result<Offer, CommandError> {
-    let config = Config::load(flags.config.as_deref(), &whole(Path::new("")))?;
-    offer(flags, &config, report)
+    Ok(catalogs.into_iter().map(|(_, catalog)| catalog).collect())
 }
 
 /// The catalogue in a file; what is wrong with it goes to `found`.
 fn read(
     path: &Path,
     before: &[(FileId, Arc<Catalog>)],
+    installed: &Installed,
     files: &mut Files,
     found: &mut Diagnostics,
-) -> Result<Option<(FileId, Arc<Catalog>)>, CommandError> {
+) -> Result<Option<(FileId, Arc<Catalog>)>, Error> {
     // As seen from here, where it lies below.
-    let here = whole(Path::new(""));
+    let here = absolute(Path::new(""));
     let shown = path.strip_prefix(&here).unwrap_or(path).display().to_string();
     let text = read_text(Path::new(&shown))?;
     let file = files.add(shown.clone(), text.as_str());
     let before: Vec<Arc<Catalog>> = before.iter().map(|(_, catalog)| catalog.clone()).collect();
-    match provider::read_catalog_over(&text, Arc::new(registry::beneath(&before))) {
+    match provider::read_catalog_over(
+        &text,
+        Arc::new(Catalogs::new(provider::overlay(installed.all_catalogs(), &before)).0),
+    ) {
         Ok(catalog) => return Ok(Some((file, Arc::new(catalog)))),
         Err(error) => found.push(diagnostic(&error, file, &shown, &text)),
     }
@@ -107,7 +77,13 @@ fn diagnostic(error: &CatalogError, file: FileId, shown: &str, text: &str) -> Di
 }
 
 /// What catalogues contradict in each other, and in what this program has itself.
-fn contradictions(more: &[(FileId, Arc<Catalog>)], simulated: bool, files: &Files, found: &mut Diagnostics) {
+fn contradictions(
+    more: &[(FileId, Arc<Catalog>)],
+    simulated: bool,
+    installed: &Installed,
+    files: &Files,
+    found: &mut Diagnostics,
+) {
     let mut say = |number: usize, error: &CatalogError| {
         let Some(((file, _), text)) = more.get(number).and_then(|one| Some((one, files.get(one.0)?))) else {
             return;
@@ -116,7 +92,7 @@ fn contradictions(more: &[(FileId, Arc<Catalog>)], simulated: bool, files: &File
     };
     if !simulated {
         for (number, (_, catalog)) in more.iter().enumerate() {
-            for namespace in catalog.namespaces.iter().filter(|namespace| registry::is_managed(namespace)) {
+            for namespace in catalog.namespaces.iter().filter(|namespace| installed.manages(namespace)) {
                 let message = format!(
                     "`{namespace}` has a provider, whose types are its own; `--simulate` takes others in their place"
                 );
@@ -129,7 +105,7 @@ fn contradictions(more: &[(FileId, Arc<Catalog>)], simulated: bool, files: &File
         say(number, &error);
     }
     if !catalogs.is_empty() && !found.has_errors() {
-        for message in registry::contradictions(&catalogs) {
+        for message in provider::combine(provider::overlay(installed.all_catalogs(), &catalogs)).2 {
             found.push(INVALID_CATALOG.new(message).help("leave one of the catalogues out, or rename what both offer"));
         }
     }

@@ -2,33 +2,40 @@
 //!
 //! Lines and columns count from 1, in characters; byte offsets stand beside them. Samples are in `tests/samples`.
 
+mod drift;
 mod plan;
 
+use crate::phases::plan_file::hidden;
 use blueprint::Value;
 use diag::{Diagnostic, Files, Span};
-use engine::plan_file::hidden;
 use serde_json::{Value as Json, json};
 
-pub(crate) use self::plan::plan;
-use crate::exit::CommandError;
+pub use self::drift::{drifted, unread};
+pub use self::plan::plan;
+use crate::error::Error;
 
 /// The version of the form.
-pub(crate) const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 1;
 
 /// The time now: RFC 3339 in UTC, with milliseconds.
-pub(crate) fn now() -> String {
+pub fn now() -> String {
     format!("{:.3}", jiff::Timestamp::now())
 }
 
+/// A time in milliseconds since 1970 UTC, in the same form.
+pub fn time(at_ms: i64) -> String {
+    format!("{:.3}", jiff::Timestamp::from_millisecond(at_ms).unwrap_or_default())
+}
+
 /// A value of a document or the state; secrets as `(secret)` unless they are to be revealed.
-pub(crate) fn value(value: &Value, reveal: bool) -> Json {
+pub fn value(value: &Value, reveal: bool) -> Json {
     let shown = if reveal { value.revealed() } else { hidden(value) };
     // A function cannot be written, and is no value that anything exports.
     serde_json::to_value(&shown).unwrap_or(Json::Null)
 }
 
 /// A diagnostic.
-pub(crate) fn diagnostic(diagnostic: &Diagnostic, files: &Files) -> Json {
+pub fn diagnostic(diagnostic: &Diagnostic, files: &Files) -> Json {
     let labels: Vec<Json> =
         diagnostic.labels.iter().map(|label| json!({"place": place(label.span, files), "text": label.text})).collect();
     let fixes: Vec<Json> = diagnostic
@@ -60,8 +67,8 @@ pub(crate) fn diagnostic(diagnostic: &Diagnostic, files: &Files) -> Json {
     json
 }
 
-/// An error that is nobody's document, in the form of a diagnostic without a code.
-pub(crate) fn error(error: &CommandError) -> Json {
+/// An error that is no mistake in a document, in the form of a diagnostic without a code. `help` is the advice for it.
+pub fn error(error: &Error, help: &[String]) -> Json {
     json!({
         "code": null,
         "severity": "error",
@@ -69,7 +76,7 @@ pub(crate) fn error(error: &CommandError) -> Json {
         "place": null,
         "labels": [],
         "notes": error.causes(),
-        "help": error.help(),
+        "help": help,
         "fixes": [],
         "trail": [],
     })

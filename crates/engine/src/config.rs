@@ -25,7 +25,7 @@
 //! nesting = 8
 //! ```
 //!
-//! Unknown keys are errors. What a setting means is its provider's affair.
+//! Unknown keys are errors. The provider of a setting gives it its meaning.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -35,54 +35,76 @@ use provider::{Catalogs, Limits};
 use serde::Deserialize;
 use state::InstanceName;
 
-use crate::arguments::OnFailure;
-use crate::exit::CommandError;
-use crate::terminal::ColorChoice;
+use crate::error::Error;
 
 /// The name of the file beside a document.
 const NAME: &str = "cyan.toml";
 
 type Providers = IndexMap<String, toml::Table>;
 
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ColorChoice {
+    /// On a terminal.
+    Auto,
+    /// Everywhere.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+/// What an operation does when a step fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnFailure {
+    /// Starts nothing new and waits for what runs.
+    Stop,
+    /// Skips only what depends on the step.
+    KeepGoing,
+    /// Stops, then rolls back to the last successful generation.
+    Rollback,
+}
+
 /// What the file says.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Config {
+pub struct Config {
     /// Default for `--state`; a path is relative to the file.
-    pub(crate) state: Option<String>,
+    pub state: Option<String>,
     /// Default for `--instance`.
-    pub(crate) instance: Option<InstanceName>,
+    pub instance: Option<InstanceName>,
     /// Files of inputs, relative to the file; weaker than those of the command line.
     #[serde(default)]
-    pub(crate) vars: Vec<PathBuf>,
+    pub vars: Vec<PathBuf>,
     /// Default for `--parallelism`.
     #[serde(default, deserialize_with = "parallelism")]
-    pub(crate) parallelism: Option<u16>,
+    pub parallelism: Option<u16>,
     /// Default for `--on-failure`.
-    pub(crate) on_failure: Option<OnFailure>,
+    pub on_failure: Option<OnFailure>,
     /// Default for `--simulate`.
     #[serde(default)]
-    pub(crate) simulate: bool,
+    pub simulate: bool,
     /// Default for `--catalog`, relative to the file.
     #[serde(default)]
-    pub(crate) catalog: Vec<PathBuf>,
+    pub catalog: Vec<PathBuf>,
     /// Default for `--no-refresh`.
     #[serde(default)]
-    pub(crate) no_refresh: bool,
+    pub no_refresh: bool,
     /// Default for `--yes`.
     #[serde(default)]
-    pub(crate) yes: bool,
+    pub yes: bool,
     /// Default for `--strict`.
     #[serde(default)]
-    pub(crate) strict: bool,
+    pub strict: bool,
     /// Default for `--quiet`.
     #[serde(default)]
-    pub(crate) quiet: bool,
+    pub quiet: bool,
     /// Default for `--verbose`.
     #[serde(default)]
-    pub(crate) verbose: bool,
+    pub verbose: bool,
     /// Default for `--color`.
-    pub(crate) color: Option<ColorChoice>,
+    pub color: Option<ColorChoice>,
     #[serde(default)]
     providers: Providers,
     #[serde(default)]
@@ -95,7 +117,7 @@ pub(crate) struct Config {
     documents: toml::Table,
     /// Which operations of the past are kept.
     #[serde(default)]
-    pub(crate) history: HistoryConfig,
+    pub history: HistoryConfig,
     /// What is set for dialects, by name.
     #[serde(default)]
     dialects: Providers,
@@ -116,10 +138,10 @@ struct InstanceConfig {
 /// Which operations of the past are kept.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct HistoryConfig {
+pub struct HistoryConfig {
     /// How many generations, at least; all of them if it is not set.
     #[serde(default, deserialize_with = "generations")]
-    pub(crate) keep: Option<u64>,
+    pub keep: Option<u64>,
 }
 
 /// A number of generations, with a message of our own if it is none.
@@ -138,7 +160,7 @@ fn parallelism<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Opti
 
 impl Config {
     /// The file that was named, or the one in the folder; nothing set if there is none.
-    pub(crate) fn load(named: Option<&Path>, folder: &Path) -> Result<Config, CommandError> {
+    pub fn load(named: Option<&Path>, folder: &Path) -> Result<Config, Error> {
         let path = named.map_or_else(|| folder.join(NAME), Path::to_owned);
         let shown = named.map_or_else(|| NAME.to_owned(), |path| path.display().to_string());
         let text = match std::fs::read_to_string(&path) {
@@ -146,14 +168,14 @@ impl Config {
             Err(error) if error.kind() == io::ErrorKind::NotFound && named.is_none() => {
                 return Ok(Config { folder: folder.to_owned(), ..Config::default() });
             }
-            Err(source) => return Err(CommandError::Unreadable { name: shown, source }),
+            Err(source) => return Err(Error::Unreadable { name: shown, source }),
         };
         let mut config: Config = toml::from_str(&text)
-            .map_err(|error| CommandError::Config { name: shown.clone(), source: unquoted(&error, &text).into() })?;
+            .map_err(|error| Error::Config { name: shown.clone(), source: unquoted(&error, &text).into() })?;
         config.folder = path.parent().map_or_else(|| folder.to_owned(), Path::to_owned);
         for file in config.vars.iter_mut().chain(&mut config.catalog) {
             if let Some(mistake) = file.to_str().and_then(blueprint::home_mistake) {
-                return Err(CommandError::Config { name: shown, source: mistake.into() });
+                return Err(Error::Config { name: shown, source: mistake.into() });
             }
             *file = config.folder.join(&file);
         }
@@ -162,38 +184,42 @@ impl Config {
     }
 
     /// Whether there is no file.
-    pub(crate) fn is_usual(&self) -> bool {
+    pub fn is_usual(&self) -> bool {
         self.file.is_empty()
     }
 
     /// The file, as a person knows it.
-    pub(crate) fn file(&self) -> &str {
+    pub fn file(&self) -> &str {
         &self.file
     }
 
     /// The folder that paths in it are relative to.
-    pub(crate) fn folder(&self) -> &Path {
+    pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    fn wrong(&self, what: String) -> CommandError {
-        CommandError::Config { name: self.file.clone(), source: what.into() }
+    fn wrong(&self, what: String) -> Error {
+        Error::Config { name: self.file.clone(), source: what.into() }
     }
 
-    /// Settings by namespace for an instance. Namespaces that nobody needs now are left alone, unknown ones are errors.
-    pub(crate) fn settings(
+    /// Settings by namespace for an instance. Namespaces whose catalogue is not open are left out; unknown ones are errors.
+    pub fn settings(
         &self,
         instance: &InstanceName,
         catalogs: &Catalogs,
         known: impl Fn(&str) -> bool,
-    ) -> Result<IndexMap<Name, Value>, CommandError> {
+    ) -> Result<IndexMap<Name, Value>, Error> {
         let mut settings: IndexMap<Name, Value> = IndexMap::default();
         let own = self.instances.get(instance).map(|own| &own.providers);
         for (namespace, table) in self.providers.iter().chain(own.into_iter().flatten()) {
             if !known(namespace) {
                 return Err(self.wrong(format!("there is no provider `{namespace}`")));
             }
-            let Some(catalog) = catalogs.of(namespace) else { continue };
+            let mut opened = catalogs.opened();
+            let offers = |catalog: &&std::sync::Arc<provider::Catalog>| {
+                catalog.namespaces.iter().any(|own| own.as_ref() == namespace)
+            };
+            let Some(catalog) = opened.find(offers) else { continue };
             let mut merged = settings.get(namespace.as_str()).and_then(Value::as_map).cloned().unwrap_or_default();
             for (key, value) in table {
                 let Some(setting) = catalog.settings.iter().find(|setting| setting.name.as_ref() == key) else {
@@ -215,7 +241,7 @@ impl Config {
     }
 
     /// How providers are called, by namespace. Unknown ones are errors.
-    pub(crate) fn limits(&self, known: impl Fn(&str) -> bool) -> Result<IndexMap<Name, Limits>, CommandError> {
+    pub fn limits(&self, known: impl Fn(&str) -> bool) -> Result<IndexMap<Name, Limits>, Error> {
         let mut limits = IndexMap::default();
         for (namespace, table) in &self.limits {
             if !known(namespace) {
@@ -233,7 +259,7 @@ impl Config {
     }
 
     /// What is set for dialects. Unknown ones, and unknown settings, are errors.
-    pub(crate) fn dialects(&self) -> Result<dialects::Settings, CommandError> {
+    pub fn dialects(&self, all: &dialects::Dialects) -> Result<dialects::Settings, Error> {
         let mut settings = dialects::Settings::default();
         for (dialect, table) in &self.dialects {
             let path = format!("dialects.{dialect}");
@@ -241,7 +267,6 @@ impl Config {
             for (key, value) in table {
                 written.push((Name::from(key.as_str()), self.value(value, &format!("{path}.{key}"))?.revealed()));
             }
-            let all = dialects::Dialects::BUILT_IN;
             all.set(&mut settings, dialect, &written).map_err(|why| self.wrong(format!("`{path}` {why}")))?;
         }
         let mut written = Vec::with_capacity(self.documents.len());
@@ -252,7 +277,7 @@ impl Config {
         Ok(settings)
     }
 
-    fn value(&self, value: &toml::Value, path: &str) -> Result<Value, CommandError> {
+    fn value(&self, value: &toml::Value, path: &str) -> Result<Value, Error> {
         Ok(match value {
             toml::Value::String(text) => match text.strip_prefix("env:") {
                 // What comes from the environment is most often a secret.
@@ -277,7 +302,7 @@ impl Config {
             toml::Value::Table(entries) => {
                 let entries =
                     entries.iter().map(|(key, value)| Ok((Name::from(key.as_str()), self.value(value, path)?)));
-                Value::map(entries.collect::<Result<Vec<_>, CommandError>>()?)
+                Value::map(entries.collect::<Result<Vec<_>, Error>>()?)
             }
         })
     }
