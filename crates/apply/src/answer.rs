@@ -18,8 +18,8 @@ use crate::schedule::Progress;
 use crate::start::{came, verb_of};
 use crate::timers::{AFTER_CANCEL, Wake};
 use evaluate::event::Event;
-use plan::links::Linked;
-use plan::plan::Action;
+use plan::linked::Linked;
+use plan::model::Action;
 use plan::task::{Decided, TaskKind, Until};
 
 impl Apply {
@@ -99,7 +99,7 @@ impl Apply {
         }
         let Some(request) = self.schedule.running[task as usize].request.clone() else { return };
         let verb = request.operation.word();
-        let policy = self.limits.policy(&request.type_name);
+        let policy = self.limits.policy(request.type_name.package_name());
         let exhausted = policy.of(error.kind).is_some_and(|policy| tries >= policy.attempts);
         let mut diagnostic = if late {
             let limit = self.schedule.running[task as usize].limit.unwrap_or_default();
@@ -419,7 +419,7 @@ impl Apply {
     fn pause_after(&self, task: u32, error: &ProviderError) -> Option<Duration> {
         let running = &self.schedule.running[task as usize];
         let request = running.request.as_ref()?;
-        self.limits.policy(&request.type_name).again(error, running.tries, &request.token)
+        self.limits.policy(request.type_name.package_name()).again(error, running.tries, &request.token)
     }
 
     fn try_again(

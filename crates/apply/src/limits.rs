@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use blueprint::{IndexMap, Name};
+use blueprint::{IndexMap, Name, TypeId};
 use evaluate::questions::Question;
 use plan::task::Task;
 use provider::{Catalogs, Rate, RetryPolicy, TokenBucket};
@@ -102,7 +102,7 @@ impl Limits {
             asking: FixedMap::default(),
             refilling: Vec::new(),
         };
-        for catalog in catalogs.iter() {
+        for catalog in catalogs.opened() {
             let number = limits.providers.len() as u32;
             for namespace in &catalog.namespaces {
                 limits.of.entry(namespace.clone()).or_insert(number);
@@ -119,18 +119,18 @@ impl Limits {
         limits
     }
 
-    /// The provider of a type, or of a namespace.
-    fn of(&self, type_name: &str) -> Option<u32> {
-        self.of.get(Catalogs::namespace_of(type_name)).copied()
+    /// The provider of a package, by position.
+    fn of(&self, package: &str) -> Option<u32> {
+        self.of.get(package).copied()
     }
 
     fn of_task(&self, task: &Task) -> Option<u32> {
-        self.of(&task.decision.as_ref()?.type_name)
+        self.of(task.decision.as_ref()?.type_name.package_name())
     }
 
-    /// How calls about things of this type are retried.
-    pub(crate) fn policy(&self, type_name: &str) -> RetryPolicy {
-        self.of(type_name).map_or_else(RetryPolicy::default, |at| self.providers[at as usize].retries)
+    /// How calls to the provider of a package are retried.
+    pub(crate) fn policy(&self, package: &str) -> RetryPolicy {
+        self.of(package).map_or_else(RetryPolicy::default, |at| self.providers[at as usize].retries)
     }
 
     /// The number of calls and questions that are out.
@@ -234,8 +234,8 @@ impl Limits {
     }
 
     /// Whether the readiness of a thing may be polled now. If not, it is polled as soon as the rate allows it.
-    pub(crate) fn may_look(&mut self, number: u32, type_name: &str) -> bool {
-        let Some(at) = self.of(type_name) else { return true };
+    pub(crate) fn may_look(&mut self, number: u32, type_name: &TypeId) -> bool {
+        let Some(at) = self.of(type_name.package_name()) else { return true };
         if !self.providers[at as usize].may_call() {
             self.providers[at as usize].looks.push_back(number);
             return false;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use blueprint::{Address, Breakpoint, Name, Value};
+use blueprint::{Address, Breakpoint, Name, TypeId, Value};
 use diag::Diagnostics;
 use evaluate::event::Event;
 use evaluate::questions::{Question, Reply};
@@ -77,7 +77,7 @@ pub struct CallRequest {
     /// On what.
     pub address: Address,
     /// Its type.
-    pub type_name: Name,
+    pub type_name: TypeId,
     /// Create, update or delete.
     pub operation: Verb,
     /// The provider's id; none for a create.
@@ -140,7 +140,7 @@ pub struct Outcome {
     /// Where it stands: the thing or the child, and the breakpoint.
     pub stops: Vec<(Name, Breakpoint)>,
     /// Things that could not be deleted and were forgotten all the same: address, type and the provider's id.
-    pub left_behind: Vec<(Address, Name, Name)>,
+    pub left_behind: Vec<(Address, TypeId, Name)>,
     /// What was to be done and was not: failed, left out, or never begun.
     pub undone: Vec<Address>,
     /// How the rollback went that followed by itself ([`OnFailure::Rollback`]), if one did.

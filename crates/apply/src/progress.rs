@@ -1,6 +1,6 @@
 //! How a run stands: whether it stops and why, and what it has come to so far.
 
-use blueprint::{Address, Name, Value};
+use blueprint::{Address, Name, TypeId, Value};
 use diag::Diagnostics;
 
 /// Whether an operation goes on.
@@ -34,5 +34,5 @@ pub(crate) struct Results {
     /// Things whose condition came out false.
     pub(crate) absent: std::collections::HashSet<Address, foldhash::fast::FixedState>,
     /// Things that could not be deleted and were forgotten: address, type and the provider's id.
-    pub(crate) left_behind: Vec<(Address, Name, Name)>,
+    pub(crate) left_behind: Vec<(Address, TypeId, Name)>,
 }

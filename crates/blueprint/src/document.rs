@@ -1,11 +1,10 @@
 //! The dialect-free meaning of a document.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use diag::{Span, Spanned};
 
-use crate::{Address, Batches, Breakpoints, Expr, IndexMap, Name, Type, Value};
+use crate::{Address, Batches, Breakpoints, Expr, IndexMap, Name, Packages, Type, TypeId, Value};
 
 /// Where something was written, and in which dialect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +60,21 @@ pub struct Blueprint {
     pub batches: Option<Box<Batches>>,
 }
 
+impl Blueprint {
+    /// Resolves the types of all elements: of a blueprint that was read from its wire form only the names are known.
+    pub fn resolve_types(&mut self, packages: &Packages) {
+        if packages.is_empty() {
+            return;
+        }
+        let resources = self.resources.values_mut().map(|resource| &mut resource.type_name);
+        let sources = self.data_sources.values_mut().map(|source| &mut source.type_name);
+        let inputs = self.inputs.values_mut().filter_map(|input| input.custom_type.as_mut());
+        for written in resources.chain(sources).chain(inputs) {
+            written.item = packages.resolve(written.item.name().clone());
+        }
+    }
+}
+
 /// Mistakes that count only if a condition holds.
 #[derive(Clone, Debug)]
 pub struct Guarded {
@@ -92,7 +106,7 @@ pub struct Input {
     #[serde(rename = "type")]
     pub ty: Type,
     /// The name of a custom type of some provider; its values are then given by label (decision 4.2).
-    pub custom_type: Option<Spanned<Name>>,
+    pub custom_type: Option<Spanned<TypeId>>,
     /// Taken where nothing is given.
     pub default: Option<Spanned<Value>>,
     /// The only values allowed, if any are written.
@@ -149,7 +163,7 @@ pub struct DataSource {
     pub span: Span,
     /// Its type; empty where none could be read, which was reported.
     #[serde(rename = "type")]
-    pub type_name: Spanned<Name>,
+    pub type_name: Spanned<TypeId>,
     /// All must hold.
     pub filters: Vec<Filter>,
     /// What is exported, by name.
@@ -199,10 +213,10 @@ pub struct Resource {
     pub span: Span,
     /// Its type; empty where none could be read, which was reported.
     #[serde(rename = "type")]
-    pub type_name: Spanned<Name>,
+    pub type_name: Spanned<TypeId>,
     /// The name of the type as it is written, where something makes another one of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stands_for: Option<Box<Spanned<Name>>>,
+    pub stands_for: Option<Box<Spanned<TypeId>>>,
     /// Its fields: a map expression, or one in error where there was no map, which was reported.
     pub spec: Expr,
     /// Where the key `spec` stands; the name's place if it is missing.
@@ -241,7 +255,7 @@ pub struct Resource {
 
 impl Resource {
     /// A resource of which nothing but its type and its fields is said.
-    pub fn new(span: Span, type_name: Spanned<Name>, spec_key: Span, spec: Expr) -> Resource {
+    pub fn new(span: Span, type_name: Spanned<TypeId>, spec_key: Span, spec: Expr) -> Resource {
         Resource {
             span,
             type_name,
@@ -448,12 +462,4 @@ pub struct Export {
     pub by_entry: bool,
     /// For people.
     pub description: Option<Expr>,
-}
-
-/// Something outside the text that a dialect needs before it can lower it, as plain data: the engine puts it to the
-/// world and calls the dialect again with the answer.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Wanted {
-    /// The text of a file, relative to the document.
-    File(Arc<str>),
 }

@@ -13,7 +13,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::map::IndexMap;
-use crate::{Name, Value};
+use crate::{Name, Names, Value, wire};
 
 /// What carries out the calls for the types of a package.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -91,9 +91,21 @@ impl TypeId {
         TypeId { package_end: package_end as u32, token_start: token_start as u32, package: None, name }
     }
 
+    /// The same type as one of this package, whose name stands in it.
+    pub fn of_package(self, package: Arc<Package>) -> TypeId {
+        debug_assert_eq!(self.package_name(), &*package.name);
+        let hosted = package.family != PackageFamily::BuiltIn;
+        TypeId { package: hosted.then_some(package), ..self }
+    }
+
     /// The type as it is written, stored and printed: the package's name and the token.
     pub fn name(&self) -> &Name {
         &self.name
+    }
+
+    /// Replaces the name by the one that `names` holds for the same text.
+    pub fn share(&mut self, names: &mut Names) {
+        self.name = names.share(&self.name);
     }
 
     /// The name of the package.
@@ -206,6 +218,12 @@ impl From<Name> for TypeId {
     }
 }
 
+impl From<&Name> for TypeId {
+    fn from(name: &Name) -> TypeId {
+        TypeId::parse(name.clone())
+    }
+}
+
 impl From<TypeId> for Name {
     fn from(id: TypeId) -> Name {
         id.name
@@ -220,7 +238,7 @@ impl serde::Serialize for TypeId {
 
 impl<'de> serde::Deserialize<'de> for TypeId {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<TypeId, D::Error> {
-        Name::deserialize(deserializer).map(TypeId::parse)
+        wire::name(deserializer).map(TypeId::parse)
     }
 }
 
@@ -234,6 +252,11 @@ impl Packages {
     /// No hosted packages.
     pub fn new() -> Packages {
         Packages::default()
+    }
+
+    /// Whether there is no hosted package.
+    pub fn is_empty(&self) -> bool {
+        self.hosted.is_empty()
     }
 
     /// Adds a package. One of the built-in family is not kept, and of two with one name the first one stays.

@@ -1,26 +1,22 @@
 //! The command line as typed. The doc comments here are the help text.
 //!
-//! Not here: what it means (`setup`, `commands`).
+//! Not here: what it means (`commands`).
+
+mod inputs;
+mod path;
+mod values;
 
 use std::path::PathBuf;
 
 use blueprint::Address;
-use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use engine::{Adoption, Options};
+use engine::Options;
 use state::InstanceName;
 
-use crate::inputs::Written;
-use crate::registry::Offer;
+pub(crate) use self::inputs::Inputs;
+use self::path::path;
+pub(crate) use self::values::{Adopted, DriftPolicy, OnFailure};
 use crate::terminal::ColorChoice;
-
-/// Reads a path. One that begins with `~`, which the shell has left as it is, is refused.
-pub(crate) fn path() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|path| match path.to_str().and_then(blueprint::home_mistake) {
-        Some(mistake) => Err(format!("{mistake}; `$HOME/..` is filled in by the shell")),
-        None => Ok(path),
-    })
-}
 
 /// Deploy infrastructure from documents.
 ///
@@ -76,9 +72,6 @@ pub(crate) struct Global {
     /// Add a catalogue of types, for commands that change nothing and for `--simulate`; repeatable
     #[arg(long, value_name = "FILE", global = true, value_parser = path())]
     pub(crate) catalog: Vec<PathBuf>,
-    /// What the two flags above, or the configuration in their place, put at hand.
-    #[arg(skip)]
-    pub(crate) offer: Offer,
 }
 
 /// The commands.
@@ -197,6 +190,32 @@ impl Command {
     }
 }
 
+impl Command {
+    /// Whether it takes catalogues that have no provider: it changes nothing.
+    pub(crate) fn takes_catalogs(&self) -> bool {
+        matches!(
+            self,
+            Command::Validate(_)
+                | Command::Stage(_)
+                | Command::Graph(_)
+                | Command::Types(_)
+                | Command::Functions(_)
+                | Command::Eval(_)
+                | Command::Console(_)
+                | Command::Schema(_)
+        )
+    }
+
+    /// Whether all diagnostics are shown whole on a terminal too.
+    pub(crate) fn shows_all(&self) -> bool {
+        match self {
+            Command::Validate(arguments) => arguments.all,
+            Command::Stage(arguments) => arguments.all,
+            _ => false,
+        }
+    }
+}
+
 /// Which instance is meant.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Which {
@@ -253,15 +272,6 @@ pub(crate) struct Drifted {
     pub(crate) drift: Option<DriftPolicy>,
 }
 
-/// Values for the document's inputs.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Inputs {
-    /// In the order in which they were written.
-    pub(crate) written: Vec<Written>,
-    /// Environment files, in order.
-    pub(crate) environments: Vec<PathBuf>,
-}
-
 /// How a plan is made.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Planning {
@@ -307,43 +317,6 @@ impl Planning {
             || self.drifted.drift.is_some()
             || !(self.target.is_empty() && self.replace.is_empty() && self.renew.is_empty())
     }
-}
-
-/// What becomes of what somebody else has changed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DriftPolicy {
-    /// Set it back
-    #[default]
-    Revert,
-    /// Take it into the state where the document does not set the field; fail elsewhere
-    Accept,
-    /// Leave it as it is
-    Ignore,
-    /// Refuse to plan
-    Refuse,
-}
-
-impl DriftPolicy {
-    pub(crate) fn policy(self) -> engine::DriftPolicy {
-        match self {
-            DriftPolicy::Revert => engine::DriftPolicy::Revert,
-            DriftPolicy::Accept => engine::DriftPolicy::Accept,
-            DriftPolicy::Ignore => engine::DriftPolicy::Ignore,
-            DriftPolicy::Refuse => engine::DriftPolicy::Refuse,
-        }
-    }
-}
-
-/// What to do when a step fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum OnFailure {
-    /// Start nothing new; wait for what runs
-    Stop,
-    /// Skip only what depends on it
-    KeepGoing,
-    /// Stop, then roll back to the last successful generation
-    Rollback,
 }
 
 /// How a plan is carried out.
@@ -510,23 +483,6 @@ pub(crate) struct Reconcile {
     pub(crate) drifted: Drifted,
     #[command(flatten)]
     pub(crate) running: Running,
-}
-
-/// `ADDRESS` or `ADDRESS=ID`.
-#[derive(Clone, Debug)]
-pub(crate) struct Adopted(pub(crate) Adoption);
-
-impl std::str::FromStr for Adopted {
-    type Err = blueprint::AddressError;
-
-    fn from_str(text: &str) -> Result<Adopted, blueprint::AddressError> {
-        // An id may hold any character, an address has `=` in a key alone.
-        let cut = text.match_indices('=').map(|(at, _)| at).find_map(|at| Some((text[..at].parse().ok()?, at)));
-        Ok(Adopted(match cut {
-            Some((address, at)) => Adoption { address, id: Some(text[at + 1..].into()) },
-            None => Adoption { address: text.parse()?, id: None },
-        }))
-    }
 }
 
 /// Show how resources differ from the state

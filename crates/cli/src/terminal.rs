@@ -8,17 +8,14 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, IsTerminal as _, Write as _};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use anstyle::{AnsiColor, Style};
-use engine::shell::Waits;
 
 use crate::exit::CommandError;
 
 /// When to use colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ColorChoice {
     /// On a terminal.
     #[default]
@@ -27,6 +24,16 @@ pub(crate) enum ColorChoice {
     Always,
     /// Nowhere.
     Never,
+}
+
+impl From<engine::config::ColorChoice> for ColorChoice {
+    fn from(color: engine::config::ColorChoice) -> ColorChoice {
+        match color {
+            engine::config::ColorChoice::Auto => ColorChoice::Auto,
+            engine::config::ColorChoice::Always => ColorChoice::Always,
+            engine::config::ColorChoice::Never => ColorChoice::Never,
+        }
+    }
 }
 
 /// Gives text a colour, or leaves it as it is.
@@ -98,23 +105,6 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
         clean.push_str(&diag::visible(rest));
     }
     Cow::Owned(clean)
-}
-
-/// Of so many pauses a person is told.
-const MANY: usize = 5;
-
-/// Says that a provider is asked again while a plan is made, the first few times.
-pub(crate) fn says_waits() -> Waits {
-    let said = AtomicUsize::new(0);
-    Arc::new(move |what, pause, why| {
-        let text = match said.fetch_add(1, Ordering::Relaxed) {
-            told if told < MANY => format!("{what}: asked again in {}, {why}\n", blueprint::format_duration(pause)),
-            MANY => "(and more that is asked again)\n".to_owned(),
-            _ => return,
-        };
-        // Nobody is there to be told that nobody can be told.
-        let _ = io::stderr().write_all(shown(&text).as_bytes());
-    })
 }
 
 /// What is said, and how much of it.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use blueprint::wire::Document;
-use blueprint::{Address, IndexMap, Name, Value};
+use blueprint::{Address, IndexMap, Name, TypeId, Value};
 use provider::{
     BoxFuture, Catalogs, Checked, Fetched, Planned, Preflight, ProviderError, ReadOutcome, RetryPolicy, TokenBucket,
     TransformError,
@@ -45,7 +45,7 @@ impl<'w> Patient<'w> {
     /// A world whose providers have these catalogues.
     pub fn new(world: &'w dyn World, catalogs: &Catalogs) -> Patient<'w> {
         let mut limits: IndexMap<Name, Arc<ProviderLimits>> = IndexMap::default();
-        for catalog in catalogs.iter() {
+        for catalog in catalogs.opened() {
             let of_provider = Arc::new(ProviderLimits {
                 retries: catalog.retries,
                 concurrency: Semaphore::new(at_once(catalog.max_parallel)),
@@ -62,12 +62,12 @@ impl<'w> Patient<'w> {
     /// the caller limits the number of concurrent questions itself.
     async fn ask<'a, T>(
         &'a self,
-        type_name: &'a str,
+        namespace: &'a str,
         together: bool,
         what: &'a (dyn fmt::Display + Sync),
         ask: impl Fn() -> BoxFuture<'a, Result<T, ProviderError>>,
     ) -> Result<T, ProviderError> {
-        let Some(limits) = self.limits.get(Catalogs::namespace_of(type_name)) else { return ask().await };
+        let Some(limits) = self.limits.get(namespace) else { return ask().await };
         let mut retries = 0;
         loop {
             let answer = {
@@ -156,26 +156,30 @@ impl World for Patient<'_> {
     fn check<'a>(
         &'a self,
         address: &'a Address,
-        type_name: &'a str,
+        type_name: &'a TypeId,
         spec: &'a Value,
         folder: &'a str,
     ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
-        Box::pin(self.ask(type_name, false, address, move || self.world.check(address, type_name, spec, folder)))
+        Box::pin(
+            self.ask(type_name.package_name(), false, address, move || {
+                self.world.check(address, type_name, spec, folder)
+            }),
+        )
     }
 
     fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         let (type_name, address) = (question.type_name, question.address);
-        Box::pin(self.ask(type_name, true, address, move || self.world.read(question.clone())))
+        Box::pin(self.ask(type_name.package_name(), true, address, move || self.world.read(question.clone())))
     }
 
     fn plan<'a>(&'a self, question: PlanQuestion<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         let (type_name, address) = (question.type_name, question.address);
-        Box::pin(self.ask(type_name, false, address, move || self.world.plan(question.clone())))
+        Box::pin(self.ask(type_name.package_name(), false, address, move || self.world.plan(question.clone())))
     }
 
     fn preflight<'a>(&'a self, question: PreflightQuestion<'a>) -> BoxFuture<'a, Result<Preflight, ProviderError>> {
         let (type_name, address) = (question.type_name, question.address);
-        Box::pin(self.ask(type_name, false, address, move || self.world.preflight(question.clone())))
+        Box::pin(self.ask(type_name.package_name(), false, address, move || self.world.preflight(question.clone())))
     }
 
     fn settings(&self, namespace: &str) -> Value {
@@ -184,13 +188,16 @@ impl World for Patient<'_> {
 
     fn fetch<'a>(
         &'a self,
-        type_name: &'a str,
+        type_name: &'a TypeId,
         filters: &'a [(Name, Name, Value)],
         annotations: &'a Value,
         folder: &'a str,
     ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         Box::pin(async move {
-            self.ask(type_name, false, &type_name, || self.world.fetch(type_name, filters, annotations, folder)).await
+            self.ask(type_name.package_name(), false, &type_name, || {
+                self.world.fetch(type_name, filters, annotations, folder)
+            })
+            .await
         })
     }
 
@@ -205,7 +212,7 @@ impl World for Patient<'_> {
         })
     }
 
-    fn manages(&self, type_name: &str) -> bool {
+    fn manages(&self, type_name: &TypeId) -> bool {
         self.world.manages(type_name)
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, DataSource, Field, IndexMap, Kind, Map, Name, Schema, Type, Unknown, Value};
+use blueprint::{Address, DataSource, Field, IndexMap, Kind, Map, Name, Schema, Type, TypeId, Unknown, Value};
 use diag::{Diagnostic, Diagnostics};
 use expr::{Ask, AskFailure, FunctionTable, Purity, Returns};
 use provider::{Catalogs, DataSourceType, Fetched, Planned, ProviderError, TypeRef};
@@ -45,7 +45,7 @@ pub struct Place {
     /// Its address.
     pub address: Address,
     /// Its type.
-    pub type_name: Name,
+    pub type_name: TypeId,
     /// Of a replacement, the inputs of the old thing.
     pub prior_inputs: Value,
     /// The spec wanted.
@@ -93,8 +93,8 @@ impl Question {
     /// The namespace of the provider that is asked, if one is.
     pub fn namespace(&self) -> Option<&str> {
         match self {
-            Question::Fetch(_, search) => Some(Catalogs::namespace_of(&search.ty.name)),
-            Question::Place(place) => Some(Catalogs::namespace_of(&place.type_name)),
+            Question::Fetch(_, search) => Some(search.ty.name.package_name()),
+            Question::Place(place) => Some(place.type_name.package_name()),
             Question::Ask { ask: Ask::Provider { namespace, .. }, .. } => Some(namespace),
             Question::Ask { .. } => None,
         }
@@ -525,7 +525,7 @@ fn nobody_reads(evaluation: &Evaluation, index: u32, search: &Search) -> Option<
 }
 
 fn no_provider(name: &Name, source: &DataSource, search: &Search) -> Diagnostic {
-    let namespace = provider::Catalogs::namespace_of(&search.ty.name);
+    let namespace = search.ty.name.package_name();
     codes::NO_PROVIDER
         .new(format!("there is no provider for `{namespace}` here yet"))
         .label(source.span, format!("`{name}` cannot be read without one"))

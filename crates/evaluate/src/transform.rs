@@ -59,6 +59,7 @@ pub async fn transform(
     name_sources(&mut blueprint, &written);
     let digest = Document::of(blueprint.clone()).to_json().ok().map(|text| crate::answers::digest(text.as_bytes()));
     let mut mistakes = Diagnostics::new();
+    blueprint.resolve_types(catalogs.packages());
     let context = CheckContext::new(catalogs, functions, checked.rules);
     let mut transformed = check::check_transformed(Arc::new(blueprint), children, &context, &mut mistakes);
     forget_what_was_said(&mut mistakes, &original, &context);
@@ -76,24 +77,24 @@ pub async fn transform_documents(
     world: &dyn World,
     found: &mut Diagnostics,
 ) -> Option<Arc<Documents>> {
-    let mut made: HashMap<*const Checked, Arc<Checked>, foldhash::fast::FixedState> = HashMap::default();
+    let mut made: HashMap<usize, Arc<Checked>, foldhash::fast::FixedState> = HashMap::default();
     for (number, unit) in (0..).zip(documents.units()) {
         let checked = &unit.checked;
-        if checked.blueprint.transforms.is_empty() || made.contains_key(&Arc::as_ptr(checked)) {
+        if checked.blueprint.transforms.is_empty() || made.contains_key(&Arc::as_ptr(checked).addr()) {
             continue;
         }
         let children = documents.children_of(number);
         let transformed = transform(checked.clone(), &children, catalogs, functions, world, found).await?;
-        made.insert(Arc::as_ptr(checked), transformed);
+        made.insert(Arc::as_ptr(checked).addr(), transformed);
     }
     if made.is_empty() {
         return Some(documents);
     }
-    Some(Arc::new(documents.with_meanings(|checked| made.get(&Arc::as_ptr(checked)).cloned(), found)))
+    Some(Arc::new(documents.with_meanings(|checked| made.get(&Arc::as_ptr(checked).addr()).cloned(), found)))
 }
 
 fn written(checked: &Checked, catalogs: &Catalogs) -> Written {
-    let abstract_types = |name: &Name| {
+    let abstract_types = |name: &str| {
         catalogs
             .iter()
             .flat_map(|catalog| catalog.transforms.values())

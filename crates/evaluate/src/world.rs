@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::wire::Document;
-use blueprint::{Address, Name, Value};
+use blueprint::{Address, Name, TypeId, Value};
 use provider::{
     BoxFuture, Checked, Fetched, Operation, Planned, Preflight, ProviderError, ReadOutcome, TransformError,
 };
@@ -28,7 +28,7 @@ pub struct ReadQuestion<'a> {
     /// Its address.
     pub address: &'a Address,
     /// Its type.
-    pub type_name: &'a str,
+    pub type_name: &'a TypeId,
     /// The provider's id, if known.
     pub id: Option<&'a str>,
     /// The inputs as last sent.
@@ -49,7 +49,7 @@ pub struct PlanQuestion<'a> {
     /// Its address.
     pub address: &'a Address,
     /// Its type.
-    pub type_name: &'a str,
+    pub type_name: &'a TypeId,
     /// The inputs as last sent; null for a create, of a replacement those of the old thing.
     pub prior_inputs: &'a Value,
     /// The fields as last answered or seen; null for a create or replacement.
@@ -66,7 +66,7 @@ pub struct PreflightQuestion<'a> {
     /// Its address.
     pub address: &'a Address,
     /// Its type.
-    pub type_name: &'a str,
+    pub type_name: &'a TypeId,
     /// Create, update or delete.
     pub operation: Operation,
     /// The provider's id, if there is one.
@@ -142,7 +142,7 @@ pub trait World: Send + Sync {
     fn check<'a>(
         &'a self,
         address: &'a Address,
-        type_name: &'a str,
+        type_name: &'a TypeId,
         spec: &'a Value,
         folder: &'a str,
     ) -> BoxFuture<'a, Result<Checked, ProviderError>>;
@@ -168,7 +168,7 @@ pub trait World: Send + Sync {
     /// Candidates of a data source, which stands in a document of this folder (as in [`ReadQuestion::folder`]).
     fn fetch<'a>(
         &'a self,
-        type_name: &'a str,
+        type_name: &'a TypeId,
         filters: &'a [(Name, Name, Value)],
         annotations: &'a Value,
         folder: &'a str,
@@ -183,7 +183,7 @@ pub trait World: Send + Sync {
     ) -> BoxFuture<'a, Result<Value, ProviderError>>;
 
     /// Whether anybody here answers for things of this type.
-    fn manages(&self, type_name: &str) -> bool {
+    fn manages(&self, type_name: &TypeId) -> bool {
         let _ = type_name;
         true
     }

@@ -5,20 +5,21 @@
 //!
 //! Not here: two resources that name one address (`check`).
 
-use blueprint::Name;
+use blueprint::{Name, TypeId};
 use diag::{Diagnostic, Diagnostics, Span};
+use evaluate::answers::Answers;
 use provider::ResourceType;
 use state::{Managed, Store, StoreError};
 
-use super::draft::{AddressSet, Decision, Draft};
 use crate::codes;
-use crate::plan::Action;
-use evaluate::answers::Answers;
+use crate::decision::Decision;
+use crate::draft::Draft;
+use crate::model::{Action, AddressSet};
 
 type Map<K, V> = std::collections::HashMap<K, V, foldhash::fast::FixedState>;
 
 /// A type and an id.
-type Claim = (Name, Name);
+type Claim = (TypeId, Name);
 
 /// Whether ids of a type stand for things in the world, each known beforehand, and not for values in the state.
 fn names_its_things(ty: &ResourceType) -> bool {

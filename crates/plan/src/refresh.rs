@@ -3,19 +3,20 @@
 use std::sync::Arc;
 use std::task::Poll;
 
-use blueprint::{Address, Field, IndexMap, Name, Value};
+use blueprint::{Address, Field, IndexMap, Name, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
+use evaluate::answers::{Answers, FrozenSeen};
+use evaluate::patience::{at_once, code_of};
+use evaluate::world::{ReadQuestion, World};
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use provider::{Catalogs, ProviderError, ReadOutcome, TypeRef};
 use state::{Intent, Open, Record, RecordOrigin, Snapshot, Status, StatusOp, StatusWord};
+use understand::compare::{mark_fields, mark_like, same};
 
 use crate::codes;
 use crate::options::{Adoption, Options};
-use evaluate::answers::{Answers, FrozenSeen};
-use evaluate::patience::{at_once, code_of};
-use evaluate::world::{ReadQuestion, World};
-use understand::compare::{mark_fields, mark_like, same};
+use crate::settled::Settled;
 
 /// A set with a fixed hash, so that nothing depends on a random seed.
 type HashSet<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
@@ -54,13 +55,13 @@ pub(crate) async fn refresh(
     answers: &mut Answers,
 ) -> Vec<Unread> {
     // Of each type: whether things of it can be read, and how many there are.
-    let mut types: IndexMap<&str, (bool, usize)> = IndexMap::default();
+    let mut types: IndexMap<&TypeId, (bool, usize)> = IndexMap::default();
     for record in snapshot.records.values() {
         types.entry(&record.type_name).or_insert_with(|| (reads(catalogs, record), 0)).1 += 1;
     }
     let recorded = snapshot.records.iter().filter(|(address, record)| {
         let asked_otherwise = attempt_of(record).is_some() || snapshot.open.contains_key(*address);
-        let reads = || types.get(record.type_name.as_ref()).is_some_and(|(reads, _)| *reads);
+        let reads = || types.get(&record.type_name).is_some_and(|(reads, _)| *reads);
         !only_cut_off && !record.id.is_empty() && !asked_otherwise && reads()
     });
     let questions = recorded.map(|(address, record)| asked(address, record));
@@ -108,11 +109,11 @@ pub(crate) async fn refresh(
     // Each provider is asked beside the others, so that none waits for a slow one.
     let mut of_namespace: IndexMap<&str, usize> = IndexMap::default();
     for (name, (_, count)) in &types {
-        *of_namespace.entry(Catalogs::namespace_of(name)).or_default() += count;
+        *of_namespace.entry(name.package_name()).or_default() += count;
     }
     let mut lanes: IndexMap<&str, Vec<(usize, ReadQuestion<'_>)>> = IndexMap::default();
     for (number, question) in questions.chain(cut_off).chain(unsure).enumerate() {
-        let namespace = Catalogs::namespace_of(question.type_name);
+        let namespace = question.type_name.package_name();
         let room = || Vec::with_capacity(of_namespace.get(namespace).copied().unwrap_or_default());
         lanes.entry(namespace).or_insert_with(room).push((number, question));
     }
@@ -305,15 +306,6 @@ fn frozen(seen: ReadOutcome, record: Option<&Arc<Record>>, keep: bool) -> Option
             Some(FrozenSeen::There { id, fields, private, expired: expired.map(Into::into) })
         }
     }
-}
-
-/// A record that is put right before anything is planned.
-#[derive(Clone, Debug)]
-pub struct Settled {
-    /// Of what.
-    pub address: Address,
-    /// What is known of it now; none where nothing is left.
-    pub record: Option<Arc<Record>>,
 }
 
 /// Addresses at which what was seen is no word about the thing that the record tells of, but about another one: one that
@@ -564,7 +556,7 @@ fn adopted(
 /// Marks what a call that was cut off has answered as unknown: it is neither empty nor what it was before.
 fn forget_lost(
     catalogs: &Catalogs,
-    type_name: &str,
+    type_name: &TypeId,
     inputs: &Value,
     fields: &mut blueprint::Map,
     which: impl Fn(&Field) -> bool,
@@ -654,7 +646,7 @@ fn take_over_unsure<'o>(
 }
 
 /// What would be seen of a thing that was created with these inputs under an id that a person names.
-fn made_as(id: &Name, type_name: &str, inputs: &Value, catalogs: &Catalogs) -> FrozenSeen {
+fn made_as(id: &Name, type_name: &TypeId, inputs: &Value, catalogs: &Catalogs) -> FrozenSeen {
     let mut fields = filled(inputs, &Value::Null).as_map().cloned().unwrap_or_default();
     if let TypeRef::Known(ty) = catalogs.resource_type(type_name)
         && let Some(field) = &ty.id_field

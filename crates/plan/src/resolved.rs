@@ -1,16 +1,16 @@
 //! What the elements of the root document come to: for those who show or compare more than steps.
 
-use blueprint::{Address, Expr, Head, Name, Value};
+use blueprint::{Address, Expr, Head, Name, TypeId, Value};
 use diag::Diagnostics;
 use dialects::{Part, SpecAt};
-use provider::TypeRef;
-
-use crate::plan::Staged;
 use evaluate::resolve::{Evaluation, Members, Site, Slot};
+use provider::TypeRef;
 use understand::check::conform::{conform_resource, conform_schema};
 use understand::documents::Kind;
 use understand::documents::whole::read_by;
 use understand::graph::{EdgeKind, Node};
+
+use crate::plan::Staged;
 
 /// What the root document comes to, as far as it is known.
 #[derive(Clone, Debug, Default)]
@@ -29,7 +29,7 @@ pub struct ResolvedElement {
     /// Its name.
     pub name: Name,
     /// Its type as written; the path of a child.
-    pub type_name: Name,
+    pub type_name: TypeId,
     /// Whether it is another document.
     pub is_child: bool,
     /// The id under which the thing exists elsewhere, where it is not managed here.
@@ -152,7 +152,7 @@ impl Staged {
         for (at, (name, child)) in blueprint.children.iter().enumerate() {
             let spec = child.expansion.as_ref().map(|expansion| {
                 let value = evaluation.present(Site::of(0, name), &expansion.spec, &mut Diagnostics::new()).ok();
-                let ty = self.catalogs.resource_type(&expansion.kind.item);
+                let ty = self.catalogs.resource_type(&TypeId::from(&expansion.kind.item));
                 let given = match (&value, ty) {
                     (Some(value), TypeRef::Known(ty)) => {
                         let (expr, holder) = (&expansion.spec, expansion.spec_key);
@@ -193,7 +193,7 @@ impl Staged {
             elements.push(ResolvedElement {
                 name: name.clone(),
                 type_name: match &child.stands_for {
-                    Some(written) => written.item.clone(),
+                    Some(written) => TypeId::from(&written.item),
                     None => child.path.as_literal().and_then(Value::as_text).unwrap_or_default().into(),
                 },
                 is_child: true,

@@ -1,9 +1,20 @@
 //! What a plan hands to `apply`: tasks, what they wait for, and the decisions behind them.
 
-use blueprint::{Address, Name, ReplaceOrder, Value};
+use blueprint::{Address, Name, ReplaceOrder, TypeId, Value};
 
-use crate::links::Linked;
-use crate::plan::Action;
+use crate::linked::Linked;
+use crate::model::Action;
+
+impl Decided {
+    /// The old thing of that number: 0 is the thing itself, others are old halves left over, the newest first.
+    pub fn old_thing(&self, old: u32) -> Option<&state::Record> {
+        let prior = self.prior.as_deref()?;
+        match old {
+            0 => Some(prior),
+            more => prior.old_halves().nth(more as usize - 1),
+        }
+    }
+}
 
 /// What one task does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +100,7 @@ pub struct Decided {
     /// What of a link it is about, if it is.
     pub linked: Option<std::sync::Arc<Linked>>,
     /// Its type.
-    pub type_name: Name,
+    pub type_name: TypeId,
     /// The definition of its type; none where no catalogue has it.
     pub ty: Option<std::sync::Arc<provider::ResourceType>>,
     /// What is done.

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{IndexMap, Name};
+use blueprint::{IndexMap, Name, TypeId};
 use expr::FunctionDef;
 
 use crate::type_source::plain_name;
@@ -54,6 +54,16 @@ pub struct Catalog {
 }
 
 impl Catalog {
+    /// A type of the catalogue, with its package if the catalogue describes hosted packages.
+    pub fn type_id(&self, name: &Name) -> TypeId {
+        let id = TypeId::from(name);
+        let namespace = self.namespaces.iter().find(|namespace| namespace.as_ref() == id.package_name());
+        match (&self.hosted, namespace) {
+            (Some(hosted), Some(namespace)) => id.of_package(Arc::new(hosted.package(namespace))),
+            _ => id,
+        }
+    }
+
     /// The resource type of that name.
     pub fn resource_type(&self, name: &str) -> Option<Arc<ResourceType>> {
         self.loaded(&self.resource_types, name).or_else(|| self.source.as_ref()?.resource_type(name))
@@ -186,13 +196,13 @@ mod tests {
     #[test]
     fn a_loaded_type_takes_precedence_over_the_source() {
         let (catalogs, read) = shop();
-        let TypeRef::Known(till) = catalogs.resource_type("shop/Till") else { panic!("it is there") };
+        let TypeRef::Known(till) = catalogs.resource_type(&"shop/Till".into()) else { panic!("it is there") };
         assert_eq!((till.name.as_ref(), till.docs.as_ref()), ("shop/till", "own"));
         assert_eq!(read.load(Ordering::SeqCst), 0);
-        let TypeRef::Known(door) = catalogs.resource_type("Shop/frontDoor") else { panic!("it is there") };
+        let TypeRef::Known(door) = catalogs.resource_type(&"Shop/frontDoor".into()) else { panic!("it is there") };
         assert_eq!(door.name.as_ref(), "shop/front-door");
         assert_eq!(read.load(Ordering::SeqCst), 1);
-        assert!(matches!(catalogs.resource_type("shop/window"), TypeRef::UnknownType));
-        assert!(matches!(catalogs.resource_type("shops/till"), TypeRef::UnknownNamespace));
+        assert!(matches!(catalogs.resource_type(&"shop/window".into()), TypeRef::UnknownType));
+        assert!(matches!(catalogs.resource_type(&"shops/till".into()), TypeRef::UnknownNamespace));
     }
 }

@@ -19,12 +19,12 @@ mod transforms;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use blueprint::{Address, Kind, Map, Name, Schema, Value};
+use blueprint::{Address, Kind, Map, Name, Schema, TypeId, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Applied, ApplyRequest, Call, Catalog, Catalogs, CheckRequest, Checked, Direction, ErrorKind, Fit, Operation,
-    PlanRequest, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness, ResourceType,
+    Applied, ApplyRequest, Call, Catalog, CheckRequest, Checked, Direction, ErrorKind, Fit, Operation, PlanRequest,
+    Provider, ProviderError, ReadOutcome, ReadRequest, Readiness, ResourceType,
 };
 
 pub use transforms::transforms;
@@ -122,7 +122,7 @@ pub async fn provider(make: impl Fn() -> Arc<dyn Provider>, setup: &Setup, cases
     }
     facts(&catalog, setup, &mut failures);
     for name in catalog.few_resource_types().map(|found| found.name.clone()) {
-        if !cases.iter().any(|case| case.type_name == name) {
+        if !cases.iter().any(|case| name == case.type_name) {
             failures.push(format!("{name}: there is no case"));
         }
     }
@@ -150,8 +150,8 @@ pub async fn provider(make: impl Fn() -> Arc<dyn Provider>, setup: &Setup, cases
 
 /// Checks the catalogue alone.
 fn facts(catalog: &Catalog, setup: &Setup, failures: &mut Vec<String>) {
-    let mut kind = |name: &Name, docs: Option<&Name>, example: Option<&Name>| {
-        if !catalog.namespaces.iter().any(|own| own.as_ref() == Catalogs::namespace_of(name)) {
+    let mut kind = |name: &TypeId, docs: Option<&Name>, example: Option<&Name>| {
+        if !catalog.namespaces.iter().any(|own| own.as_ref() == name.package_name()) {
             failures.push(format!("{name}: lies outside the namespaces of the catalogue"));
         }
         if setup.documented && docs.is_some_and(|docs| docs.is_empty()) {
@@ -168,7 +168,7 @@ fn facts(catalog: &Catalog, setup: &Setup, failures: &mut Vec<String>) {
         kind(&found.name, Some(&found.docs), Some(&found.example));
     }
     for name in catalog.variable_types.keys() {
-        kind(name, None, None);
+        kind(&name.into(), None, None);
     }
     if setup.documented && catalog.docs.is_empty() {
         failures.push("the catalogue has no docs".into());

@@ -1,6 +1,6 @@
 //! Kinds of links between two types, as data (decision 3.2).
 
-use blueprint::{Expr, IndexMap, Name};
+use blueprint::{Expr, IndexMap, Name, TypeId};
 
 use crate::Annotation;
 
@@ -62,7 +62,7 @@ pub struct LinkUse {
 #[derive(Clone, Debug)]
 pub struct LinkPart {
     /// Its type.
-    pub type_name: Name,
+    pub type_name: TypeId,
     /// Its spec.
     pub spec: Expr,
     /// The condition under which it exists. `None` if it always does.

@@ -5,14 +5,14 @@
 use std::sync::Arc;
 
 use blueprint::{
-    Field, IndexMap, Kind, Name, Package, PackageFamily, ReplaceOrder, Schema, SupportStatus, Type, Value,
+    Field, IndexMap, Kind, Name, Package, PackageFamily, ReplaceOrder, Schema, SupportStatus, Type, TypeId, Value,
 };
 
 /// A type of resource.
 #[derive(Clone, Debug)]
 pub struct ResourceType {
     /// Its name, for example `local/file`.
-    pub name: Name,
+    pub name: TypeId,
     /// One sentence for people.
     pub docs: Name,
     /// A complete YAML document that uses it. Tests run it.
@@ -177,7 +177,7 @@ pub struct Annotation {
 #[derive(Clone, Debug)]
 pub struct DataSourceType {
     /// Its name.
-    pub name: Name,
+    pub name: TypeId,
     /// One sentence for people.
     pub docs: Name,
     /// A complete YAML document that uses it. Tests run it.
@@ -224,7 +224,7 @@ pub enum FilterType {
 #[derive(Clone, Debug)]
 pub struct CustomType {
     /// Its name.
-    pub name: Name,
+    pub name: TypeId,
     /// One sentence for people.
     pub docs: Name,
     /// The type of all values.

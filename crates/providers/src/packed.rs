@@ -6,9 +6,9 @@
 use std::io::Read as _;
 use std::sync::{Arc, OnceLock};
 
-use blueprint::{IndexMap, Name};
+use blueprint::{IndexMap, Name, TypeId};
 use flate2::read::DeflateDecoder;
-use provider::{Attributes, Catalogs, ResourceType, TypeSource, read_catalog};
+use provider::{Attributes, ResourceType, TypeSource, read_catalog};
 
 /// The types of a compact catalogue, each parsed on first use and cached.
 #[derive(Debug)]
@@ -96,7 +96,8 @@ impl PackedTypes {
             Some(text)
         });
         let own = text.as_ref()?.get(entry.start..entry.start.checked_add(entry.length)?)?;
-        let namespace = Catalogs::namespace_of(name);
+        let id = TypeId::parse(name);
+        let namespace = id.package_name();
         let whole = format!(r#"{{"format":1,"namespace":"{namespace}","resourceTypes":{{"{name}":{own}}}}}"#);
         let mut ty = read_catalog(&whole).ok()?.resource_types.get(name).cloned()?;
         if self.answering.contains(&name)

@@ -12,7 +12,7 @@ fn catalogs() -> Catalogs {
 }
 
 fn find(name: &str) -> Option<Arc<ResourceType>> {
-    match catalogs().resource_type(name) {
+    match catalogs().resource_type(&name.into()) {
         TypeRef::Known(found) => Some(found),
         _ => None,
     }
@@ -152,16 +152,18 @@ fn every_alias_of_a_service_names_a_type() {
 
 #[test]
 fn listable_types_are_data_sources() {
-    let TypeRef::Known(vpc) = catalogs().data_source_type("aws/vpc") else { panic!("it is there") };
+    let TypeRef::Known(vpc) = catalogs().data_source_type(&"aws/vpc".into()) else { panic!("it is there") };
     assert_eq!(vpc.name.as_ref(), "aws/ec2/vpc");
     assert_eq!(vpc.filters["tags"].ty, FilterType::Map(Type::Text));
     assert_eq!(vpc.filters["cidrBlock"].ty, FilterType::Scalar(Type::Text));
     assert_eq!(vpc.filters["cidrBlockAssociations"].ty, FilterType::List(Type::Text));
     assert!(vpc.schema.fields.contains_key("vpcId"));
-    let TypeRef::Known(database) = catalogs().data_source_type("aws/rds/db-instance") else { panic!("it is there") };
+    let TypeRef::Known(database) = catalogs().data_source_type(&"aws/rds/db-instance".into()) else {
+        panic!("it is there")
+    };
     assert!(!database.filters.contains_key("masterUserPassword"));
     // Resources that are attached to a stack by name cannot be listed.
-    assert!(matches!(catalogs().data_source_type("aws/cloudformation/wait-condition"), TypeRef::UnknownType));
+    assert!(matches!(catalogs().data_source_type(&"aws/cloudformation/wait-condition".into()), TypeRef::UnknownType));
     let types = aws::types();
     let listed = types.data_source_type_names().count();
     assert!(listed > 1_000 && listed < types.resource_type_names().count(), "{listed}");
@@ -169,11 +171,11 @@ fn listable_types_are_data_sources() {
 
 #[test]
 fn regions_and_sizes_are_variable_types() {
-    let TypeRef::Known(region) = catalogs().variable_type("aws/region") else { panic!("it is there") };
+    let TypeRef::Known(region) = catalogs().variable_type(&"aws/region".into()) else { panic!("it is there") };
     assert!(region.options.iter().any(|option| option.label.as_ref() == "eu-west-1"));
     assert!(region.options.iter().all(|option| option.label.matches('-').count() >= 2));
     // The spelling of the specification.
-    let TypeRef::Known(size) = catalogs().variable_type("aws/ec2/instanceSize") else { panic!("it is there") };
+    let TypeRef::Known(size) = catalogs().variable_type(&"aws/ec2/instanceSize".into()) else { panic!("it is there") };
     assert_eq!(size.name.as_ref(), "aws/ec2/instance-size");
     let place = |label: &str| size.options.iter().position(|option| option.label.as_ref() == label);
     assert!(

@@ -48,7 +48,8 @@ fn every_type_can_be_read() {
     let facts = facts();
     assert_eq!(facts.len(), 201);
     for (name, json) in facts {
-        let namespace = Catalogs::namespace_of(&name);
+        let id = blueprint::TypeId::parse(name.clone());
+        let namespace = id.package_name();
         let text = format!(r#"{{"format":1,"namespace":"{namespace}","resourceTypes":{{"{name}":{json}}}}}"#);
         if let Err(error) = read_catalog(&text) {
             panic!("{name}: {error}");
@@ -63,7 +64,8 @@ fn each_namespace_has_an_owner_and_heat_has_its_own() {
     use provider::Provider as _;
     let catalog = openstack::catalog();
     assert_eq!(catalog.namespaces.iter().map(AsRef::as_ref).collect::<Vec<_>>(), openstack::NAMESPACES);
-    let mut used: Vec<&str> = catalog.resource_type_names().map(Catalogs::namespace_of).collect();
+    let ids: Vec<blueprint::TypeId> = catalog.resource_type_names().map(blueprint::TypeId::parse).collect();
+    let mut used: Vec<&str> = ids.iter().map(|id| id.package_name()).collect();
     used.sort_unstable();
     used.dedup();
     let mut named = openstack::NAMESPACES.to_vec();
@@ -74,11 +76,13 @@ fn each_namespace_has_an_owner_and_heat_has_its_own() {
     let (catalogs, twice) = Catalogs::new([catalog, heat]);
     assert!(twice.is_empty());
     for name in ["OS::Neutron::LBaaS::Pool", "AWS::EC2::Instance", "OS::Heat::ResourceGroup", "OS::Heat::Value"] {
-        assert!(matches!(catalogs.resource_type(name), TypeRef::Known(_)), "{name}");
+        assert!(matches!(catalogs.resource_type(&name.into()), TypeRef::Known(_)), "{name}");
     }
-    let TypeRef::Known(group) = catalogs.resource_type("OS::Heat::ResourceGroup") else { panic!("it is there") };
+    let TypeRef::Known(group) = catalogs.resource_type(&"OS::Heat::ResourceGroup".into()) else {
+        panic!("it is there")
+    };
     assert!(group.capabilities.described_only);
-    let TypeRef::Known(value) = catalogs.resource_type("OS::Heat::Value") else { panic!("it is there") };
+    let TypeRef::Known(value) = catalogs.resource_type(&"OS::Heat::Value".into()) else { panic!("it is there") };
     assert!(!value.capabilities.described_only);
 }
 

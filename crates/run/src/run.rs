@@ -74,7 +74,7 @@ pub async fn run(
     store: &dyn Store,
     lease: &Lease,
     interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
-    mut tell: impl FnMut(Event),
+    mut tell: impl FnMut(Event) + Send,
 ) -> Result<Outcome, Lost> {
     let mut course = Course::of(apply.plan().revision);
     let mut under_way: FuturesUnordered<BoxFuture<'_, Answer>> = FuturesUnordered::new();
@@ -248,7 +248,7 @@ async fn call(
     progress: mpsc::UnboundedSender<Event>,
 ) -> Result<Applied, ProviderError> {
     let address = request.address.clone();
-    let settings = shell.settings_of(&request.type_name);
+    let settings = shell.settings_of(request.type_name.package_name());
     let values = [&request.desired, &request.prior_inputs, &request.prior, &request.private, &settings];
     let secrets = Secrets::of(&shell.known, values);
     let told = {
@@ -258,7 +258,8 @@ async fn call(
             let _ = progress.send(Event::Progress { address: address.clone(), text: secrets.clean(text).into() });
         })
     };
-    let mut call = shell.call_of(&request.address, &request.type_name, request.token.clone(), told, &request.folder);
+    let mut call =
+        shell.call_of(&request.address, request.type_name.package_name(), request.token.clone(), told, &request.folder);
     call.cancel = cancel;
     call.deadline = request.limit;
     let provider = shell.provider_of(&request.type_name)?;
@@ -284,7 +285,13 @@ async fn ask(shell: &Shell, asking: Asking) -> Answer {
 
 async fn look(shell: &Shell, request: CallRequest) -> Result<Readiness, ProviderError> {
     let quiet = Arc::new(|_: &str| {});
-    let mut call = shell.call_of(&request.address, &request.type_name, request.token.clone(), quiet, &request.folder);
+    let mut call = shell.call_of(
+        &request.address,
+        request.type_name.package_name(),
+        request.token.clone(),
+        quiet,
+        &request.folder,
+    );
     call.deadline = request.limit;
     let provider = shell.provider_of(&request.type_name)?;
     let asked = ReadRequest {

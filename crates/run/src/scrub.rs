@@ -7,7 +7,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use blueprint::Value;
+use blueprint::{TypeId, Value};
 use provider::{
     Applied, Catalogs, Checked, Fetched, Preflight, ProviderError, ReadOutcome, RunScrub, Scrub, SourceContent, TypeRef,
 };
@@ -183,7 +183,7 @@ impl Secrets {
     pub(crate) fn answered(
         &self,
         answer: Result<Applied, ProviderError>,
-        type_name: &str,
+        type_name: &TypeId,
         catalogs: &Catalogs,
     ) -> Result<Applied, ProviderError> {
         let made = |fields: &Value| match catalogs.resource_type(type_name) {

@@ -8,10 +8,11 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use blueprint::wire::Document;
-use blueprint::{Address, IndexMap, Name, Value};
+use blueprint::{Address, IndexMap, Name, TypeId, Value};
 use provider::{
     BoxFuture, Call, Catalogs, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched, PlanRequest, Planned,
-    Preflight, PreflightRequest, Progress, Provider, ProviderError, ReadOutcome, ReadRequest, Recalled, TransformError,
+    Preflight, PreflightRequest, Progress, Provider, ProviderError, Providers, ReadOutcome, ReadRequest, Recalled,
+    TransformError,
 };
 use state::{Record, Snapshot, StatusOp};
 use tokio_util::sync::CancellationToken;
@@ -30,8 +31,24 @@ const ANSWERED_WITHIN: Duration = Duration::from_secs(30 * 60);
 /// Fetches a URL with the limits of [`World::http`]. Supplied by the face, so that the core needs no HTTP client.
 pub type HttpGet = Arc<dyn Fn(String) -> BoxFuture<'static, Result<Vec<u8>, String>> + Send + Sync>;
 
-/// Told that a provider is asked again: about what, after how long, and why.
-pub type Waits = Arc<dyn Fn(&str, Duration, &str) + Send + Sync>;
+/// What happens while a plan is made.
+#[derive(Clone, Debug)]
+pub enum PlanningEvent {
+    /// A resource is read.
+    Reading(Address),
+    /// A provider was asked, and is asked again after a pause.
+    AskedAgain {
+        /// About what.
+        what: String,
+        /// The pause.
+        pause: Duration,
+        /// Why: the provider's words.
+        why: String,
+    },
+}
+
+/// Receives what happens while a plan is made.
+pub type PlanningEvents = Arc<dyn Fn(PlanningEvent) + Send + Sync>;
 
 /// What time it is.
 #[derive(Clone, Debug)]
@@ -105,7 +122,7 @@ impl Chance {
 #[derive(Clone)]
 pub struct Shell {
     /// Provider by namespace.
-    pub providers: IndexMap<Name, Arc<dyn Provider>>,
+    pub providers: Providers,
     /// What they offer together.
     pub catalogs: Arc<Catalogs>,
     /// Settings by namespace.
@@ -124,8 +141,8 @@ pub struct Shell {
     pub sources: source::Sources,
     /// How URLs are fetched; none where that is not allowed.
     pub http: Option<HttpGet>,
-    /// Who wants to hear that a provider is asked again; nobody, if none is given.
-    pub waits: Option<Waits>,
+    /// Receives what happens while a plan is made.
+    pub planning: Option<PlanningEvents>,
     /// The secrets of the run.
     pub known: Known,
     /// Ended when nobody waits any more.
@@ -138,7 +155,7 @@ impl Shell {
     pub(crate) fn call_of(
         &self,
         address: &Address,
-        type_name: &str,
+        package: &str,
         token: Name,
         progress: Progress,
         folder: &str,
@@ -151,34 +168,39 @@ impl Shell {
             cancel: self.cancel.clone(),
             root: self.root.clone(),
             folder: if folder.is_empty() { self.root.clone() } else { self.root.join(folder) },
-            settings: self.settings_of(type_name),
+            settings: self.settings_of(package),
             now: self.clock.now(),
             progress,
         }
     }
 
-    /// The settings of a type's namespace.
-    pub(crate) fn settings_of(&self, type_name: &str) -> Value {
+    /// The settings of a package: a map, or null.
+    pub(crate) fn settings_of(&self, package: &str) -> Value {
         if self.settings.is_empty() {
             return Value::Null;
         }
-        self.settings.get(Catalogs::namespace_of(type_name)).cloned().unwrap_or_default()
+        self.settings.get(package).cloned().unwrap_or_default()
     }
 
-    pub(crate) fn provider_of(&self, type_name: &str) -> Result<&Arc<dyn Provider>, ProviderError> {
-        let namespace = Catalogs::namespace_of(type_name);
-        self.providers.get(namespace).ok_or_else(|| {
+    /// The provider of a type.
+    pub(crate) fn provider_of(&self, type_name: &TypeId) -> Result<&Arc<dyn Provider>, ProviderError> {
+        self.provider_for(type_name.package_name(), type_name)
+    }
+
+    /// The provider of a package, for a type or for the package itself.
+    fn provider_for(&self, package: &str, what: &str) -> Result<&Arc<dyn Provider>, ProviderError> {
+        self.providers.get(package).ok_or_else(|| {
             ProviderError::new(
                 ErrorKind::Document,
-                format!("there is no provider for `{namespace}`, so `{type_name}` cannot be managed"),
+                format!("there is no provider for `{package}`, so `{what}` cannot be managed"),
             )
         })
     }
 
     /// A call that answers a question; nobody hears of its progress.
-    fn quiet(&self, address: &Address, type_name: &str, folder: &str) -> Call {
+    fn quiet(&self, address: &Address, package: &str, folder: &str) -> Call {
         static NOBODY: LazyLock<Progress> = LazyLock::new(|| Arc::new(|_| {}));
-        let call = self.call_of(address, type_name, Name::default(), NOBODY.clone(), folder);
+        let call = self.call_of(address, package, Name::default(), NOBODY.clone(), folder);
         Call { deadline: Some(ANSWERED_WITHIN), ..call }
     }
 }
@@ -197,8 +219,8 @@ impl World for Shell {
     }
 
     fn waits(&self, what: &str, pause: Duration, why: &str) {
-        if let Some(waits) = &self.waits {
-            waits(what, pause, why);
+        if let Some(planning) = &self.planning {
+            planning(PlanningEvent::AskedAgain { what: what.to_owned(), pause, why: why.to_owned() });
         }
     }
 
@@ -211,22 +233,23 @@ impl World for Shell {
             let old = std::iter::successors(Some(record), |record| record.deposed.as_deref());
             old.chain(record.attempt.as_deref())
         }
-        let recorded = snapshot.records.values().flat_map(|record| halves(record)).map(|record| Recalled {
-            type_name: &record.type_name,
-            id: Some(record.id.as_ref()).filter(|id| !id.is_empty()),
-            inputs: &record.inputs,
-            private: &record.private,
-        });
-        let creates = snapshot.open.values().map(|open| &open.intent).filter(|intent| intent.op == StatusOp::Create);
-        let creates = creates.map(|intent| Recalled {
-            type_name: &intent.type_name,
-            id: None,
-            inputs: &intent.inputs,
-            private: &intent.private,
-        });
         let mut things: IndexMap<&str, Vec<Recalled<'_>>> = IndexMap::default();
-        for thing in recorded.chain(creates) {
-            things.entry(Catalogs::namespace_of(thing.type_name)).or_default().push(thing);
+        for record in snapshot.records.values().flat_map(|record| halves(record)) {
+            things.entry(record.type_name.package_name()).or_default().push(Recalled {
+                type_name: &record.type_name,
+                id: Some(record.id.as_ref()).filter(|id| !id.is_empty()),
+                inputs: &record.inputs,
+                private: &record.private,
+            });
+        }
+        let creates = snapshot.open.values().map(|open| &open.intent).filter(|intent| intent.op == StatusOp::Create);
+        for intent in creates {
+            things.entry(intent.type_name.package_name()).or_default().push(Recalled {
+                type_name: &intent.type_name,
+                id: None,
+                inputs: &intent.inputs,
+                private: &intent.private,
+            });
         }
         for (namespace, things) in things {
             if let Some(provider) = self.providers.get(namespace) {
@@ -243,8 +266,8 @@ impl World for Shell {
         self.working_directory.clone()
     }
 
-    fn manages(&self, type_name: &str) -> bool {
-        self.providers.contains_key(Catalogs::namespace_of(type_name))
+    fn manages(&self, type_name: &TypeId) -> bool {
+        self.providers.contains(type_name.package_name())
     }
 
     fn file<'a>(&'a self, folder: &'a str, path: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
@@ -299,12 +322,12 @@ impl World for Shell {
     fn check<'a>(
         &'a self,
         address: &'a Address,
-        type_name: &'a str,
+        type_name: &'a TypeId,
         spec: &'a Value,
         folder: &'a str,
     ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
         Box::pin(async move {
-            let call = self.quiet(address, type_name, folder);
+            let call = self.quiet(address, type_name.package_name(), folder);
             let secrets = Secrets::of(&self.known, [spec, &call.settings]);
             let checked = self.provider_of(type_name)?.check(&call, CheckRequest { type_name, spec }).await;
             checked.map(|checked| secrets.checked(checked)).map_err(|error| secrets.refused(error))
@@ -312,8 +335,11 @@ impl World for Shell {
     }
 
     fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
+        if let Some(planning) = &self.planning {
+            planning(PlanningEvent::Reading(question.address.clone()));
+        }
         Box::pin(async move {
-            let call = self.quiet(question.address, question.type_name, question.folder);
+            let call = self.quiet(question.address, question.type_name.package_name(), question.folder);
             let request = ReadRequest {
                 type_name: question.type_name,
                 id: question.id,
@@ -329,7 +355,7 @@ impl World for Shell {
 
     fn plan<'a>(&'a self, question: PlanQuestion<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         Box::pin(async move {
-            let call = self.quiet(question.address, question.type_name, question.folder);
+            let call = self.quiet(question.address, question.type_name.package_name(), question.folder);
             let request = PlanRequest {
                 type_name: question.type_name,
                 prior_inputs: question.prior_inputs,
@@ -345,7 +371,7 @@ impl World for Shell {
 
     fn preflight<'a>(&'a self, question: PreflightQuestion<'a>) -> BoxFuture<'a, Result<Preflight, ProviderError>> {
         Box::pin(async move {
-            let call = self.quiet(question.address, question.type_name, question.folder);
+            let call = self.quiet(question.address, question.type_name.package_name(), question.folder);
             let secrets = Secrets::of(&self.known, [question.prior_inputs, question.desired, &call.settings]);
             let request = PreflightRequest {
                 operation: question.operation,
@@ -366,13 +392,13 @@ impl World for Shell {
 
     fn fetch<'a>(
         &'a self,
-        type_name: &'a str,
+        type_name: &'a TypeId,
         filters: &'a [(Name, Name, Value)],
         annotations: &'a Value,
         folder: &'a str,
     ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         Box::pin(async move {
-            let call = self.quiet(&Address::root("data"), type_name, folder);
+            let call = self.quiet(&Address::root("data"), type_name.package_name(), folder);
             let secrets =
                 Secrets::of(&self.known, filters.iter().map(|filter| &filter.2).chain([annotations, &call.settings]));
             let fetched =
@@ -390,15 +416,16 @@ impl World for Shell {
         Box::pin(async move {
             let call = self.quiet(&Address::root("function"), namespace, "");
             let secrets = Secrets::of(&self.known, arguments.iter().chain([&call.settings]));
-            let answer = self.provider_of(namespace)?.call(&call, function, arguments).await;
+            let answer = self.provider_for(namespace, namespace)?.call(&call, function, arguments).await;
             answer.map_err(|error| secrets.refused(error))
         })
     }
 
     fn transform<'a>(&'a self, name: &'a str, document: Document) -> BoxFuture<'a, Result<Document, TransformError>> {
-        let offers = |provider: &&Arc<dyn Provider>| provider.catalog().transforms.contains_key(name);
-        let providers = self.providers.values().filter(offers);
-        match providers.filter_map(|provider| provider.transform(name)).next() {
+        let namespaces = self.catalogs.opened().filter(|catalog| catalog.transforms.contains_key(name));
+        let mut providers =
+            namespaces.flat_map(|catalog| &catalog.namespaces).filter_map(|own| self.providers.get(own));
+        match providers.find_map(|provider| provider.transform(name)) {
             Some(transform) => transform.transform(document),
             None => {
                 let message = format!("there is no provider that carries out `{name}`");

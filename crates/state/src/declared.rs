@@ -1,6 +1,6 @@
 //! What is stored of children and data sources. Resources have records of their own.
 
-use blueprint::{IndexMap, Name, Value};
+use blueprint::{IndexMap, Name, TypeId, Value};
 use serde::{Deserialize, Serialize};
 
 /// A child document: its exports and its metadata (decision 4.2).
@@ -19,7 +19,7 @@ pub struct ChildRecord {
 pub struct DataRecord {
     /// Its type.
     #[serde(rename = "type")]
-    pub type_name: Name,
+    pub type_name: TypeId,
     /// Annotations, display name, custom data, as evaluated.
     pub metadata: Value,
 }

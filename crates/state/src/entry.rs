@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, IndexMap, Name, Value};
+use blueprint::{Address, IndexMap, Name, TypeId, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::declared::Declared;
@@ -149,7 +149,7 @@ pub struct Intent {
     pub protect: bool,
     /// The type.
     #[serde(rename = "type")]
-    pub type_name: Name,
+    pub type_name: TypeId,
     /// The spec that will be sent; null for a delete. Secrets marked. An earlier version wrote some creates before the
     /// outcomes that they wait for: parts of their specs are unknown.
     #[serde(default, skip_serializing_if = "Value::is_null")]

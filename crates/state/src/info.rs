@@ -1,6 +1,6 @@
 //! What lists and overviews show of an instance: no documents, no values, nothing that needs a key.
 
-use blueprint::{Address, Breakpoint, Name};
+use blueprint::{Address, Breakpoint, Name, TypeId};
 
 use crate::entry::{Counts, Entry, Finished, Operation, OperationKind, OperationOutcome};
 use crate::instance::{Generation, InstanceName, Revision};
@@ -108,7 +108,7 @@ pub struct Managed {
     /// The address of the resource.
     pub address: Address,
     /// Its type.
-    pub type_name: Name,
+    pub type_name: TypeId,
     /// The provider's id.
     pub id: Name,
 }

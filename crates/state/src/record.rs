@@ -1,6 +1,6 @@
 //! What is known of one resource.
 
-use blueprint::{Address, Name, Value};
+use blueprint::{Address, Name, TypeId, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::hidden::{self, hides_id};
@@ -34,8 +34,8 @@ fn no_name() -> Name {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Its type.
-    #[serde(rename = "type", deserialize_with = "blueprint::wire::name")]
-    pub type_name: Name,
+    #[serde(rename = "type")]
+    pub type_name: TypeId,
     /// How its last operation went.
     pub status: Status,
     /// The provider's own id; empty where nothing was ever made.

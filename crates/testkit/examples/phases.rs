@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use blueprint::{IndexMap, Name};
 use diag::{Diagnostics, Files};
-use engine::shell::{Chance, Clock, Operated, Shell, operate};
+use engine::shell::{Chance, Clock, OperateRequest, Operated, Shell, operate};
 use engine::{Checked, Documents, FrozenDocument, Given, Options, Request, Staged};
 use expr::FunctionTable;
 use provider::{Catalogs, Provider};
@@ -124,7 +124,7 @@ fn shell(catalogs: &Arc<Catalogs>) -> Shell {
     let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
     providers.insert("test".into(), provider);
     Shell {
-        providers,
+        providers: providers.into_iter().collect(),
         catalogs: catalogs.clone(),
         settings: IndexMap::default(),
         instance: "bench".into(),
@@ -134,7 +134,7 @@ fn shell(catalogs: &Arc<Catalogs>) -> Shell {
         chance: Chance::System,
         sources: Default::default(),
         http: None,
-        waits: None,
+        planning: None,
         known: Default::default(),
         cancel: tokio_util::sync::CancellationToken::new(),
     }
@@ -176,10 +176,18 @@ impl Bench {
     async fn apply(&self, staged: Staged) -> (Operated, u64) {
         let (_keep, interrupts) = tokio::sync::mpsc::unbounded_channel();
         let mut events = 0;
-        let (shell, store, name) = (&self.shell, self.store.as_ref(), &self.name);
-        let settings = engine::apply::Settings::default();
-        let count = |_| events += 1;
-        let operated = operate(staged, false, shell, store, name, "me@here", settings, None, interrupts, count).await;
+        let request = OperateRequest {
+            staged,
+            looks_again: false,
+            shell: &self.shell,
+            store: self.store.as_ref(),
+            instance: &self.name,
+            who: "me@here",
+            settings: engine::apply::Settings::default(),
+            back: None,
+            interrupts,
+        };
+        let operated = operate(request, |_| events += 1).await;
         (operated, events)
     }
 }

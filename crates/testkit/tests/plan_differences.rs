@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use blueprint::{Address, Name, Value};
+use blueprint::{Address, Name, TypeId, Value};
 use diag::Diagnostics;
 use engine::shell::Operated;
 use engine::{Given, Options, PlanQuestion, ReadQuestion, Request, SourceError, Staged, Step, World};
@@ -336,7 +336,7 @@ impl World for Opinionated {
     fn check<'a>(
         &'a self,
         _: &'a Address,
-        _: &'a str,
+        _: &'a TypeId,
         _: &'a Value,
         _: &'a str,
     ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
@@ -353,7 +353,7 @@ impl World for Opinionated {
 
     fn fetch<'a>(
         &'a self,
-        _: &'a str,
+        _: &'a TypeId,
         filters: &'a [(Name, Name, Value)],
         _: &'a Value,
         _: &'a str,

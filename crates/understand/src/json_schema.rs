@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use blueprint::{Constraint, Field, Kind, Schema, Value};
+use blueprint::{Constraint, Field, Kind, Schema, TypeId, Value};
 use dialects::{Detail, Form, Key, Offer, Section, Shape};
 use provider::{Catalogs, DataSourceType, TypeRef};
 use serde_json::{Map, Value as Json, json};
@@ -18,13 +18,14 @@ use serde_json::{Map, Value as Json, json};
 /// not all are described may be named, and then nothing is said about its fields.
 pub fn json_schema(title: &str, shape: &Shape, catalogs: &Catalogs, wanted: impl Fn(&str) -> bool) -> Json {
     let mut open: Vec<String> = Vec::new();
-    let mut described = |names: &mut dyn Iterator<Item = &str>| -> Vec<String> {
+    let mut described = |names: &mut dyn Iterator<Item = &str>| -> Vec<TypeId> {
         let mut described = Vec::new();
         for name in names {
+            let id = TypeId::parse(name);
             if wanted(name) {
-                described.push(name.to_owned());
-            } else if open.last().is_none_or(|last| last != Catalogs::namespace_of(name)) {
-                open.push(Catalogs::namespace_of(name).to_owned());
+                described.push(id);
+            } else if open.last().is_none_or(|last| last != id.package_name()) {
+                open.push(id.package_name().to_owned());
             }
         }
         described
@@ -84,9 +85,9 @@ pub fn json_schema(title: &str, shape: &Shape, catalogs: &Catalogs, wanted: impl
 }
 
 struct Maker {
-    resources: Vec<String>,
-    data_sources: Vec<String>,
-    variables: Vec<String>,
+    resources: Vec<TypeId>,
+    data_sources: Vec<TypeId>,
+    variables: Vec<TypeId>,
     /// Namespaces of which types may be named that are not listed: left out, or not spelt exactly.
     open: Vec<String>,
 }
@@ -102,8 +103,8 @@ impl Maker {
             schema["required"] = json!(required);
         }
         let offers = |offer: Offer| section.keys.iter().find(|key| key.offer == offer);
-        let chosen = |names: &[String], by: &Key, key: &Key, kind: &str| -> Vec<Json> {
-            let choice = |name: &String| {
+        let chosen = |names: &[TypeId], by: &Key, key: &Key, kind: &str| -> Vec<Json> {
+            let choice = |name: &TypeId| {
                 json!({
                     "if": {"properties": {by.name: {"const": name}}, "required": [by.name]},
                     "then": {"properties": {key.name: {"$ref": reference(&format!("{kind}:{name}"))}}},
@@ -206,8 +207,8 @@ impl Maker {
     }
 
     /// A type's name: one that is known, or one of a namespace of which not all are listed.
-    fn names(&self, known: &[String], first: &[&str]) -> Json {
-        let listed: Vec<&str> = first.iter().copied().chain(known.iter().map(String::as_str)).collect();
+    fn names(&self, known: &[TypeId], first: &[&str]) -> Json {
+        let listed: Vec<&str> = first.iter().copied().chain(known.iter().map(|id| id.name().as_ref())).collect();
         if self.open.is_empty() {
             return json!({"enum": listed});
         }

@@ -1,12 +1,12 @@
 //! `cyan schema`.
 
+use blueprint::TypeId;
 use provider::Catalogs;
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{Global, Schema};
-use crate::catalogs;
 use crate::exit::{CommandError, Exit};
-use crate::registry::SIMULATED;
+use crate::open;
 use crate::view::report::Report;
 
 pub(crate) fn run(arguments: Schema, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
@@ -20,8 +20,8 @@ pub(crate) fn run(arguments: Schema, global: &Global, report: &mut Report) -> Re
                 .or_else(|| Some("the default is `blueprint`".to_owned())),
         });
     };
-    let registry = catalogs::offer_here(global, report)?.registry(|namespace| namespace != SIMULATED || arguments.all);
-    let catalogs: &Catalogs = &registry.catalogs;
+    let library = open::library(global, arguments.all, report)?;
+    let catalogs: &Catalogs = &library.catalogs;
     let known = |begin: &str| {
         let mut names = catalogs.resource_type_names().chain(catalogs.data_source_type_names());
         names.any(|name| begins(name, begin))
@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: Schema, global: &Global, report: &mut Report) -> Re
         .collect();
     let wanted = |name: &str| {
         let is = |list: &[String]| list.iter().any(|begin| begins(name, begin));
-        !is(&arguments.without) && (is(&arguments.with) || !large.contains(&Catalogs::namespace_of(name)))
+        !is(&arguments.without) && (is(&arguments.with) || !large.contains(&TypeId::parse(name).package_name()))
     };
     let title = format!("A document of the dialect `{}`", dialect.name());
     let schema = engine::json_schema(&title, dialect.shape(), catalogs, wanted);

@@ -1,25 +1,24 @@
 //! `cyan types`.
 
-use blueprint::{Field, IndexMap, Kind, Name, Schema};
+use blueprint::{Field, IndexMap, Kind, Name, Schema, TypeId};
 use provider::{
     Catalog, Catalogs, CustomType, DataSourceType, FilterType, ResourceType, TransformDef, TypeRef, plain_name,
 };
 use serde_json::{Map, Value as Json, json};
 
 use crate::arguments::{Global, Types};
-use crate::catalogs;
 use crate::exit::{CommandError, Exit};
-use crate::registry::{Registry, SIMULATED};
+use crate::open;
 use crate::terminal::Paint;
 use crate::view::report::Report;
 use crate::view::table::table;
 use crate::view::wrap;
 
 pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let named_simulated = arguments.name.as_deref().is_some_and(|name| name.starts_with(SIMULATED));
-    let registry = catalogs::offer_here(global, report)?
-        .registry(|namespace| namespace != SIMULATED || arguments.all || named_simulated);
-    let catalogs = &registry.catalogs;
+    let library = open::library(global, arguments.all, report)?;
+    let catalogs = &*library.catalogs;
+    // A catalogue that is named is in the lists.
+    arguments.name.as_deref().map(|name| catalogs.of(TypeId::parse(name).package_name()));
     match arguments.name.as_deref() {
         None => list(catalogs.iter().map(AsRef::as_ref), "", report),
         Some(name) if !name.contains('/') && (!name.contains("::") || catalogs.of(name).is_some()) => {
@@ -34,7 +33,7 @@ pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Res
         }
         Some(name) => match group(catalogs, name) {
             Some(catalog) => list(std::iter::once(catalog), name, report),
-            None => one(name, &registry, report)?,
+            None => one(name, catalogs, report)?,
         },
     }
     Ok(Exit::Done)
@@ -42,7 +41,7 @@ pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Res
 
 /// The catalogue in which types lie below this name, as those of a service do, if it is no type itself.
 fn group<'c>(catalogs: &'c Catalogs, name: &str) -> Option<&'c Catalog> {
-    let catalog = catalogs.of(Catalogs::namespace_of(name))?;
+    let catalog = catalogs.of(TypeId::parse(name).package_name())?;
     let is_type = catalog.resource_type(name).is_some()
         || catalog.data_source_type(name).is_some()
         || catalog.variable_type(name).is_some();
@@ -87,11 +86,11 @@ fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mu
     for catalog in catalogs {
         let namespace = catalog.namespaces.first().map(|name| name.as_ref()).unwrap_or_default();
         // Types that would have to be read first say nothing but their names.
-        let docs: IndexMap<Name, Name> =
+        let docs: IndexMap<TypeId, Name> =
             catalog.few_resource_types().map(|found| (found.name.clone(), found.docs.clone())).collect();
-        let of = |docs: &IndexMap<Name, Name>, name: &str| docs.get(name).cloned().unwrap_or_default();
+        let of = |docs: &IndexMap<TypeId, Name>, name: &str| docs.get(name).cloned().unwrap_or_default();
         let resources = catalog.resource_type_names().map(|name| (name, "resource", of(&docs, name)));
-        let data_docs: IndexMap<Name, Name> =
+        let data_docs: IndexMap<TypeId, Name> =
             catalog.few_data_source_types().map(|found| (found.name.clone(), found.docs.clone())).collect();
         let sources = catalog.data_source_type_names().map(|name| (name, "data source", of(&data_docs, name)));
         let variables = catalog.variable_type_names().map(|name| {
@@ -147,9 +146,11 @@ fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mu
 
 /// The namespaces of a catalogue and how many types of resources each has.
 fn counted(catalog: &Catalog, paint: Paint) -> String {
-    let mut counts: IndexMap<&str, usize> = catalog.namespaces.iter().map(|name| (name.as_ref(), 0)).collect();
+    let mut counts: IndexMap<Name, usize> = catalog.namespaces.iter().map(|name| (name.clone(), 0)).collect();
     for name in catalog.resource_type_names() {
-        *counts.entry(Catalogs::namespace_of(name)).or_default() += 1;
+        if let Some(count) = counts.get_mut(TypeId::parse(name).package_name()) {
+            *count += 1;
+        }
     }
     let types = |count: usize| if count == 1 { "1 type".to_owned() } else { format!("{count} types") };
     let rows: Vec<Vec<String>> =
@@ -161,10 +162,10 @@ fn first_sentence(docs: &str) -> String {
     docs.split_once(". ").map_or(docs, |(first, _)| first).trim_end_matches('.').to_owned()
 }
 
-fn one(name: &str, registry: &Registry, report: &mut Report) -> Result<(), CommandError> {
-    let catalogs = &registry.catalogs;
-    let (resource, source) = (catalogs.resource_type(name), catalogs.data_source_type(name));
-    let variable = catalogs.variable_type(name);
+fn one(name: &str, catalogs: &Catalogs, report: &mut Report) -> Result<(), CommandError> {
+    let id = catalogs.packages().resolve(name);
+    let (resource, source) = (catalogs.resource_type(&id), catalogs.data_source_type(&id));
+    let variable = catalogs.variable_type(&id);
     let abstract_type = catalogs.abstract_type(name);
     let known = abstract_type.is_some()
         || matches!(resource, TypeRef::Known(_))

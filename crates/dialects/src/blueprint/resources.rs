@@ -1,6 +1,6 @@
 //! The section `resources`.
 
-use ::blueprint::{Each, Expr, IndexMap, LinkSelector, Name, Resource, ResourceMetadata};
+use ::blueprint::{Each, Expr, IndexMap, LinkSelector, Name, Resource, ResourceMetadata, TypeId};
 use diag::{Span, Spanned};
 use expr::codes::TYPE_MISMATCH;
 use syntax::{Content, Entry, Node};
@@ -78,7 +78,7 @@ impl Lowering<'_> {
     }
 
     /// The type of a resource or data source; empty text where there is none that could be known, which is reported.
-    pub(super) fn element_type(&mut self, fields: &Fields<'_>, section: &str, span: Span) -> Spanned<Name> {
+    pub(super) fn element_type(&mut self, fields: &Fields<'_>, section: &str, span: Span) -> Spanned<TypeId> {
         let Some(node) = fields.get("type") else { return Spanned::new("".into(), span) };
         let name = match self.fixed_text(node, "type") {
             Some("") => {
@@ -88,7 +88,7 @@ impl Lowering<'_> {
             Some(text) => self.type_name(text, place(node)).unwrap_or(""),
             None => "",
         };
-        Spanned::new(self.names.share(name), node.span)
+        Spanned::new(self.packages.resolve(self.names.share(name)), node.span)
     }
 
     /// One name or a list of them.

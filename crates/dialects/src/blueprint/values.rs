@@ -1,6 +1,6 @@
 //! The sections `variables` and `values`: declared types, and literals against them (decisions S48, S52, S53).
 
-use ::blueprint::{Expr, IndexMap, Input, Local, Name, Type, Value};
+use ::blueprint::{Expr, IndexMap, Input, Local, Name, Type, TypeId, Value};
 use diag::{Span, Spanned};
 use syntax::{Content, Node};
 
@@ -99,7 +99,7 @@ impl Lowering<'_> {
         Input { span, ty, custom_type, default, allowed, secret, rules: Value::Null, description }
     }
 
-    fn variable_type(&mut self, fields: &Fields<'_>, span: Span) -> (Type, Option<Spanned<Name>>) {
+    fn variable_type(&mut self, fields: &Fields<'_>, span: Span) -> (Type, Option<Spanned<TypeId>>) {
         let Some(node) = fields.get("type") else { return (Type::Error, None) };
         let Some(text) = self.fixed_text(node, "type") else { return (Type::Error, None) };
         if text.is_empty() {
@@ -107,7 +107,7 @@ impl Lowering<'_> {
             return (Type::Error, None);
         }
         if self.is_hosted_type(text) {
-            return (Type::Any, Some(Spanned::new(text.into(), node.span)));
+            return (Type::Any, Some(Spanned::new(self.packages.resolve(text), node.span)));
         }
         if is_type_name(text) {
             if text.split('/').count() == 3 {

@@ -71,7 +71,7 @@ struct Body {
     name: Spanned<Name>,
     /// The resolved type: a type, or the path of a template.
     type_name: Spanned<Name>,
-    /// The type as it is written, where it means another one.
+    /// The type as it is written, if the registry maps it to another one.
     stands_for: Option<Spanned<Name>>,
     spec: Expr,
     spec_key: Span,
@@ -132,17 +132,18 @@ fn declare_child(body: Body, condition: Option<Expr>, blueprint: &mut Blueprint)
 
 fn declare_resource(body: Body, condition: Option<Expr>, blueprint: &mut Blueprint) {
     let metadata = ResourceMetadata { custom: body.metadata, ..ResourceMetadata::default() };
+    let type_name = Spanned::new(body.type_name.item.into(), body.type_name.span);
     let resource = Resource {
         condition: condition.map(Box::new),
         depends_on: body.depends_on,
         metadata,
         lifecycle: body.lifecycle,
         removal: body.removal,
-        stands_for: body.stands_for.map(Box::new),
+        stands_for: body.stands_for.map(|written| Box::new(Spanned::new(written.item.into(), written.span))),
         update_policy: body.policy.map(Box::new),
         external: body.external,
         description: body.description,
-        ..Resource::new(body.name.span, body.type_name, body.spec_key, body.spec)
+        ..Resource::new(body.name.span, type_name, body.spec_key, body.spec)
     };
     blueprint.resources.insert(body.name.item, resource);
 }
@@ -419,7 +420,7 @@ impl Lowering {
 
     /// The lifecycle of a resource.
     fn lifecycle(&mut self, definition: &Definition<'_>) -> Lifecycle {
-        let mut lifecycle = self.around.lifecycle(&definition.name.item);
+        let mut lifecycle = self.context.lifecycle(&definition.name.item);
         if let Some(pair) = definition.get("external_id") {
             match self.text(pair.value) {
                 Some(text) => lifecycle.external = Some(text.into()),

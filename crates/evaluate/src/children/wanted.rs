@@ -12,7 +12,7 @@ use source::{Location, Request};
 use understand::load::{Loaded, load};
 use understand::pinned::{Frozen, FrozenChild, FrozenRequest};
 
-use super::Reading;
+use super::reading::Reading;
 
 /// A dialect may ask so often about one document, each time knowing the answers so far.
 const MOST_ROUNDS: usize = 16;
@@ -39,10 +39,12 @@ pub(super) async fn answered(
                     Err(why) => Answer::Missing(why),
                 },
                 Wanted::Setting(name) => Answer::Setting(context.settings.of(dialect).value(name).unwrap_or_default()),
-                Wanted::Schema(name) => match reading.catalogs.resource_type(name) {
-                    TypeRef::Known(ty) => Answer::Schema(ty.schema.clone()),
-                    _ => Answer::Missing("no provider offers it".into()),
-                },
+                Wanted::Schema(name) => {
+                    match reading.catalogs.resource_type(&reading.catalogs.packages().resolve(name.clone())) {
+                        TypeRef::Known(ty) => Answer::Schema(ty.schema.clone()),
+                        _ => Answer::Missing("no provider offers it".into()),
+                    }
+                }
             };
             answers.push((wanted, answer));
         }

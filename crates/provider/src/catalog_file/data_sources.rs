@@ -67,7 +67,7 @@ pub(super) fn data_source_types(object: &Object<'_>, catalog: &mut Catalog) -> R
         let schema = fields::schema(&object, "fields")?;
         let rows = rows(&object, &schema, &filters)?;
         let data_source_type = DataSourceType {
-            name: name.clone(),
+            name: catalog.type_id(name),
             docs: object.docs()?,
             example: object.text("example")?.unwrap_or_else(|| "".into()),
             filters,
@@ -149,7 +149,9 @@ pub(super) fn variable_types(object: &Object<'_>, catalog: &mut Catalog) -> Resu
             return Err(place.error("must list at least one option"));
         }
         let docs = outer.docs()?;
-        catalog.variable_types.insert(name.clone(), Arc::new(CustomType { name: name.clone(), docs, ty, options }));
+        catalog
+            .variable_types
+            .insert(name.clone(), Arc::new(CustomType { name: catalog.type_id(name), docs, ty, options }));
     }
     Ok(())
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Expr, ExprKind, Head, IndexMap, Name, Names, Ref, Schema, Value};
+use blueprint::{AccessorKind, Expr, ExprKind, Head, IndexMap, Name, Names, Ref, Schema, TypeId, Value};
 use diag::{Diagnostics, Span, Spanned, TextMap};
 
 use super::fields;
 use super::reader::{CatalogError, Object, Place};
 use super::types::{annotation, in_namespace, is_missing, schema_of};
-use crate::{Annotation, Catalog, Catalogs, LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Opinion, Side};
+use crate::{Annotation, Catalog, LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Opinion, Side};
 
 /// The heads that an expression of a link kind may begin with.
 const HEADS: &[&str] = &["a", "b", "note", "part", "use"];
@@ -101,7 +101,7 @@ fn link_kind(item: &Value, place: &Place<'_>, catalog: &Catalog) -> Result<LinkK
             }
         }
         let condition = object.get("if").map(|_| texts.at(&object, "if")).transpose()?;
-        parts.insert(name.clone(), LinkPart { type_name, spec, condition });
+        parts.insert(name.clone(), LinkPart { type_name: catalog.type_id(&type_name), spec, condition });
     }
 
     let mut effects = Vec::new();
@@ -122,7 +122,8 @@ fn link_kind(item: &Value, place: &Place<'_>, catalog: &Catalog) -> Result<LinkK
 /// The name of a resource type under a key. A type of this catalogue must exist; one of another cannot be checked here.
 fn type_at(object: &Object<'_>, key: &str, catalog: &Catalog) -> Result<Name, CatalogError> {
     let name = object.need_text(key)?;
-    if Catalogs::namespace_of(&name).len() == name.len() || is_missing(&name, catalog) {
+    let id = TypeId::from(&name);
+    if id.package_name() == id.token() || is_missing(&name, catalog) {
         return Err(object.error(key, format!("there is no resource type `{name}`")));
     }
     Ok(name)

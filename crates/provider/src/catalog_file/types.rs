@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use blueprint::{IndexMap, Name, ReplaceOrder, Schema, Value};
+use blueprint::{IndexMap, Name, ReplaceOrder, Schema, TypeId, Value};
 
 use super::fields;
 use super::reader::{self, CatalogError, Object, Place};
 use crate::{
-    AbstractType, Annotation, Attributes, Capabilities, Catalog, Catalogs, Rejection, ReplacesWhere, ResourceType,
-    TransformDef, Wait,
+    AbstractType, Annotation, Attributes, Capabilities, Catalog, Rejection, ReplacesWhere, ResourceType, TransformDef,
+    Wait,
 };
 
 /// Checks that a type's name lies in a namespace of the catalogue and has a further part.
 pub(super) fn in_namespace(name: &Name, catalog: &Catalog, place: &Place<'_>) -> Result<(), CatalogError> {
-    let namespace = Catalogs::namespace_of(name);
+    let id = TypeId::from(name);
+    let namespace = id.package_name();
     if !catalog.namespaces.iter().any(|own| own.as_ref() == namespace) {
         return Err(place.error(format!("`{name}` lies outside the namespace of the catalogue")));
     }
@@ -88,7 +89,7 @@ pub(super) fn resource_types(object: &Object<'_>, catalog: &mut Catalog) -> Resu
             }
         };
         let resource_type = ResourceType {
-            name: name.clone(),
+            name: catalog.type_id(name),
             docs: object.docs()?,
             example: object.text("example")?.unwrap_or_else(|| "".into()),
             rejects: rejections(&object, &schema)?,
@@ -207,7 +208,8 @@ fn attributes(object: &Object<'_>, schema: &Schema) -> Result<Attributes, Catalo
 
 /// Whether a type belongs to a namespace of this catalogue and does not exist.
 pub(super) fn is_missing(name: &str, catalog: &Catalog) -> bool {
-    let namespace = Catalogs::namespace_of(name);
+    let id = TypeId::parse(name);
+    let namespace = id.package_name();
     catalog.namespaces.iter().any(|own| own.as_ref() == namespace) && !catalog.has_resource_type(name)
 }
 

@@ -62,7 +62,7 @@ async fn one(name: &Name, definition: &TransformDef, transform: &dyn Transform, 
 }
 
 fn held(type_name: &Name, definition: &TransformDef, given: &Document, made: &Document, fail: &mut impl FnMut(String)) {
-    if made.resources.iter().any(|(_, it)| definition.abstract_types.contains_key(&it.type_name.item)) {
+    if made.resources.iter().any(|(_, it)| definition.abstract_types.contains_key(it.type_name.item.name())) {
         fail(format!("{type_name}: an abstract resource is left"));
     }
     let others: Vec<&str> =
@@ -107,7 +107,7 @@ fn document(resources: &[(&str, Option<(&Name, Value)>)]) -> Document {
             None => plain,
         };
         let spec = written(&spec, inside(30));
-        let resource = Resource::new(place, Spanned::new(type_name, inside(10)), inside(20), spec);
+        let resource = Resource::new(place, Spanned::new(type_name.into(), inside(10)), inside(20), spec);
         blueprint.resources.insert((*name).into(), resource);
     }
     Document::of(blueprint)

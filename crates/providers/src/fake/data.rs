@@ -112,7 +112,7 @@ pub(super) fn call(catalog: &Catalog, function: &str, arguments: &[Value], fit: 
         _ => match catalog.functions.iter().find(|known| known.name.as_ref() == function) {
             Some(known) => {
                 let hash = values::hash(&format!("{function}{}", Value::list(arguments)));
-                let subject = Subject { type_name: function, hash: &hash, name: None, fit };
+                let subject = Subject { type_name: &function.into(), hash: &hash, name: None, fit };
                 Ok(match &known.returns {
                     Returns::Type(ty) => subject.of_type(function, ty),
                     Returns::Rule(_) => subject.of_type(function, &Type::Any),

@@ -251,7 +251,7 @@ impl FakeProvider {
             Some(checks) => checks,
             None => Some(0),
         };
-        let stable = unsettled == Some(0) && !self.late.contains(&resource_type.name);
+        let stable = unsettled == Some(0) && !self.late.contains(resource_type.name.name());
         let wish = Wish { token: &call.token, sent: &desired, secrets, unsettled };
         let mut world = lock(&self.world);
         let thing = if request.operation == Operation::Create {

@@ -13,8 +13,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use base64::Engine as _;
-use blueprint::{Field, IndexMap, Kind, Map, Name, ObjectType, Schema, Type, Value};
-use provider::{Catalogs, Direction, Fit};
+use blueprint::{Field, IndexMap, Kind, Map, Name, ObjectType, Schema, Type, TypeId, Value};
+use provider::{Direction, Fit};
 
 use super::pattern;
 use super::seed::Seed;
@@ -33,7 +33,7 @@ const DEPTH: u32 = 6;
 #[derive(Clone, Copy)]
 pub(super) struct Subject<'a> {
     /// Its type: `aws/lambda/function`.
-    pub(super) type_name: &'a str,
+    pub(super) type_name: &'a TypeId,
     /// The hash that distinguishes it from others.
     pub(super) hash: &'a str,
     /// Its name in the document, if it has one.
@@ -44,8 +44,8 @@ pub(super) struct Subject<'a> {
 
 /// The name of a resource in the document: its field `name`, or `functionName` of a function, or the first field that
 /// ends in `name`.
-pub(super) fn own_name<'a>(type_name: &str, schema: &Schema, sent: &'a Value) -> Option<&'a str> {
-    let last = Catalogs::last_name_of(type_name).replace(['-', '_'], "").to_ascii_lowercase();
+pub(super) fn own_name<'a>(type_name: &TypeId, schema: &Schema, sent: &'a Value) -> Option<&'a str> {
+    let last = type_name.last_part().replace(['-', '_'], "").to_ascii_lowercase();
     let text = |name: &str| sent.get(name).and_then(Value::as_text).filter(|text| !text.is_empty());
     let names =
         schema.fields.iter().filter(|(name, field)| name.to_ascii_lowercase().ends_with("name") && !field.sensitive);
@@ -214,7 +214,7 @@ impl Subject<'_> {
 
     /// The last segment of its type.
     fn kind(&self) -> &str {
-        Catalogs::last_name_of(self.type_name)
+        self.type_name.last_part()
     }
 
     /// Whether these words name its kind.
@@ -237,9 +237,9 @@ impl Subject<'_> {
     }
 
     fn host(&self, path: &str) -> String {
-        let service: Cow<'_, str> = match self.type_name.split('/').nth(1) {
+        let service: Cow<'_, str> = match self.type_name.name().split('/').nth(1) {
             Some(service) => service.into(),
-            None => Cow::Owned(Catalogs::last_name_of(Catalogs::namespace_of(self.type_name)).to_ascii_lowercase()),
+            None => Cow::Owned(TypeId::parse(self.type_name.package_name()).last_part().to_ascii_lowercase()),
         };
         let mark = if path.contains(['.', '-']) { self.mark(path) } else { self.hash.to_owned() };
         format!("{}-{mark}.{service}.example", self.kind()).replace('_', "-")
@@ -386,7 +386,7 @@ mod tests {
 
     fn text_of(type_name: &str, own: Option<&str>, name: &str) -> String {
         let fit = Fit::new();
-        let subject = Subject { type_name, hash: "3f2a9c1d", name: own, fit: &fit };
+        let subject = Subject { type_name: &type_name.into(), hash: "3f2a9c1d", name: own, fit: &fit };
         match subject.value(name, &Field::of(Kind::String)) {
             Value::Text(text) => text.to_string(),
             other => other.to_string(),
@@ -432,7 +432,7 @@ mod tests {
             let mut field = Field::of(kind);
             change(&mut field);
             for hash in ["3f2a9c1d", "00000000", "ffffffff"] {
-                let subject = Subject { type_name: "a/b", hash, name: None, fit: &fit };
+                let subject = Subject { type_name: &"a/b".into(), hash, name: None, fit: &fit };
                 let value = subject.value("someId", &field);
                 assert_eq!(fit.field(&value, &field, Direction::Answered), None, "{value}");
                 assert_eq!(value, subject.value("someId", &field));

@@ -1,6 +1,6 @@
 //! One resource of the simulated cloud.
 
-use blueprint::{Name, Value};
+use blueprint::{Name, TypeId, Value};
 use provider::{Fit, ResourceType};
 
 use super::plausible;
@@ -14,8 +14,8 @@ pub struct Thing {
     #[serde(deserialize_with = "blueprint::wire::name")]
     pub id: Name,
     /// Its type.
-    #[serde(rename = "type", deserialize_with = "blueprint::wire::name")]
-    pub type_name: Name,
+    #[serde(rename = "type")]
+    pub type_name: TypeId,
     /// The instance and address that it belongs to, as `INSTANCE/ADDRESS`. Empty if others created it.
     #[serde(default, deserialize_with = "blueprint::wire::name", skip_serializing_if = "is_empty")]
     pub place: Name,

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use blueprint::{Field, Kind, Map, Name, Schema, Value};
-use provider::{Catalogs, Fit};
+use blueprint::{Field, Kind, Map, Name, Schema, TypeId, Value};
+use provider::Fit;
 use sha2::{Digest, Sha256};
 
 use super::plausible::Subject;
@@ -34,7 +34,7 @@ pub(super) struct Facts<'a> {
     /// The value of `{updates}`: 1 at creation.
     pub(super) updates: i64,
     /// Its type.
-    pub(super) type_name: &'a str,
+    pub(super) type_name: &'a TypeId,
     /// The sent fields, for `{spec.PATH}`.
     pub(super) sent: &'a Value,
     /// Its name in the document.
@@ -138,8 +138,8 @@ pub(super) fn id(id_field: Option<&Name>, schema: &Schema, facts: &Facts<'_>) ->
 }
 
 /// An id from the name of a type.
-pub(super) fn plain_id(type_name: &str, hash: &str) -> Name {
-    format!("{}-{hash}", Catalogs::last_name_of(type_name)).into()
+pub(super) fn plain_id(type_name: &TypeId, hash: &str) -> Name {
+    format!("{}-{hash}", type_name.last_part()).into()
 }
 
 /// The hash that gives this id, so that resources that others created look alike.

@@ -66,7 +66,7 @@ impl World {
     pub fn open(path: &Path) -> Result<World, WorldError> {
         let (mut world, mut names) = (World::new(), Names::default());
         let mut shared = |mut thing: Box<Thing>| {
-            thing.type_name = names.share(&thing.type_name);
+            thing.type_name.share(&mut names);
             thing.fields.share_keys(&mut names);
             thing
         };

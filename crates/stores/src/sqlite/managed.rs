@@ -2,7 +2,7 @@
 //!
 //! Not here: whole snapshots (`read`).
 
-use blueprint::{Address, Name};
+use blueprint::{Address, Name, TypeId};
 use serde::Deserialize;
 use serde_json::Value as Json;
 use state::{InstanceName, Managed, Outcome, StoreError};
@@ -22,7 +22,7 @@ struct Identified {
 #[derive(Deserialize)]
 struct Identity {
     #[serde(rename = "type")]
-    type_name: Name,
+    type_name: TypeId,
     /// A text, or a map where it is sealed.
     #[serde(default)]
     id: Json,
@@ -71,7 +71,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    fn identity(&self, head: &Head, row: &EntryRow<'_>) -> Result<(Address, Name, Name), StoreError> {
+    fn identity(&self, head: &Head, row: &EntryRow<'_>) -> Result<(Address, TypeId, Name), StoreError> {
         let place = head.place(row.id);
         // Addresses and types are never sealed.
         let Identified { address, record } = body::read(self.sealer, place, false, row.body)?;

@@ -602,7 +602,7 @@ impl<'a> Parsing<'a> {
             let outcome: Outcome = body::read(self.sealer, self.head.place(*entry), *sealed, text)?;
             let mut record = outcome.record.ok_or_else(|| damaged(self.path))?;
             if let Some(record) = Arc::get_mut(&mut record) {
-                record.type_name = self.names.share(&record.type_name);
+                record.type_name.share(&mut self.names);
                 record.origin.path = self.names.share(&record.origin.path);
                 for value in [&mut record.inputs, &mut record.outputs, &mut record.private, &mut record.metadata] {
                     value.share_keys(&mut self.names);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use blueprint::{Address, Name, Value};
+use blueprint::{Address, Name, TypeId, Value};
 use futures::FutureExt as _;
 use provider::{
     Applied, ApplyRequest, Call, Catalog, CheckRequest, Checked, FetchRequest, Fetched, Operation, PlanRequest,
@@ -52,8 +52,8 @@ impl FaultyProvider {
             self.process.deletes(&call.address);
             let Some(id) = request.id.filter(|id| world.thing(id).is_some()) else { return };
             // Fields that links write into their ends, or into a role that the ends share, are no uses.
-            let linked = |type_name: &Name| {
-                self.catalog().link_kinds.iter().any(|kind| kind.a == *type_name || kind.b == *type_name)
+            let linked = |type_name: &TypeId| {
+                self.catalog().link_kinds.iter().any(|kind| *type_name == kind.a || *type_name == kind.b)
                     || type_name.as_ref() == "test/role"
             };
             let user = world

@@ -160,6 +160,7 @@ impl Lowering<'_> {
                 spec.push((Spanned::new(name.clone(), fill.span), value));
             }
         }
+        let type_name = Spanned::new(type_name.item.into(), type_name.span);
         Some(Resource::new(span, type_name, span, Expr::new(ExprKind::Map(spec), node.span)))
     }
 

@@ -99,7 +99,7 @@ fn resources(harness: &Harness) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let names: Vec<String> = harness.catalogs.resource_type_names().map(str::to_owned).collect();
     for name in names {
-        let TypeRef::Known(ty) = harness.catalogs.resource_type(&name) else { continue };
+        let TypeRef::Known(ty) = harness.catalogs.resource_type(&name.as_str().into()) else { continue };
         if !ty.schema.fields.values().any(|field| has_sensitive(field, 1)) {
             continue;
         }

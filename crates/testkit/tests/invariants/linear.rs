@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use blueprint::{Address, Name, Value};
+use blueprint::{Address, Name, TypeId, Value};
 use diag::Diagnostics;
 use engine::shell::Shell;
 use engine::{Given, Options, PlanQuestion, ReadQuestion, Request, SourceError, World};
@@ -58,7 +58,7 @@ impl World for Counting {
     fn check<'a>(
         &'a self,
         address: &'a Address,
-        type_name: &'a str,
+        type_name: &'a TypeId,
         spec: &'a Value,
         folder: &'a str,
     ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
@@ -78,7 +78,7 @@ impl World for Counting {
 
     fn fetch<'a>(
         &'a self,
-        type_name: &'a str,
+        type_name: &'a TypeId,
         filters: &'a [(Name, Name, Value)],
         annotations: &'a Value,
         folder: &'a str,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use blueprint::{Address, Name, Value};
+use blueprint::{Address, Name, TypeId, Value};
 use diag::Diagnostics;
 use engine::{Options, PlanQuestion, ReadQuestion, Request, SourceError, World};
 use provider::{BoxFuture, Checked, ErrorKind, Fetched, Planned, ProviderError, ReadOutcome};
@@ -202,7 +202,7 @@ impl World for Calls {
     fn check<'a>(
         &'a self,
         _: &'a Address,
-        _: &'a str,
+        _: &'a TypeId,
         _: &'a Value,
         _: &'a str,
     ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
@@ -219,7 +219,7 @@ impl World for Calls {
 
     fn fetch<'a>(
         &'a self,
-        _: &'a str,
+        _: &'a TypeId,
         _: &'a [(Name, Name, Value)],
         _: &'a Value,
         _: &'a str,

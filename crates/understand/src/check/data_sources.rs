@@ -38,8 +38,8 @@ impl Checker<'_> {
                 self.source_exports(source, ty);
             }
             let known = Known::of_type(ty.as_ref().map_or(&[][..], |ty| &ty.annotations));
-            let type_name = ty.as_ref().map_or("", |ty| &ty.name);
-            self.resource_metadata(&source.metadata, &known, type_name, source.span, place);
+            let type_name = ty.as_ref().map(|ty| ty.name.clone()).unwrap_or_default();
+            self.resource_metadata(&source.metadata, &known, &type_name, source.span, place);
             self.description(source.description.as_ref(), place);
             for export in source.exports.values() {
                 self.description(export.description.as_ref(), place);

@@ -3,7 +3,7 @@
 //!
 //! Not here: labels, and keys of the house (the dialect); which links know which (`links`).
 
-use blueprint::{Expr, ExprKind, Name, ResourceMetadata, Type};
+use blueprint::{Expr, ExprKind, Name, ResourceMetadata, Type, TypeId};
 use diag::Span;
 use dialects::codes as document;
 use expr::{Source, codes as language};
@@ -20,7 +20,7 @@ impl Checker<'_> {
         &mut self,
         metadata: &ResourceMetadata,
         known: &Known,
-        type_name: &str,
+        type_name: &TypeId,
         name: Span,
         place: Place<'_>,
     ) {

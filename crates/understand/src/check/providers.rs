@@ -4,42 +4,11 @@
 //! anything, so that one mistake gives one diagnostic (decision S26). Types that only a transform knows are abstract: they
 //! are checked against what the transform says of them, and again once it has run.
 
-use std::sync::Arc;
-
-use blueprint::{IndexMap, Name, Schema};
+use blueprint::{IndexMap, TypeId};
 use diag::{Diagnostic, Spanned};
-use provider::{Catalogs, ResourceType, TypeRef};
+use provider::{Catalogs, TypeRef};
 
-use super::{Checker, codes};
-
-/// What is known of a resource's type.
-#[derive(Clone, Debug)]
-pub(super) enum TypeOf {
-    /// A provider offers it.
-    Known(Arc<ResourceType>),
-    /// Only a transform knows it.
-    Abstract(Arc<Schema>),
-    /// Unknown, and reported where that is a mistake.
-    Open,
-}
-
-impl TypeOf {
-    pub(super) fn known(self) -> Option<Arc<ResourceType>> {
-        match self {
-            TypeOf::Known(found) => Some(found),
-            _ => None,
-        }
-    }
-
-    /// The fields, unless the type is open.
-    pub(super) fn schema(&self) -> Option<&Arc<Schema>> {
-        match self {
-            TypeOf::Known(found) => Some(&found.schema),
-            TypeOf::Abstract(schema) => Some(schema),
-            TypeOf::Open => None,
-        }
-    }
-}
+use super::{Checker, TypeOf, codes};
 
 impl Checker<'_> {
     /// Section 4.2: every listed transform is known.
@@ -59,7 +28,7 @@ impl Checker<'_> {
 
     /// The type of each resource, looked up once per name.
     pub(super) fn resource_types(&mut self) {
-        let mut seen: IndexMap<&Name, TypeOf> = IndexMap::default();
+        let mut seen: IndexMap<&TypeId, TypeOf> = IndexMap::default();
         let blueprint = self.blueprint;
         self.resources.reserve(blueprint.resources.len());
         for resource in blueprint.resources.values() {
@@ -79,7 +48,7 @@ impl Checker<'_> {
     }
 
     /// The type of that name, for which another may be written.
-    fn resource_type(&mut self, name: &Spanned<Name>, written: &Name) -> TypeOf {
+    fn resource_type(&mut self, name: &Spanned<TypeId>, written: &TypeId) -> TypeOf {
         if name.item.is_empty() {
             return TypeOf::Open;
         }
@@ -89,7 +58,7 @@ impl Checker<'_> {
         };
         let abstract_type =
             self.catalogs.iter().flat_map(|catalog| catalog.transforms.values()).find_map(|transform| {
-                transform.abstract_types.get(&name.item).map(|found| (&transform.name, found.schema.clone()))
+                transform.abstract_types.get(name.item.name()).map(|found| (&transform.name, found.schema.clone()))
             });
         if let Some((transform, schema)) = abstract_type {
             if self.transformed || self.blueprint.transforms.is_empty() {
@@ -158,8 +127,8 @@ impl Checker<'_> {
 }
 
 /// Nobody offers the namespace of a type.
-pub(super) fn unknown_provider(name: &Spanned<Name>, catalogs: &Catalogs) -> Diagnostic {
-    let namespace = Catalogs::namespace_of(&name.item);
+pub(super) fn unknown_provider(name: &Spanned<TypeId>, catalogs: &Catalogs) -> Diagnostic {
+    let namespace = name.item.package_name();
     codes::UNKNOWN_PROVIDER
         .new(format!("unknown provider `{namespace}`"))
         .label(name.span, format!("no provider offers types of `{namespace}`"))

@@ -5,8 +5,8 @@
 use blueprint::{Resource, Type};
 use diag::Spanned;
 
+use super::TypeOf;
 use super::each::Leads;
-use super::providers::TypeOf;
 use super::types::{is_scalar, with_article};
 use super::{Checker, Place, Repetition, codes};
 use crate::graph::{Graph, Node};
@@ -38,7 +38,7 @@ impl Checker<'_> {
             let known = self.annotations_read(at, links);
             let type_name = match &self.resources[at] {
                 TypeOf::Known(ty) => ty.name.clone(),
-                _ => "".into(),
+                _ => Default::default(),
             };
             self.resource_metadata(&resource.metadata, &known, &type_name, resource.span, place);
             if let Some(key) = resource.each.as_ref().and_then(|each| each.key.as_ref()) {

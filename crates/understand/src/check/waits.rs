@@ -12,7 +12,7 @@ use blueprint::{AccessorKind, Blueprint, Expr, ExprKind, Head, Name, Resource, V
 use diag::Span;
 use provider::Wait;
 
-use super::providers::TypeOf;
+use super::TypeOf;
 use crate::graph::{Edge, EdgeKind, Node};
 
 /// Which things, by position, name the same third thing, by how that is spelled.
@@ -28,7 +28,7 @@ pub(super) fn edges(blueprint: &Blueprint, types: &[TypeOf]) -> HashMap<u32, Vec
     if !(0..types.len()).any(|at| of(at).is_some_and(|ty| !ty.waits.is_empty())) {
         return edges;
     }
-    let mut by_type: HashMap<&Name, Vec<usize>> = HashMap::new();
+    let mut by_type: HashMap<&str, Vec<usize>> = HashMap::new();
     for at in 0..blueprint.resources.len() {
         if let Some(ty) = of(at) {
             by_type.entry(&ty.name).or_default().push(at);
@@ -43,7 +43,7 @@ pub(super) fn edges(blueprint: &Blueprint, types: &[TypeOf]) -> HashMap<u32, Vec
         for wait in &ty.waits {
             let theirs = named.entry((&wait.type_name, &wait.its)).or_insert_with(|| {
                 let mut theirs = Naming::new();
-                for at in by_type.get(&wait.type_name).into_iter().flatten() {
+                for at in by_type.get(wait.type_name.as_ref()).into_iter().flatten() {
                     for (meant, _) in spec(*at).into_iter().flat_map(|other| all_named(other, &wait.its)) {
                         theirs.entry(meant).or_default().push(*at);
                     }

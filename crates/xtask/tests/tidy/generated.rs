@@ -173,9 +173,9 @@ fn services(page: &mut String, catalog: &provider::Catalog) {
 
 /// The namespaces of a large catalogue with their numbers of types.
 fn namespaces(page: &mut String, catalog: &provider::Catalog) {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for name in catalog.resource_type_names() {
-        *counts.entry(provider::Catalogs::namespace_of(name)).or_default() += 1;
+        *counts.entry(blueprint::TypeId::parse(name).package_name().to_owned()).or_default() += 1;
     }
     page.push_str(&format!(
         "\n{} types of resources, in {} namespaces. `cyan types NAMESPACE` lists those of one, `cyan types TYPE` the fields of a type.\n\n\

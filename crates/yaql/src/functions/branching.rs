@@ -24,11 +24,7 @@ pub(super) const ROWS: &[Row] = &[
         "bool('')",
         "false",
     ),
-    plain("isBoolean", "value: any?", is_boolean).says(
-        "Whether a value is a boolean.",
-        "isBoolean(1)",
-        "false",
-    ),
+    plain("isBoolean", "value: any?", is_boolean).says("Whether a value is a boolean.", "isBoolean(1)", "false"),
     plain("switch", "*args: rules", switch).taking_rules().says(
         "The value of the first condition that is true; null if none is.",
         "switch(1 > 2 => a, true => b)",

@@ -17,11 +17,7 @@ pub(super) const ROWS: &[Row] = &[
         "let(2, x => 3) -> $1 * $x",
         "6",
     ),
-    plain("with", "*values: any?", with).says(
-        "Sets the variables `$1`, `$2` and so on.",
-        "with(2, 3) -> $1 * $2",
-        "6",
-    ),
+    plain("with", "*values: any?", with).says("Sets the variables `$1`, `$2` and so on.", "with(2, 3) -> $1 * $2", "6"),
     method("unpack", "sequence: iterable, *names: text", unpack).says(
         "Sets variables to the items of a list; without names, `$1`, `$2` and so on.",
         "[2, 3].unpack(a, b) -> $a * $b",

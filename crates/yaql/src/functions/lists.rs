@@ -44,16 +44,8 @@ pub(super) const ROWS: &[Row] = &[
         "[1] + [2]",
         "[1, 2]",
     ),
-    operator("#operator_*", "left: sequence, right: int", times).says(
-        "A list repeated.",
-        "[1, 2] * 2",
-        "[1, 2, 1, 2]",
-    ),
-    operator("#operator_*", "left: int, right: sequence", times_reversed).says(
-        "A list repeated.",
-        "2 * [0]",
-        "[0, 0]",
-    ),
+    operator("#operator_*", "left: sequence, right: int", times).says("A list repeated.", "[1, 2] * 2", "[1, 2, 1, 2]"),
+    operator("#operator_*", "left: int, right: sequence", times_reversed).says("A list repeated.", "2 * [0]", "[0, 0]"),
     plain("isList", "arg: any?", is_list).says(
         "Whether a value is a list; a lazy sequence is not.",
         "isList([1])",

@@ -70,11 +70,7 @@ pub(super) const ROWS: &[Row] = &[
         "4",
     ),
     plain("random", "", random).says("A random number from 0 to 1, exclusive.", "random() < 1", "true"),
-    plain("random", "from: any?, to: any?", random_between).says(
-        "A random integer between two.",
-        "random(5, 5)",
-        "5",
-    ),
+    plain("random", "from: any?, to: any?", random_between).says("A random integer between two.", "random(5, 5)", "5"),
 ];
 
 fn add(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {

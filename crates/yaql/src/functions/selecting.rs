@@ -77,7 +77,11 @@ pub(super) const ROWS: &[Row] = &[
         "[1, 2].last()",
         "2",
     ),
-    method("single", "collection: iterable", single).says("The only item; fails if there is not exactly one.", "[1].single()", "1"),
+    method("single", "collection: iterable", single).says(
+        "The only item; fails if there is not exactly one.",
+        "[1].single()",
+        "1",
+    ),
     method("indexOf", "collection: iterable, item: any?", index_of).says(
         "The index of the first equal item; -1 if there is none.",
         "[1, 2, 2].indexOf(2)",

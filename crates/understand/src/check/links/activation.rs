@@ -5,11 +5,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Expr, ExprKind, Field, Head, Kind, LinkSelector, Name, Part, Ref, Resource};
+use blueprint::{AccessorKind, Expr, ExprKind, Field, Head, Kind, LinkSelector, Name, Part, Ref, Resource, TypeId};
 use diag::Span;
 use provider::{LinkKind, Side, TypeRef};
 
-use crate::check::providers::TypeOf;
+use crate::check::TypeOf;
 use crate::check::{Checker, codes};
 use crate::links::wiring::Wiring;
 use crate::links::{FixedMap, Links, Pair, Used};
@@ -37,7 +37,7 @@ impl<'a> Checker<'a> {
         }
         let labels = if selects { self.labels() } else { Labels::default() };
         let mut wirings: FixedMap<(Name, Name), Arc<Wiring>> = FixedMap::default();
-        let mut marked: FixedMap<Name, bool> = FixedMap::default();
+        let mut marked: FixedMap<TypeId, bool> = FixedMap::default();
         let mut pairs = Vec::new();
         for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
             let at = at as u32;
@@ -184,7 +184,7 @@ impl<'a> Checker<'a> {
         &self,
         a: u32,
         resource: &'a Resource,
-        marked: &mut FixedMap<Name, bool>,
+        marked: &mut FixedMap<TypeId, bool>,
         found: &mut FixedMap<u32, Found>,
     ) {
         let TypeOf::Known(ty) = &self.resources[a as usize] else { return };

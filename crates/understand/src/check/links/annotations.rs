@@ -1,10 +1,10 @@
 //! Which annotations anybody reads: the type itself, and the kinds of the links in which a resource takes part
 //! (decision 3.1).
 
-use blueprint::{IndexMap, Name};
+use blueprint::{IndexMap, Name, TypeId};
 use diag::{Diagnostic, Span, Spanned};
 use dialects::codes as document;
-use provider::{Annotation, Catalogs};
+use provider::Annotation;
 
 use crate::check::Checker;
 use crate::links::Links;
@@ -53,7 +53,7 @@ impl Checker<'_> {
     /// Those that anybody reads of a resource: its type, and the links in which it takes part.
     pub(crate) fn annotations_read(&self, at: usize, links: &Links) -> Known {
         let mut known = match &self.resources[at] {
-            crate::check::providers::TypeOf::Known(ty) => Known::of_type(&ty.annotations),
+            crate::check::TypeOf::Known(ty) => Known::of_type(&ty.annotations),
             _ => Known::default(),
         };
         for (number, target) in links.of(at as u32) {
@@ -76,8 +76,13 @@ impl Checker<'_> {
     }
 
     /// Keys in the provider's namespace that nobody reads.
-    pub(crate) fn unread_annotation(&self, key: &Spanned<Name>, type_name: &str, known: &Known) -> Option<Diagnostic> {
-        let namespace = Catalogs::namespace_of(type_name);
+    pub(crate) fn unread_annotation(
+        &self,
+        key: &Spanned<Name>,
+        type_name: &TypeId,
+        known: &Known,
+    ) -> Option<Diagnostic> {
+        let namespace = type_name.package_name();
         let in_namespace = key.item.strip_prefix(namespace).is_some_and(|rest| rest.starts_with('.'));
         if !in_namespace || known.by_key.contains_key(&key.item) {
             return None;
