@@ -6,7 +6,7 @@ use dialects::{Absence, Mistake, Place};
 
 use super::known::Known;
 use crate::check::Checker;
-use crate::check::providers::TypeOf;
+use crate::check::TypeOf;
 
 impl Checker<'_> {
     /// Attributes that are read of what is not there, where the dialect refuses that even if it would fail nothing else.

@@ -8,7 +8,7 @@ use dialects::{Mistake, Part, Place, SpecAt};
 
 use super::known::Known;
 use super::policies::Policies;
-use crate::check::providers::TypeOf;
+use crate::check::TypeOf;
 use crate::check::{Checker, codes};
 
 impl Checker<'_> {
