@@ -102,7 +102,7 @@ impl Limits {
             asking: FixedMap::default(),
             refilling: Vec::new(),
         };
-        for catalog in catalogs.iter() {
+        for catalog in catalogs.opened() {
             let number = limits.providers.len() as u32;
             for namespace in &catalog.namespaces {
                 limits.of.entry(namespace.clone()).or_insert(number);

@@ -1,31 +1,27 @@
 //! The command line as typed. The doc comments here are the help text.
 //!
-//! Not here: what it means (`setup`, `commands`).
+//! Not here: what it means (`commands`).
+
+mod inputs;
+mod path;
+mod values;
 
 use std::path::PathBuf;
 
 use blueprint::Address;
-use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use engine::{Adoption, Options};
+use engine::Options;
 use state::InstanceName;
 
-use crate::inputs::Written;
-use crate::registry::Offer;
+pub(crate) use self::inputs::Inputs;
+use self::path::path;
+pub(crate) use self::values::{Adopted, DriftPolicy, OnFailure};
 use crate::terminal::ColorChoice;
-
-/// Reads a path. One that begins with `~`, which the shell has left as it is, is refused.
-pub(crate) fn path() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|path| match path.to_str().and_then(blueprint::home_mistake) {
-        Some(mistake) => Err(format!("{mistake}; `$HOME/..` is filled in by the shell")),
-        None => Ok(path),
-    })
-}
 
 /// Deploy infrastructure from documents.
 ///
-/// A document describes the resources that should exist. `cyan stage` shows what would change, `cyan deploy` changes it.
-/// Results go to stdout; progress, questions and diagnostics go to stderr.
+/// A document describes the resources that should exist. `cyan stage` shows what would change, `cyan deploy` changes
+/// it. Results go to stdout; progress, questions and diagnostics go to stderr.
 ///
 /// Exit codes: 0 success, 1 the document, the inputs, the plan, the state or a provider is unusable and nothing was
 /// changed, 2 wrong usage or a question that nobody could answer, 3 there are differences (with --exit-code), 4 an
@@ -76,9 +72,6 @@ pub(crate) struct Global {
     /// Add a catalogue of types, for commands that change nothing and for `--simulate`; repeatable
     #[arg(long, value_name = "FILE", global = true, value_parser = path())]
     pub(crate) catalog: Vec<PathBuf>,
-    /// What the two flags above, or the configuration in their place, put at hand.
-    #[arg(skip)]
-    pub(crate) offer: Offer,
 }
 
 /// The commands.
@@ -197,6 +190,32 @@ impl Command {
     }
 }
 
+impl Command {
+    /// Whether it takes catalogues that have no provider: it changes nothing.
+    pub(crate) fn takes_catalogs(&self) -> bool {
+        matches!(
+            self,
+            Command::Validate(_)
+                | Command::Stage(_)
+                | Command::Graph(_)
+                | Command::Types(_)
+                | Command::Functions(_)
+                | Command::Eval(_)
+                | Command::Console(_)
+                | Command::Schema(_)
+        )
+    }
+
+    /// Whether all diagnostics are shown whole on a terminal too.
+    pub(crate) fn shows_all(&self) -> bool {
+        match self {
+            Command::Validate(arguments) => arguments.all,
+            Command::Stage(arguments) => arguments.all,
+            _ => false,
+        }
+    }
+}
+
 /// Which instance is meant.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Which {
@@ -253,15 +272,6 @@ pub(crate) struct Drifted {
     pub(crate) drift: Option<DriftPolicy>,
 }
 
-/// Values for the document's inputs.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Inputs {
-    /// In the order in which they were written.
-    pub(crate) written: Vec<Written>,
-    /// Environment files, in order.
-    pub(crate) environments: Vec<PathBuf>,
-}
-
 /// How a plan is made.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Planning {
@@ -309,43 +319,6 @@ impl Planning {
     }
 }
 
-/// What becomes of what somebody else has changed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DriftPolicy {
-    /// Set it back
-    #[default]
-    Revert,
-    /// Take it into the state where the document does not set the field; fail elsewhere
-    Accept,
-    /// Leave it as it is
-    Ignore,
-    /// Refuse to plan
-    Refuse,
-}
-
-impl DriftPolicy {
-    pub(crate) fn policy(self) -> engine::DriftPolicy {
-        match self {
-            DriftPolicy::Revert => engine::DriftPolicy::Revert,
-            DriftPolicy::Accept => engine::DriftPolicy::Accept,
-            DriftPolicy::Ignore => engine::DriftPolicy::Ignore,
-            DriftPolicy::Refuse => engine::DriftPolicy::Refuse,
-        }
-    }
-}
-
-/// What to do when a step fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum OnFailure {
-    /// Start nothing new; wait for what runs
-    Stop,
-    /// Skip only what depends on it
-    KeepGoing,
-    /// Stop, then roll back to the last successful generation
-    Rollback,
-}
-
 /// How a plan is carried out.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Running {
@@ -382,7 +355,8 @@ pub(crate) struct Init {
 /// version of a document. Hidden folders are skipped. A summary says how many documents are valid, and which are not.
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
-    /// Documents, or folders of documents, to check [default: the document in the current folder]; `-` reads standard input
+    /// Documents, or folders of documents, to check [default: the document in the current folder]; `-` reads standard
+    /// input
     #[arg(value_name = "FILE", value_parser = path())]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
@@ -421,8 +395,8 @@ pub(crate) struct Stage {
 
 /// Create, update and delete resources as the document says
 ///
-/// Shows what will change, asks for confirmation, and changes it. A plan file of `cyan stage --out PLAN` is carried out as it
-/// is or refused, without a question.
+/// Shows what will change, asks for confirmation, and changes it. A plan file of `cyan stage --out PLAN` is carried out
+/// as it is or refused, without a question.
 #[derive(Debug, Args)]
 #[command(visible_aliases = ["apply", "up"])]
 pub(crate) struct Deploy {
@@ -485,8 +459,8 @@ pub(crate) struct Rollback {
 
 /// Settle interrupted and drifted resources
 ///
-/// Finds out the result of calls that were interrupted, and reverts changes that others made. The desired state stays the
-/// same. Where the result of a call cannot be found out, check it yourself and pass --adopt, --retry or --forget.
+/// Finds out the result of calls that were interrupted, and reverts changes that others made. The desired state stays
+/// the same. Where the result of a call cannot be found out, check it yourself and pass --adopt, --retry or --forget.
 #[derive(Debug, Args)]
 pub(crate) struct Reconcile {
     #[command(flatten)]
@@ -510,23 +484,6 @@ pub(crate) struct Reconcile {
     pub(crate) drifted: Drifted,
     #[command(flatten)]
     pub(crate) running: Running,
-}
-
-/// `ADDRESS` or `ADDRESS=ID`.
-#[derive(Clone, Debug)]
-pub(crate) struct Adopted(pub(crate) Adoption);
-
-impl std::str::FromStr for Adopted {
-    type Err = blueprint::AddressError;
-
-    fn from_str(text: &str) -> Result<Adopted, blueprint::AddressError> {
-        // An id may hold any character, an address has `=` in a key alone.
-        let cut = text.match_indices('=').map(|(at, _)| at).find_map(|at| Some((text[..at].parse().ok()?, at)));
-        Ok(Adopted(match cut {
-            Some((address, at)) => Adoption { address, id: Some(text[at + 1..].into()) },
-            None => Adoption { address: text.parse()?, id: None },
-        }))
-    }
 }
 
 /// Show how resources differ from the state
@@ -633,13 +590,13 @@ pub(crate) enum StateCommand {
     },
     /// Check every row of the state against its authentication code
     ///
-    /// Rows that were written with a key are checked with that key: nobody without it can have changed them. Rows that were
-    /// written without a key are checked for damage. An older copy of the whole file is not detected.
+    /// Rows that were written with a key are checked with that key: nobody without it can have changed them. Rows that
+    /// were written without a key are checked for damage. An older copy of the whole file is not detected.
     Verify,
     /// Remove old operations from the history
     ///
-    /// Keeps the newest generations, the newest that succeeded, and what rollback and interrupted operations need. Removes the
-    /// journal and the documents of all older operations. The resources and their records do not change.
+    /// Keeps the newest generations, the newest that succeeded, and what rollback and interrupted operations need.
+    /// Removes the journal and the documents of all older operations. The resources and their records do not change.
     Prune {
         /// Generations to keep [default: `keep` under `[history]` in `cyan.toml`]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -732,8 +689,9 @@ pub(crate) enum KeyCommand {
 
 /// Format documents
 ///
-/// Keeps the meaning, comments, the order of keys and the style of strings. Indents with two spaces and leaves at most one
-/// empty line between elements. Prints the names of files that change. A document that cannot be parsed is kept as it is.
+/// Keeps the meaning, comments, the order of keys and the style of strings. Indents with two spaces and leaves at most
+/// one empty line between elements. Prints the names of files that change. A document that cannot be parsed is kept as
+/// it is.
 #[derive(Debug, Args)]
 pub(crate) struct Fmt {
     /// Documents to format [default: the document in the current folder]; `-` formats standard input to stdout
@@ -817,8 +775,8 @@ pub(crate) struct Eval {
 
 /// Evaluate expressions at a prompt
 ///
-/// The document is staged once. In a pipe, reads expressions from standard input, one per line or over several lines while
-/// brackets are open, and prints results without a prompt.
+/// The document is staged once. In a pipe, reads expressions from standard input, one per line or over several lines
+/// while brackets are open, and prints results without a prompt.
 #[derive(Debug, Args)]
 pub(crate) struct Console {
     #[command(flatten)]

@@ -1,29 +1,23 @@
-//! The binary `cyan`: arguments, configuration, terminal; picks providers and stores.
+//! The binary `cyan`: arguments, terminal, signals, exit codes; installs providers, stores and sources.
 //!
 //! ```text
-//! arguments ──> setup (document, instance, state, key, providers) ──> one command ──> view or json ──> exit
+//! arguments ──> open (session, document, instance) ──> one command ──> view or json ──> exit
 //! ```
 //!
-//! Not here: any decision about a document, a plan or a thing; those are the engine's.
+//! Not here: any decision about a document, a plan or a resource (`engine`); the way from a path to a plan (`session`).
 
 mod arguments;
+mod ask;
 mod bug;
-mod catalogs;
 mod commands;
-mod config;
 mod course;
 mod exit;
 mod fetch;
-mod folder;
-mod foreign;
-mod identity;
-mod inputs;
-mod json;
-mod key;
+mod open;
 mod operation;
+mod out_file;
+mod prompt;
 mod registry;
-mod retention;
-mod setup;
 mod signals;
 mod terminal;
 mod usage;

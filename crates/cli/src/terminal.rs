@@ -1,24 +1,21 @@
-//! Where output goes: results to stdout, everything else to stderr; colours; whether somebody is there to be asked.
+//! Where output goes: results to stdout, everything else to stderr; colours; whether a person can be asked.
 //!
-//! All text for people passes [`shown`], which escapes whatever a terminal would act on, apart from the styles of [`Paint`].
-//! A reader that has gone away (a closed pipe) is no error: nothing more is written, and the command goes on to its
-//! end, because an operation must not stop half-way for want of a reader.
+//! All text for people passes [`shown`], which escapes whatever a terminal would act on, apart from the styles of
+//! [`Paint`]. A reader that has gone away (a closed pipe) is no error: nothing more is written, and the command goes on
+//! to its end, because an operation must not stop half-way for want of a reader.
 
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, IsTerminal as _, Write as _};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use anstyle::{AnsiColor, Style};
-use engine::shell::Waits;
 
 use crate::exit::CommandError;
 
 /// When to use colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ColorChoice {
     /// On a terminal.
     #[default]
@@ -27,6 +24,16 @@ pub(crate) enum ColorChoice {
     Always,
     /// Nowhere.
     Never,
+}
+
+impl From<engine::config::ColorChoice> for ColorChoice {
+    fn from(color: engine::config::ColorChoice) -> ColorChoice {
+        match color {
+            engine::config::ColorChoice::Auto => ColorChoice::Auto,
+            engine::config::ColorChoice::Always => ColorChoice::Always,
+            engine::config::ColorChoice::Never => ColorChoice::Never,
+        }
+    }
 }
 
 /// Gives text a colour, or leaves it as it is.
@@ -70,7 +77,7 @@ impl Paint {
         self.with(AnsiColor::Red.on_default(), text)
     }
 
-    /// Is made anew.
+    /// Is replaced.
     pub(crate) fn magenta(self, text: impl Display) -> String {
         self.with(AnsiColor::Magenta.on_default(), text)
     }
@@ -81,7 +88,8 @@ impl Paint {
     }
 }
 
-/// Stands before each style that this program adds to a text. Drawn for each process, so that no document can contain it.
+/// Stands before each style that this program adds to a text. Drawn for each process, so that no document can contain
+/// it.
 static OWN: LazyLock<String> = LazyLock::new(|| format!("\u{1b}{:016x}", RandomState::new().hash_one(0)));
 
 /// A text for people, as it is written: its own styles stay, everything else that a terminal acts on is escaped.
@@ -98,23 +106,6 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
         clean.push_str(&diag::visible(rest));
     }
     Cow::Owned(clean)
-}
-
-/// Of so many pauses a person is told.
-const MANY: usize = 5;
-
-/// Says that a provider is asked again while a plan is made, the first few times.
-pub(crate) fn says_waits() -> Waits {
-    let said = AtomicUsize::new(0);
-    Arc::new(move |what, pause, why| {
-        let text = match said.fetch_add(1, Ordering::Relaxed) {
-            told if told < MANY => format!("{what}: asked again in {}, {why}\n", blueprint::format_duration(pause)),
-            MANY => "(and more that is asked again)\n".to_owned(),
-            _ => return,
-        };
-        // Nobody is there to be told that nobody can be told.
-        let _ = io::stderr().write_all(shown(&text).as_bytes());
-    })
 }
 
 /// What is said, and how much of it.
@@ -192,7 +183,7 @@ impl Terminal {
         let _ = io::stderr().write_all(text.as_bytes());
     }
 
-    /// Says something by the way, unless nobody wants to hear it.
+    /// Writes a message to stderr, unless `--quiet` is set.
     pub(crate) fn say(&self, text: impl Display) {
         if !self.quiet {
             self.aside(&format!("{text}\n"));
@@ -246,7 +237,7 @@ fn colors(choice: ColorChoice, terminal: bool) -> bool {
     }
 }
 
-/// How many characters fit into a line of stderr; 80 where nobody can tell.
+/// How many characters fit into a line of stderr; 80 if it is not known.
 pub(crate) fn width() -> usize {
     #[cfg(unix)]
     if let Ok(size) = rustix::termios::tcgetwinsize(io::stderr())

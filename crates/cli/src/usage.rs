@@ -7,11 +7,11 @@ use std::io::{self, Write as _};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
+use engine::json;
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
 use crate::exit::Exit;
-use crate::json;
 use crate::terminal::{ColorChoice, Terminal, shown};
 
 /// Prints why the words could not be understood, or the help or version that they ask for.

@@ -1,63 +1,129 @@
-//! Load, check, resolve, refresh, plan, apply: the whole pipeline, each stage a function from values to values.
+//! The engine as one crate: from a document and inputs to a plan, and from a plan to running resources.
 //!
 //! ```text
-//! text ──load──> Blueprint ──check──> Checked ──plan──> Staged { Plan, .. } ──apply──> entries, events, state
-//!                                       │         ▲ inputs, snapshot, answers of the world
-//!                                       └ editors stop here
+//! text ──read──> Blueprint ──check──> Checked ──plan──> Staged { Plan, .. } ──operate──> entries, events, state
+//!                                        │         ▲ inputs, snapshot, answers of the world
+//!                                        └ editors stop here
 //! ```
 //!
-//! Each phase is a crate of its own: `understand`, `evaluate`, `plan`, `apply`, `run`. This one shows them as a whole.
+//! A program installs its providers, stores and sources once ([`Installed`]), opens a [`Session`], and makes requests:
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+//! # runtime.block_on(async {
+//! use engine::shell::Operated;
+//! use engine::{Config, DocumentSource, OperateRequest, Session, SessionOptions, Silent, StageRequest};
+//!
+//! let text = "version: 2023-04-20\nresources:\n  till: {type: test/data, spec: {input: 1}}\n";
+//! let options = SessionOptions { state: Some("memory:".to_owned()), ..SessionOptions::default() };
+//! let session = Session::new(testkit::installed(), Config::default(), &options, ".".as_ref())?;
+//! let mut frontend = Silent::default();
+//!
+//! let staged = session.stage(StageRequest::new(DocumentSource::of_text("shop.yaml", text)), &mut frontend).await?;
+//! assert_eq!(staged.planned.staged.plan.steps.len(), 1);
+//!
+//! let instance = staged.planned.instance.clone();
+//! let operated = session.operate(OperateRequest::of(staged.planned, "me@here"), &mut frontend).await;
+//! assert!(matches!(operated, Operated::Done(_)), "{:?}", frontend.diagnostics);
+//! assert!(session.reading().load(&instance).await?.records.keys().any(|address| address.to_string() == "till"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })
+//! # }
+//! ```
+//!
+//! [`Session::stage`] is the pipeline, one step after the other; this file shows it. The phases behind the steps are
+//! crates of their own: `understand`, `evaluate`, `plan`, `apply`, `run` ([`phases`]).
+//!
+//! Nothing here prints, ends the process or listens to signals. Results are values; while a session works it tells a
+//! [`Frontend`] what it finds and what happens.
+//!
+//! Not here: any provider, store or source (the program installs them); arguments, views, exit codes (`cli`).
 
+mod catalog_files;
 pub mod codes;
+pub mod config;
+pub mod discovery;
+mod document;
+mod document_source;
+mod error;
+mod findings;
+pub mod foreign;
+mod from_state;
+mod frontend;
+pub mod graph;
+mod import;
+mod inputs;
+pub mod installed;
+mod instance;
+pub mod json;
+mod kept;
+pub mod key;
+mod library;
+mod operate;
+pub mod paths;
+pub mod phases;
+mod place;
+pub mod retention;
+mod rollback;
+mod root;
+mod session;
+mod stage;
+mod state_url;
+mod text;
+mod validate;
+mod withheld;
 
-pub use ::apply::machine::Apply;
-pub use ::apply::model::Asking;
-pub use ::apply::model::{Effect, Happened};
-pub use ::plan::batches::Batch;
-pub use ::plan::children::ChildChange;
-pub use ::plan::drift::{Drift, Drifted, Looked, drift, only};
-pub use ::plan::exports::{ExportAction, ExportChange};
-pub use ::plan::links::{LinkChange, LinkEffectChange, StepLinks};
-pub use ::plan::offline::check_offline;
-pub use ::plan::options::{Adoption, DriftPolicy, Options, Taken};
-pub use ::plan::plan::{
-    Action, FrozenDocument, LeftAlone, Plan, Purpose, Reason, Request, Staged, Step, is_current, plan,
-};
-pub use ::plan::resolved::{Resolved, ResolvedElement};
-pub use ::plan::stops::PlannedStop;
-pub use ::plan::surgery::Surgery;
-pub use ::plan::unchanged::unchanged;
-pub use ::plan::{generation, plan_file};
-pub use evaluate::answers::{self, Answers};
-pub use evaluate::children::{Reading, documents};
-pub use evaluate::event::Event;
-pub use evaluate::questions::{Question, Reply, Search};
-pub use evaluate::resolve::inputs::{Given, judge_inputs};
-pub use evaluate::transform::{transform, transform_documents};
-pub use evaluate::world::{PlanQuestion, PreflightQuestion, ReadQuestion, SourceError, World};
-pub use understand::check::{self, Checked, check};
-pub use understand::compare::Change;
-pub use understand::documents::{Documents, Unit};
-pub use understand::graph::{Edge, EdgeKind, Graph, Node};
-pub use understand::json_schema::json_schema;
-pub use understand::links::{Links, Pair};
-pub use understand::load::{Loaded, load};
-pub use understand::pinned::{Frozen, FrozenChild, FrozenData};
+pub use config::Config;
+pub use document::{Document, Known};
+pub use document_source::{DocumentSource, EnvironmentFile};
+pub use error::Error;
+pub use findings::{Findings, raise_warnings};
+pub use from_state::DriftReport;
+pub use frontend::{Envelope, Frontend, Notice, Renamed, Run, SessionEvent, Silent};
+pub use import::ImportRequest;
+pub use inputs::{InputSource, Inputs};
+pub use installed::Installed;
+pub use instance::Meant;
+pub use kept::KeptPlan;
+pub use library::{Library, Selection};
+pub use operate::OperateRequest;
+pub use phases::*;
+pub use place::StatePlace;
+pub use session::{Session, SessionOptions};
+pub use stage::{Examine, Planned, StageRequest, StagedDocument};
+pub use text::{read_text, text_of};
 
-/// The machine that carries a plan out.
-pub mod apply {
-    pub use ::apply::machine::*;
-    pub use ::apply::model::*;
+use stage::Basis;
+
+impl Session {
+    /// Plans a document: the pipeline from a text and inputs to a plan, one step after the other.
+    ///
+    /// Each step tells the front end what it finds before the next one begins. `Error::Reported` means that these
+    /// diagnostics say why there is no plan.
+    pub async fn stage(&self, request: StageRequest, frontend: &mut dyn Frontend) -> Result<StagedDocument, Error> {
+        let StageRequest { source, instance, inputs, keep_inputs, options, examine } = request;
+        let mut run = Run::new(&shell::Chance::System);
+        // Text to tree to blueprint; then everything that the documents alone show to be wrong.
+        let mut document = self.checked(source, &inputs, frontend).await?;
+        // Which instance the document belongs to, and what the store remembers of it.
+        let instance = self.instance_of(instance.as_ref(), &document, &mut run, frontend).await?;
+        let snapshot = self.settled_state(&instance, frontend).await?;
+        // The inputs; and children whose places depend on them.
+        let keep = keep_inputs.then_some(&instance);
+        let given = self.given(&mut document, &inputs, keep, examine, frontend).await?;
+        let documents = self.completed(&mut document, &given, &snapshot, frontend).await?;
+        // Read the world, evaluate each element, decide for each resource what to do and why.
+        let document_of = Some((documents, document.frozen(&self.place)));
+        let basis =
+            Basis { document: document_of, given, options: self.plan_options(options), snapshot, answers: None };
+        let mut shell = self.shell_for(&document, &instance, &basis.snapshot)?;
+        let staged = self.plan(basis, &mut shell, &document.files, &mut run, frontend).await?;
+        Ok(StagedDocument { document, planned: Planned { instance, staged, shell, run } })
+    }
 }
 
-/// The runtime that answers questions and carries effects out.
-pub mod shell {
-    pub use run::operate::*;
-    pub use run::run::*;
-    pub use run::shell::*;
-}
-
-/// The part at which a link has failed, as its record tells; none for what is no link (decision 5.4).
+/// The part at which a link has failed, by its record; `None` for a record of no link (decision 5.4).
 pub fn link_failed_at(record: &state::Record) -> Option<&str> {
     understand::links::overlay::failed_at(record)
 }
@@ -72,4 +138,33 @@ pub fn codes() -> impl Iterator<Item = &'static diag::Code> {
         run::codes::CODES,
     ];
     understand::check::codes::CODES.iter().chain(phases.into_iter().flatten()).chain(codes::CODES).copied()
+}
+
+/// Results and requests can be sent to other threads.
+const _: () = {
+    const fn is_send<T: Send>() {}
+    is_send::<Session>();
+    is_send::<Document>();
+    is_send::<StageRequest>();
+    is_send::<StagedDocument>();
+    is_send::<OperateRequest>();
+    is_send::<Error>();
+    is_send::<Envelope>();
+    is_send::<KeptPlan>();
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A server runs requests on threads of its own.
+    #[test]
+    fn requests_are_futures_that_threads_may_share() {
+        fn is_send<T: Send>(_: T) {}
+        fn requests(session: &Session, frontend: &mut dyn Frontend, request: StageRequest, operate: OperateRequest) {
+            is_send(session.stage(request, frontend));
+            is_send(session.operate(operate, frontend));
+        }
+        let _ = requests;
+    }
 }

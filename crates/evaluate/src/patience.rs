@@ -45,7 +45,7 @@ impl<'w> Patient<'w> {
     /// A world whose providers have these catalogues.
     pub fn new(world: &'w dyn World, catalogs: &Catalogs) -> Patient<'w> {
         let mut limits: IndexMap<Name, Arc<ProviderLimits>> = IndexMap::default();
-        for catalog in catalogs.iter() {
+        for catalog in catalogs.opened() {
             let of_provider = Arc::new(ProviderLimits {
                 retries: catalog.retries,
                 concurrency: Semaphore::new(at_once(catalog.max_parallel)),

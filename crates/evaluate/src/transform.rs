@@ -77,20 +77,20 @@ pub async fn transform_documents(
     world: &dyn World,
     found: &mut Diagnostics,
 ) -> Option<Arc<Documents>> {
-    let mut made: HashMap<*const Checked, Arc<Checked>, foldhash::fast::FixedState> = HashMap::default();
+    let mut made: HashMap<usize, Arc<Checked>, foldhash::fast::FixedState> = HashMap::default();
     for (number, unit) in (0..).zip(documents.units()) {
         let checked = &unit.checked;
-        if checked.blueprint.transforms.is_empty() || made.contains_key(&Arc::as_ptr(checked)) {
+        if checked.blueprint.transforms.is_empty() || made.contains_key(&Arc::as_ptr(checked).addr()) {
             continue;
         }
         let children = documents.children_of(number);
         let transformed = transform(checked.clone(), &children, catalogs, functions, world, found).await?;
-        made.insert(Arc::as_ptr(checked), transformed);
+        made.insert(Arc::as_ptr(checked).addr(), transformed);
     }
     if made.is_empty() {
         return Some(documents);
     }
-    Some(Arc::new(documents.with_meanings(|checked| made.get(&Arc::as_ptr(checked)).cloned(), found)))
+    Some(Arc::new(documents.with_meanings(|checked| made.get(&Arc::as_ptr(checked).addr()).cloned(), found)))
 }
 
 fn written(checked: &Checked, catalogs: &Catalogs) -> Written {

@@ -1,6 +1,6 @@
 //! Named functions as data: what the checker, the evaluator, the editor and the reference pages know of each.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use blueprint::{IndexMap, Name, Type, Value};
 use diag::Code;
@@ -200,6 +200,18 @@ pub struct FunctionTable {
     functions: IndexMap<Name, Arc<FunctionDef>>,
     dialects: IndexMap<&'static str, Arc<FunctionTable>>,
     keeps_null: bool,
+    unlisted: Option<Arc<Unlisted>>,
+}
+
+/// Functions that no list names. They are read when a name is in no other table.
+struct Unlisted(LazyLock<IndexMap<Name, Arc<FunctionDef>>, ReadFunctions>);
+
+type ReadFunctions = Box<dyn FnOnce() -> IndexMap<Name, Arc<FunctionDef>> + Send>;
+
+impl std::fmt::Debug for Unlisted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Unlisted")
+    }
 }
 
 impl FunctionTable {
@@ -244,7 +256,19 @@ impl FunctionTable {
 
     /// The function of that name.
     pub fn get(&self, name: &str) -> Option<&FunctionDef> {
-        self.functions.get(name).map(Arc::as_ref)
+        let unlisted = || self.unlisted.as_ref()?.0.get(name);
+        self.functions.get(name).or_else(unlisted).map(Arc::as_ref)
+    }
+
+    /// Adds functions that [`names`](Self::names) and [`iter`](Self::iter) leave out. They are read when a name is found
+    /// nowhere else.
+    pub fn insert_unlisted<F>(&mut self, read: F)
+    where
+        F: FnOnce() -> Vec<FunctionDef> + Send + 'static,
+    {
+        let by_name = |function: FunctionDef| (function.name.clone(), Arc::new(function));
+        let read: ReadFunctions = Box::new(move || read().into_iter().map(by_name).collect());
+        self.unlisted = Some(Arc::new(Unlisted(LazyLock::new(read))));
     }
 
     /// All names, core functions first.

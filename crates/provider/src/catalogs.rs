@@ -1,13 +1,15 @@
 //! All registered catalogues together, and the contradictions between them.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use blueprint::{IndexMap, Name, Packages, TypeId};
 use expr::FunctionTable;
 
 use crate::type_source::plain_name;
-use crate::{AbstractType, Catalog, CustomType, DataSourceType, LinkKind, ResourceType, TransformDef, TypeSource};
+use crate::{
+    AbstractType, Catalog, CustomType, DataSourceType, Hosted, LinkKind, ResourceType, TransformDef, TypeSource,
+};
 
 /// The result of looking a type name up.
 #[derive(Clone, Debug)]
@@ -20,40 +22,108 @@ pub enum TypeRef<T> {
     UnknownNamespace,
 }
 
-/// The catalogues of all registered providers, looked up by type.
+/// The catalogues of all registered providers, looked up by type. A catalogue may be opened only when a name of one of
+/// its namespaces is first looked up.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogs {
-    by_namespace: IndexMap<Name, Arc<Catalog>>,
+    entries: Vec<Entry>,
+    /// The position of the entry that offers a namespace.
+    by_namespace: IndexMap<Name, usize>,
     packages: Packages,
+}
+
+/// A catalogue that is opened on first use.
+#[derive(Clone)]
+pub struct LazyCatalog {
+    /// The namespaces that it offers.
+    pub namespaces: Vec<Name>,
+    /// The hosted package of its namespaces. Written types are resolved with it before a name is looked up.
+    pub hosted: Option<Hosted>,
+    /// Whether lists and suggestions name its contents before a name of it has been looked up.
+    pub listed: bool,
+    /// Reads the catalogue. Called at most once for each [`Catalogs`].
+    pub open: Arc<dyn Fn() -> Arc<Catalog> + Send + Sync>,
+}
+
+impl std::fmt::Debug for LazyCatalog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LazyCatalog").field("namespaces", &self.namespaces).finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    lazy: LazyCatalog,
+    opened: OnceLock<Opened>,
+}
+
+#[derive(Clone, Debug)]
+struct Opened {
+    catalog: Arc<Catalog>,
     /// Link kinds by the types on side a and b, in this order.
     link_kinds: IndexMap<Name, IndexMap<Name, Arc<LinkKind>>>,
+}
+
+impl From<Arc<Catalog>> for LazyCatalog {
+    /// A catalogue that is read already.
+    fn from(catalog: Arc<Catalog>) -> LazyCatalog {
+        LazyCatalog {
+            namespaces: catalog.namespaces.clone(),
+            hosted: catalog.hosted.clone(),
+            listed: true,
+            open: Arc::new(move || catalog.clone()),
+        }
+    }
+}
+
+impl Entry {
+    fn opened(&self) -> &Opened {
+        self.opened.get_or_init(|| {
+            let catalog = (self.lazy.open)();
+            let mut link_kinds: IndexMap<Name, IndexMap<Name, Arc<LinkKind>>> = IndexMap::default();
+            for kind in &catalog.link_kinds {
+                let of_a = link_kinds.entry(kind.a.clone()).or_default();
+                of_a.entry(kind.b.clone()).or_insert_with(|| kind.clone());
+            }
+            Opened { catalog, link_kinds }
+        })
+    }
+
+    fn is_listed(&self) -> bool {
+        self.lazy.listed || self.opened.get().is_some()
+    }
 }
 
 impl Catalogs {
     /// Builds the index from catalogues in registration order. A namespace that two catalogues claim stays with the
     /// first; the second result lists such namespaces.
     pub fn new(catalogs: impl IntoIterator<Item = Arc<Catalog>>) -> (Catalogs, Vec<Name>) {
-        let mut by_namespace = IndexMap::default();
-        let mut link_kinds: IndexMap<Name, IndexMap<Name, Arc<LinkKind>>> = IndexMap::default();
-        let mut packages = Packages::new();
+        let (catalogs, twice) = Catalogs::lazy(catalogs.into_iter().map(LazyCatalog::from));
+        for entry in &catalogs.entries {
+            entry.opened();
+        }
+        (catalogs, twice)
+    }
+
+    /// The same from catalogues of which each is opened when a name of it is first looked up.
+    pub fn lazy(catalogs: impl IntoIterator<Item = LazyCatalog>) -> (Catalogs, Vec<Name>) {
+        let mut all = Catalogs::default();
         let mut twice = Vec::new();
-        for catalog in catalogs {
-            for kind in &catalog.link_kinds {
-                let of_a = link_kinds.entry(kind.a.clone()).or_default();
-                of_a.entry(kind.b.clone()).or_insert_with(|| kind.clone());
-            }
-            for namespace in &catalog.namespaces {
-                if by_namespace.contains_key(namespace) {
+        for lazy in catalogs {
+            let at = all.entries.len();
+            for namespace in &lazy.namespaces {
+                if all.by_namespace.contains_key(namespace) {
                     twice.push(namespace.clone());
                 } else {
-                    if let Some(hosted) = &catalog.hosted {
-                        packages.add(Arc::new(hosted.package(namespace)));
+                    if let Some(hosted) = &lazy.hosted {
+                        all.packages.add(Arc::new(hosted.package(namespace)));
                     }
-                    by_namespace.insert(namespace.clone(), catalog.clone());
+                    all.by_namespace.insert(namespace.clone(), at);
                 }
             }
+            all.entries.push(Entry { lazy, opened: OnceLock::new() });
         }
-        (Catalogs { by_namespace, packages, link_kinds }, twice)
+        (all, twice)
     }
 
     /// The hosted packages among the namespaces, by which written types are resolved.
@@ -63,30 +133,45 @@ impl Catalogs {
 
     /// The catalogue that offers a namespace.
     pub fn of(&self, namespace: &str) -> Option<&Arc<Catalog>> {
-        self.by_namespace.get(namespace)
+        self.by_namespace.get(namespace).map(|at| &self.entries[*at].opened().catalog)
     }
 
-    /// All catalogues, each once.
+    /// The catalogues that lists name, each once. Opens all of them.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Catalog>> {
-        self.by_namespace
-            .iter()
-            .filter(|(name, catalog)| catalog.namespaces.first() == Some(*name))
-            .map(|(_, catalog)| catalog)
+        let offers = |at: &usize| {
+            let first = self.entries[*at].lazy.namespaces.first();
+            first.is_some_and(|first| self.by_namespace.get(first) == Some(at))
+        };
+        let listed = (0..self.entries.len()).filter(offers).map(|at| &self.entries[at]);
+        listed.filter(|entry| entry.is_listed()).map(|entry| &entry.opened().catalog)
     }
 
-    /// All namespaces.
+    /// The catalogues of which a name has been looked up, each once.
+    pub fn opened(&self) -> impl Iterator<Item = &Arc<Catalog>> {
+        self.entries.iter().filter_map(|entry| entry.opened.get()).map(|opened| &opened.catalog)
+    }
+
+    /// All namespaces that lists name. No catalogue is opened.
     pub fn namespaces(&self) -> impl Iterator<Item = &str> {
-        self.by_namespace.keys().map(|name| name.as_ref())
+        let listed = self.by_namespace.iter().filter(|(_, at)| self.entries[**at].is_listed());
+        listed.map(|(name, _)| name.as_ref())
     }
 
-    /// The catalogue that a type name belongs to: by its namespace, in a loose spelling if the catalogue allows it.
+    /// Whether a catalogue offers this namespace. No catalogue is opened.
+    pub fn has_namespace(&self, namespace: &str) -> bool {
+        self.by_namespace.contains_key(namespace)
+    }
+
+    /// The catalogue that a written type name belongs to: by its namespace, spelt loosely where the catalogue says so.
     fn owner(&self, id: &TypeId) -> Option<&Arc<Catalog>> {
         let namespace = id.package_name();
-        self.by_namespace.get(namespace).or_else(|| {
-            let mut loose = self.by_namespace.iter().filter(|(_, catalog)| catalog.loose_names).peekable();
-            loose.peek()?;
+        self.of(namespace).or_else(|| {
             let wanted = plain_name(namespace);
-            loose.find(|(name, _)| plain_name(name) == wanted).map(|(_, catalog)| catalog)
+            let mut loose = self.by_namespace.iter().filter(|(name, _)| plain_name(name) == wanted);
+            loose.find_map(|(_, at)| {
+                let catalog = &self.entries[*at].opened().catalog;
+                catalog.loose_names.then_some(catalog)
+            })
         })
     }
 
@@ -127,22 +212,34 @@ impl Catalogs {
 
     /// The link kind for an ordered pair of types.
     pub fn link_kind(&self, a: &str, b: &str) -> Option<&Arc<LinkKind>> {
-        self.link_kinds.get(a)?.get(b)
+        self.of_opened().find_map(|opened| opened.link_kinds.get(a)?.get(b))
     }
 
     /// All link kinds whose side a is of this type.
     pub fn link_kinds_from(&self, a: &str) -> impl Iterator<Item = &Arc<LinkKind>> {
-        self.link_kinds.get(a).into_iter().flat_map(|kinds| kinds.values())
+        self.of_opened().filter_map(move |opened| opened.link_kinds.get(a)).flat_map(|kinds| kinds.values())
     }
 
-    /// All link kinds.
+    /// The link kinds of all opened catalogues: of others no type is used.
     pub fn link_kinds(&self) -> impl Iterator<Item = &Arc<LinkKind>> {
-        self.link_kinds.values().flat_map(|kinds| kinds.values())
+        let kinds = self.of_opened().flat_map(|opened| opened.link_kinds.values());
+        kinds.flat_map(|kinds| kinds.values())
     }
 
-    /// The transform of that name.
+    fn of_opened(&self) -> impl Iterator<Item = &Opened> {
+        let opened = self.entries.iter().filter_map(|entry| entry.opened.get());
+        opened.filter(|opened| !opened.link_kinds.is_empty())
+    }
+
+    /// The transform of that name; it may belong to a catalogue that no list names.
     pub fn transform(&self, name: &str) -> Option<&Arc<TransformDef>> {
-        self.iter().find_map(|catalog| catalog.transforms.get(name))
+        if let Some(found) = self.iter().find_map(|catalog| catalog.transforms.get(name)) {
+            return Some(found);
+        }
+        let unlisted = self.entries.iter().filter(|entry| !entry.is_listed());
+        // One that does not have it stays unlisted.
+        let mut having = unlisted.filter(|entry| (entry.lazy.open)().transforms.contains_key(name));
+        having.next()?.opened().catalog.transforms.get(name)
     }
 
     /// The abstract type of that name, and the transform that knows it.
@@ -232,6 +329,34 @@ pub fn combine(catalogs: impl IntoIterator<Item = Arc<Catalog>>) -> (Catalogs, F
 mod tests {
     use super::*;
     use crate::read_catalog;
+
+    #[test]
+    fn a_catalogue_is_opened_when_a_name_of_it_is_first_looked_up() {
+        let lazy = |namespace: &'static str, listed: bool| LazyCatalog {
+            namespaces: vec![namespace.into()],
+            listed,
+            hosted: None,
+            open: Arc::new(move || {
+                let text = format!(
+                    r#"{{"format": 1, "namespace": "{namespace}", "resourceTypes": {{"{namespace}/a": {{}}}},
+                        "transforms": {{"{namespace}-1": {{"docs": "One."}}}}}}"#
+                );
+                Arc::new(read_catalog(&text).unwrap())
+            }),
+        };
+        let (catalogs, twice) = Catalogs::lazy([lazy("x", true), lazy("y", true), lazy("test", false)]);
+        let opened = || catalogs.opened().map(|catalog| catalog.namespaces[0].to_string()).collect::<Vec<_>>();
+        assert!(twice.is_empty() && opened().is_empty());
+        assert!(matches!(catalogs.resource_type(&"z/a".into()), TypeRef::UnknownNamespace));
+        assert_eq!(catalogs.namespaces().collect::<Vec<_>>(), ["x", "y"]);
+        assert!(opened().is_empty() && catalogs.has_namespace("test"));
+        assert!(matches!(catalogs.resource_type(&"y/a".into()), TypeRef::Known(_)));
+        assert_eq!(opened(), ["y"]);
+        assert!(catalogs.transform("none").is_none());
+        assert_eq!(opened(), ["x", "y"], "lists name no catalogue that is not to be listed");
+        assert!(catalogs.transform("test-1").is_some());
+        assert_eq!(catalogs.resource_type_names().collect::<Vec<_>>(), ["x/a", "y/a", "test/a"]);
+    }
 
     fn messages(texts: &[&str]) -> Vec<String> {
         combine(texts.iter().map(|text| Arc::new(read_catalog(text).unwrap()))).2

@@ -19,6 +19,7 @@ mod operation;
 mod overlay;
 mod pace;
 mod preflight;
+mod provider_set;
 mod scrub;
 pub mod transform;
 mod type_source;
@@ -26,7 +27,7 @@ mod types;
 
 pub use catalog::Catalog;
 pub use catalog_file::{CatalogError, read_catalog, read_catalog_over, read_limits};
-pub use catalogs::{Catalogs, TypeRef, combine};
+pub use catalogs::{Catalogs, LazyCatalog, TypeRef, combine};
 pub use contract::{
     ApplyRequest, BoxFuture, Call, Candidate, CheckRequest, Checked, FetchRequest, Fetched, PlanRequest, Planned,
     Progress, Provider, ReadOutcome, ReadRequest, Readiness, Recalled,
@@ -37,6 +38,7 @@ pub use operation::{Applied, ErrorKind, Operation, ProviderError};
 pub use overlay::{overlay, twice};
 pub use pace::{Limits, Rate, Retries, RetryPolicy, TokenBucket};
 pub use preflight::{Preflight, PreflightRequest, SourceContent, SourceRead};
+pub use provider_set::Providers;
 pub use scrub::{RunScrub, Scrub};
 pub use transform::{Transform, TransformError};
 pub use type_source::{TypeSource, plain_name};

@@ -2,7 +2,7 @@
 
 use blueprint::Name;
 use diag::Diagnostics;
-use futures::future::LocalBoxFuture;
+use provider::BoxFuture;
 use state::{
     Generation, InstanceName, LeaseHolder, Liveness, Operation, OperationOutcome, Revision, Store, StoreError,
 };
@@ -15,7 +15,8 @@ use apply::machine::Apply;
 use apply::model::{OnFailure, Outcome, Settings};
 use evaluate::event::Event;
 use plan::generation::{self, Goal, GoalOperation};
-use plan::plan::{Plan, Purpose, Staged};
+use plan::model::Purpose;
+use plan::plan::{Plan, Staged};
 use plan::unchanged::unchanged;
 
 /// What became of an operation.
@@ -37,14 +38,45 @@ pub enum Operated {
 
 /// Makes the plan of a rollback; what is not the engine's to know (where documents are read, which providers there are)
 /// is in it.
-pub trait Back {
-    /// The plan back to a goal, from the state as it is now, with [`Options::rollback`](plan::options::Options). `None` if
-    /// anything stands in the way; why goes to `found`.
-    fn stage<'a>(&'a self, goal: Goal, found: &'a mut Diagnostics) -> LocalBoxFuture<'a, Option<Staged>>;
+pub trait Back: Send + Sync {
+    /// The plan back to a goal, from the state as it is now, with [`Options::rollback`](plan::options::Options). `None`
+    /// if anything stands in the way; why goes to `found`.
+    fn stage<'a>(&'a self, goal: Goal, found: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>>;
 
-    /// The same diagnostics where only the documents of the failed operation can be pointed into: places in those of the
-    /// goal become words.
+    /// The same diagnostics where only the documents of the failed operation can be pointed into: places in those of
+    /// the goal become words.
     fn in_words(&self, found: Diagnostics) -> Diagnostics;
+}
+
+/// A plan to be carried out.
+pub struct OperateRequest<'a> {
+    /// The plan.
+    pub staged: Staged,
+    /// Whether everything that the plan was made from is compared again first, because time has passed since.
+    pub looks_again: bool,
+    /// The providers.
+    pub shell: &'a Shell,
+    /// The state.
+    pub store: &'a dyn Store,
+    /// The instance.
+    pub instance: &'a InstanceName,
+    /// Who carries it out, for the lease and the history.
+    pub who: &'a str,
+    /// How it is carried out.
+    pub settings: Settings,
+    /// Makes the plan of a rollback; `None` if a failure is not followed by one.
+    pub back: Option<&'a dyn Back>,
+    /// Requests of a person to stop.
+    pub interrupts: mpsc::UnboundedReceiver<Interrupt>,
+}
+
+/// What the runs of one operation share: the plan, and the rollback after its failure.
+struct Leased<'a> {
+    shell: &'a Shell,
+    store: &'a dyn Store,
+    lease: &'a state::Lease,
+    settings: Settings,
+    who: &'a str,
 }
 
 /// Carries a plan out under a lease of its own.
@@ -52,21 +84,10 @@ pub trait Back {
 /// With [`OnFailure::Rollback`], and with `back` to make the plan, a failure is followed by a rollback under the same
 /// lease: the outcome is that of the failure, with the rollback's in it.
 ///
-/// Refused if the state has moved on since the plan was made (`plan-stale`), if what it was made from has changed
-/// (`input-changed`, `observation-changed`: looked at where `kept` says that time has passed), or if secrets could not be sealed.
-#[expect(clippy::too_many_arguments, reason = "each is a thing of its own, and there is one caller per face")]
-pub async fn operate(
-    staged: Staged,
-    kept: bool,
-    shell: &Shell,
-    store: &dyn Store,
-    instance: &InstanceName,
-    who: &str,
-    settings: Settings,
-    back: Option<&dyn Back>,
-    mut interrupts: mpsc::UnboundedReceiver<Interrupt>,
-    mut tell: impl FnMut(Event),
-) -> Operated {
+/// Refused if the state has changed since the plan was made (`plan-stale`), if what it was made from has changed
+/// (`input-changed`, `observation-changed`: compared if `looks_again`), or if secrets could not be sealed.
+pub async fn operate(request: OperateRequest<'_>, mut tell: impl FnMut(Event) + Send) -> Operated {
+    let OperateRequest { staged, looks_again, shell, store, instance, who, settings, back, mut interrupts } = request;
     let mut found = Diagnostics::new();
     if staged.plan.secret && !store.can_seal() {
         found.push(
@@ -83,8 +104,8 @@ pub async fn operate(
         found.push(diagnostic);
         return Operated::Refused(found);
     }
-    if kept {
-        // A state that has moved on explains every other difference.
+    if looks_again {
+        // A state that has changed explains every other difference.
         match store.head(instance).await {
             Ok(head) if head != staged.plan.revision => {
                 return Operated::Refused(stale(staged.plan.revision, head).into_iter().collect());
@@ -93,7 +114,7 @@ pub async fn operate(
             Err(error) => return Operated::Store(error),
         }
     }
-    if kept && !unchanged(&staged, &shell.root.to_string_lossy(), shell, &mut found).await {
+    if looks_again && !unchanged(&staged, &shell.root.to_string_lossy(), shell, &mut found).await {
         return Operated::Refused(found);
     }
     let lease = match store.lease(instance, who, LEASE).await {
@@ -105,15 +126,15 @@ pub async fn operate(
         Err(error) => return Operated::Store(error),
     };
     // Boxed, so that the future does not hold two operations side by side.
-    let first = under_lease(staged, lease.revision, shell, store, &lease, settings, who, &mut interrupts, &mut tell);
-    let mut operated = Box::pin(first).await;
+    let leased = Leased { shell, store, lease: &lease, settings, who };
+    let mut operated = Box::pin(leased.run(staged, lease.revision, &mut interrupts, &mut tell)).await;
     if let (Operated::Done(outcome), Some(back), OnFailure::Rollback) = (&mut operated, back, settings.on_failure)
         && outcome.outcome == Some(OperationOutcome::Failed)
-        && let Some(lost) = roll_back(outcome, back, shell, store, &lease, settings, who, &mut interrupts, tell).await
+        && let Some(lost) = leased.roll_back(outcome, back, &mut interrupts, tell).await
     {
         operated = lost;
     }
-    // Whoever cut the run off at once is a process that ends: its lease runs out by itself, or goes with it here.
+    // A process that cuts its run off ends: its lease expires, or is released here.
     let released = store.release(&lease).await;
     match (operated, released) {
         (Operated::Done(outcome), Err(error)) => {
@@ -130,38 +151,104 @@ pub async fn operate(
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "the inner half of `operate`")]
-async fn under_lease(
-    staged: Staged,
-    head: Revision,
-    shell: &Shell,
-    store: &dyn Store,
-    lease: &state::Lease,
-    settings: Settings,
-    who: &str,
-    interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
-    tell: impl FnMut(Event),
-) -> Operated {
-    if head != staged.plan.revision {
-        return Operated::Refused(stale(staged.plan.revision, head).into_iter().collect());
-    }
-    if staged.plan.writes_nothing(&staged.snapshot) {
-        match leaves_open(&staged.plan, store, &lease.instance).await {
-            Ok(false) => return Operated::Nothing,
-            Ok(true) => {}
-            Err(error) => return Operated::Store(error),
+impl Leased<'_> {
+    /// Carries a plan out that was made at the revision `head`.
+    async fn run(
+        &self,
+        staged: Staged,
+        head: Revision,
+        interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
+        tell: impl FnMut(Event) + Send,
+    ) -> Operated {
+        let Leased { shell, store, lease, settings, who } = *self;
+        if head != staged.plan.revision {
+            return Operated::Refused(stale(staged.plan.revision, head).into_iter().collect());
+        }
+        if staged.plan.writes_nothing(&staged.snapshot) {
+            match leaves_open(&staged.plan, store, &lease.instance).await {
+                Ok(false) => return Operated::Nothing,
+                Ok(true) => {}
+                Err(error) => return Operated::Store(error),
+            }
+        }
+        let operation = operation_of(&staged.plan, shell, who);
+        let apply = Apply::new(staged, settings, operation);
+        match run(apply, shell, store, lease, interrupts, tell).await {
+            Ok(outcome) => Operated::Done(outcome),
+            Err(lost) => Operated::Lost(lost),
         }
     }
-    let operation = operation_of(&staged.plan, shell, who);
-    let apply = Apply::new(staged, settings, operation);
-    match run(apply, shell, store, lease, interrupts, tell).await {
-        Ok(outcome) => Operated::Done(outcome),
-        Err(lost) => Operated::Lost(lost),
+
+    /// Goes back to the last generation that succeeded, after a failure; `outcome` then says how that went. Gives what
+    /// became of the rollback if it did not come to an end.
+    async fn roll_back(
+        &self,
+        outcome: &mut Outcome,
+        back: &dyn Back,
+        interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
+        mut tell: impl FnMut(Event) + Send,
+    ) -> Option<Operated> {
+        let Leased { shell, store, lease, settings, .. } = *self;
+        let mut found = Diagnostics::new();
+        if !outcome.left_in_flight.is_empty() || shell.cancel.is_cancelled() {
+            // What may still be under way cannot be undone yet.
+            outcome.diagnostics.append(generation::left(&outcome.left_in_flight, found));
+            return None;
+        }
+        let goal = match last_goal(store, &lease.instance, None).await {
+            Ok(Ok(goal)) => goal,
+            Ok(Err(diagnostic)) => {
+                outcome.diagnostics.push(*diagnostic);
+                return None;
+            }
+            Err(error) => return Some(Operated::Lost(lost(outcome, error))),
+        };
+        let number = match &goal {
+            Goal::Kept(kept) => Some(kept.generation.0),
+            Goal::Nothing => None,
+        };
+        tell(Event::RollingBack { generation: number });
+        let staged = tokio::select! {
+            biased;
+            staged = alive(back.stage(goal, &mut found), store, lease) => staged,
+            // Reads may take long; a request to stop ends the wait.
+            Some(_) = interrupts.recv() => None,
+        };
+        let found = back.in_words(found);
+        let Some(staged) = staged.filter(|_| !found.has_errors()) else {
+            outcome.diagnostics.append(generation::left(&[], found));
+            return None;
+        };
+        outcome.diagnostics.append(found);
+        let settings = Settings { on_failure: OnFailure::KeepGoing, ..settings };
+        let head = match store.head(&lease.instance).await {
+            Ok(head) => head,
+            Err(error) => return Some(Operated::Lost(lost(outcome, error))),
+        };
+        let second = Leased { settings, ..*self };
+        match Box::pin(second.run(staged, head, interrupts, tell)).await {
+            Operated::Done(mut second) => {
+                let said = back.in_words(std::mem::take(&mut second.diagnostics));
+                match second.outcome {
+                    Some(OperationOutcome::Ready | OperationOutcome::Gone) => outcome.diagnostics.append(said),
+                    _ => outcome.diagnostics.append(generation::left(&second.undone, said)),
+                }
+                outcome.rolled_back = Some(Box::new(second));
+                None
+            }
+            Operated::Nothing => None,
+            Operated::Refused(said) | Operated::Busy(said) => {
+                outcome.diagnostics.append(generation::left(&[], back.in_words(said)));
+                None
+            }
+            Operated::Store(error) => Some(Operated::Lost(lost(outcome, error))),
+            Operated::Lost(second) => Some(Operated::Lost(Lost { counts: outcome.counts, ..second })),
+        }
     }
 }
 
-/// Whether an end has to be recorded although nothing is left to do: that of a run which was cut off after its last step,
-/// or that everything is gone.
+/// Whether an end has to be recorded although nothing is left to do: that of a run which was cut off after its last
+/// step, or that everything is gone.
 async fn leaves_open(plan: &Plan, store: &dyn Store, instance: &InstanceName) -> Result<bool, StoreError> {
     let last = store.info(instance).await?.and_then(|info| info.last).map(|(_, outcome)| outcome);
     Ok(match plan.purpose {
@@ -171,76 +258,6 @@ async fn leaves_open(plan: &Plan, store: &dyn Store, instance: &InstanceName) ->
         }
         Purpose::Deploy => last == Some(None),
     })
-}
-
-/// Goes back to the last generation that ended well, after a failure; how that went stands in `outcome` afterwards.
-/// Gives what became of the rollback if it did not come to an end.
-#[expect(clippy::too_many_arguments, reason = "the other half of `operate`")]
-async fn roll_back(
-    outcome: &mut Outcome,
-    back: &dyn Back,
-    shell: &Shell,
-    store: &dyn Store,
-    lease: &state::Lease,
-    settings: Settings,
-    who: &str,
-    interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
-    mut tell: impl FnMut(Event),
-) -> Option<Operated> {
-    let mut found = Diagnostics::new();
-    if !outcome.left_in_flight.is_empty() || shell.cancel.is_cancelled() {
-        // What may still be under way cannot be undone yet.
-        outcome.diagnostics.append(generation::left(&outcome.left_in_flight, found));
-        return None;
-    }
-    let goal = match last_goal(store, &lease.instance, None).await {
-        Ok(Ok(goal)) => goal,
-        Ok(Err(diagnostic)) => {
-            outcome.diagnostics.push(*diagnostic);
-            return None;
-        }
-        Err(error) => return Some(Operated::Lost(lost(outcome, error))),
-    };
-    let number = match &goal {
-        Goal::Kept(kept) => Some(kept.generation.0),
-        Goal::Nothing => None,
-    };
-    tell(Event::RollingBack { generation: number });
-    let staged = tokio::select! {
-        biased;
-        staged = alive(back.stage(goal, &mut found), store, lease) => staged,
-        // What is there may take long to be read; nobody has to wait for that.
-        Some(_) = interrupts.recv() => None,
-    };
-    let found = back.in_words(found);
-    let Some(staged) = staged.filter(|_| !found.has_errors()) else {
-        outcome.diagnostics.append(generation::left(&[], found));
-        return None;
-    };
-    outcome.diagnostics.append(found);
-    let settings = Settings { on_failure: OnFailure::KeepGoing, ..settings };
-    let head = match store.head(&lease.instance).await {
-        Ok(head) => head,
-        Err(error) => return Some(Operated::Lost(lost(outcome, error))),
-    };
-    match Box::pin(under_lease(staged, head, shell, store, lease, settings, who, interrupts, tell)).await {
-        Operated::Done(mut second) => {
-            let said = back.in_words(std::mem::take(&mut second.diagnostics));
-            match second.outcome {
-                Some(OperationOutcome::Ready | OperationOutcome::Gone) => outcome.diagnostics.append(said),
-                _ => outcome.diagnostics.append(generation::left(&second.undone, said)),
-            }
-            outcome.rolled_back = Some(Box::new(second));
-            None
-        }
-        Operated::Nothing => None,
-        Operated::Refused(said) | Operated::Busy(said) => {
-            outcome.diagnostics.append(generation::left(&[], back.in_words(said)));
-            None
-        }
-        Operated::Store(error) => Some(Operated::Lost(lost(outcome, error))),
-        Operated::Lost(second) => Some(Operated::Lost(Lost { counts: outcome.counts, ..second })),
-    }
 }
 
 /// Waits for something under a lease, which is kept alive meanwhile. Who has lost it finds out at the next commit.
@@ -258,7 +275,8 @@ async fn alive<T>(work: impl Future<Output = T>, store: &dyn Store, lease: &stat
     }
 }
 
-/// An operation that ended, and whose rollback could not begin because of the store: it is not one that changed nothing.
+/// An operation that ended, and whose rollback could not begin because of the store: it is not one that changed
+/// nothing.
 fn lost(outcome: &Outcome, store: StoreError) -> Lost {
     let (left_in_flight, undone) = (outcome.left_in_flight.clone(), outcome.undone.clone());
     Lost { store: Some(store), counts: outcome.counts, left_in_flight, undone }

@@ -11,7 +11,8 @@ use blueprint::wire::Document;
 use blueprint::{Address, IndexMap, Name, TypeId, Value};
 use provider::{
     BoxFuture, Call, Catalogs, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched, PlanRequest, Planned,
-    Preflight, PreflightRequest, Progress, Provider, ProviderError, ReadOutcome, ReadRequest, Recalled, TransformError,
+    Preflight, PreflightRequest, Progress, Provider, ProviderError, Providers, ReadOutcome, ReadRequest, Recalled,
+    TransformError,
 };
 use state::{Record, Snapshot, StatusOp};
 use tokio_util::sync::CancellationToken;
@@ -30,8 +31,24 @@ const ANSWERED_WITHIN: Duration = Duration::from_secs(30 * 60);
 /// Fetches a URL with the limits of [`World::http`]. Supplied by the face, so that the core needs no HTTP client.
 pub type HttpGet = Arc<dyn Fn(String) -> BoxFuture<'static, Result<Vec<u8>, String>> + Send + Sync>;
 
-/// Told that a provider is asked again: about what, after how long, and why.
-pub type Waits = Arc<dyn Fn(&str, Duration, &str) + Send + Sync>;
+/// What happens while a plan is made.
+#[derive(Clone, Debug)]
+pub enum PlanningEvent {
+    /// A resource is read.
+    Reading(Address),
+    /// A provider was asked, and is asked again after a pause.
+    AskedAgain {
+        /// About what.
+        what: String,
+        /// The pause.
+        pause: Duration,
+        /// Why: the provider's words.
+        why: String,
+    },
+}
+
+/// Receives what happens while a plan is made.
+pub type PlanningEvents = Arc<dyn Fn(PlanningEvent) + Send + Sync>;
 
 /// What time it is.
 #[derive(Clone, Debug)]
@@ -105,7 +122,7 @@ impl Chance {
 #[derive(Clone)]
 pub struct Shell {
     /// Provider by namespace.
-    pub providers: IndexMap<Name, Arc<dyn Provider>>,
+    pub providers: Providers,
     /// What they offer together.
     pub catalogs: Arc<Catalogs>,
     /// Settings by namespace.
@@ -124,17 +141,17 @@ pub struct Shell {
     pub sources: source::Sources,
     /// How URLs are fetched; none where that is not allowed.
     pub http: Option<HttpGet>,
-    /// Who wants to hear that a provider is asked again; nobody, if none is given.
-    pub waits: Option<Waits>,
+    /// Receives what happens while a plan is made.
+    pub planning: Option<PlanningEvents>,
     /// The secrets of the run.
     pub known: Known,
-    /// Ended when nobody waits any more.
+    /// Cancelled when no caller waits any more.
     pub cancel: CancellationToken,
 }
 
 impl Shell {
-    /// What comes with a call of a thing's provider. The thing is declared by a document in this folder, as seen from that of the
-    /// root document.
+    /// What comes with a call of a thing's provider. The thing is declared by a document in this folder, as seen from
+    /// that of the root document.
     pub(crate) fn call_of(
         &self,
         address: &Address,
@@ -180,10 +197,10 @@ impl Shell {
         })
     }
 
-    /// A call that answers a question; nobody hears of its progress.
+    /// A call that answers a question. Its progress is not reported.
     fn quiet(&self, address: &Address, package: &str, folder: &str) -> Call {
-        static NOBODY: LazyLock<Progress> = LazyLock::new(|| Arc::new(|_| {}));
-        let call = self.call_of(address, package, Name::default(), NOBODY.clone(), folder);
+        static NO_PROGRESS: LazyLock<Progress> = LazyLock::new(|| Arc::new(|_| {}));
+        let call = self.call_of(address, package, Name::default(), NO_PROGRESS.clone(), folder);
         Call { deadline: Some(ANSWERED_WITHIN), ..call }
     }
 }
@@ -202,8 +219,8 @@ impl World for Shell {
     }
 
     fn waits(&self, what: &str, pause: Duration, why: &str) {
-        if let Some(waits) = &self.waits {
-            waits(what, pause, why);
+        if let Some(planning) = &self.planning {
+            planning(PlanningEvent::AskedAgain { what: what.to_owned(), pause, why: why.to_owned() });
         }
     }
 
@@ -250,7 +267,7 @@ impl World for Shell {
     }
 
     fn manages(&self, type_name: &TypeId) -> bool {
-        self.providers.contains_key(type_name.package_name())
+        self.providers.contains(type_name.package_name())
     }
 
     fn file<'a>(&'a self, folder: &'a str, path: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
@@ -318,6 +335,9 @@ impl World for Shell {
     }
 
     fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
+        if let Some(planning) = &self.planning {
+            planning(PlanningEvent::Reading(question.address.clone()));
+        }
         Box::pin(async move {
             let call = self.quiet(question.address, question.type_name.package_name(), question.folder);
             let request = ReadRequest {
@@ -402,9 +422,10 @@ impl World for Shell {
     }
 
     fn transform<'a>(&'a self, name: &'a str, document: Document) -> BoxFuture<'a, Result<Document, TransformError>> {
-        let offers = |provider: &&Arc<dyn Provider>| provider.catalog().transforms.contains_key(name);
-        let providers = self.providers.values().filter(offers);
-        match providers.filter_map(|provider| provider.transform(name)).next() {
+        let namespaces = self.catalogs.opened().filter(|catalog| catalog.transforms.contains_key(name));
+        let mut providers =
+            namespaces.flat_map(|catalog| &catalog.namespaces).filter_map(|own| self.providers.get(own));
+        match providers.find_map(|provider| provider.transform(name)) {
             Some(transform) => transform.transform(document),
             None => {
                 let message = format!("there is no provider that carries out `{name}`");

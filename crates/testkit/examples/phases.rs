@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use blueprint::{IndexMap, Name};
 use diag::{Diagnostics, Files};
-use engine::shell::{Chance, Clock, Shell, operate};
-use engine::{FrozenDocument, Given, Options, Request};
+use engine::shell::{Chance, Clock, OperateRequest, Shell, operate};
+use engine::{FrozenDocument, Given, Options, Request, Staged};
 use provider::Provider;
 use providers::fake::{self, FakeOptions};
 use state::seal::Sealer;
@@ -69,7 +69,7 @@ fn main() {
         let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
         providers.insert("test".into(), provider);
         let shell = Shell {
-            providers,
+            providers: providers.into_iter().collect(),
             catalogs: catalogs.clone(),
             settings: IndexMap::default(),
             instance: "bench".into(),
@@ -79,7 +79,7 @@ fn main() {
             chance: Chance::System,
             sources: Default::default(),
             http: None,
-            waits: None,
+            planning: None,
             known: Default::default(),
             cancel: tokio_util::sync::CancellationToken::new(),
         };
@@ -125,10 +125,7 @@ fn main() {
             let settings = engine::apply::Settings::default();
             let mut events = 0_u64;
             let operated =
-                operate(staged, false, &shell, store.as_ref(), &name, "me@here", settings, None, interrupts, |_| {
-                    events += 1
-                })
-                .await;
+                operate(operating(staged, &shell, store.as_ref(), &name, settings, interrupts), |_| events += 1).await;
             let ended = lap(apply, since);
             println!("           {events} events, {}", matches!(operated, engine::shell::Operated::Done(_)));
             if ended {
@@ -153,20 +150,30 @@ fn main() {
         lap("plan gone", since);
         let since = Instant::now();
         let (_keep, interrupts) = tokio::sync::mpsc::unbounded_channel();
-        let operated = operate(
-            staged,
-            false,
-            &shell,
-            store.as_ref(),
-            &name,
-            "me@here",
-            Default::default(),
-            None,
-            interrupts,
-            |_| {},
-        )
-        .await;
+        let request = operating(staged, &shell, store.as_ref(), &name, Default::default(), interrupts);
+        let operated = operate(request, |_| {}).await;
         lap("destroy", since);
         println!("           {operated:?}");
     });
+}
+
+fn operating<'a>(
+    staged: Staged,
+    shell: &'a Shell,
+    store: &'a dyn state::Store,
+    instance: &'a state::InstanceName,
+    settings: engine::apply::Settings,
+    interrupts: tokio::sync::mpsc::UnboundedReceiver<engine::shell::Interrupt>,
+) -> OperateRequest<'a> {
+    OperateRequest {
+        staged,
+        looks_again: false,
+        shell,
+        store,
+        instance,
+        who: "me@here",
+        settings,
+        back: None,
+        interrupts,
+    }
 }

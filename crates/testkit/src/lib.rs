@@ -11,9 +11,12 @@ pub mod document_sources;
 pub mod faults;
 pub mod fuzz;
 pub mod harness;
+mod installed;
 mod json_values;
 pub mod pages;
 mod runtime;
 pub mod scenario;
 pub mod simulation;
 pub mod toy;
+
+pub use installed::installed;

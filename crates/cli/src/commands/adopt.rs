@@ -1,20 +1,19 @@
-//! `cyan state import` of another tool's form: its documents are written beside each other, and what they describe is taken
-//! over, not made.
+//! `cyan state import` of another tool's form: its documents are written beside each other, and what they describe is
+//! taken over, not made.
 //!
 //! Not here: what the forms are (`foreign`); how things become managed (`engine`).
 
 use std::path::{Component, Path};
 
 use engine::Options;
+use engine::foreign::{Form, Told};
+use engine::{DocumentSource, Inputs, StageRequest, StagedDocument};
 use state::InstanceName;
 
-use crate::arguments::{Consent, Global, Inputs, Which};
-use crate::commands::stage::{Ready, ready};
+use crate::arguments::{Consent, Global, Which};
 use crate::exit::{CommandError, Exit};
-use crate::foreign::{Form, Told};
-use crate::operation;
-use crate::setup::{Setup, Source};
 use crate::view::report::Report;
+use crate::{open, operation};
 
 pub(crate) async fn run(
     form: &'static dyn Form,
@@ -34,21 +33,18 @@ pub(crate) async fn run(
         Some(instance) => instance,
         None => instance.parse().map_err(|error: state::InstanceNameError| CommandError::usage(error.to_string()))?,
     };
-    let which = Which { instance: Some::<InstanceName>(instance) };
-    let source = Source::find(Some(Path::new(&document)))?;
-    let setup = Setup::beside(global, &source.folder, report)?;
+    let source = DocumentSource::find(Some(Path::new(&document)))?;
+    let mut session = open::beside(global, &source.folder, report)?;
     let inputs = Inputs { written: Vec::new(), environments: environment.into_iter().map(Into::into).collect() };
     let options = Options { taken: things, ..Options::default() };
-    let ready = ready(setup, source, &which, &inputs, options, false, report).await?;
-    let Ready { mut setup, document, instance, shell, staged } = match ready {
-        Ok(ready) => ready,
-        Err(exit) => return Ok(exit),
-    };
-    let running = consent.into();
-    operation::carry_out(staged, false, &mut setup, &shell, &instance, &running, &document.files, report).await
+    let instance = Some::<InstanceName>(instance);
+    let request = StageRequest { instance, inputs, options, ..StageRequest::new(source) };
+    let StagedDocument { document, planned } = session.stage(request, report).await?;
+    operation::carry_out(planned, &document.files, false, &mut session, &consent.into(), report).await
 }
 
-/// Writes a file below the current folder. One that is there stays as it is: a person may have put something right in it.
+/// Writes a file below the current folder. One that is there stays as it is: a person may have put something right in
+/// it.
 fn lay_out(form: &dyn Form, name: &str, text: &str, report: &mut Report) -> Result<(), CommandError> {
     let path = Path::new(name);
     if name.is_empty() || !path.components().all(|part| matches!(part, Component::Normal(_))) {

@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use blueprint::{Expr, ExprKind, Name};
 use diag::{Diagnostics, Span, Spanned, TextMap};
+use engine::{Document, DocumentSource, Planned, StageRequest, StagedDocument, json};
 use serde_json::json;
 
 use super::exports::bare;
 use crate::arguments::{Eval, Global};
-use crate::commands::stage::{Ready, ready_with};
 use crate::exit::{CommandError, Exit};
-use crate::json;
-use crate::setup::{Document, Setup, Source, whole};
+use crate::open;
 use crate::view::report::Report;
 
 /// What stands for a document where there is none. A document declares something; this is only staged, never made.
@@ -32,19 +31,23 @@ pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -
             source.text = NO_TEMPLATE.into();
         }
     }
-    let setup = Setup::beside(global, &source.folder, report)?;
-    let mut parsed = None;
-    let add = |document: &mut Document| {
+    let session = open::beside(global, &source.folder, report)?;
+    let (sender, parsed) = std::sync::mpsc::channel();
+    let examine = move |document: &mut Document| {
         let (expr, found) = parse(document, &typed);
-        parsed = Some(expr);
+        // The receiver waits until the document is staged.
+        let _ = sender.send(expr);
         found
     };
-    let ready = ready_with(setup, source, &reading.which, &reading.inputs, None, report, add).await?;
-    let Ready { document, shell, mut staged, .. } = match ready {
-        Ok(ready) => ready,
-        Err(exit) => return Ok(exit),
+    let request = StageRequest {
+        instance: reading.which.instance.clone(),
+        inputs: reading.inputs.0.clone(),
+        examine: Some(Box::new(examine)),
+        ..StageRequest::new(source)
     };
-    let Some(expr) = parsed else { return Ok(Exit::Unusable) };
+    let StagedDocument { document, planned } = session.stage(request, report).await?;
+    let Planned { shell, mut staged, .. } = planned;
+    let Ok(expr) = parsed.recv() else { return Ok(Exit::Unusable) };
     let mut found = Diagnostics::new();
     let value = staged.evaluate(&expr, &shell, &mut found).await;
     report.diagnostics(&found, &document.files);
@@ -58,18 +61,11 @@ pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -
 }
 
 /// The document that is named or lies here; where there is none, one that declares nothing to speak of.
-pub(super) fn source(named: Option<&Path>) -> Result<Source, CommandError> {
-    let source = match named {
-        None if Source::here()?.is_none() => None,
-        _ => Some(Source::find(named)?),
-    };
-    Ok(source.unwrap_or_else(|| Source {
-        shown: "(no document)".to_owned(),
-        path: None,
-        folder: whole(Path::new("")),
-        text: NO_DOCUMENT.into(),
-        beside: Vec::new(),
-    }))
+pub(super) fn source(named: Option<&Path>) -> Result<DocumentSource, CommandError> {
+    match named {
+        None if DocumentSource::here()?.is_none() => Ok(DocumentSource::of_text("(no document)", NO_DOCUMENT)),
+        _ => open::source(named),
+    }
 }
 
 /// Parses the expression and checks it as the document's own: as one more entry of its metadata.
@@ -79,7 +75,7 @@ pub(super) fn parse(document: &mut Document, typed: &str) -> (Expr, Diagnostics)
     let span = Span::new(file, 0, length);
     // A dialect may have another form for expressions.
     let own = document.checked.as_ref().and_then(|checked| {
-        let dialect = dialects::Dialects::BUILT_IN.get(checked.blueprint.dialect)?;
+        let dialect = document.library.dialects.get(checked.blueprint.dialect)?;
         let (tree, broken) = syntax::parse(file, typed, syntax::Format::Yaml);
         let around = dialects::Surroundings::NONE;
         let typed = dialects::Document { file, name: "expression", text: typed, tree: &tree, around: &around };
@@ -102,7 +98,7 @@ pub(super) fn parse(document: &mut Document, typed: &str) -> (Expr, Diagnostics)
         map.made(length, 0, 1);
     }
     let mut found = Diagnostics::new();
-    let functions = &document.registry.functions;
+    let functions = &document.library.functions;
     let expr = expr::parse_text(&text, &map, span, functions, &mut found);
     if let Some(checked) = &document.checked {
         let mut blueprint = checked.blueprint.as_ref().clone();
@@ -113,7 +109,7 @@ pub(super) fn parse(document: &mut Document, typed: &str) -> (Expr, Diagnostics)
         entries.push((Spanned::new(Name::from(ENTRY), span), expr.clone()));
         blueprint.metadata = Some(Expr::new(ExprKind::Map(entries), span));
         let children = document.documents.as_ref().map(|documents| documents.children_of(0)).unwrap_or_default();
-        let catalogs = &document.registry.catalogs;
+        let catalogs = &document.library.catalogs;
         let context = engine::check::CheckContext::new(catalogs, functions, checked.rules);
         engine::check::check_with(Arc::new(blueprint), &children, &context, &mut found);
         // What is wrong with the document itself has been found already.

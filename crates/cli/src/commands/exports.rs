@@ -1,18 +1,18 @@
 //! `cyan exports`.
 
 use blueprint::{Map, Value};
+use engine::json;
 use serde_json::json;
 
 use crate::arguments::{Exports, Global};
 use crate::exit::{CommandError, Exit};
-use crate::identity::chosen;
-use crate::json;
+use crate::open;
 
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Exports, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let (setup, instance) = chosen(None, &arguments.which, global, report).await?;
-    let snapshot = setup.reading().load(&instance).await?;
+    let (session, instance) = open::instance(None, &arguments.which, global, report).await?;
+    let snapshot = session.reading().load(&instance).await?;
     if snapshot.exports_old {
         report.terminal.say("The last operation failed: these are the values of before.");
     }

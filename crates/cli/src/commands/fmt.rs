@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use diag::{Files, Severity};
+use engine::DocumentSource;
 use serde_json::{Value as Json, json};
 
 use crate::arguments::Fmt;
 use crate::exit::{CommandError, Exit};
-use crate::setup::Source;
+use crate::open;
 use crate::view::report::Report;
 
 pub(crate) fn run(arguments: Fmt, report: &mut Report) -> Result<Exit, CommandError> {
@@ -16,7 +17,7 @@ pub(crate) fn run(arguments: Fmt, report: &mut Report) -> Result<Exit, CommandEr
     let mut results = Vec::new();
     let (mut broken, mut differs) = (false, false);
     for file in &named {
-        let one = Source::find(file.as_deref()).and_then(|source| one(&source, arguments.check, report));
+        let one = open::source(file.as_deref()).and_then(|source| one(&source, arguments.check, report));
         match one {
             Ok(Some((changes, result))) => {
                 differs |= changes;
@@ -40,7 +41,7 @@ pub(crate) fn run(arguments: Fmt, report: &mut Report) -> Result<Exit, CommandEr
 }
 
 /// Formats one document; nothing if it is broken, else whether its text is another one now.
-fn one(source: &Source, check: bool, report: &mut Report) -> Result<Option<(bool, Json)>, CommandError> {
+fn one(source: &DocumentSource, check: bool, report: &mut Report) -> Result<Option<(bool, Json)>, CommandError> {
     let mut files = Files::new();
     let file = files.add(source.shown.clone(), source.text.clone());
     let (tree, mut found) = syntax::parse(file, &source.text, syntax::Format::of_name(&source.shown));
@@ -81,7 +82,7 @@ fn one(source: &Source, check: bool, report: &mut Report) -> Result<Option<(bool
 }
 
 /// Says that a document stays as it is.
-fn note(source: &Source, report: &mut Report) {
+fn note(source: &DocumentSource, report: &mut Report) {
     let words = format!(
         "`{}` stays as it is: it has a key or a value that is not rearranged (a key that is no plain text, one with an anchor or a tag)",
         source.shown

@@ -5,9 +5,8 @@ use expr::{FunctionDef, Purity};
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{Functions, Global};
-use crate::catalogs;
 use crate::exit::{CommandError, Exit};
-use crate::registry::SIMULATED;
+use crate::open;
 use crate::terminal::Paint;
 use crate::view::report::Report;
 use crate::view::table::table;
@@ -20,16 +19,16 @@ fn of_dialects() -> Vec<(&'static str, Explained)> {
 }
 
 pub(crate) fn run(arguments: Functions, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let registry = catalogs::offer_here(global, report)?.registry(|namespace| namespace != SIMULATED || arguments.all);
+    let library = open::library(global, arguments.all, report)?;
     let others = of_dialects();
     let paint = report.terminal.out;
     let Some(name) = &arguments.name else {
-        let own = registry.functions.iter().map(to_json);
+        let own = library.functions.iter().map(to_json);
         let list: Vec<Json> = own.chain(others.iter().map(|(dialect, one)| explained_json(dialect, one))).collect();
         report.set_result(json!({"functions": list}));
         if !report.is_json() {
             let row = |name: &str, docs: &str| vec![name.to_owned(), summary(docs)];
-            let rows: Vec<_> = registry.functions.iter().map(|one| row(&one.name, &one.docs)).collect();
+            let rows: Vec<_> = library.functions.iter().map(|one| row(&one.name, &one.docs)).collect();
             let mut text = table(&["FUNCTION", "DOES"], &rows, paint);
             for dialect in dialects::Dialects::BUILT_IN.iter() {
                 let own = others.iter().filter(|(of, _)| *of == dialect.name());
@@ -43,10 +42,10 @@ pub(crate) fn run(arguments: Functions, global: &Global, report: &mut Report) ->
         }
         return Ok(Exit::Done);
     };
-    let own = registry.functions.get(name);
+    let own = library.functions.get(name);
     let theirs: Vec<&(&str, Explained)> = others.iter().filter(|(_, one)| one.name == name).collect();
     if own.is_none() && theirs.is_empty() {
-        let names = registry.functions.names().chain(others.iter().map(|(_, one)| one.name));
+        let names = library.functions.names().chain(others.iter().map(|(_, one)| one.name));
         return Err(CommandError::Usage {
             message: format!("there is no function `{name}`"),
             help: diag::nearest(name, names)

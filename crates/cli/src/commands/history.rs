@@ -10,18 +10,18 @@ use state::{Ended, GenerationInfo};
 use super::list::ago;
 use crate::arguments::{Global, History};
 use crate::exit::{CommandError, Exit};
-use crate::identity::chosen;
+use crate::open;
 
 use crate::view::plan::done;
 use crate::view::report::Report;
 use crate::view::table::table;
 
 pub(crate) async fn run(arguments: History, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let (setup, instance) = chosen(None, &arguments.which, global, report).await?;
-    let store = setup.reading();
+    let (session, instance) = open::instance(None, &arguments.which, global, report).await?;
+    let store = session.reading();
     let all = store.history(&instance, arguments.limit).await?;
     let now = Clock::System.now();
-    // Only the newest can still be running, and only while somebody holds the instance.
+    // Only the newest can still be running, and only while an operation holds the instance.
     let running = store.info(&instance).await?.and_then(|info| info.holder).is_some_and(|holder| holder.holds());
     if report.is_json() {
         let list: Vec<Json> = all.iter().map(to_json).collect();

@@ -1,10 +1,10 @@
 //! `cyan key`.
 
+use engine::key;
 use serde_json::json;
 
 use crate::arguments::{Key, KeyCommand};
 use crate::exit::{CommandError, Exit};
-use crate::key;
 use crate::view::report::Report;
 
 pub(crate) fn run(arguments: Key, report: &mut Report) -> Result<Exit, CommandError> {

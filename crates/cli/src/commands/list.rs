@@ -3,19 +3,20 @@
 use std::time::Duration;
 
 use blueprint::format_duration;
+use engine::DocumentSource;
 use engine::shell::Clock;
 use serde_json::{Value as Json, json};
 use state::{InstanceInfo, LeaseHolder, OperationOutcome};
 
 use crate::arguments::{Global, List};
 use crate::exit::{CommandError, Exit};
-use crate::setup::{Setup, Source};
+use crate::open;
 use crate::view::report::Report;
 use crate::view::table::table;
 
 pub(crate) async fn run(arguments: List, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let setup = Setup::here(global, Source::here().ok().flatten().as_deref(), report)?;
-    let mut all = setup.reading().instances().await?;
+    let session = open::here(global, DocumentSource::here().ok().flatten().as_deref(), report)?;
+    let mut all = session.reading().instances().await?;
     let now = Clock::System.now();
     let gone = all.iter().filter(|info| is_gone(info)).count();
     if !arguments.all {
@@ -28,8 +29,8 @@ pub(crate) async fn run(arguments: List, global: &Global, report: &mut Report) -
     }
     if all.is_empty() {
         let more = if gone > 0 { format!("; {gone} destroyed, shown with `--all`") } else { String::new() };
-        let hint = setup.place.hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
-        report.terminal.say(format!("There is no instance in {}{more}.{hint}", setup.place.shown()));
+        let hint = session.place.hint().map(|hint| format!(" ({hint})")).unwrap_or_default();
+        report.terminal.say(format!("There is no instance in {}{more}.{hint}", session.place.shown()));
         return Ok(Exit::Done);
     }
     let rows: Vec<Vec<String>> = all

@@ -5,7 +5,7 @@ mod completions;
 mod console;
 mod deploy;
 mod destroy;
-pub(crate) mod drift;
+mod drift;
 mod eval;
 mod explain;
 mod exports;
@@ -19,7 +19,7 @@ mod key;
 mod list;
 mod man;
 mod reconcile;
-pub(crate) mod rollback;
+mod rollback;
 mod schema;
 mod show;
 mod stage;
@@ -33,7 +33,7 @@ use std::ffi::OsString;
 use clap::Parser as _;
 
 use crate::arguments::{Arguments, Command, Global};
-use crate::exit::{CommandError, Exit};
+use crate::exit::{CommandError, Ending as _, Exit};
 use crate::terminal::Terminal;
 use crate::view::report::Report;
 use crate::{signals, usage};
@@ -80,7 +80,7 @@ fn start(global: &Global, command: Command, report: &mut Report) -> Result<Exit,
             () = signals::stopped() => None,
         }
     });
-    // A call that was cut off may sit on a thread of its own; nobody waits for it.
+    // A call that was cut off may run on a thread of its own; the command does not wait for it.
     runtime.shutdown_timeout(std::time::Duration::from_millis(100));
     result.unwrap_or_else(|| {
         report.terminal.say("Interrupted.");

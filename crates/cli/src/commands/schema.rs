@@ -5,9 +5,8 @@ use provider::Catalogs;
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{Global, Schema};
-use crate::catalogs;
 use crate::exit::{CommandError, Exit};
-use crate::registry::SIMULATED;
+use crate::open;
 use crate::view::report::Report;
 
 pub(crate) fn run(arguments: Schema, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
@@ -21,8 +20,8 @@ pub(crate) fn run(arguments: Schema, global: &Global, report: &mut Report) -> Re
                 .or_else(|| Some("the default is `blueprint`".to_owned())),
         });
     };
-    let registry = catalogs::offer_here(global, report)?.registry(|namespace| namespace != SIMULATED || arguments.all);
-    let catalogs: &Catalogs = &registry.catalogs;
+    let library = open::library(global, arguments.all, report)?;
+    let catalogs: &Catalogs = &library.catalogs;
     let known = |begin: &str| {
         let mut names = catalogs.resource_type_names().chain(catalogs.data_source_type_names());
         names.any(|name| begins(name, begin))

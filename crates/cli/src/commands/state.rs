@@ -4,25 +4,22 @@ use std::path::Path;
 use std::sync::Arc;
 
 use diag::Files;
+use engine::foreign::{self, Form, Whole};
 use engine::generation::Goal;
-use engine::shell::{Shell, last_goal};
-use engine::{Given, Options, Staged, Surgery};
+use engine::shell::{Chance, last_goal};
+use engine::{DocumentSource, Run, Session, key, read_text, retention};
+use engine::{Options, Surgery};
 use serde_json::json;
 use state::seal::{SealError, Sealer};
 use state::{
     Assurance, Damage, Exported, ExportedError, InstanceName, PrunedBase, Revision, Since, StoreError, VerifiedInstance,
 };
 
-use crate::arguments::{Consent, Global, Running, State, StateCommand, Which};
-use crate::commands::stage::{described, recorded_namespaces};
+use crate::arguments::{Consent, Global, State, StateCommand, Which};
 use crate::exit::{CommandError, Exit};
-use crate::foreign::{self, Form, Whole};
-use crate::identity::{self, chosen};
-use crate::key;
-use crate::operation::{self, Wanted};
-use crate::retention;
-use crate::setup::{Setup, Source, read_text, text_of_standard_input};
+use crate::out_file::{may_be_replaced, write_private};
 use crate::view::report::Report;
+use crate::{open, operation};
 
 /// So many damaged rows are shown to people.
 const MOST_SHOWN: usize = 20;
@@ -32,11 +29,11 @@ pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) 
     match arguments.command {
         StateCommand::Move { from, to, which, consent } => {
             let options = alone(Surgery::Move(vec![(from, to)]));
-            change(Place::of(which), options, &consent.into(), global, report).await
+            change(which, options, consent, global, report).await
         }
         StateCommand::Remove { addresses, which, consent } => {
             let options = alone(Surgery::Remove(addresses));
-            change(Place::of(which), options, &consent.into(), global, report).await
+            change(which, options, consent, global, report).await
         }
         StateCommand::Export { file, which, form: Some(form), reveal } => {
             export_as(foreign::form(&form)?, file.as_deref(), &which, reveal, global, report).await
@@ -44,28 +41,20 @@ pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) 
         StateCommand::Export { file, which, form: None, .. } => export(file.as_deref(), &which, global, report).await,
         StateCommand::Import { file, which, consent } => {
             let text = match file == Path::new("-") {
-                true => text_of_standard_input()?,
+                true => open::standard_input()?,
                 false => read_text(&file)?,
             };
             if let Some(form) = foreign::recognised(&text) {
                 return super::adopt::run(form, &text, which, consent, global, report).await;
             }
-            let sealer = crate::key::sealer()?;
+            let sealer = key::sealer()?;
             let exported =
                 Exported::read(&text, &sealer).map_err(|error| unusable(&file.display().to_string(), error))?;
             let name: InstanceName = exported
                 .instance
                 .parse()
                 .map_err(|error: state::InstanceNameError| CommandError::usage(error.to_string()))?;
-            let mut namespaces: Vec<String> = Vec::new();
-            for record in exported.records.values() {
-                let namespace = record.type_name.package_name();
-                if !namespaces.iter().any(|known| known == namespace) {
-                    namespaces.push(namespace.to_owned());
-                }
-            }
-            let place = Place { which, may_be_new: Some(name), namespaces };
-            import(place, exported, consent, global, report).await
+            import(Place::MayBeNew(which, Some(name)), exported, consent, global, report).await
         }
         StateCommand::Verify => verify(global, report).await,
         StateCommand::Prune { keep, which, consent } => prune(keep, &which, &consent, global, report).await,
@@ -75,8 +64,8 @@ pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) 
 
 /// Checks every row of a state, and says which are damaged.
 async fn verify(global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let setup = Setup::nearest(global, report)?;
-    let found = setup.reading().verify().await?;
+    let session = open::nearest(global, report)?;
+    let found = session.reading().verify().await?;
     if report.is_json() {
         let instances = found.instances.iter().map(|instance| {
             let by = match instance.assurance {
@@ -114,7 +103,7 @@ async fn verify(global: &Global, report: &mut Report) -> Result<Exit, CommandErr
     }
     let count = found.damaged.len();
     let rows = if count == 1 { "1 place".to_owned() } else { format!("{count} places") };
-    Err(StoreError::Damaged { what: format!("{} is damaged in {rows}", setup.place.shown()) }.into())
+    Err(StoreError::Damaged { what: format!("{} is damaged in {rows}", session.place.shown()) }.into())
 }
 
 /// Removes old operations from the history of an instance, after they were shown.
@@ -125,12 +114,12 @@ async fn prune(
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let (mut setup, instance) = chosen(None, which, global, report).await?;
-    let Some(keep) = keep.or(setup.config.history.keep) else {
+    let (session, instance) = open::instance(None, which, global, report).await?;
+    let Some(keep) = keep.or(session.config.history.keep) else {
         let what = "how many generations are kept? Use `--keep N`, or set `keep` under `[history]` in `cyan.toml`";
         return Err(CommandError::usage(what.to_owned()));
     };
-    let found = retention::removal(setup.reading().as_ref(), &instance, keep).await?;
+    let found = retention::removal(session.reading().as_ref(), &instance, keep).await?;
     let Some(removal) = found else {
         report.set_result(json!({"instance": instance, "operations": [], "entries": 0, "documents": 0}));
         report.terminal.say(format!("Nothing to remove from the history of `{instance}`."));
@@ -141,7 +130,7 @@ async fn prune(
     }
     let count = removal.operations.len();
     let operations = if count == 1 { "1 operation".to_owned() } else { format!("{count} operations") };
-    if !(consent.yes || setup.config.yes) {
+    if !(consent.yes || session.config.yes) {
         if !report.terminal.can_ask() {
             let question = format!("{operations} would be removed from the history of `{instance}`");
             return Err(CommandError::NobodyToAsk { question, help: "confirm with `--yes`".to_owned() });
@@ -151,7 +140,7 @@ async fn prune(
             return Err(CommandError::Refused);
         }
     }
-    let store = setup.writing();
+    let store = session.writing();
     let pruned = retention::remove(store.as_ref(), &instance, &operation::who(), &removal).await?;
     operation::tell_notices(store.as_ref(), report);
     let removed: Vec<_> = removal.operations.iter().map(super::history::to_json).collect();
@@ -170,7 +159,7 @@ async fn prune(
 
 /// Seals everything in a state with the key of a file.
 async fn rekey(file: &Path, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let mut setup = Setup::nearest(global, report)?;
+    let session = open::nearest(global, report)?;
     let (key, made) = match key::read(file)? {
         Some(key) => (key, false),
         None => match key::write_new(file)? {
@@ -178,7 +167,7 @@ async fn rekey(file: &Path, global: &Global, report: &mut Report) -> Result<Exit
             None => return Err(CommandError::usage(format!("`{}` is in the way", file.display()))),
         },
     };
-    let store = setup.writing();
+    let store = session.writing();
     let sealed = store.rekey(&Sealer::with_key(key)).await?;
     operation::tell_notices(store.as_ref(), report);
     report.set_result(json!({"sealed": sealed, "key": file.display().to_string(), "made": made}));
@@ -193,91 +182,51 @@ async fn rekey(file: &Path, global: &Global, report: &mut Report) -> Result<Exit
     Ok(Exit::Done)
 }
 
-/// Which instance is changed, and which providers must be at hand beside those of its records.
-pub(crate) struct Place {
-    pub(crate) which: Which,
-    /// The name of an instance that need not be there yet.
-    pub(crate) may_be_new: Option<InstanceName>,
-    pub(crate) namespaces: Vec<String>,
+/// Which instance is changed.
+pub(crate) enum Place {
+    /// One that exists.
+    Existing(Which),
+    /// One that need not exist yet. The name is that of an exported instance.
+    MayBeNew(Which, Option<InstanceName>),
 }
 
-impl Place {
-    fn of(which: Which) -> Place {
-        Place { which, may_be_new: None, namespaces: Vec::new() }
-    }
-}
-
-/// The instance that is meant: by the flag, by the document here, or the only one. An import may make a new one.
+/// The instance that is meant: by the flag, by the document in the current folder, or the only one.
 pub(crate) async fn meant(
     place: &Place,
     global: &Global,
     report: &mut Report,
-) -> Result<(Setup, InstanceName), CommandError> {
-    if place.namespaces.is_empty() && place.may_be_new.is_none() {
-        return chosen(None, &place.which, global, report).await;
-    }
-    let here = Source::here().ok().flatten();
-    let setup = Setup::here(global, here.as_deref(), report)?;
-    if let Some(name) = place.which.instance.as_ref().or(setup.config.instance.as_ref()).or(place.may_be_new.as_ref()) {
+) -> Result<(Session, InstanceName), CommandError> {
+    let (which, exported) = match place {
+        Place::Existing(which) => return open::instance(None, which, global, report).await,
+        Place::MayBeNew(which, exported) => (which, exported),
+    };
+    let here = DocumentSource::here().ok().flatten();
+    let session = open::here(global, here.as_deref(), report)?;
+    if let Some(name) = which.instance.as_ref().or(session.config.instance.as_ref()).or(exported.as_ref()) {
         let name = name.clone();
-        return Ok((setup, name));
+        return Ok((session, name));
     }
     match here {
         Some(document) => {
-            let name = identity::of_file(Path::new(&document), &setup, report).await?;
-            Ok((setup, name))
+            let mut run = Run::new(&Chance::System);
+            let name = session.instance_of_file(Path::new(&document), &mut run, report).await?;
+            Ok((session, name))
         }
-        None => chosen(None, &place.which, global, report).await,
+        None => open::instance(None, which, global, report).await,
     }
 }
 
 /// Makes a plan that changes the state alone, shows it, asks, and carries it out.
-pub(crate) async fn change(
-    place: Place,
+async fn change(
+    which: Which,
     options: Options,
-    running: &Running,
+    consent: Consent,
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    match staged(place, options, global, report).await? {
-        Ok(Change { mut setup, instance, shell, staged }) => {
-            let files = Files::new();
-            operation::carry_out(staged, false, &mut setup, &shell, &instance, running, &files, report).await
-        }
-        Err(exit) => Ok(exit),
-    }
-}
-
-/// A plan that changes the state alone, and what it needs to be carried out.
-struct Change {
-    setup: Setup,
-    instance: InstanceName,
-    shell: Shell,
-    staged: Staged,
-}
-
-async fn staged(
-    place: Place,
-    options: Options,
-    global: &Global,
-    report: &mut Report,
-) -> Result<Result<Change, Exit>, CommandError> {
-    let (setup, instance) = meant(&place, global, report).await?;
-    if operation::is_busy(&setup, &instance, report).await? {
-        return Ok(Err(Exit::Busy));
-    }
-    let Some(snapshot) = operation::at_rest(&setup, &instance, report).await? else { return Ok(Err(Exit::Busy)) };
-    described(&setup, &snapshot)?;
-    let mut recorded = recorded_namespaces(&setup.global.offer, &snapshot);
-    recorded.extend(place.namespaces);
-    let mut registry = setup.global.offer.registry(|namespace| recorded.iter().any(|recorded| recorded == namespace));
-    registry.open_world(&setup.place)?;
-    let shell = setup.shell(&registry, &instance, setup.root_of(&snapshot))?;
-    let options = Options { simulated: setup.global.offer.simulated, ..options };
-    let wanted = Wanted { document: None, given: Given::default(), options, snapshot, answers: None };
-    let files = Files::new();
-    let staged = operation::stage(wanted, &setup, &shell, &registry, &files, report).await;
-    Ok(staged.map(|staged| Change { setup, instance, shell, staged }).ok_or(Exit::Unusable))
+    let (mut session, instance) = meant(&Place::Existing(which), global, report).await?;
+    let planned = session.stage_state(instance, options, report).await?;
+    operation::carry_out(planned, &Files::new(), false, &mut session, &consent.into(), report).await
 }
 
 /// Takes in what was exported: whole, with its history, where nothing is yet; otherwise what it says is true now.
@@ -291,23 +240,20 @@ async fn import(
     let exported = Arc::new(exported);
     let surgery = Some(Surgery::Load(exported.clone()));
     let options = Options { refresh: false, surgery, ..Options::default() };
-    let Change { mut setup, instance, shell, staged } = match staged(place, options, global, report).await? {
-        Ok(change) => change,
-        Err(exit) => return Ok(exit),
-    };
-    let running = consent.into();
+    let (mut session, instance) = meant(&place, global, report).await?;
+    let planned = session.stage_state(instance.clone(), options, report).await?;
     let files = Files::new();
-    if exported.journal.is_empty() || staged.snapshot.revision > Revision(0) {
-        return operation::carry_out(staged, false, &mut setup, &shell, &instance, &running, &files, report).await;
+    if exported.journal.is_empty() || planned.staged.snapshot.revision > Revision(0) {
+        return operation::carry_out(planned, &files, false, &mut session, &consent.into(), report).await;
     }
-    if exported.has_secret() && !setup.sealer.can_seal() {
+    if exported.has_secret() && !session.sealer().can_seal() {
         return Err(CommandError::State(StoreError::NoKey));
     }
-    operation::present(&staged, report);
-    if !(running.consent.yes || setup.config.yes) {
-        operation::ask(&staged, &instance, report)?;
+    operation::present(&planned.staged, report);
+    if !(consent.yes || session.config.yes) {
+        operation::ask(&planned.staged, &instance, report)?;
     }
-    let store = setup.writing();
+    let store = session.writing();
     let base = exported.pruned.as_ref().map(PrunedBase::checkpoint);
     let restored = store.restore(&instance, exported.revision, base, exported.operations()).await;
     operation::tell_notices(store.as_ref(), report);
@@ -327,8 +273,7 @@ async fn import(
             report
                 .terminal
                 .say("Its history is here already, under another name: only what is true now is taken over.");
-            let running = Running::from(Consent { yes: true });
-            operation::carry_out_shown(staged, false, &mut setup, &shell, &instance, &running, &files, report).await
+            operation::carry_out_shown(planned, &files, false, &mut session, &consent.into(), report).await
         }
         Err(error) => Err(error.into()),
     }
@@ -340,8 +285,8 @@ async fn export(
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let (setup, instance) = chosen(None, which, global, report).await?;
-    let journal = setup.reading().read(&instance, Since::Entry(0)).await?;
+    let (session, instance) = open::instance(None, which, global, report).await?;
+    let journal = session.reading().read(&instance, Since::Entry(0)).await?;
     let journal = journal.ok_or_else(|| StoreError::Unknown { instance: instance.clone() })?;
     if let Some(address) = journal.clone().snapshot().open.keys().next() {
         report.terminal.say(format!(
@@ -350,19 +295,19 @@ async fn export(
     }
     let exported = Exported::whole(&instance, journal);
     let shown = file.map_or_else(|| "the state".to_owned(), |file| file.display().to_string());
-    let text = exported.write(&setup.sealer).map_err(|error| unusable(&shown, error))?;
+    let text = exported.write(session.sealer()).map_err(|error| unusable(&shown, error))?;
     match file {
         Some(file) => {
             let is_state = |text: &str| {
                 serde_json::from_str::<serde_json::Value>(text).is_ok_and(|value| value["kind"] == "state")
             };
-            crate::commands::stage::may_be_replaced(file, "exported state", is_state)?;
-            crate::commands::stage::write_private(file, &text)?;
+            may_be_replaced(file, "exported state", is_state)?;
+            write_private(file, &text)?;
             report.set_result(json!({"instance": instance, "file": shown, "records": exported.records.len()}));
             report.terminal.say(format!("The state of `{instance}` is in `{shown}`."));
         }
         None if report.is_json() => {
-            report.set_result(exported.to_json(&setup.sealer).map_err(|error| unusable(&shown, error))?);
+            report.set_result(exported.to_json(session.sealer()).map_err(|error| unusable(&shown, error))?);
         }
         None => report.terminal.raw(&text),
     }
@@ -378,8 +323,8 @@ async fn export_as(
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let (setup, instance) = chosen(None, which, global, report).await?;
-    let store = setup.reading();
+    let (session, instance) = open::instance(None, which, global, report).await?;
+    let store = session.reading();
     let snapshot = store.load(&instance).await?;
     let kept = match last_goal(store.as_ref(), &instance, None).await? {
         Ok(Goal::Kept(kept)) => Some(kept),
@@ -400,9 +345,9 @@ async fn export_as(
     let text = format!("{:#}\n", written.tree);
     match file {
         Some(file) => {
-            let is_one = |text: &str| crate::foreign::recognised(text).is_some();
-            crate::commands::stage::may_be_replaced(file, "exported stack", is_one)?;
-            crate::commands::stage::write_private(file, &text)?;
+            let is_one = |text: &str| foreign::recognised(text).is_some();
+            may_be_replaced(file, "exported stack", is_one)?;
+            write_private(file, &text)?;
             let shown = file.display().to_string();
             report.set_result(json!({"instance": instance, "file": shown, "left_out": written.left_out}));
             report.terminal.say(format!("`{instance}` is in `{shown}`, as `{}` writes it.", form.name()));

@@ -7,19 +7,18 @@ use provider::{
 use serde_json::{Map, Value as Json, json};
 
 use crate::arguments::{Global, Types};
-use crate::catalogs;
 use crate::exit::{CommandError, Exit};
-use crate::registry::{Registry, SIMULATED};
+use crate::open;
 use crate::terminal::Paint;
 use crate::view::report::Report;
 use crate::view::table::table;
 use crate::view::wrap;
 
 pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let named_simulated = arguments.name.as_deref().is_some_and(|name| name.starts_with(SIMULATED));
-    let registry = catalogs::offer_here(global, report)?
-        .registry(|namespace| namespace != SIMULATED || arguments.all || named_simulated);
-    let catalogs = &registry.catalogs;
+    let library = open::library(global, arguments.all, report)?;
+    let catalogs = &*library.catalogs;
+    // A catalogue that is named is in the lists.
+    arguments.name.as_deref().map(|name| catalogs.of(TypeId::parse(name).package_name()));
     match arguments.name.as_deref() {
         None => list(catalogs.iter().map(AsRef::as_ref), "", report),
         Some(name) if !name.contains('/') && (!name.contains("::") || catalogs.of(name).is_some()) => {
@@ -34,7 +33,7 @@ pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Res
         }
         Some(name) => match group(catalogs, name) {
             Some(catalog) => list(std::iter::once(catalog), name, report),
-            None => one(name, &registry, report)?,
+            None => one(name, catalogs, report)?,
         },
     }
     Ok(Exit::Done)
@@ -76,8 +75,8 @@ fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> CommandError
     }
 }
 
-/// Lists the types of some catalogues, below a name unless it is empty. Those of a large catalogue are counted, not listed, where
-/// nobody named it.
+/// Lists the types of some catalogues, below a name unless it is empty. Those of a large catalogue are counted, not
+/// listed, unless they are named.
 fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mut Report) {
     let paint = report.terminal.out;
     let mut text = String::new();
@@ -163,8 +162,7 @@ fn first_sentence(docs: &str) -> String {
     docs.split_once(". ").map_or(docs, |(first, _)| first).trim_end_matches('.').to_owned()
 }
 
-fn one(name: &str, registry: &Registry, report: &mut Report) -> Result<(), CommandError> {
-    let catalogs = &registry.catalogs;
+fn one(name: &str, catalogs: &Catalogs, report: &mut Report) -> Result<(), CommandError> {
     let id = catalogs.packages().resolve(name);
     let (resource, source) = (catalogs.resource_type(&id), catalogs.data_source_type(&id));
     let variable = catalogs.variable_type(&id);

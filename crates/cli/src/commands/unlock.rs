@@ -2,24 +2,24 @@
 
 use std::path::Path;
 
-use engine::shell::Clock;
+use engine::shell::{Chance, Clock};
+use engine::{DocumentSource, Run, Session};
 use serde_json::json;
 use state::{InstanceName, Liveness};
 
 use super::list::ago;
 use crate::arguments::{Global, Unlock, Which};
 use crate::exit::{CommandError, Exit};
-use crate::identity::{self, chosen};
+use crate::open;
 use crate::operation::tell_notices;
-use crate::setup::{Setup, Source};
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let (mut setup, instance) = match chosen(None, &arguments.which, global, report).await {
+    let (session, instance) = match open::instance(None, &arguments.which, global, report).await {
         Ok(chosen) => chosen,
         Err(error) => held_before_the_first_step(&arguments.which, global, report).await?.ok_or(error)?,
     };
-    let store = setup.writing();
+    let store = session.writing();
     let Some(holder) = store.holder(&instance).await? else {
         report.set_result(json!({"instance": instance, "holder": null}));
         report.terminal.say(format!("Nobody holds `{instance}`."));
@@ -38,7 +38,7 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
         holder.who,
         ago(now, holder.since)
     ));
-    // A hold that has run out stops nobody; ending one whose owner may be at work is a decision.
+    // An expired lease stops no operation. To end the lease of an owner that may be at work is a decision.
     if alive && !arguments.yes {
         if !report.terminal.can_ask() {
             return Err(CommandError::NobodyToAsk {
@@ -59,21 +59,23 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
     Ok(Exit::Done)
 }
 
-/// An instance that somebody holds without having done anything to it yet: it is in no list. The flag names it, or the
+/// An instance that is held and has no operation yet: it is in no list. The flag names it, or the
 /// document here.
 async fn held_before_the_first_step(
     which: &Which,
     global: &Global,
     report: &mut Report,
-) -> Result<Option<(Setup, InstanceName)>, CommandError> {
-    let document = Source::here().ok().flatten();
-    let setup = Setup::here(global, document.as_deref(), report)?;
-    let named = which.instance.as_ref().or(setup.config.instance.as_ref()).cloned();
+) -> Result<Option<(Session, InstanceName)>, CommandError> {
+    let document = DocumentSource::here().ok().flatten();
+    let session = open::here(global, document.as_deref(), report)?;
+    let named = which.instance.as_ref().or(session.config.instance.as_ref()).cloned();
     let instance = match (named, &document) {
         (Some(named), _) => named,
-        (None, Some(document)) => identity::of_file(Path::new(document), &setup, report).await?,
+        (None, Some(document)) => {
+            session.instance_of_file(Path::new(document), &mut Run::new(&Chance::System), report).await?
+        }
         (None, None) => return Ok(None),
     };
-    let holder = setup.reading().holder(&instance).await?;
-    Ok(holder.map(|_| (setup, instance)))
+    let holder = session.reading().holder(&instance).await?;
+    Ok(holder.map(|_| (session, instance)))
 }

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use engine::discovery::documents_below;
+use engine::paths::absolute;
+use engine::{Config, Document, DocumentSource, Inputs, raise_warnings};
 use serde_json::{Value as Json, json};
 
-use crate::arguments::{Global, Inputs, Validate};
-use crate::catalogs;
-use crate::config::Config;
+use crate::arguments::{Global, Validate};
 use crate::exit::{CommandError, Exit};
-use crate::folder::documents_below;
-use crate::setup::{Document, Source, raise_warnings, whole};
+use crate::open;
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Validate, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
@@ -32,9 +32,9 @@ pub(crate) async fn run(arguments: Validate, global: &Global, report: &mut Repor
     }
     let mut checked: Vec<Checked> = Vec::new();
     for one in &named {
-        let found = Source::find(one.path.as_deref()).and_then(|source| source.with(&arguments.inputs.environments));
+        let found = open::source(one.path.as_deref()).and_then(|source| source.with(&arguments.inputs.0.environments));
         let outcome = match found {
-            Ok(source) => check(source, one, named.len(), &arguments.inputs, global, report).await,
+            Ok(source) => check(source, one, named.len(), &arguments.inputs.0, global, report).await,
             Err(error) => Err(error),
         };
         match outcome {
@@ -47,7 +47,7 @@ pub(crate) async fn run(arguments: Validate, global: &Global, report: &mut Repor
                 report.error(&error);
                 let file = one.path.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
                 let why = match error {
-                    CommandError::Said => "not checked".to_owned(),
+                    CommandError::Reported | CommandError::Catalogs(_) => "not checked".to_owned(),
                     _ => error.to_string().trim_start_matches(&format!("`{file}` ")).to_owned(),
                 };
                 checked.push(Checked { file, errors: 1, why: vec![why], ..Checked::default() });
@@ -78,7 +78,7 @@ impl Named {
     /// The configuration for it: beside it; in a folder that was named also further up, as far as that folder.
     fn config(&self, global: &Global, beside: &Path) -> Result<Config, CommandError> {
         let config = Config::load(global.config.as_deref(), beside)?;
-        let Some(top) = self.folder.as_deref().map(whole).filter(|_| config.is_usual()) else { return Ok(config) };
+        let Some(top) = self.folder.as_deref().map(absolute).filter(|_| config.is_usual()) else { return Ok(config) };
         for folder in beside.ancestors().skip(1).take_while(|folder| folder.starts_with(&top)) {
             let above = Config::load(global.config.as_deref(), folder)?;
             if !above.is_usual() {
@@ -125,7 +125,7 @@ fn summarise(checked: &[Checked], report: &mut Report) {
 }
 
 async fn check(
-    source: Source,
+    source: DocumentSource,
     named: &Named,
     count: usize,
     inputs: &Inputs,
@@ -133,16 +133,15 @@ async fn check(
     report: &mut Report,
 ) -> Result<Checked, CommandError> {
     let config = named.config(global, &source.folder)?;
-    let strict = global.strict || config.strict;
-    let offer = catalogs::offer(global, &config, report)?;
+    let session = open::for_checks(global, config, &source.folder, report)?;
     let before = report.counted();
-    let (mut document, given) = Document::check_given(source, &offer, &config, inputs, strict, report).await?;
+    let (mut document, given) = session.check_given(source, inputs, report).await?;
     if named.folder.is_some() {
-        // What is given is for the documents of the folder that declare it.
+        // The inputs are for those documents of the folder that declare them.
         document.found.retain(|one| one.code.name != dialects::codes::UNDECLARED_VARIABLE.name);
     }
     document.check_offline(&given).await;
-    raise_warnings(strict, &mut document.found);
+    raise_warnings(session.strict, &mut document.found);
     report.diagnostics(&document.found, &document.files);
     let after = report.counted();
     let (errors, warnings) = (after.0 - before.0, after.1 - before.1);
@@ -156,7 +155,7 @@ async fn check(
             report.terminal.line(format!("`{shown}` is valid: {}{warned}", contents(&document)));
         }
     }
-    // Nobody else looks at it, and a large document names much.
+    // Only machine output has it, and a large document names much.
     let declares = document.checked.as_ref().filter(|_| report.is_json()).map(|checked| {
         let blueprint = &checked.blueprint;
         json!({

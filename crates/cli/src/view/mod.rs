@@ -4,7 +4,6 @@
 
 pub(crate) mod changes;
 pub(crate) mod events;
-pub(crate) mod graph;
 pub(crate) mod live;
 pub(crate) mod plan;
 pub(crate) mod report;

@@ -40,7 +40,9 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
             None => "",
         };
         for step in steps {
-            one(&mut text, step, fields, &outside(step, &drift), &sources, &stops.at(step), indent, paint);
+            let (outside, stops) = (outside(step, &drift), stops.at(step));
+            let shown = Shown { fields, outside: &outside, sources: &sources, stops: &stops, indent, paint };
+            one(&mut text, step, shown);
             if let Some(link) = links.get(&step.address).filter(|_| fields) {
                 link_of(&mut text, link, paint);
             }
@@ -118,8 +120,8 @@ fn values(text: &mut String, title: &str, changes: &[ExportChange], paint: Paint
     }
 }
 
-/// Steps in the order of the plan; what a transform made from one abstract resource stands together, where the first of it
-/// stands.
+/// Steps in the order of the plan; what a transform made from one abstract resource stands together, where the first of
+/// it stands.
 fn grouped<'p>(steps: &[&'p Step]) -> Vec<(Option<&'p str>, Vec<&'p Step>)> {
     let mut groups: Vec<(Option<&str>, Vec<&Step>)> = Vec::with_capacity(steps.len());
     let mut places: HashMap<&str, usize> = HashMap::new();
@@ -138,7 +140,7 @@ fn grouped<'p>(steps: &[&'p Step]) -> Vec<(Option<&'p str>, Vec<&'p Step>)> {
     groups
 }
 
-/// What somebody else has changed that no change of the step shows: what the provider fills in.
+/// What others have changed that no change of the step shows: what the provider fills in.
 fn outside<'p>(step: &Step, drift: &HashMap<&Address, &'p Drifted>) -> Vec<&'p Change> {
     let Some(Drift::Differs(changes)) = drift.get(&step.address).map(|it| &it.how) else { return Vec::new() };
     if !step.reasons.contains(&Reason::Drifted) {
@@ -148,17 +150,22 @@ fn outside<'p>(step: &Step, drift: &HashMap<&Address, &'p Drifted>) -> Vec<&'p C
     changes.iter().filter(|change| !shown.contains(change.path.as_str())).collect()
 }
 
-#[expect(clippy::too_many_arguments, reason = "each is a part of what is shown; one caller")]
-fn one(
-    text: &mut String,
-    step: &Step,
+/// What is shown with a step.
+struct Shown<'a> {
+    /// Whether the fields of a new resource are shown.
     fields: bool,
-    outside: &[&Change],
-    sources: &HashMap<(&Address, String), &Name>,
-    stops: &[String],
-    indent: &str,
+    /// What others have changed.
+    outside: &'a [&'a Change],
+    /// The sources of contents, by address and path.
+    sources: &'a HashMap<(&'a Address, String), &'a Name>,
+    /// Where the operation stops.
+    stops: &'a [String],
+    indent: &'a str,
     paint: Paint,
-) {
+}
+
+fn one(text: &mut String, step: &Step, shown: Shown<'_>) {
+    let Shown { fields, outside, sources, stops, indent, paint } = shown;
     // Where everything goes, each thing need not say so.
     let reasons = step.reasons.iter().filter(|reason| **reason != Reason::Destroy);
     let reasons: Vec<&str> = reasons.map(|reason| words(*reason)).collect();

@@ -1,15 +1,16 @@
 //! What a command has to say: diagnostics and its result, as text or as machine output.
 
 use diag::{Diagnostic, Diagnostics, Files, Severity};
-use engine::Event;
 use engine::shell::{Clock, busy};
+use engine::{Checked, Given};
+use engine::{Config, Envelope, Frontend, Notice, Renamed, SessionEvent, json};
 use serde_json::{Value as Json, json};
 use state::StoreError;
 
-use crate::arguments::Command;
+use crate::arguments::{Command, Global};
+use crate::ask;
 use crate::course::{Course, NotDone};
-use crate::exit::{CommandError, Exit};
-use crate::json;
+use crate::exit::{CommandError, Ending as _, Exit};
 use crate::terminal::Terminal;
 
 /// Collects and shows what a command says.
@@ -37,33 +38,9 @@ pub(crate) struct Report {
     errors: usize,
     warnings: usize,
     simulated: bool,
+    /// How often it was told that a provider is asked again.
+    asked_again: usize,
     buffer: String,
-}
-
-impl Command {
-    /// Whether it takes catalogues that have no provider: it changes nothing.
-    fn takes_catalogs(&self) -> bool {
-        matches!(
-            self,
-            Command::Validate(_)
-                | Command::Stage(_)
-                | Command::Graph(_)
-                | Command::Types(_)
-                | Command::Functions(_)
-                | Command::Eval(_)
-                | Command::Console(_)
-                | Command::Schema(_)
-        )
-    }
-
-    /// Whether all diagnostics are shown whole on a terminal too.
-    fn shows_all(&self) -> bool {
-        match self {
-            Command::Validate(arguments) => arguments.all,
-            Command::Stage(arguments) => arguments.all,
-            _ => false,
-        }
-    }
 }
 
 /// More diagnostics than this are not all shown on a terminal.
@@ -112,7 +89,8 @@ impl Brief {
 }
 
 impl Report {
-    /// Nothing said yet. An operation writes a line of machine output per event, any other command one value at its end.
+    /// Nothing said yet. An operation writes a line of machine output per event, any other command one value at its
+    /// end.
     pub(crate) fn new(terminal: Terminal, command: &Command) -> Report {
         Report {
             all: command.shows_all() || !terminal.is_watched(),
@@ -132,11 +110,23 @@ impl Report {
             errors: 0,
             warnings: 0,
             simulated: false,
+            asked_again: 0,
             buffer: String::new(),
         }
     }
 
-    /// Says once that all this is a rehearsal, here and in machine output; `by` is the file that says so, if it was no flag.
+    /// Takes over what a configuration says about output, unless a flag says otherwise.
+    pub(crate) fn configure(&mut self, global: &Global, config: &Config) {
+        self.terminal.quiet |= config.quiet && !self.terminal.verbose;
+        self.terminal.verbose |= config.verbose && !self.terminal.quiet;
+        if let (None, Some(color)) = (global.color, config.color) {
+            self.terminal.set_color(color.into());
+        }
+        self.has_consent |= config.yes;
+    }
+
+    /// Says once that all this is a rehearsal, here and in machine output; `by` is the file that says so, if it was no
+    /// flag.
     pub(crate) fn set_simulated(&mut self, by: &str) {
         if self.simulated || !self.rehearses {
             return;
@@ -175,7 +165,8 @@ impl Report {
     pub(crate) fn diagnostics(&mut self, found: &Diagnostics, files: &Files) {
         let mut text = String::new();
         let mut brief = Brief::new(self.all, found);
-        // As a person reads: without a place first, then down each document. That a child has errors follows from these.
+        // As a person reads: without a place first, then down each document. That a child has errors follows from
+        // these.
         let mut sorted: Vec<&Diagnostic> = found.iter().collect();
         sorted.sort_by_key(|diagnostic| {
             let follows = diagnostic.code.name == engine::check::codes::CHILD_FAILED.name;
@@ -248,12 +239,15 @@ impl Report {
             let found = [busy(instance, holder.as_ref(), Clock::System.now())].into_iter().collect();
             return self.diagnostics(&found, &Files::new());
         }
-        if matches!(error, CommandError::Said) {
+        if let CommandError::Catalogs(found) = error {
+            return self.diagnostics(&found.diagnostics, &found.files);
+        }
+        if matches!(error, CommandError::Reported | CommandError::Held) {
             return;
         }
         self.errors += 1;
         if self.is_json() {
-            return self.push(json::error(error));
+            return self.push(json::error(error, &error.help()));
         }
         if matches!(error, CommandError::Refused) {
             return self.terminal.say("Nothing was changed.");
@@ -281,20 +275,24 @@ impl Report {
     }
 
     /// A line of machine output of an operation, with the time; written with the next flush.
-    pub(crate) fn json_line(&mut self, mut line: Json) {
-        line["time"] = json!(json::now());
+    pub(crate) fn json_line(&mut self, line: Json) {
+        self.json_line_at(line, json::now());
+    }
+
+    fn json_line_at(&mut self, mut line: Json, time: String) {
+        line["time"] = json!(time);
         self.buffer.push_str(&line.to_string());
         self.buffer.push('\n');
         self.flush_if_long();
     }
 
     /// An event of an operation, for machines.
-    pub(crate) fn event(&mut self, event: &Event) {
+    pub(crate) fn operation_event(&mut self, event: &engine::Event, at_ms: i64) {
         let Ok(mut line) = serde_json::to_value(event) else { return };
         if let Some(step) = self.course.step_of(event) {
             line["step"] = json!(step);
         }
-        self.json_line(line);
+        self.json_line_at(line, json::time(at_ms));
     }
 
     fn flush_if_long(&mut self) {
@@ -325,7 +323,7 @@ impl Report {
         self.not_done = self.course.not_done(addresses);
     }
 
-    /// Names what was not done, all of it where somebody wants to know.
+    /// Names what was not done: all of it with `--verbose`.
     pub(crate) fn tell_not_done(&self) {
         const NAMED: usize = 10;
         if self.not_done.is_empty() {
@@ -399,6 +397,67 @@ impl Report {
             self.mark(&mut value);
             self.terminal.json(&format!("{value}\n"));
         }
+    }
+}
+
+/// Of this many questions that are asked again a person is told.
+const ASKED_AGAIN: usize = 5;
+
+impl Frontend for Report {
+    fn found(&mut self, found: &Diagnostics, files: &Files) {
+        self.diagnostics(found, files);
+    }
+
+    fn event(&mut self, envelope: Envelope) {
+        match envelope.event {
+            SessionEvent::Notice(notice) => self.terminal.say(in_words(&notice)),
+            SessionEvent::AskedAgain { what, pause, why } if !self.terminal.quiet && !self.is_json() => {
+                self.asked_again += 1;
+                let text = match self.asked_again {
+                    told if told <= ASKED_AGAIN => {
+                        format!("{what}: asked again in {}, {why}\n", blueprint::format_duration(pause))
+                    }
+                    told if told == ASKED_AGAIN + 1 => "(and more that is asked again)\n".to_owned(),
+                    _ => return,
+                };
+                self.terminal.aside(&text);
+            }
+            // Events of an operation have a view of their own (`operation`).
+            SessionEvent::AskedAgain { .. } | SessionEvent::Reading(_) | SessionEvent::Operation(_) => {}
+        }
+    }
+
+    fn is_renamed(&mut self, renamed: &Renamed) -> Option<bool> {
+        if !self.terminal.can_ask() || self.has_consent {
+            return None;
+        }
+        let Renamed { document, instance, before } = renamed;
+        self.terminal.say(format!("The instance `{instance}` was deployed from `{before}`, which is gone."));
+        Some(self.terminal.confirm(&format!("Is `{document}` that document under its new name?")))
+    }
+
+    fn can_ask(&self) -> bool {
+        self.terminal.can_ask()
+    }
+
+    fn inputs(&mut self, checked: &Checked, given: &mut Given) -> Result<(), CommandError> {
+        if self.terminal.can_ask() { ask::ask(checked, given) } else { Ok(()) }
+    }
+}
+
+/// A notice as a sentence.
+pub(crate) fn in_words(notice: &Notice) -> String {
+    match notice {
+        Notice::BelongsTo(instance) => format!("This document belongs to the instance `{instance}`."),
+        Notice::NewInstance(instance) => format!("Then `{instance}` is a new instance."),
+        Notice::ReadingActs { name, type_name } => {
+            format!("reading `{name}` ({type_name}) runs a command or sends a request")
+        }
+        Notice::AtLastGeneration(number) => format!(
+            "Generation {number} is the last one that ended well, and nothing came after it. To go back further, name one: `cyan history` lists them."
+        ),
+        Notice::NotPruned { instance, why } => format!("The history of `{instance}` was not pruned: {why}."),
+        Notice::Store(text) => format!("{text}."),
     }
 }
 

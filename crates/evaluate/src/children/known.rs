@@ -15,7 +15,7 @@ use dialects::Dialects;
 use expr::{Ask, AskFailure, FunctionTable, Read, Scope, Stop};
 use provider::{Attribute, Catalogs, TypeRef};
 
-use super::{Place, Text};
+use super::places::{Place, Text};
 use understand::check::value::{declared, exported};
 
 /// So deep a chain of values and inputs is followed.

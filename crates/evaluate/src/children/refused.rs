@@ -7,7 +7,7 @@ use diag::Diagnostic;
 use dialects::{DialectRules, Limits, Mistake};
 use source::SourceError;
 
-use super::codes;
+use understand::check::codes;
 
 /// The same with what the dialect of the document above says of it.
 pub(super) fn in_words(

@@ -11,8 +11,8 @@ use diag::Diagnostics;
 use expr::Ask;
 use provider::TypeRef;
 
-use super::Reader;
 use super::known::Known;
+use super::reader::Reader;
 use crate::questions::Search;
 use understand::pinned::FrozenData;
 

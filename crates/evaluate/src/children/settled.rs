@@ -8,7 +8,8 @@ use diag::{Diagnostic, Diagnostics};
 use source::Request;
 
 use super::known::Known;
-use super::{Reader, Text};
+use super::places::Text;
+use super::reader::Reader;
 use understand::pinned::FrozenRequest;
 
 /// With so many places of a document the next one is compared, to see whether it comes to the same.

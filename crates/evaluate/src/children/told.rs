@@ -11,7 +11,7 @@ use diag::{Diagnostic, Diagnostics, Span};
 use dialects::CheckedBy;
 
 use super::known::Known;
-use super::{Judged, PlacedMistakes, Reader, by_check_at_fault};
+use super::reader::{Judged, PlacedMistakes, Reader, by_check_at_fault};
 use understand::check;
 use understand::check::Included;
 use understand::check::below::Passed;

@@ -12,7 +12,7 @@ use source::{Location, Request};
 use understand::load::{Loaded, load};
 use understand::pinned::{Frozen, FrozenChild, FrozenRequest};
 
-use super::Reading;
+use super::reading::Reading;
 
 /// A dialect may ask so often about one document, each time knowing the answers so far.
 const MOST_ROUNDS: usize = 16;

@@ -15,8 +15,6 @@ use expr::Stop;
 use provider::{Annotation, LinkEffect, Opinion, ResourceType, Side};
 use state::{Record, Snapshot, StatusWord};
 
-use self::frame::LinkFrame;
-use super::scope::Frame;
 use super::{Evaluation, Halt, Member, Members, Need, Outputs, Site, unknown_of};
 use crate::resolve::pairing::LinkInstance;
 use crate::resolve::pairing::{Ends, Place, Unpaired, pair_up};
@@ -325,42 +323,6 @@ impl Evaluation {
             places.push(Place { key, there });
         }
         Ok(Some(Ends::Many(places)))
-    }
-
-    /// The value of an expression of a link's kind. Mistakes in it are reported where the link comes from.
-    pub(crate) fn link_value(&mut self, link: LinkAt, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
-        let Some(pair) = self.pair(link.0) else { return Err(Halt::Failed) };
-        let Some(address) = self.link(link).map(|link| link.address.clone()) else { return Err(Halt::Failed) };
-        let functions = self.functions.clone();
-        let owner = address.to_string();
-        let unit = self.declared(pair.a).map_or(0, |of| of.unit);
-        let mut mistakes = Diagnostics::new();
-        let mut frame = LinkFrame {
-            pair: &pair,
-            at: link,
-            found: Diagnostics::new(),
-            document: Frame { evaluation: self, site: Site::of(unit, &owner), need: None },
-        };
-        let outcome = expr::evaluate(expr, &functions, &mut frame, &mut mistakes);
-        let need = frame.document.need.take();
-        found.append(std::mem::take(&mut frame.found));
-        let placed = |diagnostic: Diagnostic| {
-            let why = diagnostic.labels.first().map_or(String::new(), |label| label.text.clone());
-            let mut placed = diagnostic.code.new(diagnostic.message).label(pair.span, why);
-            placed.notes = diagnostic.notes;
-            placed.note(format!("in the link `{address}` of the kind `{}::{}`", pair.kind.a, pair.kind.b))
-        };
-        match outcome {
-            Ok(value) => Ok(value),
-            Err(_) if need.is_some() => Err(need.map_or(Halt::Failed, Halt::Need)),
-            Err(Stop::Ask(ask)) => Err(Halt::Need(Need::Ask(unit, owner.as_str().into(), ask))),
-            Err(Stop::Failed(diagnostic)) => {
-                found.push(placed(*diagnostic));
-                Err(Halt::Failed)
-            }
-            Err(Stop::Absent(_)) => Ok(Value::Null),
-            Err(Stop::Reported) => Err(Halt::Failed),
-        }
     }
 
     /// What a link contributes to one of its targets, of those that are written with it or after it. `None` if that is

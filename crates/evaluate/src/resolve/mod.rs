@@ -19,7 +19,7 @@ use std::sync::Arc;
 use blueprint::{Address, Expr, Key, Name, Resource, Type, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
 use dialects::{Part, Place};
-use expr::{Ask, AskFailure, FunctionTable, Stop};
+use expr::{Ask, AskFailure, FunctionTable};
 use foldhash::fast::FixedState;
 use provider::ResourceType;
 use state::Remembered;
@@ -32,7 +32,6 @@ use understand::links::Links;
 
 pub use inputs::{Given, judge_inputs};
 pub(crate) use links::LinkSlots;
-use scope::Frame;
 
 /// What an element stands for so far.
 #[derive(Clone, Debug, Default)]
@@ -268,29 +267,6 @@ impl Evaluation {
     /// Reports that values take too much, if they do.
     pub fn report_room(&self, found: &mut Diagnostics) {
         found.extend(self.meter.problem());
-    }
-
-    /// The value of an expression that stands somewhere.
-    pub fn value(&mut self, site: Site<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
-        if self.meter.is_full() {
-            return Err(Halt::Failed);
-        }
-        let functions = self.functions.clone();
-        let functions = functions.of(self.documents.unit(site.unit).blueprint().dialect);
-        let mut frame = Frame { evaluation: self, site, need: None };
-        let outcome = expr::evaluate(expr, functions, &mut frame, found);
-        let need = frame.need.take();
-        match outcome {
-            Ok(value) => Ok(value),
-            Err(_) if need.is_some() => Err(need.map_or(Halt::Failed, Halt::Need)),
-            Err(Stop::Ask(asks)) => Err(Halt::Need(Need::Ask(site.unit, site.owner.into(), asks))),
-            Err(Stop::Failed(diagnostic)) => {
-                found.push(*diagnostic);
-                Err(Halt::Failed)
-            }
-            Err(Stop::Absent(diagnostic)) => Err(Halt::Absent(diagnostic)),
-            Err(Stop::Reported) => Err(Halt::Failed),
-        }
     }
 
     /// Like [`Self::value`], an absent element being reported.

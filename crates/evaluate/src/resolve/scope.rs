@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Head, Map, Ref, Type, Value};
-use diag::{Diagnostic, Span};
+use blueprint::{AccessorKind, Expr, Head, Map, Ref, Type, Value};
+use diag::{Diagnostic, Diagnostics, Span};
 use dialects::Absence;
 use expr::{Ask, AskFailure, Read, Scope, Stop};
 use provider::{Attribute, ResourceType};
@@ -14,7 +14,7 @@ use crate::codes;
 use understand::compare::has_sensitive;
 use understand::documents::{Documents, Kind};
 
-use super::{Evaluation, Member, Members, Need, Outputs, Site, Slot, site_of, unknown_of};
+use super::{Evaluation, Halt, Member, Members, Need, Outputs, Site, Slot, site_of, unknown_of};
 
 /// An evaluation, seen from one expression.
 pub(super) struct Frame<'a> {
@@ -23,6 +23,31 @@ pub(super) struct Frame<'a> {
     pub site: Site<'a>,
     /// What must be asked before the expression has a value.
     pub need: Option<Need>,
+}
+
+impl Evaluation {
+    /// The value of an expression that stands somewhere.
+    pub fn value(&mut self, site: Site<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
+        if self.meter.is_full() {
+            return Err(Halt::Failed);
+        }
+        let functions = self.functions.clone();
+        let functions = functions.of(self.documents.unit(site.unit).blueprint().dialect);
+        let mut frame = Frame { evaluation: self, site, need: None };
+        let outcome = expr::evaluate(expr, functions, &mut frame, found);
+        let need = frame.need.take();
+        match outcome {
+            Ok(value) => Ok(value),
+            Err(_) if need.is_some() => Err(need.map_or(Halt::Failed, Halt::Need)),
+            Err(Stop::Ask(asks)) => Err(Halt::Need(Need::Ask(site.unit, site.owner.into(), asks))),
+            Err(Stop::Failed(diagnostic)) => {
+                found.push(*diagnostic);
+                Err(Halt::Failed)
+            }
+            Err(Stop::Absent(diagnostic)) => Err(Halt::Absent(diagnostic)),
+            Err(Stop::Reported) => Err(Halt::Failed),
+        }
+    }
 }
 
 fn whole(value: Value) -> Read {

@@ -179,7 +179,7 @@ impl Harness {
             }
         }
         let shell = Shell {
-            providers,
+            providers: providers.into_iter().collect(),
             catalogs: self.catalogs.clone(),
             settings: IndexMap::default(),
             instance: self.name.name().clone(),
@@ -189,7 +189,7 @@ impl Harness {
             chance: self.rng.clone(),
             sources: self.sources(),
             http: self.http(),
-            waits: None,
+            planning: None,
             known: Default::default(),
             cancel: tokio_util::sync::CancellationToken::new(),
         };

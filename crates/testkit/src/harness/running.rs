@@ -1,7 +1,7 @@
 //! Carrying plans out in processes that may fail.
 
 use engine::apply::{OnFailure, Outcome, Settings};
-use engine::shell::{Interrupt, Operated, operate};
+use engine::shell::{Interrupt, OperateRequest, Operated, operate};
 use engine::{Event, Staged};
 use providers::fake::{self, Fault};
 use state::{Lease, OperationOutcome, Store as _};
@@ -54,18 +54,18 @@ impl Harness {
             std::future::pending::<()>().await;
         };
         let operated = {
-            let running = operate(
+            let request = OperateRequest {
                 staged,
-                saved,
-                &shell,
-                &store,
-                &instance,
-                "tester@lab",
+                looks_again: saved,
+                shell: &shell,
+                store: &store,
+                instance: &instance,
+                who: "tester@lab",
                 settings,
-                Some(self),
+                back: Some(self),
                 interrupts,
-                |event| events.push(event),
-            );
+            };
+            let running = operate(request, |event| events.push(event));
             tokio::select! {
                 biased;
                 () = process.ended() => None,

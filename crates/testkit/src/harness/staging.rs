@@ -9,7 +9,7 @@ use dialects::{Beside, Dialects, Document, Surroundings};
 use engine::generation::Goal;
 use engine::shell::Back;
 use engine::{Answers, Checked, Documents, Frozen, FrozenDocument, Given, Loaded, Options, Reading, Request, Staged};
-use futures::future::LocalBoxFuture;
+use provider::BoxFuture;
 use source::Location;
 
 use super::Harness;
@@ -242,7 +242,7 @@ pub fn heat_environment(root: &str, text: &str, name: &str, environment: &str) -
 }
 
 impl Back for Harness {
-    fn stage<'a>(&'a self, goal: Goal, found: &'a mut Diagnostics) -> LocalBoxFuture<'a, Option<Staged>> {
+    fn stage<'a>(&'a self, goal: Goal, found: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>> {
         Box::pin(async move {
             let stage = self.stage_rollback(goal).await;
             found.append(stage.diagnostics);

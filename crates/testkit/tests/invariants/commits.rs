@@ -257,7 +257,7 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
                     private: &Value::Null,
                     sources: &[],
                 };
-                shell.providers["test"].apply(&call, request).await.expect("it is created");
+                shell.providers.get("test").expect("it is set").apply(&call, request).await.expect("it is created");
             }
             let run = apply_well(&harness, Some(&after), 1).await;
             if let Some(Operated::Done(outcome)) = &run.operated {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::shell::{Interrupt, LEASE, Operated, operate};
+use engine::shell::{Interrupt, LEASE, OperateRequest, Operated, operate};
 use state::{Store, StoreError};
 use testkit::harness::{Harness, settings};
 use tokio::sync::mpsc;
@@ -18,7 +18,18 @@ async fn beside<T>(harness: &Harness, other: impl Future<Output = T>) -> (Operat
     let shell = shell(harness);
     let (_keep, interrupts) = mpsc::unbounded_channel::<Interrupt>();
     let settings = settings(Some(4), false);
-    let running = operate(staged, false, &shell, &store, &harness.name, "ann@lab", settings, None, interrupts, |_| {});
+    let request = OperateRequest {
+        staged,
+        looks_again: false,
+        shell: &shell,
+        store: &store,
+        instance: &harness.name,
+        who: "ann@lab",
+        settings,
+        back: None,
+        interrupts,
+    };
+    let running = operate(request, |_| {});
     tokio::join!(running, other)
 }
 

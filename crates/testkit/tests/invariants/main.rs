@@ -50,7 +50,7 @@ fn shell(harness: &Harness) -> Shell {
     let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
     providers.insert("test".into(), Arc::new(provider));
     Shell {
-        providers,
+        providers: providers.into_iter().collect(),
         catalogs: harness.catalogs.clone(),
         settings: IndexMap::default(),
         instance: harness.name.name().clone(),
@@ -60,7 +60,7 @@ fn shell(harness: &Harness) -> Shell {
         chance: Chance::seeded(u64::from(u32::MAX)),
         sources: Default::default(),
         http: None,
-        waits: None,
+        planning: None,
         known: Default::default(),
         cancel: tokio_util::sync::CancellationToken::new(),
     }

@@ -241,7 +241,7 @@ fn asking_harness() -> Harness {
 async fn said(harness: &Harness, speaks: Speaks, destroy: bool) -> usize {
     let mut shell = shell(harness);
     let inner = shell.providers.get("test").expect("it is there").clone();
-    shell.providers.insert("test".into(), Arc::new(Echo { inner, speaks }));
+    shell.providers.insert(["test".into()], move || Arc::new(Echo { inner, speaks }));
     shell.settings.insert("test".into(), Value::map([("token", Value::from(SETTING).secret())]));
     // Each run is a new operation.
     shell.chance = engine::shell::Chance::seeded(speaks as u64 * 1_000);
@@ -275,19 +275,18 @@ async fn said(harness: &Harness, speaks: Speaks, destroy: bool) -> usize {
         let mut events = Vec::new();
         let (_keep, interrupts) = tokio::sync::mpsc::unbounded_channel();
         let store = harness.store();
-        let operated = engine::shell::operate(
+        let request = engine::shell::OperateRequest {
             staged,
-            false,
-            &shell,
-            &store,
-            &harness.name,
-            "tester@lab",
-            settings(Some(2), true),
-            None,
+            looks_again: false,
+            shell: &shell,
+            store: &store,
+            instance: &harness.name,
+            who: "tester@lab",
+            settings: settings(Some(2), true),
+            back: None,
             interrupts,
-            |event| events.push(event),
-        )
-        .await;
+        };
+        let operated = engine::shell::operate(request, |event| events.push(event)).await;
         texts.push(("the events", serde_json::to_string(&events).expect("events are JSON")));
         if let Operated::Done(outcome) = operated {
             diagnostics.append(outcome.diagnostics);

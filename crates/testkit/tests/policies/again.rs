@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use diag::Diagnostics;
 use engine::generation::Goal;
+use engine::shell::PlanningEvent;
 use engine::shell::{Back, Interrupt, LEASE, Operated};
 use engine::{Event, Options, Staged};
-use futures::future::LocalBoxFuture;
+use provider::BoxFuture;
 use provider::{ErrorKind, ProviderError, Retries};
 use state::OperationOutcome::{Failed, Interrupted, Ready};
 use state::Store as _;
@@ -429,7 +430,7 @@ fn interrupted_poll_leaves_readiness_unknown() {
 struct Never;
 
 impl Back for Never {
-    fn stage<'a>(&'a self, _: Goal, _: &'a mut Diagnostics) -> LocalBoxFuture<'a, Option<Staged>> {
+    fn stage<'a>(&'a self, _: Goal, _: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>> {
         Box::pin(std::future::pending())
     }
 
@@ -461,11 +462,11 @@ fn retries_of_planning_are_reported() {
         let told = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
         let heard = told.clone();
         let mut shell = bench.shell();
-        shell.waits = Some(std::sync::Arc::new(move |what: &str, pause: Duration, why: &str| {
-            heard
-                .lock()
-                .expect("no thread panics with it")
-                .push(format!("{what} {}s {why}", pause.as_secs_f64().round()));
+        shell.planning = Some(std::sync::Arc::new(move |event| {
+            if let PlanningEvent::AskedAgain { what, pause, why } = event {
+                let line = format!("{what} {}s {why}", pause.as_secs_f64().round());
+                heard.lock().expect("no holder of the lock panics").push(line);
+            }
         }));
         let snapshot = bench.harness.snapshot().await;
         let looked = engine::drift(&snapshot, &bench.harness.catalogs, &shell, &mut Diagnostics::new()).await;

@@ -15,7 +15,7 @@ use std::time::Duration;
 use blueprint::{IndexMap, Name};
 use diag::Diagnostics;
 use engine::apply::{Outcome, Settings};
-use engine::shell::{Back, Chance, Interrupt, LEASE, Operated, Shell, operate};
+use engine::shell::{Back, Chance, Interrupt, LEASE, OperateRequest, Operated, Shell, operate};
 use engine::{Event, Given, Options, Request, Staged};
 use provider::{Catalog, Provider};
 use state::OperationOutcome;
@@ -109,7 +109,7 @@ impl Bench {
         let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
         providers.insert("test".into(), self.cloud.clone());
         Shell {
-            providers,
+            providers: providers.into_iter().collect(),
             catalogs: self.harness.catalogs.clone(),
             settings: IndexMap::default(),
             instance: self.harness.name.name().clone(),
@@ -119,7 +119,7 @@ impl Bench {
             chance: self.chance.clone(),
             sources: Default::default(),
             http: None,
-            waits: None,
+            planning: None,
             known: Default::default(),
             cancel: tokio_util::sync::CancellationToken::new(),
         }
@@ -168,18 +168,18 @@ impl Bench {
         let mut events = Vec::new();
         let (shell, store) = (self.shell(), self.harness.store());
         let tell = |event| events.push(event);
-        let running = operate(
+        let request = OperateRequest {
             staged,
-            false,
-            &shell,
-            &store,
-            &self.harness.name,
-            "tester@lab",
-            self.settings,
-            self.back,
+            looks_again: false,
+            shell: &shell,
+            store: &store,
+            instance: &self.harness.name,
+            who: "tester@lab",
+            settings: self.settings,
+            back: self.back,
             interrupts,
-            tell,
-        );
+        };
+        let running = operate(request, tell);
         let operated = running.await;
         let took = begun.elapsed();
         if matches!(operated, Operated::Lost(_)) {

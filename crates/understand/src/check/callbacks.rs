@@ -7,7 +7,7 @@ use blueprint::{Call, Expr, ExprKind, Head, Type};
 use diag::{Code, Diagnostic};
 use expr::{Callback, FunctionDef, Parameter, Returns, codes as language};
 
-use super::calls::accepts;
+use super::calls::{accepts, is_chain};
 use super::types::with_article;
 use super::{Checker, Place, codes};
 
@@ -215,9 +215,4 @@ fn misfit(shape: &Shape, callback: &Callback, item: Option<&Type>) -> Option<(&'
 
 fn problem_at(code: &'static Code, problem: String, expr: &Expr, function: &FunctionDef) -> Diagnostic {
     code.new(format!("the function does not fit what `{}` does with it", function.name)).label(expr.span, problem)
-}
-
-/// Whether a function joins functions.
-pub(super) fn is_chain(def: &FunctionDef) -> bool {
-    matches!(def.name.as_ref(), "compose" | "pipe")
 }

@@ -8,7 +8,6 @@ use diag::{Diagnostic, Span, Spanned};
 use dialects::codes as document;
 use expr::{FunctionDef, Returns, codes as language};
 
-use super::callbacks::is_chain;
 use super::types::{function_as_value, joined, with_article};
 use super::{Checker, Place};
 
@@ -316,4 +315,9 @@ fn wrong_argument(function: &FunctionDef, at: usize, ty: &Type, expr: &blueprint
         return diagnostic.help("decode the text with `jsondecode(..)`");
     }
     diagnostic
+}
+
+/// Whether a function joins functions.
+pub(super) fn is_chain(def: &FunctionDef) -> bool {
+    matches!(def.name.as_ref(), "compose" | "pipe")
 }

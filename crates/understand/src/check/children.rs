@@ -12,9 +12,9 @@ use dialects::codes as document;
 use expr::codes as language;
 use provider::CustomType;
 
+use super::TypeOf;
 use super::edges::{Edges, reads_metadata};
 use super::limits::same;
-use super::providers::TypeOf;
 use super::types::{fits_declared, is_scalar, with_article};
 use super::{Checked, Checker, Included, Place, codes};
 use crate::graph::{EdgeKind, Graph, Node};

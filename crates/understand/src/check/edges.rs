@@ -12,6 +12,7 @@ use blueprint::{
 
 use crate::graph::{Edge, EdgeKind, Node};
 use crate::links::Links;
+use crate::links::address::plain_name;
 
 /// Gives the edges of nodes.
 #[derive(Clone, Copy)]
@@ -186,7 +187,7 @@ impl<'a> Edges<'a> {
                     // `link` takes ends by name too.
                     if call.function.as_ref() == "link"
                         && let ExprKind::Literal(Value::Text(text)) = &argument.value.kind
-                        && let Some(at) = self.blueprint.resources.get_index_of(super::links::plain_name(text))
+                        && let Some(at) = self.blueprint.resources.get_index_of(plain_name(text))
                     {
                         let edge = Edge { to: Node::Resource(at as u32), kind, span: argument.value.span };
                         add(Need { edge, reference: None });
@@ -200,7 +201,7 @@ impl<'a> Edges<'a> {
     /// The resource that an argument of `link` names.
     fn end(self, argument: &Expr) -> Option<u32> {
         let name = match &argument.inner().kind {
-            ExprKind::Literal(Value::Text(text)) => super::links::plain_name(text),
+            ExprKind::Literal(Value::Text(text)) => plain_name(text),
             ExprKind::Ref(reference) => match &reference.head {
                 Head::Resource { name, .. } => name,
                 _ => return None,

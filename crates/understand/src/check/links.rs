@@ -17,6 +17,7 @@ use expr::codes as language;
 
 use super::{Checker, Place, codes};
 use crate::links::Links;
+use crate::links::address::plain_name;
 
 impl Checker<'_> {
     /// The links of the document, with what they make whom wait for.
@@ -25,7 +26,7 @@ impl Checker<'_> {
         if !links.is_empty() {
             let resources = &self.resources;
             wires::wire(self.blueprint, &mut links, |at| match resources.get(at as usize) {
-                Some(super::providers::TypeOf::Known(ty)) => Some(ty.as_ref()),
+                Some(super::TypeOf::Known(ty)) => Some(ty.as_ref()),
                 _ => None,
             });
         }
@@ -115,13 +116,5 @@ impl Checker<'_> {
     /// Whether there is such a link. Open types may link to anything.
     fn is_linked(&self, links: &Links, a: usize, b: usize) -> bool {
         self.type_name(a).is_none() || self.type_name(b).is_none() || links.between(a as u32, b as u32).is_some()
-    }
-}
-
-/// The name in a text that names an instance: `fns` of `fns[0]`.
-pub fn plain_name(text: &str) -> &str {
-    match text.strip_suffix(']').and_then(|text| text.rsplit_once('[')) {
-        Some((name, _)) => name,
-        None => text,
     }
 }

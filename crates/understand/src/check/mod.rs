@@ -45,7 +45,7 @@ mod waits;
 use std::cell::Cell;
 use std::sync::Arc;
 
-use blueprint::{Blueprint, Name, Type, Value};
+use blueprint::{Blueprint, Name, Schema, Type, Value};
 use diag::{Diagnostics, Span};
 use dialects::{CheckedBy, Checks, DialectRules};
 use expr::FunctionTable;
@@ -55,7 +55,6 @@ use crate::graph::{Graph, Node};
 use crate::links::Links;
 use by_value::known::Known;
 use limits::Patterns;
-use providers::TypeOf;
 
 /// So many names are looked at for suggestions in one document.
 const MOST_SUGGESTIONS: usize = 200_000;
@@ -242,6 +241,35 @@ fn once(found: &mut Diagnostics) {
         said.push(this);
         new
     });
+}
+
+/// What is known of a resource's type.
+#[derive(Clone, Debug)]
+pub(super) enum TypeOf {
+    /// A provider offers it.
+    Known(Arc<ResourceType>),
+    /// Only a transform knows it.
+    Abstract(Arc<Schema>),
+    /// Unknown, and reported where that is a mistake.
+    Open,
+}
+
+impl TypeOf {
+    pub(super) fn known(self) -> Option<Arc<ResourceType>> {
+        match self {
+            TypeOf::Known(found) => Some(found),
+            _ => None,
+        }
+    }
+
+    /// The fields, unless the type is open.
+    pub(super) fn schema(&self) -> Option<&Arc<Schema>> {
+        match self {
+            TypeOf::Known(found) => Some(&found.schema),
+            TypeOf::Abstract(schema) => Some(schema),
+            TypeOf::Open => None,
+        }
+    }
 }
 
 /// What the checks share: what was declared, what its types are, and what is wrong so far.

@@ -4,42 +4,11 @@
 //! anything, so that one mistake gives one diagnostic (decision S26). Types that only a transform knows are abstract: they
 //! are checked against what the transform says of them, and again once it has run.
 
-use std::sync::Arc;
-
-use blueprint::{IndexMap, Schema, TypeId};
+use blueprint::{IndexMap, TypeId};
 use diag::{Diagnostic, Spanned};
-use provider::{Catalogs, ResourceType, TypeRef};
+use provider::{Catalogs, TypeRef};
 
-use super::{Checker, codes};
-
-/// What is known of a resource's type.
-#[derive(Clone, Debug)]
-pub(super) enum TypeOf {
-    /// A provider offers it.
-    Known(Arc<ResourceType>),
-    /// Only a transform knows it.
-    Abstract(Arc<Schema>),
-    /// Unknown, and reported where that is a mistake.
-    Open,
-}
-
-impl TypeOf {
-    pub(super) fn known(self) -> Option<Arc<ResourceType>> {
-        match self {
-            TypeOf::Known(found) => Some(found),
-            _ => None,
-        }
-    }
-
-    /// The fields, unless the type is open.
-    pub(super) fn schema(&self) -> Option<&Arc<Schema>> {
-        match self {
-            TypeOf::Known(found) => Some(&found.schema),
-            TypeOf::Abstract(schema) => Some(schema),
-            TypeOf::Open => None,
-        }
-    }
-}
+use super::{Checker, TypeOf, codes};
 
 impl Checker<'_> {
     /// Section 4.2: every listed transform is known.

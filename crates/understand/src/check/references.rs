@@ -8,7 +8,7 @@ use blueprint::{Accessor, AccessorKind, Expr, ExprKind, Field, Head, Kind, Name,
 use diag::Diagnostic;
 use expr::codes as language;
 
-use super::providers::TypeOf;
+use super::TypeOf;
 use super::types::{function_as_value_at, refined, wrong_accessor};
 use super::{Checker, Place, Repetition, codes};
 use crate::graph::Node;

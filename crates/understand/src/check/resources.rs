@@ -5,8 +5,8 @@
 use blueprint::{Resource, Type};
 use diag::Spanned;
 
+use super::TypeOf;
 use super::each::Leads;
-use super::providers::TypeOf;
 use super::types::{is_scalar, with_article};
 use super::{Checker, Place, Repetition, codes};
 use crate::graph::{Graph, Node};

@@ -10,8 +10,8 @@ use diag::{Diagnostic, Span, Spanned};
 use dialects::codes as document;
 use expr::{Mismatch, Source, codes as language};
 
+use super::TypeOf;
 use super::limits::{constraint, entries_problem, items_problem, same};
-use super::providers::TypeOf;
 use super::types::{with_article, without_none};
 use super::{Checker, Place, codes};
 

@@ -12,7 +12,7 @@ use blueprint::{AccessorKind, Blueprint, Expr, ExprKind, Head, Name, Resource, V
 use diag::Span;
 use provider::Wait;
 
-use super::providers::TypeOf;
+use super::TypeOf;
 use crate::graph::{Edge, EdgeKind, Node};
 
 /// Which things, by position, name the same third thing, by how that is spelled.

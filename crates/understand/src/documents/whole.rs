@@ -10,10 +10,12 @@ use std::sync::Arc;
 use blueprint::{AccessorKind, Child, Expr, Head, Name, Ref};
 use diag::{Diagnostics, Span, Spanned};
 
-use super::{Documents, Kind};
+use super::{Documents, Kind, Placed, Reach, Unit, counts_of};
 use crate::check::edges::{expressions, reads_metadata};
 use crate::check::{Checked, codes};
 use crate::graph::{Edge, EdgeKind, Graph, Node};
+use crate::links::Links;
+use crate::pinned::Frozen;
 
 /// One need of an element, as seen in its own document.
 #[derive(Clone, Copy)]
@@ -45,6 +47,56 @@ struct Wiring {
     exports: Vec<Vec<Wire>>,
     /// What each child waits for as a whole, beside what it says itself.
     waits: Vec<Vec<Spanned<Name>>>,
+}
+
+/// Members of a group that do not stay.
+fn beyond_of(unit: &Unit) -> HashSet<Name, foldhash::fast::FixedState> {
+    unit.blueprint().batches.iter().flat_map(|batches| batches.beyond.iter().cloned()).collect()
+}
+
+impl Documents {
+    /// Documents in their places, each after the one that includes it; circles that lead through several of them are
+    /// reported.
+    pub fn assemble(placed: Vec<Placed>, frozen: Frozen, reach: Reach, found: &mut Diagnostics) -> Documents {
+        let mut units: Vec<Unit> = Vec::with_capacity(placed.len());
+        let mut counts = [0_usize; 5];
+        let mut of_place: HashMap<u32, u32, foldhash::fast::FixedState> = HashMap::default();
+        let mut beyond: HashMap<u32, HashSet<Name, foldhash::fast::FixedState>, foldhash::fast::FixedState> =
+            HashMap::default();
+        for Placed { checked, number, parent, left_out, location, folder, file } in placed {
+            let this = units.len() as u32;
+            of_place.insert(number, this);
+            let parent = parent.and_then(|(above, include)| Some((*of_place.get(&above)?, include)));
+            let mut path: Vec<Name> = Vec::new();
+            let mut stands_in = false;
+            if let Some((above, include)) = parent {
+                let beyond = beyond.entry(above).or_insert_with(|| beyond_of(&units[above as usize]));
+                let above = &mut units[above as usize];
+                above.children[include as usize] = Some(this);
+                path.extend(above.path.iter().cloned());
+                path.extend(above.checked.blueprint.children.get_index(include as usize).map(|(name, _)| name.clone()));
+                stands_in = above.stands_in || path.last().is_some_and(|name| beyond.contains(name));
+            }
+            let children = vec![None; checked.blueprint.children.len()];
+            let first = counts.map(|count| count as u32);
+            for (all, more) in counts.iter_mut().zip(counts_of(&checked, this == 0)) {
+                *all += more;
+            }
+            let path = path.into();
+            units.push(Unit { checked, path, location, folder, parent, file, children, left_out, stands_in, first });
+        }
+        let graph = units.first().map(|root| root.checked.graph.clone()).unwrap_or_default();
+        let links = units.first().map(|root| root.checked.links.clone()).unwrap_or_default();
+        let mut documents = Documents { units, graph, links, counts, frozen, reach, room: dialects::Room::USUAL };
+        if documents.units.len() > 1 {
+            let pairs = documents.units.iter().flat_map(|unit| {
+                unit.checked.links.pairs().iter().map(|pair| pair.from(unit.first[Kind::Resource as usize]))
+            });
+            documents.links = Arc::new(Links::new(pairs.collect()));
+            documents.graph = Arc::new(self::graph(&documents, found));
+        }
+        documents
+    }
 }
 
 /// The graph over all documents; circles that lead through several of them are reported.

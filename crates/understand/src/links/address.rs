@@ -33,3 +33,11 @@ pub fn link_of(address: &Address) -> Option<Address> {
     let link = address.link.as_ref().filter(|link| link.part.is_some())?;
     Some(address.clone().with_link(LinkName { part: None, ..LinkName::clone(link) }))
 }
+
+/// The name in a text that names an instance: `fns` of `fns[0]`.
+pub fn plain_name(text: &str) -> &str {
+    match text.strip_suffix(']').and_then(|text| text.rsplit_once('[')) {
+        Some((name, _)) => name,
+        None => text,
+    }
+}

@@ -8,20 +8,18 @@ mod prompt;
 
 use std::io::{BufRead as _, IsTerminal as _};
 
-use diag::Diagnostics;
 use engine::Staged;
 use engine::shell::Shell;
+use engine::{Document, Planned, StageRequest, StagedDocument, json};
 use serde_json::{Value as Json, json};
 
 use self::names::Names;
 use self::prompt::Prompt;
 use super::eval;
 use super::exports::bare;
-use super::stage::{Ready, ready_with};
 use crate::arguments::{Console, Global};
 use crate::exit::{CommandError, Exit};
-use crate::json;
-use crate::setup::{Document, Setup};
+use crate::open;
 use crate::view::report::Report;
 
 const HELP: &str = "\
@@ -39,25 +37,23 @@ pub(crate) async fn run(arguments: Console, global: &Global, report: &mut Report
     if reading.file.is_some() && source.path.is_none() {
         return Err(CommandError::usage("the expressions come from standard input, so the document cannot"));
     }
-    let setup = Setup::beside(global, &source.folder, report)?;
-    let look = |_: &mut Document| Diagnostics::new();
-    let ready = ready_with(setup, source, &reading.which, &reading.inputs, None, report, look).await?;
-    let Ready { document, shell, staged, .. } = match ready {
-        Ok(ready) => ready,
-        Err(exit) => return Ok(exit),
-    };
-    let mut session =
-        Session { document, shell, staged, reveal: reading.secrets.reveal, failed: false, values: Vec::new() };
+    let session = open::beside(global, &source.folder, report)?;
+    let request =
+        StageRequest { instance: reading.which.instance, inputs: reading.inputs.0, ..StageRequest::new(source) };
+    let StagedDocument { document, planned } = session.stage(request, report).await?;
+    let Planned { shell, staged, .. } = planned;
+    let mut dialogue =
+        Dialogue { document, shell, staged, reveal: reading.secrets.reveal, failed: false, values: Vec::new() };
     if report.terminal.can_ask() && std::io::stdout().is_terminal() {
-        session.at_prompt(report).await?;
+        dialogue.at_prompt(report).await?;
         return Ok(Exit::Done);
     }
-    session.in_pipe(report).await?;
-    report.set_result(json!({"values": session.values}));
-    Ok(if session.failed { Exit::Unusable } else { Exit::Done })
+    dialogue.in_pipe(report).await?;
+    report.set_result(json!({"values": dialogue.values}));
+    Ok(if dialogue.failed { Exit::Unusable } else { Exit::Done })
 }
 
-struct Session {
+struct Dialogue {
     document: Document,
     shell: Shell,
     staged: Staged,
@@ -66,7 +62,7 @@ struct Session {
     values: Vec<Json>,
 }
 
-impl Session {
+impl Dialogue {
     async fn at_prompt(&mut self, report: &mut Report) -> Result<(), CommandError> {
         let names = Names::of(&self.document);
         let mut prompt = Prompt::new(names)?;

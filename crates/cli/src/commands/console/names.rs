@@ -3,7 +3,7 @@
 use blueprint::{IndexMap, Name};
 use provider::TypeRef;
 
-use crate::setup::Document;
+use engine::Document;
 
 /// Names by what stands before them: under the empty path those that an expression may begin with.
 pub(super) struct Names {
@@ -14,7 +14,7 @@ impl Names {
     pub(super) fn of(document: &Document) -> Names {
         let mut names = Names { below: IndexMap::default() };
         let Some(checked) = &document.checked else { return names };
-        let (blueprint, catalogs) = (&checked.blueprint, &document.registry.catalogs);
+        let (blueprint, catalogs) = (&checked.blueprint, &document.library.catalogs);
         fn keys<T>(map: &IndexMap<Name, T>) -> Vec<String> {
             map.keys().map(|name| name.to_string()).collect()
         }
@@ -40,7 +40,7 @@ impl Names {
         }
         let sections = ["variables", "values", "datasources", "children", "resources"];
         let heads = sections.iter().filter(|head| names.below.contains_key(**head)).map(|head| format!("{head}."));
-        let functions = document.registry.functions.names().map(|name| format!("{name}("));
+        let functions = document.library.functions.names().map(|name| format!("{name}("));
         let heads: Vec<String> = heads.chain(keys(&blueprint.resources)).chain(functions).collect();
         names.put("", heads);
         names

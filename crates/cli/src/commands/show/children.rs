@@ -1,11 +1,12 @@
 //! What is remembered of child documents and data sources, for people and as machine output.
 
 use blueprint::{Map, Name, Value};
+use engine::json;
 use serde_json::{Map as JsonMap, Value as Json, json};
 use state::{ChildRecord, Snapshot};
 
-use super::{one_line, record_json, waiting};
-use crate::json;
+use super::record::{flags, one_line, record_json};
+use super::waiting;
 use crate::terminal::Paint;
 use crate::view::table::table;
 
@@ -102,7 +103,7 @@ pub(super) fn one(
     let rows = below.iter().map(|(address, record)| {
         let link = address.link.as_ref().is_some_and(|link| link.part.is_none());
         let id = if link { String::new() } else { record.shown_id().to_owned() };
-        vec![address.to_string(), record.type_name.to_string(), super::flags(record, waits.at(address)), id]
+        vec![address.to_string(), record.type_name.to_string(), flags(record, waits.at(address)), id]
     });
     let rows: Vec<Vec<String>> = rows.collect();
     if !rows.is_empty() {

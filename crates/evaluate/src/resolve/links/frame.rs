@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Address, Head, Key, Ref, Value};
-use diag::Diagnostics;
+use blueprint::{AccessorKind, Address, Expr, Head, Key, Ref, Value};
+use diag::{Diagnostic, Diagnostics};
 use expr::{Ask, AskFailure, Read, Scope, Stop};
 use provider::Side;
 
 use super::{Declared, LinkAt};
 use crate::resolve::scope::{Frame, read_member};
-use crate::resolve::{Halt, Members, Site};
+use crate::resolve::{Evaluation, Halt, Members, Need, Site};
 use understand::links::Pair;
 
 /// What names mean in an expression of a link kind.
@@ -18,6 +18,44 @@ pub(super) struct LinkFrame<'a> {
     pub at: LinkAt,
     pub found: Diagnostics,
     pub document: Frame<'a>,
+}
+
+impl Evaluation {
+    /// The value of an expression of a link's kind. Mistakes in it are reported where the link comes from.
+    pub(crate) fn link_value(&mut self, link: LinkAt, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
+        let Some(pair) = self.pair(link.0) else { return Err(Halt::Failed) };
+        let Some(address) = self.link(link).map(|link| link.address.clone()) else { return Err(Halt::Failed) };
+        let functions = self.functions.clone();
+        let owner = address.to_string();
+        let unit = self.declared(pair.a).map_or(0, |of| of.unit);
+        let mut mistakes = Diagnostics::new();
+        let mut frame = LinkFrame {
+            pair: &pair,
+            at: link,
+            found: Diagnostics::new(),
+            document: Frame { evaluation: self, site: Site::of(unit, &owner), need: None },
+        };
+        let outcome = expr::evaluate(expr, &functions, &mut frame, &mut mistakes);
+        let need = frame.document.need.take();
+        found.append(std::mem::take(&mut frame.found));
+        let placed = |diagnostic: Diagnostic| {
+            let why = diagnostic.labels.first().map_or(String::new(), |label| label.text.clone());
+            let mut placed = diagnostic.code.new(diagnostic.message).label(pair.span, why);
+            placed.notes = diagnostic.notes;
+            placed.note(format!("in the link `{address}` of the kind `{}::{}`", pair.kind.a, pair.kind.b))
+        };
+        match outcome {
+            Ok(value) => Ok(value),
+            Err(_) if need.is_some() => Err(need.map_or(Halt::Failed, Halt::Need)),
+            Err(Stop::Ask(ask)) => Err(Halt::Need(Need::Ask(unit, owner.as_str().into(), ask))),
+            Err(Stop::Failed(diagnostic)) => {
+                found.push(placed(*diagnostic));
+                Err(Halt::Failed)
+            }
+            Err(Stop::Absent(_)) => Ok(Value::Null),
+            Err(Stop::Reported) => Err(Halt::Failed),
+        }
+    }
 }
 
 impl LinkFrame<'_> {

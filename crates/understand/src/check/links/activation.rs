@@ -9,7 +9,7 @@ use blueprint::{AccessorKind, Expr, ExprKind, Field, Head, Kind, LinkSelector, N
 use diag::Span;
 use provider::{LinkKind, Side, TypeRef};
 
-use crate::check::providers::TypeOf;
+use crate::check::TypeOf;
 use crate::check::{Checker, codes};
 use crate::links::wiring::Wiring;
 use crate::links::{FixedMap, Links, Pair, Used};

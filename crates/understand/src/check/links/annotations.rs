@@ -53,7 +53,7 @@ impl Checker<'_> {
     /// Those that anybody reads of a resource: its type, and the links in which it takes part.
     pub(crate) fn annotations_read(&self, at: usize, links: &Links) -> Known {
         let mut known = match &self.resources[at] {
-            crate::check::providers::TypeOf::Known(ty) => Known::of_type(&ty.annotations),
+            crate::check::TypeOf::Known(ty) => Known::of_type(&ty.annotations),
             _ => Known::default(),
         };
         for (number, target) in links.of(at as u32) {

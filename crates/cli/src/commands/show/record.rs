@@ -1,0 +1,151 @@
+//! One record: as text, and as machine output.
+
+use blueprint::{Address, Breakpoint, Map, Value};
+use engine::json;
+use serde_json::{Value as Json, json};
+use state::{Record, StatusWord};
+
+use super::waiting;
+use crate::terminal::Paint;
+use crate::view::changes::short;
+
+pub(super) fn one_line(value: &Value, reveal: bool) -> String {
+    if reveal { short(&value.revealed()) } else { short(value) }
+}
+
+/// The name for people that a document gives a thing (`displayName`).
+pub(super) fn display_name(record: &Record) -> Option<&str> {
+    record.metadata.get("displayName")?.as_text()
+}
+
+pub(super) fn flags(record: &Record, waiting: Option<Breakpoint>) -> String {
+    let mut text = record.status.to_string();
+    // A link says at which of its parts it failed (decision 5.4).
+    if let Some(part) = engine::link_failed_at(record).filter(|_| record.status.word == StatusWord::Failed) {
+        text.push_str(&format!(" at {part}"));
+    }
+    let protected = record.protect.then_some("protected");
+    let attention = record.attention.as_ref().map(|_| "needs attention");
+    let deposed = record.deposed.as_ref().map(|_| "an old one is left");
+    for flag in [protected, attention, deposed].into_iter().flatten() {
+        text.push_str(&format!(", {flag}"));
+    }
+    text.push_str(&waiting::flag(waiting));
+    text
+}
+
+/// The fields that the provider filled in.
+fn computed(record: &Record) -> Map {
+    let outputs = record.outputs.as_map().into_iter().flatten();
+    let own = outputs.filter(|(name, _)| record.inputs.get(name).is_none());
+    own.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+pub(super) fn record_json(
+    address: &Address,
+    record: &Record,
+    error: Option<&str>,
+    waiting: Option<Breakpoint>,
+    reveal: bool,
+) -> Json {
+    if address.link.as_ref().is_some_and(|link| link.part.is_none()) {
+        return json!({
+            "address": address,
+            "type": record.type_name,
+            "status": record.status.to_string(),
+            "part": engine::link_failed_at(record),
+            "error": error,
+            "annotations": record.inputs.get("notes").map(|notes| json::value(notes, reveal)),
+            "data": json::value(&record.outputs, reveal),
+            "overlay": record.private.get("overlay").map(|overlay| json::value(overlay, reveal)),
+            "dependencies": record.dependencies,
+        });
+    }
+    let mut json = json!({
+        "address": address,
+        "type": record.type_name,
+        "id": if reveal { &record.id } else { record.shown_id() },
+        "status": record.status.to_string(),
+        "error": error,
+        "spec": json::value(&record.inputs, reveal),
+        "computed": json::value(&Value::Map(computed(record).into()), reveal),
+        "metadata": json::value(&record.metadata, reveal),
+        "made_from": Some(&record.origin.made_from).filter(|name| !name.is_empty()),
+        "dependencies": record.dependencies,
+        "retain": record.retain,
+        "protect": record.protect,
+        "attention": record.attention,
+    });
+    if let Some(at) = waiting {
+        json["waiting"] = json!(at);
+    }
+    json
+}
+
+pub(super) fn record_text(
+    address: &Address,
+    record: &Record,
+    error: Option<&str>,
+    waiting: Option<Breakpoint>,
+    reveal: bool,
+    paint: Paint,
+) -> String {
+    let name = display_name(record).map(|name| format!(" ({name})")).unwrap_or_default();
+    let mut text = format!("{}{name} {}\n", paint.bold(address), paint.dim(&record.type_name));
+    text.push_str(&format!("status: {}\n", flags(record, waiting)));
+    if let Some(error) = error {
+        text.push_str(&format!("because: {error}\n"));
+    }
+    if let Some(attention) = &record.attention {
+        text.push_str(&format!("attention: {attention}\n"));
+    }
+    if !record.id.is_empty() && address.link.as_ref().is_none_or(|link| link.part.is_some()) {
+        let id = if reveal { &record.id } else { record.shown_id() };
+        text.push_str(&format!("id: {}\n", diag::visible_line(id)));
+    }
+    if !record.origin.made_from.is_empty() {
+        text.push_str(&format!("made from: {}, by a transform\n", record.origin.made_from));
+    }
+    let mut section = |name: &str, map: &Map| {
+        if !map.is_empty() {
+            text.push_str(&format!("{}\n", paint.bold(name)));
+            for (key, value) in map {
+                field(&mut text, key, value, reveal);
+            }
+        }
+    };
+    if address.link.as_ref().is_some_and(|link| link.part.is_none()) {
+        let notes = record.inputs.get("notes").and_then(Value::as_map);
+        section("annotations", notes.unwrap_or(&Map::default()));
+        section("data", record.outputs.as_map().unwrap_or(&Map::default()));
+    } else {
+        section("spec", record.inputs.as_map().unwrap_or(&Map::default()));
+        let computed: Map = computed(record).into_iter().filter(|(_, value)| !value.is_null()).collect();
+        section("computed", &computed);
+    }
+    section("metadata", record.metadata.as_map().unwrap_or(&Map::default()));
+    // What stands for a group of things is no address of its own.
+    let uses: Vec<String> = record
+        .dependencies
+        .iter()
+        .map(ToString::to_string)
+        .map(|name| name.trim_start_matches('=').to_owned())
+        .collect();
+    if !uses.is_empty() {
+        text.push_str(&format!("uses: {}\n", uses.join(", ")));
+    }
+    text
+}
+
+fn field(text: &mut String, key: &str, value: &Value, reveal: bool) {
+    let shown = if reveal { value.revealed() } else { value.clone() };
+    match &shown {
+        Value::Text(lines) if lines.contains('\n') => {
+            text.push_str(&format!("  {key}: |\n"));
+            for line in lines.lines() {
+                text.push_str(&format!("    {line}\n"));
+            }
+        }
+        other => text.push_str(&format!("  {key}: {other}\n")),
+    }
+}

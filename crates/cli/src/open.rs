@@ -1,0 +1,143 @@
+//! Opens what a command works with: the document, the session, the instance.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use engine::paths::{absolute, folder_of, nearest_folder};
+use engine::shell::Chance;
+use engine::{Config, DocumentSource, Installed, Library, Meant, Run, Session, SessionOptions, text_of};
+use state::InstanceName;
+
+use crate::arguments::{Global, Which};
+use crate::exit::CommandError;
+use crate::registry;
+use crate::signals;
+use crate::view::report::Report;
+
+/// The document at a path, on standard input (`-`), or in the current folder.
+pub(crate) fn source(named: Option<&Path>) -> Result<DocumentSource, CommandError> {
+    if named != Some(Path::new("-")) {
+        return DocumentSource::find(named);
+    }
+    let text = standard_input()?;
+    let shown = if text.trim_start().starts_with('{') { "stdin.jsonc" } else { "stdin" };
+    Ok(DocumentSource::of_text(shown, text))
+}
+
+/// The text of standard input.
+pub(crate) fn standard_input() -> Result<String, CommandError> {
+    signals::interruptible(|| text_of(io::stdin().lock(), 0, "standard input".to_owned()))
+}
+
+/// The session for a document in a folder.
+pub(crate) fn beside(global: &Global, folder: &Path, report: &mut Report) -> Result<Session, CommandError> {
+    let config = Config::load(global.config.as_deref(), folder)?;
+    report.configure(global, &config);
+    let options = options(global, false);
+    refuse_catalogs(&options, &config, report)?;
+    Session::new(registry::installed(), config, &options, folder)
+}
+
+/// The session for checks of documents alone.
+pub(crate) fn for_checks(
+    global: &Global,
+    config: Config,
+    folder: &Path,
+    report: &mut Report,
+) -> Result<Session, CommandError> {
+    let options = options(global, false);
+    refuse_catalogs(&options, &config, report)?;
+    Session::without_state(registry::installed(), config, &options, folder)
+}
+
+/// The session for a command without a document: the nearest state upward.
+pub(crate) fn nearest(global: &Global, report: &mut Report) -> Result<Session, CommandError> {
+    beside(global, &nearest_folder(), report)
+}
+
+/// The session for a command that needs no document: beside the document in the current folder, else the nearest state.
+pub(crate) fn here(global: &Global, document: Option<&str>, report: &mut Report) -> Result<Session, CommandError> {
+    match document {
+        Some(name) => beside(global, &folder_of(Path::new(name)), report),
+        None => nearest(global, report),
+    }
+}
+
+/// The session and the existing instance that a command means: by the flag, by the document that it names or that lies
+/// in the current folder, or as the only instance.
+pub(crate) async fn instance(
+    named: Option<&Path>,
+    which: &Which,
+    global: &Global,
+    report: &mut Report,
+) -> Result<(Session, InstanceName), CommandError> {
+    let document = match named {
+        Some(path) => {
+            // Only its place counts, but a path without a file is a mistake.
+            std::fs::metadata(path)
+                .map_err(|source| CommandError::Unreadable { name: path.display().to_string(), source })?;
+            Some(path.to_owned())
+        }
+        // With `--instance` and a state in this folder, no document is needed.
+        None if which.instance.is_some() && nearest_folder() == absolute(Path::new("")) => None,
+        // Several documents in the folder leave the choice to the state.
+        None => DocumentSource::here().ok().flatten().map(Into::into),
+    };
+    let session = match &document {
+        Some(path) => beside(global, &folder_of(path), report)?,
+        None => nearest(global, report)?,
+    };
+    let meant = Meant {
+        instance: which.instance.as_ref(),
+        document: document.as_deref(),
+        is_named: named.is_some(),
+        changes: report.is_operation(),
+    };
+    let instance = session.existing_instance(&meant, &mut Run::new(&Chance::System), report).await?;
+    Ok((session, instance))
+}
+
+/// The catalogues and functions for a command without a document. `all` includes those for tests.
+pub(crate) fn library(global: &Global, all: bool, report: &mut Report) -> Result<Library, CommandError> {
+    let config = Config::load(global.config.as_deref(), &absolute(Path::new("")))?;
+    let (installed, options): (Arc<Installed>, _) = (registry::installed(), options(global, all));
+    refuse_catalogs(&options, &config, report)?;
+    let selection = options.selection(&config, &installed)?;
+    Ok(Library::new(installed, selection))
+}
+
+fn options(global: &Global, lists_all: bool) -> SessionOptions {
+    SessionOptions {
+        state: global.state.clone(),
+        simulate: global.simulate,
+        catalogs: global.catalog.clone(),
+        strict: global.strict,
+        lists_all,
+    }
+}
+
+/// Tells that the command is a rehearsal, and refuses `--catalog` for commands that change real resources.
+fn refuse_catalogs(options: &SessionOptions, config: &Config, report: &mut Report) -> Result<(), CommandError> {
+    let simulated = options.simulate.unwrap_or(config.simulate);
+    if let Some(first) = options.catalogs.first()
+        && !simulated
+        && !report.takes_catalogs
+    {
+        return Err(CommandError::Usage {
+            message: format!(
+                "`--catalog` goes with commands that change nothing and with `--simulate`, not with `{}` alone",
+                report.command
+            ),
+            help: Some(format!(
+                "`{}` describes types and manages nothing: say `--simulate` to rehearse with them",
+                first.display()
+            )),
+        });
+    }
+    if simulated {
+        let by = if options.simulate.is_none() { config.file() } else { "" };
+        report.set_simulated(by);
+    }
+    Ok(())
+}

@@ -1,0 +1,348 @@
+//! The configuration file `cyan.toml`: defaults for flags, and settings of providers.
+//!
+//! ```toml
+//! simulate = true
+//! catalog = ["shop.json"]
+//! parallelism = 8
+//! on-failure = "keep-going"
+//!
+//! [providers.cloud]
+//! token = "env:API_TOKEN"
+//!
+//! [instances.production.providers.cloud]
+//! token = "env:PRODUCTION_TOKEN"
+//!
+//! [limits.cloud]
+//! calls-per-second = 5
+//!
+//! [documents]
+//! members = 20000
+//!
+//! [history]
+//! keep = 50
+//!
+//! [dialects.hot]
+//! nesting = 8
+//! ```
+//!
+//! Unknown keys are errors. The provider of a setting gives it its meaning.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use blueprint::{IndexMap, Name, Value};
+use provider::{Catalogs, Limits};
+use serde::Deserialize;
+use state::InstanceName;
+
+use crate::error::Error;
+
+/// The name of the file beside a document.
+const NAME: &str = "cyan.toml";
+
+type Providers = IndexMap<String, toml::Table>;
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ColorChoice {
+    /// On a terminal.
+    Auto,
+    /// Everywhere.
+    Always,
+    /// Nowhere.
+    Never,
+}
+
+/// What an operation does when a step fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnFailure {
+    /// Starts nothing new and waits for what runs.
+    Stop,
+    /// Skips only what depends on the step.
+    KeepGoing,
+    /// Stops, then rolls back to the last successful generation.
+    Rollback,
+}
+
+/// What the file says.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Config {
+    /// Default for `--state`; a path is relative to the file.
+    pub state: Option<String>,
+    /// Default for `--instance`.
+    pub instance: Option<InstanceName>,
+    /// Files of inputs, relative to the file; weaker than those of the command line.
+    #[serde(default)]
+    pub vars: Vec<PathBuf>,
+    /// Default for `--parallelism`.
+    #[serde(default, deserialize_with = "parallelism")]
+    pub parallelism: Option<u16>,
+    /// Default for `--on-failure`.
+    pub on_failure: Option<OnFailure>,
+    /// Default for `--simulate`.
+    #[serde(default)]
+    pub simulate: bool,
+    /// Default for `--catalog`, relative to the file.
+    #[serde(default)]
+    pub catalog: Vec<PathBuf>,
+    /// Default for `--no-refresh`.
+    #[serde(default)]
+    pub no_refresh: bool,
+    /// Default for `--yes`.
+    #[serde(default)]
+    pub yes: bool,
+    /// Default for `--strict`.
+    #[serde(default)]
+    pub strict: bool,
+    /// Default for `--quiet`.
+    #[serde(default)]
+    pub quiet: bool,
+    /// Default for `--verbose`.
+    #[serde(default)]
+    pub verbose: bool,
+    /// Default for `--color`.
+    pub color: Option<ColorChoice>,
+    #[serde(default)]
+    providers: Providers,
+    #[serde(default)]
+    instances: IndexMap<InstanceName, InstanceConfig>,
+    /// How providers are called, in place of what their catalogues say.
+    #[serde(default)]
+    limits: Providers,
+    /// How much documents may ask for.
+    #[serde(default)]
+    documents: toml::Table,
+    /// Which operations of the past are kept.
+    #[serde(default)]
+    pub history: HistoryConfig,
+    /// What is set for dialects, by name.
+    #[serde(default)]
+    dialects: Providers,
+    /// The file, and the folder it stands in.
+    #[serde(skip)]
+    file: String,
+    #[serde(skip)]
+    folder: PathBuf,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InstanceConfig {
+    #[serde(default)]
+    providers: Providers,
+}
+
+/// Which operations of the past are kept.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HistoryConfig {
+    /// How many generations, at least; all of them if it is not set.
+    #[serde(default, deserialize_with = "generations")]
+    pub keep: Option<u64>,
+}
+
+/// A number of generations, with a message of our own if it is none.
+fn generations<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    let value = toml::Value::deserialize(deserializer)?;
+    let number = value.as_integer().and_then(|number| u64::try_from(number).ok()).filter(|number| *number > 0);
+    number.map(Some).ok_or_else(|| serde::de::Error::custom("expected a number of generations, at least 1"))
+}
+
+/// A number of things at once, in words of ours if it is none.
+fn parallelism<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u16>, D::Error> {
+    let value = toml::Value::deserialize(deserializer)?;
+    let number = value.as_integer().and_then(|number| u16::try_from(number).ok()).filter(|number| *number > 0);
+    number.map(Some).ok_or_else(|| serde::de::Error::custom("expected a number from 1 to 65535"))
+}
+
+impl Config {
+    /// The file that was named, or the one in the folder; nothing set if there is none.
+    pub fn load(named: Option<&Path>, folder: &Path) -> Result<Config, Error> {
+        let path = named.map_or_else(|| folder.join(NAME), Path::to_owned);
+        let shown = named.map_or_else(|| NAME.to_owned(), |path| path.display().to_string());
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound && named.is_none() => {
+                return Ok(Config { folder: folder.to_owned(), ..Config::default() });
+            }
+            Err(source) => return Err(Error::Unreadable { name: shown, source }),
+        };
+        let mut config: Config = toml::from_str(&text)
+            .map_err(|error| Error::Config { name: shown.clone(), source: unquoted(&error, &text).into() })?;
+        config.folder = path.parent().map_or_else(|| folder.to_owned(), Path::to_owned);
+        for file in config.vars.iter_mut().chain(&mut config.catalog) {
+            if let Some(mistake) = file.to_str().and_then(blueprint::home_mistake) {
+                return Err(Error::Config { name: shown, source: mistake.into() });
+            }
+            *file = config.folder.join(&file);
+        }
+        config.file = shown;
+        Ok(config)
+    }
+
+    /// Whether there is no file.
+    pub fn is_usual(&self) -> bool {
+        self.file.is_empty()
+    }
+
+    /// The file, as a person knows it.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The folder that paths in it are relative to.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn wrong(&self, what: String) -> Error {
+        Error::Config { name: self.file.clone(), source: what.into() }
+    }
+
+    /// Settings by namespace for an instance. Namespaces whose catalogue is not open are left out; unknown ones are
+    /// errors.
+    pub fn settings(
+        &self,
+        instance: &InstanceName,
+        catalogs: &Catalogs,
+        known: impl Fn(&str) -> bool,
+    ) -> Result<IndexMap<Name, Value>, Error> {
+        let mut settings: IndexMap<Name, Value> = IndexMap::default();
+        let own = self.instances.get(instance).map(|own| &own.providers);
+        for (namespace, table) in self.providers.iter().chain(own.into_iter().flatten()) {
+            if !known(namespace) {
+                return Err(self.wrong(format!("there is no provider `{namespace}`")));
+            }
+            let mut opened = catalogs.opened();
+            let offers = |catalog: &&std::sync::Arc<provider::Catalog>| {
+                catalog.namespaces.iter().any(|own| own.as_ref() == namespace)
+            };
+            let Some(catalog) = opened.find(offers) else { continue };
+            let mut merged = settings.get(namespace.as_str()).and_then(Value::as_map).cloned().unwrap_or_default();
+            for (key, value) in table {
+                let Some(setting) = catalog.settings.iter().find(|setting| setting.name.as_ref() == key) else {
+                    let names: Vec<String> =
+                        catalog.settings.iter().map(|setting| format!("`{}`", setting.name)).collect();
+                    let those = if names.is_empty() {
+                        "it has none".to_owned()
+                    } else {
+                        format!("it has {}", names.join(", "))
+                    };
+                    return Err(self.wrong(format!("the provider `{namespace}` has no setting `{key}`; {those}")));
+                };
+                let value = self.value(value, &format!("{namespace}.{key}"))?;
+                merged.insert(key.as_str().into(), value.tainted(setting.field.sensitive));
+            }
+            settings.insert(namespace.as_str().into(), Value::Map(merged.into()));
+        }
+        Ok(settings)
+    }
+
+    /// How providers are called, by namespace. Unknown ones are errors.
+    pub fn limits(&self, known: impl Fn(&str) -> bool) -> Result<IndexMap<Name, Limits>, Error> {
+        let mut limits = IndexMap::default();
+        for (namespace, table) in &self.limits {
+            if !known(namespace) {
+                return Err(self.wrong(format!("there is no provider `{namespace}`")));
+            }
+            let path = format!("limits.{namespace}");
+            let value = self.value(&toml::Value::Table(camel(table)), &path)?;
+            let read = provider::read_limits(&value).map_err(|error| {
+                let place = error.place.trim_start_matches('$');
+                self.wrong(format!("`{path}{}` {}", kebab(place), kebab(&error.message)))
+            })?;
+            limits.insert(namespace.as_str().into(), read);
+        }
+        Ok(limits)
+    }
+
+    /// What is set for dialects. Unknown ones, and unknown settings, are errors.
+    pub fn dialects(&self, all: &dialects::Dialects) -> Result<dialects::Settings, Error> {
+        let mut settings = dialects::Settings::default();
+        for (dialect, table) in &self.dialects {
+            let path = format!("dialects.{dialect}");
+            let mut written = Vec::with_capacity(table.len());
+            for (key, value) in table {
+                written.push((Name::from(key.as_str()), self.value(value, &format!("{path}.{key}"))?.revealed()));
+            }
+            all.set(&mut settings, dialect, &written).map_err(|why| self.wrong(format!("`{path}` {why}")))?;
+        }
+        let mut written = Vec::with_capacity(self.documents.len());
+        for (key, value) in &self.documents {
+            written.push((Name::from(key.as_str()), self.value(value, &format!("documents.{key}"))?.revealed()));
+        }
+        settings.room = dialects::Room::read(&written).map_err(|why| self.wrong(format!("`documents` {why}")))?;
+        Ok(settings)
+    }
+
+    fn value(&self, value: &toml::Value, path: &str) -> Result<Value, Error> {
+        Ok(match value {
+            toml::Value::String(text) => match text.strip_prefix("env:") {
+                // What comes from the environment is most often a secret.
+                Some(name) => match std::env::var(name) {
+                    Ok(text) => Value::from(text).secret(),
+                    Err(_) => {
+                        return Err(
+                            self.wrong(format!("`{path}` wants `{name}` from the environment, which does not have it"))
+                        );
+                    }
+                },
+                None => Value::from(text.as_str()),
+            },
+            toml::Value::Integer(number) => Value::Int(*number),
+            toml::Value::Float(number) if number.is_finite() => Value::Float(*number),
+            toml::Value::Float(_) => return Err(self.wrong(format!("`{path}` is no finite number"))),
+            toml::Value::Boolean(value) => Value::Bool(*value),
+            toml::Value::Datetime(time) => Value::from(time.to_string()),
+            toml::Value::Array(items) => {
+                Value::list(items.iter().map(|item| self.value(item, path)).collect::<Result<Vec<_>, _>>()?)
+            }
+            toml::Value::Table(entries) => {
+                let entries =
+                    entries.iter().map(|(key, value)| Ok((Name::from(key.as_str()), self.value(value, path)?)));
+                Value::map(entries.collect::<Result<Vec<_>, Error>>()?)
+            }
+        })
+    }
+}
+
+/// The keys of a catalogue for those of this file: `max-parallel` is `maxParallel` there.
+fn camel(table: &toml::Table) -> toml::Table {
+    let one = |(key, value): (&String, &toml::Value)| {
+        let mut words = key.split('-');
+        let mut name = words.next().unwrap_or_default().to_owned();
+        for word in words {
+            let mut letters = word.chars();
+            name.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+            name.push_str(letters.as_str());
+        }
+        let value = value.as_table().map_or_else(|| value.clone(), |inner| toml::Value::Table(camel(inner)));
+        (name, value)
+    };
+    table.iter().map(one).collect()
+}
+
+/// The other way round, for what is said about them.
+fn kebab(text: &str) -> String {
+    let parallel = text.replace("maxParallel", "max-parallel");
+    parallel.replace("callsPerSecond", "calls-per-second")
+}
+
+/// What is wrong with the file and where, without its values: settings may be secret. (The parser quotes the line.)
+fn unquoted(error: &toml::de::Error, text: &str) -> String {
+    let message = error.message();
+    let message = match message.split_once(": ") {
+        Some((what @ ("invalid type" | "invalid value"), rest)) => {
+            format!("{what}{}", rest.rfind(", expected").map_or("", |at| &rest[at..]))
+        }
+        _ => message.to_owned(),
+    };
+    let Some(span) = error.span() else { return message };
+    let before = text.get(..span.start).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let column = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
+    format!("line {line}, column {column}: {message}")
+}

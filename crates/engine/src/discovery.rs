@@ -1,0 +1,104 @@
+//! Finds documents in folders, by their names and by their first lines.
+//!
+//! Not here: reading and checking them.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use diag::FileId;
+use dialects::Dialects;
+
+use crate::error::Error;
+
+/// Endings of files that may contain a document.
+const ENDINGS: [&str; 5] = ["yaml", "yml", "json", "jsonc", "template"];
+
+/// The greatest depth of folders.
+const DEEPEST: usize = 64;
+
+/// The documents in a folder and below it, sorted by path. Hidden files and folders are left out, and so are symbolic
+/// links to folders.
+///
+/// A file is a document by its name (`*.blueprint.yaml`), or by the version that it states. Environments, files of
+/// inputs and other data are no documents.
+pub fn documents_below(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let mut found = Vec::new();
+    let mut folders = vec![(folder.to_owned(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        let unreadable = |source: io::Error| Error::Unreadable { name: folder.display().to_string(), source };
+        for entry in std::fs::read_dir(&folder).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let path = entry.path();
+            if name.starts_with('.') {
+                continue;
+            }
+            // For a symbolic link this is the type of the link.
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                if depth < DEEPEST {
+                    folders.push((path, depth + 1));
+                }
+            } else if has_native_name(&name) || is_document(&path, &name) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Whether a file is a document of the native dialect by its name.
+pub fn has_native_name(name: &str) -> bool {
+    let Some((stem, extension)) = name.rsplit_once('.') else { return false };
+    extension == "blueprint" || is_text(name) && (stem == "blueprint" || stem.ends_with(".blueprint"))
+}
+
+/// Whether a file has an ending of texts that may be documents.
+pub fn is_text(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending.to_ascii_lowercase().as_str()))
+}
+
+/// Whether a dialect recognises a file without doubt.
+fn is_document(path: &Path, name: &str) -> bool {
+    is_text(name) && with_tree(path, name, |document| Dialects::BUILT_IN.recognise(document)).unwrap_or(false)
+}
+
+/// The result of `tell` for the tree of a file; `None` for a file that is no text or has more than 4 MiB.
+pub fn with_tree<T>(path: &Path, name: &str, tell: impl FnOnce(&dialects::Document<'_>) -> T) -> Option<T> {
+    const MOST: u64 = 4 << 20;
+    if !std::fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() <= MOST) {
+        return None;
+    }
+    let text = std::fs::read_to_string(path).ok()?;
+    let file = FileId::new(0);
+    let (tree, _) = syntax::parse(file, &text, syntax::Format::of_name(name));
+    Some(tell(&dialects::Document { file, name, text: &text, tree: &tree, around: &Default::default() }))
+}
+
+/// The names of the files in a folder that are documents: by their names; if no name fits, by their contents.
+pub fn documents_in(within: &Path) -> io::Result<Vec<String>> {
+    let mut names: Vec<String> = Vec::new();
+    let mut others: Vec<String> = Vec::new();
+    for entry in std::fs::read_dir(within)? {
+        let entry = entry?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        if entry.path().is_dir() || name.starts_with('.') {
+            continue;
+        }
+        if has_native_name(&name) {
+            names.push(name);
+        } else if is_text(&name) {
+            others.push(name);
+        }
+    }
+    if names.is_empty() {
+        others.retain(|name| is_recognised(&within.join(name), name));
+        names = others;
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn is_recognised(path: &Path, name: &str) -> bool {
+    with_tree(path, name, |document| Dialects::BUILT_IN.of(document).is_some()).unwrap_or(false)
+}

@@ -1,0 +1,235 @@
+//! A root document with its children, checked.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::phases::shell::{Chance, Clock, Shell};
+use crate::phases::{Checked, Documents, Frozen, FrozenDocument, Given, Reading};
+use blueprint::{IndexMap, Name, Value};
+use diag::{Diagnostic, Diagnostics, Files};
+use source::Location;
+use state::Snapshot;
+use tokio_util::sync::CancellationToken;
+
+use crate::document_source::DocumentSource;
+use crate::installed::Installed;
+use crate::library::Library;
+use crate::paths::{absolute, relative};
+use crate::place::StatePlace;
+use crate::root::Root;
+
+/// A document that was read and checked.
+pub struct Document {
+    /// All texts that diagnostics may show.
+    pub files: Files,
+    /// Its text.
+    pub source: DocumentSource,
+    /// Everything that is wrong with it.
+    pub found: Diagnostics,
+    /// Its meaning; `None` if no dialect recognises it.
+    pub checked: Option<Arc<Checked>>,
+    /// The document and its children.
+    pub documents: Option<Arc<Documents>>,
+    /// What environment files give for its inputs.
+    pub environment: IndexMap<Name, Value>,
+    /// The catalogues and functions that it was checked with.
+    pub library: Library,
+    root: Root,
+    workshop: Workshop,
+}
+
+/// What reading and checking take from the installed program.
+#[derive(Clone)]
+pub(crate) struct Workshop {
+    installed: Arc<Installed>,
+}
+
+/// What is known when a document is read.
+#[derive(Clone, Copy, Default)]
+pub struct Known<'a> {
+    /// Inputs; without them, children whose places depend on inputs are left open.
+    pub given: Option<&'a Given>,
+    /// Whether all inputs are given.
+    pub complete: bool,
+    /// Children that were read before.
+    pub kept: Option<&'a Frozen>,
+    /// The state.
+    pub before: Option<&'a Snapshot>,
+}
+
+impl<'a> Known<'a> {
+    /// These inputs, and the defaults of the others.
+    pub fn of(given: &'a Given) -> Known<'a> {
+        Known { given: Some(given), ..Known::default() }
+    }
+
+    /// All inputs and the children of a plan or an operation that was kept.
+    pub fn kept(given: &'a Given, kept: &'a Frozen) -> Known<'a> {
+        Known { given: Some(given), complete: true, kept: Some(kept), before: None }
+    }
+}
+
+impl Workshop {
+    pub(crate) fn new(installed: Arc<Installed>) -> Workshop {
+        Workshop { installed }
+    }
+
+    /// A shell that reads documents and runs transforms. These change nothing, so it has no settings, state or
+    /// instance.
+    fn shell(&self, library: &Library, root: PathBuf) -> Shell {
+        Shell {
+            providers: library.providers.clone(),
+            catalogs: library.catalogs.clone(),
+            settings: IndexMap::default(),
+            instance: "".into(),
+            root,
+            working_directory: working_directory(),
+            clock: Clock::System,
+            chance: Chance::System,
+            sources: (self.installed.sources)(),
+            http: self.installed.http.as_ref().map(|make| make()),
+            planning: None,
+            known: Default::default(),
+            cancel: CancellationToken::new(),
+        }
+    }
+}
+
+/// The current folder, as expressions see it.
+pub(crate) fn working_directory() -> Option<Name> {
+    std::env::current_dir().ok().and_then(|folder| folder.to_str().map(Name::from))
+}
+
+impl Document {
+    /// Reads and checks a document.
+    pub(crate) async fn check(
+        source: DocumentSource,
+        library: &Library,
+        known: Known<'_>,
+        workshop: Workshop,
+    ) -> Document {
+        let root = Root::read(&source, library);
+        let mut document = Document {
+            files: Files::new(),
+            source,
+            found: Diagnostics::new(),
+            checked: None,
+            documents: None,
+            environment: root.environment.clone(),
+            library: library.clone(),
+            root,
+            workshop,
+        };
+        document.check_again(known).await;
+        document
+    }
+
+    /// Checks the root and its children. The root is not parsed again.
+    async fn check_again(&mut self, known: Known<'_>) {
+        // The documents of the last check would need their room twice.
+        let before = self.documents.take().map(|documents| documents.frozen().clone());
+        self.checked = None;
+        let (mut files, mut found) = self.root.begin(&self.source);
+        let world = self.workshop.shell(&self.library, self.source.folder.clone());
+        let none = Frozen::default();
+        let path = self.source.path.as_ref();
+        let reading = Reading {
+            files: &mut files,
+            catalogs: &self.library.catalogs,
+            functions: &self.library.functions,
+            dialects: &self.library.dialects,
+            given: known.given,
+            around: &self.root.around,
+            world: &world,
+            location: path.map(|path| Location::disk(absolute(path).to_string_lossy().as_ref())),
+            folder: self.source.folder.to_string_lossy().as_ref().into(),
+            complete: known.complete,
+            kept: known.kept.or(before.as_ref()).unwrap_or(&none),
+            before: known.before,
+        };
+        let documents = crate::phases::documents(self.root.loaded.clone(), reading, &mut found).await.map(Arc::new);
+        self.checked = documents.as_ref().map(|documents| documents.root().checked.clone());
+        (self.files, self.found, self.documents) = (files, found, documents);
+    }
+
+    /// Checks the document again now that all inputs are given, if the places of children depend on them. `found` holds
+    /// then what the check before did not find.
+    pub async fn complete(&mut self, given: &Given, before: &Snapshot) {
+        if !self.documents.as_ref().is_some_and(|documents| documents.is_open()) {
+            self.found = Diagnostics::new();
+            return;
+        }
+        let place = |files: &Files, it: &Diagnostic| {
+            let name = files.get(it.span().file).map(|file| file.name().to_owned());
+            (it.code.name, name, it.span().start, it.message.clone())
+        };
+        let reported: HashSet<_> = self.found.iter().map(|it| place(&self.files, it)).collect();
+        self.check_again(Known { given: Some(given), complete: true, kept: None, before: Some(before) }).await;
+        let files = &self.files;
+        self.found.retain(|it| !reported.contains(&place(files, it)));
+    }
+
+    /// Checks the document again with these inputs: what is known of their values, in all documents, and the inputs
+    /// themselves. If `all` are given, a missing one is an error.
+    pub async fn check_with(&mut self, given: &Given, all: bool) {
+        if *given != Given::default() {
+            self.check_again(Known::of(given)).await;
+        }
+        self.judge(given, all);
+    }
+
+    /// Checks the given inputs. If `all` are given, a missing one is an error.
+    fn judge(&mut self, given: &Given, all: bool) {
+        if let Some(checked) = &self.checked {
+            crate::phases::judge_inputs(checked, given, all, &mut self.found);
+        }
+    }
+
+    /// Whether a document lists transforms.
+    pub(crate) fn has_transforms(&self) -> bool {
+        let units = self.documents.iter().flat_map(|documents| documents.units());
+        units.into_iter().any(|unit| !unit.checked.blueprint.transforms.is_empty())
+    }
+
+    /// The documents that its transforms make, as a plan sees them; `None` if it has no transforms or has errors. What
+    /// is wrong goes to `found`.
+    pub async fn transformed(&mut self) -> Option<Arc<Documents>> {
+        if !self.has_transforms() || self.found.has_errors() {
+            return None;
+        }
+        let documents = self.documents.clone()?;
+        let shell = self.offline_shell();
+        let (catalogs, functions) = (&self.library.catalogs, &self.library.functions);
+        crate::phases::transform_documents(documents, catalogs, functions, &shell, &mut self.found).await
+    }
+
+    /// Adds to `found` what a plan with these inputs would find wrong without asking the world.
+    pub async fn check_offline(&mut self, given: &Given) {
+        let transformed = self.transformed().await;
+        let Some(documents) = transformed.or_else(|| self.documents.clone()) else { return };
+        if self.found.has_errors() {
+            return;
+        }
+        let shell = self.offline_shell();
+        let (catalogs, functions) = (&self.library.catalogs, self.library.functions.clone());
+        crate::phases::check_offline(documents, given, catalogs, functions, &shell, &mut self.found).await;
+    }
+
+    /// A shell without requests, for transforms and for checks of specs.
+    fn offline_shell(&self) -> Shell {
+        let shell = self.workshop.shell(&self.library, self.source.folder.clone());
+        Shell { http: None, working_directory: None, ..shell }
+    }
+
+    /// The document as a plan keeps it. Paths are relative to the state.
+    pub fn frozen(&self, place: &StatePlace) -> FrozenDocument {
+        let path = match &self.source.path {
+            Some(path) => relative(&place.base(), &absolute(path)),
+            None => "-".to_owned(),
+        };
+        let environments = self.source.environments.iter();
+        let beside = environments.map(|file| (relative(&place.base(), &file.path).into(), file.text.clone()));
+        FrozenDocument { path: path.into(), text: self.source.text.clone(), beside: beside.collect() }
+    }
+}

@@ -1,0 +1,103 @@
+//! The text of a root document, as a request names it or a state keeps it.
+//!
+//! Not here: reading standard input (`cli`); what the text means.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::phases::FrozenDocument;
+
+use crate::discovery::documents_in;
+use crate::error::Error;
+use crate::paths::{absolute, folder_of};
+use crate::place::StatePlace;
+use crate::text::read_text;
+
+/// A root document with its text.
+#[derive(Clone, Debug)]
+pub struct DocumentSource {
+    /// Its name in messages.
+    pub shown: String,
+    /// The file; `None` for a text without a file, such as standard input.
+    pub path: Option<PathBuf>,
+    /// The absolute path of the folder that its paths are relative to.
+    pub folder: PathBuf,
+    /// Its text.
+    pub text: Arc<str>,
+    /// Environment files, in order.
+    pub environments: Vec<EnvironmentFile>,
+}
+
+/// A file that is given along with a root document.
+#[derive(Clone, Debug)]
+pub struct EnvironmentFile {
+    /// Its name in messages.
+    pub shown: String,
+    /// Its absolute path.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: Arc<str>,
+}
+
+impl DocumentSource {
+    /// A text without a file. Its paths are relative to the current folder.
+    pub fn of_text(shown: &str, text: impl Into<Arc<str>>) -> DocumentSource {
+        DocumentSource {
+            shown: shown.to_owned(),
+            path: None,
+            folder: absolute(Path::new("")),
+            text: text.into(),
+            environments: Vec::new(),
+        }
+    }
+
+    /// A document that a state keeps.
+    pub fn kept(document: &FrozenDocument, place: &StatePlace) -> DocumentSource {
+        let path = (document.path.as_ref() != "-").then(|| place.base().join(document.path.as_ref()));
+        let folder = path.as_deref().map_or_else(|| absolute(Path::new("")), folder_of);
+        let environments = document.beside.iter().map(|(path, text)| EnvironmentFile {
+            shown: path.to_string(),
+            path: place.base().join(path.as_ref()),
+            text: text.clone(),
+        });
+        let environments = environments.collect();
+        DocumentSource { shown: document.path.to_string(), path, folder, text: document.text.clone(), environments }
+    }
+
+    /// The same document with these environment files.
+    pub fn with(mut self, environments: &[PathBuf]) -> Result<DocumentSource, Error> {
+        for path in environments {
+            let text = read_text(path)?.into();
+            self.environments.push(EnvironmentFile { shown: path.display().to_string(), path: absolute(path), text });
+        }
+        Ok(self)
+    }
+
+    /// The document at a path, or the only document in the current folder.
+    pub fn find(named: Option<&Path>) -> Result<DocumentSource, Error> {
+        match named {
+            Some(path) => DocumentSource::read(path),
+            None => match DocumentSource::here()? {
+                Some(name) => DocumentSource::read(Path::new(&name)),
+                None => Err(Error::NoDocument { folder: absolute(Path::new("")) }),
+            },
+        }
+    }
+
+    /// The name of the only document in the current folder, if there is one.
+    pub fn here() -> Result<Option<String>, Error> {
+        let folder = Path::new(".");
+        let names = documents_in(folder).map_err(|source| Error::Unreadable { name: ".".to_owned(), source })?;
+        match names.as_slice() {
+            [] => Ok(None),
+            [one] => Ok(Some(one.clone())),
+            _ => Err(Error::SeveralDocuments { folder: absolute(Path::new("")), names }),
+        }
+    }
+
+    fn read(path: &Path) -> Result<DocumentSource, Error> {
+        let text = read_text(path)?.into();
+        let (shown, folder) = (path.display().to_string(), folder_of(path));
+        Ok(DocumentSource { shown, path: Some(path.to_owned()), folder, text, environments: Vec::new() })
+    }
+}

@@ -1,0 +1,185 @@
+//! Why a request fails, apart from diagnostics.
+//!
+//! Not here: exit codes and advice about flags (`cli`). A mistake in a document is a diagnostic.
+
+use std::path::PathBuf;
+
+use state::StoreError;
+
+use crate::findings::Findings;
+
+/// Why a request could not be carried out, apart from what diagnostics say.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The request contradicts itself, or names something that does not exist.
+    #[error("{message}")]
+    Usage {
+        /// What is wrong with it.
+        message: String,
+        /// What to do.
+        help: Option<String>,
+    },
+    /// The request names no document, and the folder has none.
+    #[error("there is no document in `{}`", .folder.display())]
+    NoDocument {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The request names no document, and the folder has several.
+    #[error("there are several documents in `{}`: {}", .folder.display(), .names.join(", "))]
+    SeveralDocuments {
+        /// The folder.
+        folder: PathBuf,
+        /// Their names.
+        names: Vec<String>,
+    },
+    /// A file cannot be read.
+    #[error("`{name}` cannot be read")]
+    Unreadable {
+        /// The file, as the user named it.
+        name: String,
+        /// The error of the system.
+        source: std::io::Error,
+    },
+    /// A file has the wrong type, size or encoding.
+    #[error("`{name}` {what}")]
+    Unfit {
+        /// The file, as the user named it.
+        name: String,
+        /// What it is or has, as a phrase such as "is a folder".
+        what: String,
+        /// What to do.
+        help: Option<String>,
+    },
+    /// A file cannot be written.
+    #[error("`{name}` cannot be written")]
+    Unwritable {
+        /// The file.
+        name: String,
+        /// The error of the system.
+        source: std::io::Error,
+    },
+    /// The configuration file is wrong.
+    #[error("the configuration in `{name}` cannot be used")]
+    Config {
+        /// The file.
+        name: String,
+        /// What is wrong with it.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The key for secrets cannot be used.
+    #[error("the key in {place} cannot be used")]
+    Key {
+        /// Where it stands.
+        place: String,
+        /// Why.
+        source: state::seal::KeyError,
+    },
+    /// The state cannot be used.
+    #[error("the state cannot be used")]
+    State(#[source] StoreError),
+    /// A plan file cannot be used.
+    #[error("`{name}` cannot be used")]
+    Plan {
+        /// The file.
+        name: String,
+        /// Why.
+        source: crate::phases::plan_file::PlanFileError,
+    },
+    /// A state that was exported cannot be used.
+    #[error("`{name}` cannot be used")]
+    Exported {
+        /// The file.
+        name: String,
+        /// Why.
+        source: state::ExportedError,
+    },
+    /// The simulated cloud cannot be used.
+    #[error("the simulated cloud cannot be used")]
+    World(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// A question has no answer: there is no person to ask.
+    #[error("{question}, and nobody is here to answer")]
+    NobodyToAsk {
+        /// The question, as a phrase.
+        question: String,
+        /// How to answer it in the request.
+        help: String,
+    },
+    /// The person answered no, or gave no answer.
+    #[error("nothing was changed")]
+    Refused,
+    /// The request fits several instances.
+    #[error("there are several instances: {}", .names.join(", "))]
+    SeveralInstances {
+        /// Their names.
+        names: Vec<String>,
+    },
+    /// The state has no instance.
+    #[error("there is no instance in {place}")]
+    NoInstance {
+        /// The place of the state.
+        place: String,
+        /// Another place that has instances.
+        hint: Option<&'static str>,
+    },
+    /// Diagnostics say why. The front end has received them.
+    #[error("it cannot be used as it is")]
+    Reported,
+    /// Another operation holds the instance. The front end has received the diagnostic.
+    #[error("another operation holds the instance")]
+    Held,
+    /// Catalogues of the user are wrong.
+    #[error("the catalogues cannot be used")]
+    Catalogs(Findings),
+    /// A diagnostic without a place in a document.
+    #[error("{}", .0.message)]
+    Diagnosed(Box<diag::Diagnostic>),
+    /// A question that has a diagnostic code has no answer: there is no person to ask.
+    #[error("{}", .0.message)]
+    Unanswered(Box<diag::Diagnostic>),
+    /// A secret was requested without permission to reveal it.
+    #[error("`{name}` is secret")]
+    Secret {
+        /// The export.
+        name: String,
+    },
+    /// The operating system refused something that every program needs.
+    #[error("{what}")]
+    Machine {
+        /// What failed, as a phrase.
+        what: &'static str,
+        /// The error of the system.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// A request that contradicts itself, without advice.
+    pub fn usage(message: impl Into<String>) -> Error {
+        Error::Usage { message: message.into(), help: None }
+    }
+
+    /// The error and its causes, outermost first, without the error itself.
+    pub fn causes(&self) -> Vec<String> {
+        let mut causes: Vec<String> = Vec::new();
+        let mut next = std::error::Error::source(self);
+        // The store error repeats in words that the state cannot be used; its cause says why.
+        if let Error::State(
+            StoreError::Unreachable { source } | StoreError::Full { source } | StoreError::Locked { source },
+        ) = self
+        {
+            next = Some(source.as_ref());
+        }
+        while let Some(cause) = next {
+            causes.push(cause.to_string());
+            next = cause.source();
+        }
+        causes
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Error {
+        Error::State(error)
+    }
+}

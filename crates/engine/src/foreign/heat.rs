@@ -1,0 +1,329 @@
+//! What `openstack stack abandon` prints, and `stack adopt` takes: a stack with its template, environment, files, and
+//! the ids of its resources; nested stacks as Heat nests them.
+//!
+//! A hidden parameter and whatever a resource keeps secret are left out unless they are to be revealed: Heat has no
+//! form for a sealed value.
+
+use std::collections::BTreeMap;
+
+use crate::phases::Taken;
+use blueprint::{Address, Name, Value};
+use serde_json::{Map, Value as Json, json};
+use state::{Record, StatusOp, StatusWord};
+
+use super::form::{Form, Told, Whole, Written};
+use crate::json;
+
+/// The form.
+pub(super) struct Abandoned;
+
+/// Sections of an environment that are maps; later files win entry by entry.
+const SECTIONS: [&str; 3] = ["parameter_defaults", "resource_registry", "parameters"];
+
+impl Form for Abandoned {
+    fn name(&self) -> &'static str {
+        "heat"
+    }
+
+    fn recognises(&self, tree: &Json) -> bool {
+        tree.get("resources").is_some_and(Json::is_object)
+            && tree.get("template").is_some_and(Json::is_object)
+            && tree.get("action").is_some_and(Json::is_string)
+            && tree.get("status").is_some_and(Json::is_string)
+    }
+
+    fn read(&self, tree: &Json) -> Result<Told, String> {
+        let instance = tree.get("name").and_then(Json::as_str).ok_or("has no name")?.to_owned();
+        let given = tree.get("files").and_then(Json::as_object).cloned().unwrap_or_default();
+        let local: Vec<(String, String)> = given.keys().map(|name| (name.clone(), local(name))).collect();
+        // Heat's client names files by where they were on the machine that created the stack.
+        let renamed = |text: String| {
+            local.iter().filter(|(from, to)| from != to).fold(text, |text, (from, to)| text.replace(from.as_str(), to))
+        };
+        let pretty = |tree: &Json| serde_json::to_string_pretty(tree).map(&renamed).unwrap_or_default() + "\n";
+        let document = format!("{instance}.json");
+        let mut files = vec![(document.clone(), pretty(tree.get("template").unwrap_or(&Json::Null)))];
+        let environment = tree.get("environment").and_then(Json::as_object).cloned().unwrap_or_default();
+        let environment: Map<String, Json> = environment
+            .into_iter()
+            .filter(|(section, said)| KEPT.contains(&section.as_str()) && !is_empty(said))
+            .collect();
+        let environment = (!environment.is_empty()).then(|| {
+            let name = format!("{instance}.environment.json");
+            files.push((name.clone(), pretty(&Json::Object(environment))));
+            name
+        });
+        for (name, text) in &given {
+            files.push((self::local(name), renamed(text.as_str().unwrap_or_default().to_owned())));
+        }
+        let mut names: Vec<&String> = files.iter().map(|(name, _)| name).collect();
+        names.sort_unstable();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(format!("has two files that would be `{}` here", twice[0]));
+        }
+        let mut things = Vec::new();
+        resources(tree, &[], &mut things);
+        Ok(Told { instance, document, environment, files, things })
+    }
+
+    fn write(&self, whole: &Whole<'_>) -> Option<Written> {
+        let template = data(&whole.kept.document.text)?;
+        template.get("heat_template_version")?;
+        let mut writer = Writer { whole, left_out: Vec::new(), below: BTreeMap::new() };
+        for (address, record) in &whole.snapshot.records {
+            // Links and what is on its way out are no resources of Heat's.
+            if address.link.is_none() && record.status.word != StatusWord::Gone {
+                writer.below.entry(address.path.to_vec()).or_default().push((address.clone(), record.clone()));
+            }
+        }
+        let environment = writer.environment(&template);
+        let mut tree = writer.stack(&[], &template, Some(environment));
+        tree.insert("files".into(), writer.files());
+        Some(Written { tree: Json::Object(tree), left_out: writer.left_out })
+    }
+}
+
+/// Sections of an environment that have a meaning to its reader.
+const KEPT: [&str; 4] = ["parameters", "parameter_defaults", "resource_registry", "encrypted_param_names"];
+
+/// Whether a section says nothing. Heat writes the section of single resources into every registry.
+fn is_empty(section: &Json) -> bool {
+    match section {
+        Json::Object(entries) => entries.iter().all(|(name, said)| name == "resources" && is_empty(said)),
+        Json::Array(items) => items.is_empty(),
+        other => other.is_null(),
+    }
+}
+
+/// What a file is called here: where it was on another machine means nothing.
+fn local(name: &str) -> String {
+    match name.contains("://") {
+        true => name.rsplit('/').next().unwrap_or(name).to_owned(),
+        false => name.to_owned(),
+    }
+}
+
+/// The resources of a stack, those of nested stacks included.
+fn resources(stack: &Json, path: &[Name], things: &mut Vec<Taken>) {
+    for (name, told) in stack.get("resources").and_then(Json::as_object).into_iter().flatten() {
+        if told.get("resources").is_some_and(Json::is_object) {
+            let inner: Vec<Name> = path.iter().cloned().chain([name.as_str().into()]).collect();
+            resources(told, &inner, things);
+            continue;
+        }
+        let id = told.get("resource_id").and_then(Json::as_str).map(Name::from);
+        let data = told.get("resource_data").and_then(Json::as_object).into_iter().flatten();
+        let fields = data.filter_map(|(name, text)| Some((name.as_str().into(), Value::text(text.as_str()?))));
+        let address = Address::inside(path, name.as_str());
+        things.push(Taken { address, id, fields: fields.collect() });
+    }
+}
+
+/// The dialect of what is written.
+const DIALECT: &str = "hot";
+
+/// A text as the dialect reads it.
+fn data(text: &str) -> Option<Value> {
+    dialects::Dialects::BUILT_IN.get(DIALECT)?.data(text)
+}
+
+struct Writer<'a> {
+    whole: &'a Whole<'a>,
+    left_out: Vec<String>,
+    /// What stands in each document, by the children that lead to it.
+    below: BTreeMap<Vec<Name>, Vec<(Address, std::sync::Arc<Record>)>>,
+}
+
+impl Writer<'_> {
+    /// A stack with everything below it.
+    fn stack(&mut self, path: &[Name], template: &Value, environment: Option<Json>) -> Map<String, Json> {
+        let own = self.below.get(path).cloned().unwrap_or_default();
+        let mut resources = Map::new();
+        for (address, record) in &own {
+            resources.insert(address.name.to_string(), self.resource(address, record, template));
+        }
+        let nested: Vec<Name> = self
+            .below
+            .keys()
+            .filter(|below| below.len() > path.len() && below[..path.len()] == *path)
+            .map(|below| below[path.len()].clone())
+            .collect();
+        for name in nested {
+            if !resources.contains_key(name.as_ref()) {
+                let inner: Vec<Name> = path.iter().chain([&name]).cloned().collect();
+                let written = type_of(template, &name);
+                let nested = self.document(&written).unwrap_or_default();
+                let stack = self.stack(&inner, &nested, None);
+                resources.insert(name.to_string(), Json::Object(stack));
+            }
+        }
+        let (action, status) = overall(own.iter().map(|(_, record)| record.as_ref()));
+        let instance = self.whole.instance.as_str();
+        let dialects::rules::DocumentName { name, id } =
+            dialects::Dialects::BUILT_IN.rules(DIALECT).naming.document(instance, path);
+        let mut tree = Map::new();
+        tree.insert("name".into(), json!(name));
+        tree.insert("id".into(), json!(id));
+        tree.insert("action".into(), json!(action));
+        tree.insert("status".into(), json!(status));
+        // Of a stack that a resource makes up Heat knows all of this from the resource.
+        if !template.is_null() {
+            tree.insert("template".into(), json::value(template, true));
+        }
+        tree.extend(environment.map(|environment| ("environment".into(), environment)));
+        tree.insert("resources".into(), Json::Object(resources));
+        tree.insert("project_id".into(), json!("test_tenant_id"));
+        tree.insert("stack_user_project_id".into(), Json::Null);
+        tree.insert("tags".into(), json!([]));
+        tree
+    }
+
+    fn resource(&mut self, address: &Address, record: &Record, template: &Value) -> Json {
+        let (action, status) = state_of(record);
+        let written = type_of(template, &address.name);
+        let mut data = Map::new();
+        for (name, value) in record.outputs.as_map().into_iter().flat_map(|fields| fields.iter()) {
+            // What the template says is known from that; Heat keeps texts alone.
+            let is_id = value.as_text() == Some(record.id.as_ref());
+            if record.inputs.get(name).is_some() || value.is_null() || is_id {
+                continue;
+            }
+            if value.has_secret() && !self.whole.reveal {
+                self.left_out.push(format!("{address}.{name}"));
+                continue;
+            }
+            let value = value.revealed();
+            let text = value.as_text().map_or_else(|| json::value(&value, true).to_string(), str::to_owned);
+            data.insert(name.to_string(), json!(text));
+        }
+        let mut metadata = record.metadata.get("custom").cloned().unwrap_or_default();
+        if metadata.has_secret() && !self.whole.reveal {
+            self.left_out.push(format!("the metadata of {address}"));
+            metadata = Value::Null;
+        }
+        let metadata = if metadata.is_null() { json!({}) } else { json::value(&metadata, true) };
+        let mut id = record.id.to_string();
+        if !self.whole.reveal && record.hides_id() {
+            id = String::new();
+        }
+        json!({
+            "name": address.name,
+            "resource_id": if id.is_empty() { Json::Null } else { json!(id) },
+            "type": if written.is_empty() { record.type_name.as_ref() } else { written.as_ref() },
+            "action": action,
+            "status": status,
+            "metadata": metadata,
+            "resource_data": data,
+        })
+    }
+
+    /// What was given: parameters as they were merged, the rest of the environments one laid over the other.
+    fn environment(&mut self, template: &Value) -> Json {
+        let mut sections: BTreeMap<&str, Map<String, Json>> = BTreeMap::new();
+        let mut hidden: Vec<String> = Vec::new();
+        for (_, text) in &self.whole.kept.document.beside {
+            let Some(environment) = data(text) else { continue };
+            for section in SECTIONS {
+                for (name, value) in
+                    environment.get(section).and_then(Value::as_map).into_iter().flat_map(|all| all.iter())
+                {
+                    sections.entry(section).or_default().insert(name.to_string(), json::value(value, true));
+                }
+            }
+            let encrypted = environment.get("encrypted_param_names").and_then(Value::as_list).unwrap_or_default();
+            hidden.extend(encrypted.iter().filter_map(Value::as_text).map(str::to_owned));
+        }
+        let parameters = sections.entry("parameters").or_default();
+        for (name, value) in &self.whole.kept.given.typed {
+            parameters.insert(name.to_string(), json::value(value, true));
+        }
+        for (name, text) in &self.whole.kept.given.text {
+            parameters.insert(name.to_string(), json!(text));
+        }
+        let is_true = |value: &Value| match value {
+            Value::Bool(is) => *is,
+            other => other.as_text().is_some_and(|text| text.eq_ignore_ascii_case("true")),
+        };
+        let declared = template.get("parameters").and_then(Value::as_map);
+        for (name, schema) in declared.into_iter().flat_map(|all| all.iter()) {
+            if schema.get("hidden").is_some_and(is_true) {
+                hidden.push(name.to_string());
+            }
+        }
+        for section in ["parameters", "parameter_defaults"] {
+            let Some(values) = sections.get_mut(section).filter(|_| !self.whole.reveal) else { continue };
+            for name in &hidden {
+                if values.remove(name).is_some() {
+                    self.left_out.push(format!("the parameter {name}"));
+                }
+            }
+        }
+        let mut of = |section: &str| Json::Object(sections.remove(section).unwrap_or_default());
+        json!({
+            "parameters": of("parameters"),
+            "parameter_defaults": of("parameter_defaults"),
+            "resource_registry": of("resource_registry"),
+            "encrypted_param_names": hidden,
+            "event_sinks": [],
+        })
+    }
+
+    /// Everything that the templates read.
+    fn files(&self) -> Json {
+        let answers = &self.whole.kept.answers;
+        let mut files = Map::new();
+        for child in answers.documents.values() {
+            files.insert(child.request.path.to_string(), json!(&*child.text));
+        }
+        for bytes in answers.bytes.values() {
+            if let Value::Bytes(content) = bytes.value.revealed()
+                && let Ok(text) = std::str::from_utf8(&content)
+            {
+                files.insert(bytes.path.to_string(), json!(text));
+            }
+        }
+        Json::Object(files)
+    }
+
+    /// The template that a type names.
+    fn document(&self, path: &str) -> Option<Value> {
+        let documents = &self.whole.kept.answers.documents;
+        let child = documents.values().find(|child| child.request.path.as_ref() == path)?;
+        data(&child.text)
+    }
+}
+
+/// The type of a resource as its template has it; empty where the template does not name it.
+fn type_of(template: &Value, name: &str) -> Name {
+    let declared = template.get("resources").and_then(|all| all.get(name)).and_then(|one| one.get("type"));
+    declared.and_then(Value::as_text).unwrap_or_default().into()
+}
+
+/// Heat's action and status of a resource.
+fn state_of(record: &Record) -> (&'static str, &'static str) {
+    let action = match record.status.op {
+        StatusOp::Create => "CREATE",
+        StatusOp::Update => "UPDATE",
+        StatusOp::Delete => "DELETE",
+    };
+    let status = match record.status.word {
+        StatusWord::Ready | StatusWord::Retained | StatusWord::Gone | StatusWord::Configured => "COMPLETE",
+        StatusWord::Failed | StatusWord::Interrupted => "FAILED",
+        _ => "IN_PROGRESS",
+    };
+    (action, status)
+}
+
+/// Heat's action and status of a stack, from those of its resources.
+fn overall<'r>(records: impl Iterator<Item = &'r Record>) -> (&'static str, &'static str) {
+    let mut whole = ("CREATE", "COMPLETE");
+    for (action, status) in records.map(state_of) {
+        if action != "CREATE" {
+            whole.0 = "UPDATE";
+        }
+        if status == "FAILED" || status == "IN_PROGRESS" && whole.1 != "FAILED" {
+            whole.1 = status;
+        }
+    }
+    whole
+}

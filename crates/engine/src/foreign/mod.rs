@@ -1,0 +1,28 @@
+//! States in the forms of other tools. Each form is a file of this folder and a line in [`FORMS`].
+//!
+//! Not here: our own form (`state::Exported`); how the resources become managed (`engine`).
+
+mod form;
+mod heat;
+
+use serde_json::Value as Json;
+
+pub use self::form::{Form, Told, Whole, Written};
+use crate::error::Error;
+
+/// Every known form.
+pub const FORMS: &[&dyn Form] = &[&heat::Abandoned];
+
+/// The form of that name.
+pub fn form(name: &str) -> Result<&'static dyn Form, Error> {
+    FORMS.iter().find(|form| form.name() == name).copied().ok_or_else(|| {
+        let known: Vec<&str> = FORMS.iter().map(|form| form.name()).collect();
+        Error::usage(format!("there is no form `{name}`; there is `{}`", known.join("`, `")))
+    })
+}
+
+/// The form that a text is of.
+pub fn recognised(text: &str) -> Option<&'static dyn Form> {
+    let tree: Json = serde_json::from_str(text).ok()?;
+    FORMS.iter().find(|form| form.recognises(&tree)).copied()
+}

@@ -1,0 +1,69 @@
+//! Plans from the state alone: destroy, reconcile, changes of the state; and drift.
+
+use crate::phases::shell::Chance;
+use crate::phases::{Given, Looked, Options, Surgery};
+use blueprint::{Address, TypeId};
+use diag::{Diagnostics, Files};
+use state::{InstanceName, Snapshot};
+
+use crate::error::Error;
+use crate::findings::{Findings, raise_warnings};
+use crate::frontend::{Frontend, Run};
+use crate::session::Session;
+use crate::stage::{Basis, Planned};
+
+/// How resources differ from the state.
+pub struct DriftReport {
+    /// The differences.
+    pub looked: Looked,
+    /// What is wrong.
+    pub found: Findings,
+    /// The state.
+    pub snapshot: Snapshot,
+}
+
+impl Session {
+    /// Makes a plan from the state alone, without a document.
+    pub async fn stage_state(
+        &self,
+        instance: InstanceName,
+        options: Options,
+        frontend: &mut dyn Frontend,
+    ) -> Result<Planned, Error> {
+        let mut run = Run::new(&Chance::System);
+        self.refuse_held(&instance, frontend).await?;
+        let options = self.plan_options(options);
+        let snapshot = self.settled_state(&instance, frontend).await?;
+        self.library.open_recorded(&snapshot);
+        self.open_added(&options);
+        let mut shell = self.shell(&instance, self.root_of(&snapshot))?;
+        let basis = Basis { document: None, given: Given::default(), options, snapshot, answers: None };
+        let staged = self.plan(basis, &mut shell, &Files::new(), &mut run, frontend).await?;
+        Ok(Planned { instance, staged, shell, run })
+    }
+
+    /// Reads the catalogues of types that a change adds to the state.
+    fn open_added(&self, options: &Options) {
+        let open = |id: &TypeId| {
+            self.library.catalogs.of(id.package_name());
+        };
+        match &options.surgery {
+            Some(Surgery::Import { type_name, .. }) => open(type_name),
+            Some(Surgery::Load(exported)) => exported.records.values().for_each(|record| open(&record.type_name)),
+            _ => {}
+        }
+    }
+
+    /// Compares the resources of an instance with the state; only those at `targets`, if there are any.
+    pub async fn drift(&self, instance: &InstanceName, targets: &[Address]) -> Result<DriftReport, Error> {
+        let snapshot = self.reading().load(instance).await?;
+        self.refuse_undescribed(&snapshot)?;
+        self.library.open_recorded(&snapshot);
+        let shell = self.shell(instance, self.root_of(&snapshot))?;
+        let mut found = Diagnostics::new();
+        let mut looked = crate::phases::drift(&snapshot, &self.library.catalogs, &shell, &mut found).await;
+        crate::phases::only(&mut looked, targets, &snapshot, &mut found);
+        raise_warnings(self.strict, &mut found);
+        Ok(DriftReport { looked, found: Findings { diagnostics: found, files: Files::new() }, snapshot })
+    }
+}

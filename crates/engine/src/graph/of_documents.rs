@@ -1,0 +1,66 @@
+//! The picture of documents: each element, and what it needs.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::phases::{Documents, EdgeKind, Node};
+
+use super::picture::{Element, ElementKind, Picture};
+
+/// The picture of documents.
+pub fn picture(documents: &Documents, title: String) -> Picture {
+    let (graph, links) = (documents.graph(), documents.links());
+    // What is handed to a child and waits for nothing is like a variable of the root, which is not shown either.
+    let idle = |node: &Node| matches!(node, Node::Input(_)) && graph.edges(*node).is_empty();
+    let nodes: Vec<Node> = graph.nodes().iter().copied().filter(|node| !idle(node)).collect();
+    let places: HashMap<Node, usize> = nodes.iter().enumerate().map(|(at, node)| (*node, at)).collect();
+    let place = |node: Node| places.get(&node).copied().unwrap_or_default();
+    let elements = nodes
+        .iter()
+        .map(|node| {
+            // Each once with its reason, in the order of the text.
+            let mut seen = HashSet::new();
+            let needs = graph.edges(*node).iter().filter_map(|edge| Some((*places.get(&edge.to)?, word(edge.kind))));
+            let needs = needs.filter(|edge| seen.insert(*edge)).collect();
+            if let Node::Link(at) = node
+                && let Some(pair) = links.pairs().get(*at as usize)
+            {
+                // A link has two ends, whatever it waits for.
+                let [a, b] = [Node::Resource(pair.a), Node::Resource(pair.b)];
+                let ty = Some(format!("{}::{}", pair.kind.a, pair.kind.b));
+                let name = documents.name_of(*node);
+                return Element {
+                    name,
+                    kind: ElementKind::Link,
+                    ty,
+                    needs: vec![(place(a), "from"), (place(b), "to")],
+                };
+            }
+            let ty = documents.type_of(*node).map(|ty| match documents.made_from(*node) {
+                Some(source) => format!("{ty}, made from {source}"),
+                None => ty.to_string(),
+            });
+            Element { name: documents.name_of(*node), kind: kind(*node), ty, needs }
+        })
+        .collect();
+    Picture { title, elements, order: graph.order().filter(|node| !idle(node)).map(place).collect() }
+}
+
+fn kind(node: Node) -> ElementKind {
+    match node {
+        Node::Local(_) => ElementKind::Value,
+        Node::DataSource(_) => ElementKind::DataSource,
+        Node::Resource(_) => ElementKind::Resource,
+        Node::Child(_) | Node::Input(_) => ElementKind::Child,
+        Node::Link(_) => ElementKind::Link,
+    }
+}
+
+fn word(kind: EdgeKind) -> &'static str {
+    match kind {
+        EdgeKind::Reads => "reads",
+        EdgeKind::ReadsMetadata => "reads-metadata",
+        EdgeKind::DependsOn => "depends-on",
+        EdgeKind::Condition => "condition",
+        EdgeKind::Link => "link",
+    }
+}

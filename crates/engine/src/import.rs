@@ -1,0 +1,187 @@
+//! Imports of existing resources: whether a document declares what is to be imported.
+
+use std::path::Path;
+
+use crate::codes;
+use crate::phases::{Options, Surgery};
+use blueprint::{Address, Blueprint, Name, TypeId};
+use diag::{Diagnostic, Diagnostics, Files};
+use state::InstanceName;
+
+use crate::document::{Document, Known};
+use crate::document_source::DocumentSource;
+use crate::error::Error;
+use crate::findings::Findings;
+use crate::frontend::Frontend;
+use crate::inputs::{self, Inputs};
+use crate::session::Session;
+use crate::stage::{Basis, Planned};
+
+/// A resource to be imported.
+#[derive(Clone, Debug)]
+pub struct ImportRequest {
+    /// Its type.
+    pub type_name: TypeId,
+    /// Its id at the provider.
+    pub id: Name,
+    /// Its address in the document.
+    pub address: Address,
+}
+
+impl Session {
+    /// Plans an import. Fails if the document of the instance does not declare the resource: the next deploy would
+    /// delete it.
+    pub async fn import(
+        &self,
+        instance: InstanceName,
+        request: ImportRequest,
+        frontend: &mut dyn Frontend,
+    ) -> Result<Planned, Error> {
+        self.refuse_undeclared(&instance, &request, frontend).await?;
+        let ImportRequest { type_name, id, address } = request;
+        let surgery = Surgery::Import { type_name, id, address };
+        let options = Options { refresh: false, surgery: Some(surgery), ..Options::default() };
+        self.stage_state(instance, options, frontend).await
+    }
+
+    async fn refuse_undeclared(
+        &self,
+        instance: &InstanceName,
+        request: &ImportRequest,
+        frontend: &mut dyn Frontend,
+    ) -> Result<(), Error> {
+        let address = &request.address;
+        let source = self.declaring_source(instance, address, frontend).await?;
+        let document = self.check(source, Known::default()).await;
+        if document.found.has_errors() {
+            frontend.found(&document.found, &document.files);
+            return Err(Error::Reported);
+        }
+        let found: Diagnostics = undeclared_in(&document, &request.type_name, address).into_iter().collect();
+        frontend.found(&found, &document.files);
+        if !found.is_empty() {
+            return Err(Error::Reported);
+        }
+        let root = document.checked.as_ref().map(|checked| &*checked.blueprint);
+        let resource = root.and_then(|root| root.resources.get(&address.name));
+        let is_conditional = resource.is_some_and(|resource| resource.condition.is_some());
+        if address.key.is_none() && address.path.is_empty() && !is_conditional {
+            return Ok(());
+        }
+        let Findings { diagnostics, files } = self.not_there(document, address, instance).await?;
+        frontend.found(&diagnostics, &files);
+        if diagnostics.is_empty() { Ok(()) } else { Err(Error::Reported) }
+    }
+
+    /// The document of an instance: the one that it was deployed from, else the one in the current folder.
+    async fn declaring_source(
+        &self,
+        instance: &InstanceName,
+        address: &Address,
+        frontend: &mut dyn Frontend,
+    ) -> Result<DocumentSource, Error> {
+        let recorded = self.reading().load(instance).await?.document;
+        match (recorded.as_ref(), DocumentSource::here()) {
+            ("" | "-", Ok(Some(here))) => DocumentSource::find(Some(Path::new(&here))),
+            ("" | "-", _) => {
+                let diagnostic = codes::UNKNOWN_ADDRESS
+                    .new(format!("there is no document that declares `{address}`"))
+                    .help("write the resource into a document, and import it in the folder of that");
+                frontend.found(&std::iter::once(diagnostic).collect(), &Files::new());
+                Err(Error::Reported)
+            }
+            (recorded, _) => DocumentSource::find(Some(&self.place.base().join(recorded))),
+        }
+    }
+
+    /// Why nothing is at a declared address, if a plan tells: the element does not exist, or a condition is false.
+    /// Lists and conditions may depend on inputs that are not given now; then nothing is found.
+    async fn not_there(
+        &self,
+        mut document: Document,
+        address: &Address,
+        instance: &InstanceName,
+    ) -> Result<Findings, Error> {
+        let Some(checked) = document.checked.clone() else { return Ok(Findings::default()) };
+        let mut found = Diagnostics::new();
+        let mut given = self.gather(&checked, &mut document, &Inputs::default(), &mut found)?;
+        inputs::keep(&checked.blueprint, &mut given, self.reading().as_ref(), instance).await?;
+        crate::phases::judge_inputs(&checked, &given, true, &mut found);
+        if found.has_errors() {
+            return Ok(Findings::default());
+        }
+        let snapshot = self.reading().load(instance).await?;
+        document.complete(&given, &snapshot).await;
+        let Some(documents) = document.documents.clone().filter(|_| !document.found.has_errors()) else {
+            return Ok(Findings::default());
+        };
+        let mut shell = self.shell_for(&document, instance, &snapshot)?;
+        let (targets, importing) = (vec![address.clone()], vec![address.clone()]);
+        let simulated = self.is_simulated();
+        let options = Options { refresh: false, targets, importing, simulated, ..Options::default() };
+        let wanted = Some((documents, document.frozen(&self.place)));
+        let basis = Basis { document: wanted, given, options, snapshot, answers: None };
+        // The resource exists where the plan would create it, so the plan may be refused. It knows the address all the
+        // same.
+        self.plan_quietly(basis, &mut shell, &mut found, &mut |_| {}).await;
+        let is_told = |one: &&Diagnostic| {
+            [&codes::UNKNOWN_ADDRESS, &codes::IMPORT_FAILED].iter().any(|it| it.name == one.code.name)
+        };
+        Ok(Findings { diagnostics: found.iter().filter(is_told).cloned().collect(), files: document.files })
+    }
+}
+
+/// Why a document declares no resource of that type at that address, if so.
+fn undeclared_in(document: &Document, type_name: &TypeId, address: &Address) -> Option<Diagnostic> {
+    let units = document.documents.iter().flat_map(|documents| documents.units());
+    let inner = units.filter(|unit| unit.path[..] == address.path[..]).map(|unit| unit.blueprint()).next();
+    let root = document.checked.as_ref().map(|checked| &*checked.blueprint);
+    match (address.path.first(), inner, root) {
+        (None, _, Some(blueprint)) | (Some(_), Some(blueprint), _) => {
+            undeclared(blueprint, &document.source.shown, type_name, address)
+        }
+        // A child that can be read only with inputs: the include at least exists.
+        (Some(child), None, Some(blueprint)) if blueprint.children.contains_key(child) => None,
+        (_, _, blueprint) => {
+            let known = blueprint.iter().flat_map(|it| it.children.keys()).map(AsRef::as_ref);
+            let written = address.path.first().map_or("", AsRef::as_ref);
+            let diagnostic = not_declared(&document.source.shown, address).help_nearest(written, known);
+            Some(diagnostic.help("write the resource first, then import it"))
+        }
+    }
+}
+
+fn not_declared(document: &str, address: &Address) -> Diagnostic {
+    codes::UNKNOWN_ADDRESS.new(format!("`{document}` does not declare `{address}`"))
+}
+
+/// Why a blueprint declares no resource of that type at that address, if so.
+fn undeclared(blueprint: &Blueprint, document: &str, type_name: &TypeId, address: &Address) -> Option<Diagnostic> {
+    let known = blueprint.resources.keys().map(AsRef::as_ref);
+    let resource = match blueprint.resources.get(&address.name) {
+        Some(resource) if address.link.is_none() => resource,
+        _ => {
+            let diagnostic = not_declared(document, address).help_nearest(&address.name, known);
+            return Some(diagnostic.help("write the resource first, then import it"));
+        }
+    };
+    let (name, span) = (&address.name, resource.span);
+    match (&resource.each, &address.key) {
+        (Some(_), None) => Some(
+            not_declared(document, address)
+                .label(span, format!("`{name}` is a template with `each`"))
+                .help(format!("name one of its elements: `{name}[0]`")),
+        ),
+        (None, Some(_)) => {
+            let diagnostic = not_declared(document, address).label(span, format!("`{name}` is a single resource"));
+            Some(diagnostic.help(format!("leave the key away: `{name}`")))
+        }
+        _ if resource.type_name.item != *type_name => Some(
+            codes::UNKNOWN_ADDRESS
+                .new(format!("`{address}` is declared as `{}`, not as `{type_name}`", resource.type_name.item))
+                .label(span, "declared here")
+                .help(format!("import it as `{}`, or change the document", resource.type_name.item)),
+        ),
+        _ => None,
+    }
+}

@@ -1,0 +1,166 @@
+//! Values for the inputs of a document, in rising order of strength: `CYAN_VAR_NAME` of the environment, environment
+//! files, the files of the configuration, then files and single values in the order of the request.
+//!
+//! Not here: whether a value fits its input (`engine`); questions for missing inputs (the front end).
+
+use std::path::{Path, PathBuf};
+
+use crate::phases::Given;
+use blueprint::{Blueprint, IndexMap, Name, Value};
+use diag::{Diagnostics, Files};
+use state::{InstanceName, Store, StoreError};
+use syntax::{Content, Format, Node, Scalar};
+
+use crate::error::Error;
+use crate::text::read_text;
+use crate::withheld::unquoted;
+
+const PREFIX: &str = "CYAN_VAR_";
+
+/// A value, or a file of values, in a request.
+#[derive(Clone, Debug, PartialEq)]
+pub enum InputSource {
+    /// An input and its text.
+    Text(Name, Name),
+    /// A YAML or JSON file with a map of inputs.
+    File(PathBuf),
+}
+
+/// The inputs of a request.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// Values and files in order; a later one wins.
+    pub written: Vec<InputSource>,
+    /// Environment files in order.
+    pub environments: Vec<PathBuf>,
+}
+
+/// All given values. Mistakes in files of inputs go to `found`.
+pub(crate) fn gather(
+    blueprint: &Blueprint,
+    environment: &IndexMap<Name, Value>,
+    defaults: &[PathBuf],
+    inputs: &[InputSource],
+    files: &mut Files,
+    found: &mut Diagnostics,
+) -> Result<Given, Error> {
+    let mut given = Given::default();
+    for (name, value) in std::env::vars_os() {
+        // A variable for another document is no mistake.
+        let Some(name) = name.to_str().and_then(|name| name.strip_prefix(PREFIX)) else { continue };
+        if !blueprint.inputs.contains_key(name) {
+            continue;
+        }
+        let value = value.into_string().map_err(|_| Error::usage(format!("`{PREFIX}{name}` is no UTF-8 text")))?;
+        given.text.insert(name.into(), value.into());
+    }
+    for (name, value) in environment {
+        given.text.shift_remove(name);
+        given.typed.insert(name.clone(), value.clone());
+    }
+    let defaults = defaults.iter().cloned().map(InputSource::File);
+    for written in defaults.chain(inputs.iter().cloned()) {
+        match written {
+            InputSource::Text(name, value) => {
+                given.text.insert(name, value);
+            }
+            InputSource::File(path) => {
+                for (name, value) in read_file(&path, files, found)? {
+                    given.text.shift_remove(&name);
+                    given.typed.insert(name, value);
+                }
+            }
+        }
+    }
+    Ok(given)
+}
+
+fn read_file(path: &Path, files: &mut Files, found: &mut Diagnostics) -> Result<Vec<(Name, Value)>, Error> {
+    let shown = path.display().to_string();
+    let text = read_text(path)?;
+    let file = files.add_withheld(shown.clone(), text.as_str());
+    let (tree, broken) = syntax::parse(file, &text, Format::of_name(&shown));
+    let failed = broken.has_errors();
+    found.append(broken.into_iter().map(|one| unquoted(one, &text)).collect());
+    if failed {
+        return Ok(Vec::new());
+    }
+    let Some(root) = &tree.root else { return Ok(Vec::new()) };
+    match &root.content {
+        Content::Map(entries) => {
+            Ok(entries.iter().filter_map(|entry| Some((entry.key.text()?.into(), value_of(&entry.value)))).collect())
+        }
+        _ => Err(Error::Unfit {
+            name: shown,
+            what: "is no map of inputs".to_owned(),
+            help: Some("write it as `name: value` lines, or as a JSON object".to_owned()),
+        }),
+    }
+}
+
+/// Adds the inputs of the last operation with a document that are declared and not given now.
+pub(crate) async fn keep(
+    blueprint: &Blueprint,
+    given: &mut Given,
+    store: &dyn Store,
+    instance: &InstanceName,
+) -> Result<(), Error> {
+    let past = match store.history(instance, usize::MAX).await {
+        Ok(past) => past,
+        // The instance does not exist yet.
+        Err(StoreError::Unknown { .. }) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let mut desired = Value::Null;
+    for past in &past {
+        // A destroy, and a change of the state alone, have no inputs.
+        if desired.is_null()
+            && let Some(operation) = store.operation(instance, &past.operation.id).await?
+        {
+            desired = operation.desired;
+        }
+    }
+    let desired = desired.bare();
+    let is_open = |name: &Name, given: &Given| {
+        blueprint.inputs.contains_key(name) && !given.typed.contains_key(name) && !given.text.contains_key(name)
+    };
+    for (name, value) in desired.get("typed").and_then(Value::as_map).into_iter().flatten() {
+        if is_open(name, given) {
+            given.typed.insert(name.clone(), value.clone());
+        }
+    }
+    for (name, value) in desired.get("text").and_then(Value::as_map).into_iter().flatten() {
+        if let (true, Value::Text(text)) = (is_open(name, given), value.bare()) {
+            given.text.insert(name.clone(), text.clone());
+        }
+    }
+    Ok(())
+}
+
+/// The value of a node, scalars as YAML 1.2 reads them.
+fn value_of(node: &Node) -> Value {
+    match &node.content {
+        Content::Map(entries) => {
+            Value::map(entries.iter().filter_map(|entry| Some((Name::from(entry.key.text()?), value_of(&entry.value)))))
+        }
+        Content::List(items) => Value::list(items.iter().map(value_of)),
+        Content::Scalar(scalar) => scalar_value(scalar),
+        Content::Missing => Value::Null,
+    }
+}
+
+fn scalar_value(scalar: &Scalar) -> Value {
+    let text = scalar.text.as_ref();
+    if scalar.style.is_text() {
+        return Value::from(text);
+    }
+    match text {
+        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
+        "true" | "True" | "TRUE" => Value::Bool(true),
+        "false" | "False" | "FALSE" => Value::Bool(false),
+        _ => match blueprint::parse_integer(text) {
+            Some(number) => Value::Int(number),
+            None => blueprint::parse_float(text).map_or_else(|| Value::from(text), Value::Float),
+        },
+    }
+}

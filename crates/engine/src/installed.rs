@@ -1,0 +1,123 @@
+//! What a program has installed: providers, catalogues, the simulation, stores and sources. The program registers each;
+//! this crate names none of them.
+
+use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::phases::shell::HttpGet;
+use dialects::Dialects;
+use provider::{Catalog, Provider};
+use source::Sources;
+use state::Store;
+use state::seal::Sealer;
+
+use crate::place::StatePlace;
+
+/// Everything that is installed.
+#[derive(Clone)]
+pub struct Installed {
+    /// Providers, in the order of lists.
+    pub providers: Vec<InstalledProvider>,
+    /// Catalogues without a provider: documents are checked and planned with them, and simulated.
+    pub catalogs: Vec<InstalledCatalog>,
+    /// The languages of documents.
+    pub dialects: Dialects,
+    /// The simulation that replaces providers.
+    pub simulate: InstalledSimulation,
+    /// Stores, by the scheme of their URLs. The first one that keeps a file is the default.
+    pub stores: Vec<InstalledStore>,
+    /// Makes the sources of documents.
+    pub sources: Arc<dyn Fn() -> Sources + Send + Sync>,
+    /// Makes the client for URLs in expressions; `None` if requests are not allowed.
+    pub http: Option<Arc<dyn Fn() -> HttpGet + Send + Sync>>,
+}
+
+/// An installed provider.
+#[derive(Clone)]
+pub struct InstalledProvider {
+    /// Its namespace.
+    pub namespace: &'static str,
+    /// Makes it. Called at most once in a session, when a name of the namespace is first used.
+    pub make: Arc<dyn Fn() -> Arc<dyn Provider> + Send + Sync>,
+    /// Whether expressions call its functions by their names alone, so that its catalogue is read at the beginning.
+    pub has_functions: bool,
+}
+
+/// An installed catalogue without a provider.
+#[derive(Clone)]
+pub struct InstalledCatalog {
+    /// Its namespaces.
+    pub namespaces: &'static [&'static str],
+    /// Reads it.
+    pub read: Arc<dyn Fn() -> Arc<Catalog> + Send + Sync>,
+    /// Whether it is always simulated and in no list, as a catalogue for tests is.
+    pub for_tests: bool,
+}
+
+impl InstalledProvider {
+    /// A provider whose functions, if it has any, belong to no expression.
+    pub fn new(
+        namespace: &'static str,
+        make: impl Fn() -> Arc<dyn Provider> + Send + Sync + 'static,
+    ) -> InstalledProvider {
+        InstalledProvider { namespace, make: Arc::new(make), has_functions: false }
+    }
+
+    /// The same provider, with functions that expressions call by name.
+    pub fn with_functions(self) -> InstalledProvider {
+        InstalledProvider { has_functions: true, ..self }
+    }
+}
+
+/// How simulated worlds are opened.
+#[derive(Clone)]
+pub struct InstalledSimulation {
+    /// Makes a world in memory.
+    pub in_memory: Arc<dyn Fn() -> Arc<dyn Simulation> + Send + Sync>,
+    /// Opens the world that is kept in a file. Creates nothing before something changes.
+    pub open: fn(&Path) -> Result<Arc<dyn Simulation>, Box<dyn Error + Send + Sync>>,
+}
+
+/// A simulated world. All its providers share it.
+pub trait Simulation: Send + Sync {
+    /// A provider that simulates a catalogue. `behind` is the provider that it replaces; its functions are called for
+    /// real.
+    fn provider(&self, catalog: Arc<Catalog>, behind: Option<Arc<dyn Provider>>) -> Arc<dyn Provider>;
+}
+
+/// How a store is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// To read: nothing is created.
+    Read,
+    /// To read and write.
+    Write,
+}
+
+/// An installed kind of store.
+#[derive(Clone)]
+pub struct InstalledStore {
+    /// The scheme of its URLs.
+    pub scheme: &'static str,
+    /// Whether the rest of a URL is the path of a file; otherwise it is empty.
+    pub is_file: bool,
+    /// Opens it.
+    pub open: OpenStore,
+}
+
+/// Opens the store at a place.
+pub type OpenStore = Arc<dyn Fn(&StatePlace, Sealer, Access) -> Box<dyn Store> + Send + Sync>;
+
+impl Installed {
+    /// Whether a provider manages resources of this namespace.
+    pub fn manages(&self, namespace: &str) -> bool {
+        self.providers.iter().any(|provider| provider.namespace == namespace)
+    }
+
+    /// Every installed catalogue, those for tests last.
+    pub fn all_catalogs(&self) -> impl Iterator<Item = Arc<Catalog>> {
+        let own = self.providers.iter().map(|provider| (provider.make)().catalog().clone());
+        own.chain(self.catalogs.iter().map(|catalog| (catalog.read)()))
+    }
+}

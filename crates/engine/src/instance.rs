@@ -1,0 +1,393 @@
+//! Which instance a document belongs to, and which one a request without a document means.
+//!
+//! In order: the request or the configuration; the name that the document states; the instance with the derived name,
+//! if it was deployed from this document; the only instance that was deployed from this document; a new instance with
+//! the derived name. If a document has no instance while another instance has lost its document, the document may have
+//! been renamed: a person decides.
+//!
+//! Not here: who may write to an instance (`state`).
+
+use std::path::Path;
+
+use diag::{Diagnostic, FileId};
+use state::{InstanceInfo, InstanceName, OperationOutcome};
+
+use crate::document::Document;
+use crate::error::Error;
+use crate::frontend::{Frontend, Notice, Renamed, Run};
+use crate::paths::{absolute, folder_of, relative};
+use crate::session::Session;
+use crate::text::read_text;
+
+/// The path of standard input in a state.
+const STANDARD_INPUT: &str = "-";
+
+/// What tells the instance of a document.
+#[derive(Clone, Debug)]
+struct Identity {
+    /// Its path, relative to the state; `-` for standard input.
+    path: String,
+    /// The name that the document states.
+    stated: Option<InstanceName>,
+    /// The name that its file or its folder gives it.
+    derived: InstanceName,
+}
+
+/// The instance of a document.
+#[derive(Clone, Debug, PartialEq)]
+enum Match {
+    /// This one, which exists or would be new.
+    Instance(InstanceName),
+    /// The document has several instances, and none has its name.
+    Several(Vec<InstanceName>),
+    /// The name belongs to another document that exists.
+    Taken {
+        /// The name.
+        instance: InstanceName,
+        /// The other document.
+        by: String,
+    },
+    /// The document has no instance, and these instances have lost their documents: it may be one of these, renamed.
+    Lost(Vec<(InstanceName, String)>),
+}
+
+impl Identity {
+    /// The identity of a checked document.
+    fn of(document: &Document, session: &Session) -> Identity {
+        let blueprint = document.checked.as_ref().map(|checked| &checked.blueprint);
+        let stated = blueprint.and_then(|blueprint| blueprint.instance.as_ref()).map(|name| &*name.item);
+        Identity::new(document.source.path.as_deref(), &document.source.folder, stated, session)
+    }
+
+    /// The identity of the document in a file. A document that cannot be read states no name.
+    fn of_file(path: &Path, session: &Session) -> Identity {
+        Identity::new(Some(path), &folder_of(path), stated_in(path).as_deref(), session)
+    }
+
+    fn new(path: Option<&Path>, folder: &Path, stated: Option<&str>, session: &Session) -> Identity {
+        let relative = |path: &Path| relative(&session.place.base(), &absolute(path));
+        Identity {
+            path: path.map_or_else(|| STANDARD_INPUT.to_owned(), relative),
+            stated: stated.and_then(|name| name.parse().ok()),
+            derived: derived(path, folder),
+        }
+    }
+
+    /// The instance among all existing ones. `exists` says whether a document exists.
+    fn find(&self, all: &[InstanceInfo], exists: impl Fn(&str) -> bool) -> Match {
+        let named = |name: &InstanceName| all.iter().find(|info| info.name == *name && is_used(info));
+        if let Some(name) = &self.stated {
+            return match named(name).filter(|info| self.differs(info) && exists(&info.document)) {
+                Some(info) => Match::Taken { instance: name.clone(), by: info.document.to_string() },
+                None => Match::Instance(name.clone()),
+            };
+        }
+        let own = named(&self.derived);
+        if self.path == STANDARD_INPUT {
+            return match own.filter(|info| self.differs(info)) {
+                Some(info) => Match::Taken { instance: info.name.clone(), by: info.document.to_string() },
+                None => Match::Instance(self.derived.clone()),
+            };
+        }
+        if own.is_some_and(|info| !self.differs(info)) {
+            return Match::Instance(self.derived.clone());
+        }
+        let recorded: Vec<&InstanceInfo> =
+            all.iter().filter(|info| is_used(info) && *info.document == *self.path).collect();
+        match recorded.as_slice() {
+            [] => {}
+            [one] => return Match::Instance(one.name.clone()),
+            many => return Match::Several(many.iter().map(|info| info.name.clone()).collect()),
+        }
+        if let Some(info) = own.filter(|info| &*info.document == STANDARD_INPUT || exists(&info.document)) {
+            return Match::Taken { instance: info.name.clone(), by: info.document.to_string() };
+        }
+        let is_lost = |info: &&InstanceInfo| {
+            is_used(info) && !info.document.is_empty() && &*info.document != STANDARD_INPUT && !exists(&info.document)
+        };
+        let lost: Vec<(InstanceName, String)> =
+            all.iter().filter(is_lost).map(|info| (info.name.clone(), info.document.to_string())).collect();
+        if lost.is_empty() { Match::Instance(self.derived.clone()) } else { Match::Lost(lost) }
+    }
+
+    /// Whether an instance was deployed from another document.
+    fn differs(&self, info: &InstanceInfo) -> bool {
+        !info.document.is_empty() && *info.document != *self.path
+    }
+}
+
+/// Whether an instance has resources, or may have: a name is free again when all its resources are deleted.
+fn is_used(info: &InstanceInfo) -> bool {
+    info.records > 0 || matches!(&info.last, Some((_, None)))
+}
+
+/// The name that a file gives its instance: its own name, or that of its folder.
+fn derived(path: Option<&Path>, folder: &Path) -> InstanceName {
+    let own = path.and_then(Path::file_name).and_then(|name| name.to_str()).and_then(|name| {
+        let stem = name.strip_suffix(".blueprint").or_else(|| name.rsplit_once('.')?.0.strip_suffix(".blueprint"))?;
+        Some(stem.to_owned()).filter(|stem| !stem.is_empty())
+    });
+    let folder = || folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    InstanceName::from_free_text(&own.unwrap_or_else(folder))
+}
+
+/// The name that the document in a file states.
+fn stated_in(path: &Path) -> Option<String> {
+    let text = read_text(path).ok()?;
+    let name = path.file_name()?.to_str()?;
+    let file = FileId::new(0);
+    let (tree, _) = syntax::parse(file, &text, syntax::Format::of_name(name));
+    let document = dialects::Document { file, name, text: &text, tree: &tree, around: &Default::default() };
+    let lowered =
+        dialects::Dialects::BUILT_IN.of(&document)?.lower(&document, &Default::default(), &Default::default());
+    lowered.blueprint.instance.map(|stated| stated.item.to_string())
+}
+
+impl Session {
+    /// The instance that a checked document is or will be deployed as.
+    pub async fn instance_of(
+        &self,
+        named: Option<&InstanceName>,
+        document: &Document,
+        run: &mut Run,
+        frontend: &mut dyn Frontend,
+    ) -> Result<InstanceName, Error> {
+        if let Some(name) = named.or(self.config.instance.as_ref()) {
+            return Ok(name.clone());
+        }
+        let identity = Identity::of(document, self);
+        let all = self.reading().instances().await?;
+        let found = identity.find(&all, exists_in(self));
+        if let Match::Instance(instance) = &found
+            && identity.stated.is_none()
+            && *instance != identity.derived
+        {
+            run.notice(Notice::BelongsTo(instance.clone()), frontend);
+        }
+        settled(found, &identity, run, frontend)
+    }
+
+    /// The same for the document in a file, which need not be readable. The instance need not exist.
+    pub async fn instance_of_file(
+        &self,
+        path: &Path,
+        run: &mut Run,
+        frontend: &mut dyn Frontend,
+    ) -> Result<InstanceName, Error> {
+        let identity = Identity::of_file(path, self);
+        let all = self.reading().instances().await?;
+        settled(identity.find(&all, exists_in(self)), &identity, run, frontend)
+    }
+
+    /// The existing instance that a request means: by its name, by the document that it names or that lies in the
+    /// current folder, or as the only instance.
+    pub async fn existing_instance(
+        &self,
+        meant: &Meant<'_>,
+        run: &mut Run,
+        frontend: &mut dyn Frontend,
+    ) -> Result<InstanceName, Error> {
+        if let Some(instance) = meant.instance.or(self.config.instance.as_ref()) {
+            let store = self.reading();
+            if store.info(instance).await?.is_none() {
+                return Err(unknown_instance(instance, &store.instances().await?, self));
+            }
+            return Ok(instance.clone());
+        }
+        let all = self.reading().instances().await?;
+        if let Some(path) = meant.document {
+            let identity = Identity::of_file(path, self);
+            let instance = match identity.find(&all, exists_in(self)) {
+                // A request that only reads may take the only instance, also if its document was renamed.
+                Match::Lost(_) if !meant.is_named && !meant.changes => identity.derived.clone(),
+                // It belongs to another document, but no other instance has the name.
+                Match::Taken { instance, .. } => instance,
+                found => settled(found, &identity, run, frontend)?,
+            };
+            if all.iter().any(|info| info.name == instance) {
+                return Ok(instance);
+            }
+            if meant.is_named {
+                return Err(unknown_instance(&instance, &all, self));
+            }
+        }
+        let live = |info: &&InstanceInfo| !matches!(&info.last, Some((_, Some(OperationOutcome::Gone))));
+        let alive: Vec<&InstanceInfo> = all.iter().filter(live).collect();
+        let candidates = if alive.is_empty() { all.iter().collect() } else { alive };
+        match candidates.as_slice() {
+            [] => Err(Error::NoInstance { place: self.place.shown(), hint: self.place.hint() }),
+            [one] => Ok(one.name.clone()),
+            many => Err(Error::SeveralInstances { names: many.iter().map(|info| info.name.to_string()).collect() }),
+        }
+    }
+}
+
+/// What a request says about its instance.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Meant<'a> {
+    /// The name of the instance.
+    pub instance: Option<&'a InstanceName>,
+    /// Its document.
+    pub document: Option<&'a Path>,
+    /// Whether the request names the document; otherwise it lies in the current folder.
+    pub is_named: bool,
+    /// Whether the request changes the instance.
+    pub changes: bool,
+}
+
+fn exists_in(session: &Session) -> impl Fn(&str) -> bool {
+    let base = session.place.base();
+    move |document| base.join(document).exists()
+}
+
+/// The one instance, or why the request has to name it. A person is asked if the document may have been renamed.
+fn settled(
+    found: Match,
+    identity: &Identity,
+    run: &mut Run,
+    frontend: &mut dyn Frontend,
+) -> Result<InstanceName, Error> {
+    match found {
+        Match::Instance(name) => Ok(name),
+        Match::Several(names) => {
+            Err(Error::SeveralInstances { names: names.iter().map(ToString::to_string).collect() })
+        }
+        Match::Taken { instance, by } => Err(Error::Diagnosed(Box::new(taken(&instance, &by, identity)))),
+        Match::Lost(lost) => {
+            let [(instance, before)] = lost.as_slice() else {
+                return Err(Error::Unanswered(Box::new(moved(&lost, identity))));
+            };
+            let document = identity.path.clone();
+            match frontend.is_renamed(&Renamed { document, instance: instance.clone(), before: before.clone() }) {
+                None => Err(Error::Unanswered(Box::new(moved(&lost, identity)))),
+                Some(true) => Ok(instance.clone()),
+                Some(false) if *instance == identity.derived => {
+                    Err(Error::Diagnosed(Box::new(taken(instance, before, identity))))
+                }
+                Some(false) => {
+                    run.notice(Notice::NewInstance(identity.derived.clone()), frontend);
+                    Ok(identity.derived.clone())
+                }
+            }
+        }
+    }
+}
+
+fn taken(instance: &InstanceName, by: &str, identity: &Identity) -> Diagnostic {
+    crate::codes::INSTANCE_DOCUMENT_DIFFERS
+        .new(format!("the name `{instance}` belongs to another document"))
+        .note(format!("it was deployed from `{by}`, this document is `{}`", identity.path))
+        .help(format!(
+            "choose another name with `--instance`, or say `--instance {instance}` if it is meant to take over"
+        ))
+}
+
+fn moved(lost: &[(InstanceName, String)], identity: &Identity) -> Diagnostic {
+    let Identity { path, derived, .. } = identity;
+    let names: Vec<String> = lost.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let message = match names.as_slice() {
+        [one] => format!("`{path}` has no instance, and the document of {one} is gone"),
+        many => format!("`{path}` has no instance, and the documents of {} are gone", many.join(", ")),
+    };
+    let mut diagnostic = crate::codes::DOCUMENT_MOVED.new(message);
+    for (name, document) in lost {
+        diagnostic = diagnostic
+            .note(format!("`{name}` was deployed from `{document}`"))
+            .help(format!("say `-i {name}` to go on with it: `{path}` is its document from then on"));
+    }
+    if lost.iter().any(|(name, _)| name == derived) {
+        return diagnostic.help("say `-i` with another name for a new instance");
+    }
+    diagnostic.help(format!("say `-i {derived}` for a new instance"))
+}
+
+fn unknown_instance(instance: &InstanceName, all: &[InstanceInfo], session: &Session) -> Error {
+    let diagnostic = crate::codes::UNKNOWN_INSTANCE
+        .new(format!("there is no instance `{instance}`"))
+        .note(format!("the state is in {}", session.place.shown()));
+    let diagnostic = match session.place.hint() {
+        Some(hint) => diagnostic.help(hint),
+        None => diagnostic,
+    };
+    let diagnostic = diagnostic.help_nearest(instance.as_str(), all.iter().map(|info| info.name.as_str()));
+    Error::Diagnosed(Box::new(diagnostic))
+}
+
+#[cfg(test)]
+mod tests {
+    use state::{Generation, Revision};
+
+    use super::*;
+
+    fn instance(name: &str, document: &str, records: u64) -> InstanceInfo {
+        InstanceInfo {
+            name: InstanceName::from_free_text(name),
+            revision: Revision(1),
+            generation: Generation(1),
+            document: document.into(),
+            records,
+            created: 0,
+            last: None,
+            needed: None,
+            waiting: Vec::new(),
+            holder: None,
+            verified: true,
+        }
+    }
+
+    fn identity(path: &str, stated: Option<&str>, derived: &str) -> Identity {
+        let name = InstanceName::from_free_text;
+        Identity { path: path.to_owned(), stated: stated.map(name), derived: name(derived) }
+    }
+
+    fn name(text: &str) -> InstanceName {
+        InstanceName::from_free_text(text)
+    }
+
+    #[test]
+    fn the_instance_of_a_document_is_found_by_name_then_by_path() {
+        let shop = identity("shop.yaml", None, "shop");
+        let find = |all: &[InstanceInfo]| shop.find(all, |_| true);
+        assert_eq!(find(&[]), Match::Instance(name("shop")), "a new one");
+        assert_eq!(
+            find(&[instance("shop", "shop.yaml", 1), instance("b", "shop.yaml", 1)]),
+            Match::Instance(name("shop"))
+        );
+        assert_eq!(find(&[instance("old", "shop.yaml", 1), instance("b", "b.yaml", 1)]), Match::Instance(name("old")));
+        assert_eq!(
+            find(&[instance("a", "shop.yaml", 1), instance("b", "shop.yaml", 1)]),
+            Match::Several(vec![name("a"), name("b")])
+        );
+        assert_eq!(
+            find(&[instance("shop", "other.yaml", 1)]),
+            Match::Taken { instance: name("shop"), by: "other.yaml".to_owned() }
+        );
+        assert_eq!(find(&[instance("shop", "other.yaml", 0)]), Match::Instance(name("shop")), "nothing is left of it");
+    }
+
+    #[test]
+    fn an_instance_whose_document_is_gone_may_be_the_documents_own() {
+        let store = identity("store.yaml", None, "store");
+        let find = |all: &[InstanceInfo]| store.find(all, |document| document.starts_with("there"));
+        let lost = |name: &str, document: &str| (InstanceName::from_free_text(name), document.to_owned());
+        assert_eq!(find(&[instance("there", "there.yaml", 1)]), Match::Instance(name("store")));
+        assert_eq!(
+            find(&[instance("there", "there.yaml", 1), instance("shop", "shop.yaml", 1)]),
+            Match::Lost(vec![lost("shop", "shop.yaml")])
+        );
+        assert_eq!(
+            find(&[instance("a", "a.yaml", 1), instance("b", "b.yaml", 1), instance("c", "c.yaml", 0)]),
+            Match::Lost(vec![lost("a", "a.yaml"), lost("b", "b.yaml")])
+        );
+        assert_eq!(find(&[instance("store", "old/store.yaml", 1)]), Match::Lost(vec![lost("store", "old/store.yaml")]));
+        assert_eq!(find(&[instance("input", "-", 1)]), Match::Instance(name("store")), "standard input has no path");
+    }
+
+    #[test]
+    fn a_stated_name_is_taken_only_from_a_document_that_is_gone() {
+        let stated = identity("new.yaml", Some("shop"), "new");
+        let all = [instance("shop", "shop.yaml", 1)];
+        assert_eq!(stated.find(&all, |_| false), Match::Instance(name("shop")));
+        assert_eq!(stated.find(&all, |_| true), Match::Taken { instance: name("shop"), by: "shop.yaml".to_owned() });
+    }
+}

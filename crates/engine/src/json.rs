@@ -1,0 +1,92 @@
+//! Machine output, format 1: one value for a command that changes nothing, one object per line for an operation.
+//!
+//! Lines and columns count from 1, in characters; byte offsets stand beside them. Samples are in `tests/samples`.
+
+mod drift;
+mod plan;
+
+use crate::phases::plan_file::hidden;
+use blueprint::Value;
+use diag::{Diagnostic, Files, Span};
+use serde_json::{Value as Json, json};
+
+pub use self::drift::{drifted, unread};
+pub use self::plan::plan;
+use crate::error::Error;
+
+/// The version of the form.
+pub const FORMAT: u32 = 1;
+
+/// The time now: RFC 3339 in UTC, with milliseconds.
+pub fn now() -> String {
+    format!("{:.3}", jiff::Timestamp::now())
+}
+
+/// A time in milliseconds since 1970 UTC, in the same form.
+pub fn time(at_ms: i64) -> String {
+    format!("{:.3}", jiff::Timestamp::from_millisecond(at_ms).unwrap_or_default())
+}
+
+/// A value of a document or the state; secrets as `(secret)` unless they are to be revealed.
+pub fn value(value: &Value, reveal: bool) -> Json {
+    let shown = if reveal { value.revealed() } else { hidden(value) };
+    // A function cannot be written, and is no value that anything exports.
+    serde_json::to_value(&shown).unwrap_or(Json::Null)
+}
+
+/// A diagnostic.
+pub fn diagnostic(diagnostic: &Diagnostic, files: &Files) -> Json {
+    let labels: Vec<Json> =
+        diagnostic.labels.iter().map(|label| json!({"place": place(label.span, files), "text": label.text})).collect();
+    let fixes: Vec<Json> = diagnostic
+        .fixes
+        .iter()
+        .map(|fix| {
+            let edits: Vec<Json> =
+                fix.edits.iter().map(|(span, text)| json!({"place": place(*span, files), "text": text})).collect();
+            json!({"text": fix.text, "safe": fix.safe, "edits": edits})
+        })
+        .collect();
+    let trail: Vec<Json> =
+        diagnostic.trail.iter().map(|step| json!({"place": place(step.span, files), "text": step.text})).collect();
+    let mut json = json!({
+        "code": diagnostic.code.name,
+        "severity": diagnostic.severity.word(),
+        "message": diagnostic.message,
+        "place": place(diagnostic.span(), files),
+        "labels": labels,
+        "notes": diagnostic.notes,
+        "help": diagnostic.help,
+        "fixes": fixes,
+        "trail": trail,
+    });
+    // What Heat says of it is there where Heat says something.
+    if let Some(words) = &diagnostic.words {
+        json["heat"] = json!(words.to_string());
+    }
+    json
+}
+
+/// An error that is no mistake in a document, in the form of a diagnostic without a code. `help` is the advice for it.
+pub fn error(error: &Error, help: &[String]) -> Json {
+    json!({
+        "code": null,
+        "severity": "error",
+        "message": error.to_string(),
+        "place": null,
+        "labels": [],
+        "notes": error.causes(),
+        "help": help,
+        "fixes": [],
+        "trail": [],
+    })
+}
+
+fn place(span: Span, files: &Files) -> Json {
+    let Some(file) = files.get(span.file) else { return Json::Null };
+    let point = |offset: u32| {
+        let position = file.position(offset);
+        json!({"line": position.line, "column": position.column, "byte": offset})
+    };
+    json!({"file": file.name(), "start": point(span.start), "end": point(span.end)})
+}

@@ -1,0 +1,25 @@
+//! Drift as machine output.
+
+use crate::phases::plan_file::hidden;
+use crate::phases::{Change, Drift as How, Drifted};
+use blueprint::{Address, IndexMap, Name};
+use serde_json::{Value as Json, json};
+
+/// Resources that could not be read, and why.
+pub fn unread(unread: &IndexMap<Address, Name>) -> Json {
+    unread.iter().map(|(address, why)| json!({"address": address, "why": why})).collect()
+}
+
+/// A resource that differs from the state.
+pub fn drifted(drifted: &Drifted) -> Json {
+    let (how, changes, why) = match &drifted.how {
+        How::Differs(list) => ("drifted", list.iter().map(change_json).collect(), None),
+        How::Expired(why) => ("drifted", Vec::new(), Some(why)),
+        How::Vanished => ("vanished", Vec::new(), None),
+    };
+    json!({"address": drifted.address, "type": drifted.type_name, "how": how, "why": why, "changes": changes})
+}
+
+fn change_json(change: &Change) -> Json {
+    json!({"path": change.path, "before": change.before.as_ref().map(hidden), "after": change.after.as_ref().map(hidden)})
+}

@@ -1,0 +1,180 @@
+//! A plan that was kept in a file: carried out exactly as it is, or refused with everything that differs.
+
+use std::path::{Path, PathBuf};
+
+use crate::codes;
+use crate::phases::plan_file::{self, MadeFrom, PlanFile, PlanFileError, hidden_step};
+use crate::phases::shell::Chance;
+use crate::phases::{Documents, FrozenDocument, Given, Plan};
+use diag::{Diagnostic, Diagnostics, Files};
+use state::seal::SealError;
+use state::{InstanceName, InstanceNameError, Snapshot, StoreError};
+use std::sync::Arc;
+
+use crate::document::Known;
+use crate::document_source::DocumentSource;
+use crate::error::Error;
+use crate::frontend::{Frontend, Run};
+use crate::place::StatePlace;
+use crate::session::Session;
+use crate::stage::{Basis, Planned};
+use crate::text::read_text;
+
+/// A plan file that was read.
+pub struct KeptPlan {
+    /// The instance.
+    pub instance: InstanceName,
+    file: PlanFile,
+    made_from: MadeFrom,
+}
+
+/// The document of a kept plan, read again from the plan.
+struct ReadAgain {
+    files: Files,
+    document: Option<(Arc<Documents>, FrozenDocument)>,
+    root: PathBuf,
+}
+
+impl KeptPlan {
+    /// The folder of its document; `None` for a plan from the state alone.
+    pub fn folder(&self, place: &StatePlace) -> Option<PathBuf> {
+        self.made_from.document.as_ref().map(|frozen| DocumentSource::kept(frozen, place).folder)
+    }
+}
+
+impl Session {
+    /// Reads a plan file. `named` is the instance that the request names.
+    pub fn read_plan(&self, source: &DocumentSource, named: Option<&InstanceName>) -> Result<KeptPlan, Error> {
+        let (file, made_from) =
+            plan_file::read(&source.text, &self.sealer()).map_err(|error| unusable(&source.shown, error))?;
+        let instance: InstanceName =
+            file.instance.parse().map_err(|error: InstanceNameError| Error::usage(error.to_string()))?;
+        if named.is_some_and(|named| *named != instance) {
+            return Err(Error::usage(format!("the plan is for `{instance}`")));
+        }
+        if file.options.simulated != self.is_simulated() {
+            let (what, help) = match file.options.simulated {
+                true => ("is a plan of a rehearsal", "say `--simulate` to rehearse it, or stage again without"),
+                false => {
+                    ("is a real plan, not one of a rehearsal", "deploy it without `--simulate`, or stage again with it")
+                }
+            };
+            let (name, what) = (source.shown.clone(), what.to_owned());
+            return Err(Error::Unfit { name, what, help: Some(help.to_owned()) });
+        }
+        Ok(KeptPlan { instance, file, made_from })
+    }
+
+    /// Refuses a kept plan if an operation holds its instance, or if the state has changed since the plan was made.
+    pub async fn refuse_stale(&self, plan: &KeptPlan, frontend: &mut dyn Frontend) -> Result<(), Error> {
+        self.refuse_held(&plan.instance, frontend).await?;
+        let head = self.reading().head(&plan.instance).await?;
+        if head == plan.file.revision {
+            return Ok(());
+        }
+        let (made, found) = (plan.file.revision.0, head.0);
+        let message = format!("the plan was made at revision {made}, the state is at {found}");
+        Err(refuse(codes::PLAN_STALE.new(message).help("stage again"), frontend))
+    }
+
+    /// Makes a kept plan again from what it was made from, and refuses it unless it is the same.
+    pub async fn stage_kept(&self, plan: KeptPlan, frontend: &mut dyn Frontend) -> Result<(Planned, Files), Error> {
+        let mut run = Run::new(&Chance::System);
+        let KeptPlan { instance, file, made_from } = plan;
+        let mut differs = Diagnostics::new();
+        if let Some(frozen) = &made_from.document {
+            document_differs(frozen, &self.place, &mut differs);
+        }
+        let snapshot = self.reading().load(&instance).await?;
+        let given = made_from.given();
+        let ReadAgain { files, document, root } = self.read_again(&made_from, &given, &snapshot, frontend).await?;
+        self.library.open_recorded(&snapshot);
+        let mut shell = self.shell(&instance, root)?;
+        let answers = Some(made_from.answers);
+        let basis = Basis { document, given, options: file.options.clone(), snapshot, answers };
+        let staged = self.plan(basis, &mut shell, &files, &mut run, frontend).await?;
+        // The whole list, not only the first difference.
+        if differs.has_errors() {
+            crate::phases::unchanged(&staged, &shell.root.to_string_lossy(), &shell, &mut differs).await;
+            frontend.found(&differs, &Files::new());
+            return Err(Error::Reported);
+        }
+        if file.format < 2 && staged.plan.answers.preflights.values().any(|looked| !looked.sources.is_empty()) {
+            let format = file.format;
+            let message = format!("the plan has format {format}, which does not say what the files that it reads held");
+            return Err(refuse(codes::PLAN_STALE.new(message).help("stage again"), frontend));
+        }
+        if !is_same(&file, &staged.plan) {
+            let stale = codes::PLAN_STALE.new("the plan would be another one today");
+            return Err(refuse(stale.note("this version of cyan decides otherwise").help("stage again"), frontend));
+        }
+        Ok((Planned { instance, staged, shell, run }, files))
+    }
+
+    async fn read_again(
+        &self,
+        made_from: &MadeFrom,
+        given: &Given,
+        snapshot: &Snapshot,
+        frontend: &mut dyn Frontend,
+    ) -> Result<ReadAgain, Error> {
+        let Some(frozen) = &made_from.document else {
+            return Ok(ReadAgain { files: Files::new(), document: None, root: self.root_of(snapshot) });
+        };
+        let source = DocumentSource::kept(frozen, &self.place);
+        let root = source.folder.clone();
+        let document = self.check(source, Known::kept(given, &made_from.answers.frozen())).await;
+        frontend.found(&document.found, &document.files);
+        if document.has_transforms() {
+            self.library.open_all();
+        }
+        let documents = document.documents.filter(|_| !document.found.has_errors()).ok_or(Error::Reported)?;
+        Ok(ReadAgain { files: document.files, document: Some((documents, frozen.clone())), root })
+    }
+}
+
+fn refuse(diagnostic: Diagnostic, frontend: &mut dyn Frontend) -> Error {
+    frontend.found(&std::iter::once(diagnostic).collect(), &Files::new());
+    Error::Reported
+}
+
+/// Adds to `differs` how the files of a document differ from the plan.
+fn document_differs(frozen: &FrozenDocument, place: &StatePlace, differs: &mut Diagnostics) {
+    if frozen.path.as_ref() != "-" {
+        differs.extend(file_differs(&place.base().join(frozen.path.as_ref()), &frozen.path, &frozen.text));
+    }
+    for (path, text) in &frozen.beside {
+        differs.extend(file_differs(&place.base().join(path.as_ref()), path, text));
+    }
+}
+
+fn file_differs(path: &Path, shown: &str, then: &str) -> Option<Diagnostic> {
+    let what = match read_text(path) {
+        Ok(text) if *text == *then => return None,
+        Ok(_) => "has changed since the plan was made".to_owned(),
+        Err(_) => format!("is not there any more, as seen from `{}`", path.parent().unwrap_or(path).display()),
+    };
+    Some(
+        codes::INPUT_CHANGED
+            .new(format!("`{shown}` {what}"))
+            .help("stage again, or name the place of the state with `--state`"),
+    )
+}
+
+/// Whether the steps are those of the file. Both are compared in their written form, which a person has seen.
+fn is_same(file: &PlanFile, plan: &Plan) -> bool {
+    let written = |mut steps: Vec<crate::phases::Step>| {
+        // Format 1 does not say what was observed.
+        steps.iter_mut().filter(|_| file.format < 2).for_each(|step| step.not_observed = false);
+        serde_json::to_value(steps).ok()
+    };
+    written(file.steps.clone()) == written(plan.steps.iter().map(hidden_step).collect())
+}
+
+fn unusable(name: &str, error: PlanFileError) -> Error {
+    match error {
+        PlanFileError::Sealed { source: SealError::NoKey, .. } => Error::State(StoreError::NoKey),
+        PlanFileError::Sealed { source: SealError::WrongKey, .. } => Error::State(StoreError::WrongKey),
+        source => Error::Plan { name: name.to_owned(), source },
+    }
+}

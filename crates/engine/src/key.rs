@@ -1,0 +1,88 @@
+//! The key that seals secrets: `CYAN_KEY`, then the file `CYAN_KEY_FILE`, then `cyan/key` in the user's configuration
+//! folder.
+//!
+//! Not here: when a key is made without a request (the front end decides).
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use state::seal::{Sealer, format_key, parse_key};
+use zeroize::Zeroizing;
+
+use crate::error::Error;
+use crate::paths::refuse_home;
+
+/// The sealer with the given key; without a key, one that cannot seal.
+pub fn sealer() -> Result<Sealer, Error> {
+    if let Some(text) = std::env::var_os("CYAN_KEY").filter(|text| !text.is_empty()) {
+        let text = Zeroizing::new(text.into_string().unwrap_or_default());
+        return Ok(Sealer::with_key(parse(&text, "`CYAN_KEY`")?));
+    }
+    if let Some(file) = std::env::var_os("CYAN_KEY_FILE").filter(|file| !file.is_empty()) {
+        let file = PathBuf::from(file);
+        refuse_home(&file)?;
+        return match read(&file)? {
+            Some(key) => Ok(Sealer::with_key(key)),
+            None => Err(Error::Unreadable {
+                name: file.display().to_string(),
+                source: io::Error::from(io::ErrorKind::NotFound),
+            }),
+        };
+    }
+    let key = usual_place().map(|file| read(&file)).transpose()?.flatten();
+    Ok(key.map_or_else(Sealer::none, Sealer::with_key))
+}
+
+/// Makes a key in the usual place. `None` if a key is given elsewhere, or if there is one already.
+pub fn make_usual() -> Result<Option<(Sealer, PathBuf)>, Error> {
+    let given =
+        ["CYAN_KEY", "CYAN_KEY_FILE"].iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
+    let Some(file) = usual_place().filter(|_| !given) else { return Ok(None) };
+    Ok(write_new(&file)?.map(|key| (Sealer::with_key(key), file)))
+}
+
+/// The default file of the key; `None` without a home folder.
+pub fn usual_place() -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let config = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")))?;
+    Some(config.join("cyan").join("key"))
+}
+
+/// The key in a file; `None` if the file does not exist.
+pub fn read(file: &Path) -> Result<Option<[u8; 32]>, Error> {
+    match std::fs::read_to_string(file) {
+        Ok(text) => {
+            let text = Zeroizing::new(text);
+            parse(&text, &format!("`{}`", file.display())).map(Some)
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(Error::Unreadable { name: file.display().to_string(), source }),
+    }
+}
+
+fn parse(text: &str, place: &str) -> Result<[u8; 32], Error> {
+    parse_key(text).map_err(|source| Error::Key { place: place.to_owned(), source })
+}
+
+/// Writes a new key into a file that only its owner can read. `None` if the file exists; it stays unchanged.
+pub fn write_new(file: &Path) -> Result<Option<[u8; 32]>, Error> {
+    let unwritable = |source| Error::Unwritable { name: file.display().to_string(), source };
+    let mut key = [0; 32];
+    rand::TryRng::try_fill_bytes(&mut rand::rngs::SysRng, &mut key)
+        .map_err(|error| Error::Machine { what: "no key can be drawn", source: io::Error::other(error) })?;
+    if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(unwritable)?;
+    }
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut opened = match options.open(file) {
+        Ok(opened) => opened,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+        Err(error) => return Err(unwritable(error)),
+    };
+    let text = Zeroizing::new(format!("{}\n", format_key(&key)));
+    opened.write_all(text.as_bytes()).and_then(|()| opened.sync_all()).map_err(unwritable)?;
+    Ok(Some(key))
+}

@@ -1,0 +1,247 @@
+//! Catalogues, functions and providers of a session. Each is read or made when it is first needed.
+
+use std::sync::{Arc, OnceLock};
+
+use blueprint::{IndexMap, Name, TypeId};
+use dialects::Dialects;
+use expr::FunctionTable;
+use provider::{Catalog, Catalogs, LazyCatalog, Limits, Providers, TypeRef};
+use state::Snapshot;
+
+use crate::error::Error;
+use crate::installed::{Installed, Simulation};
+use crate::place::StatePlace;
+
+/// What a person selects: simulations or real providers, further catalogues, limits, settings of dialects.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// A simulation of its catalogue replaces every provider.
+    pub simulated: bool,
+    /// Catalogues of the user, on top of those that are installed.
+    pub catalogs: Vec<Arc<Catalog>>,
+    /// How providers are called, by namespace, in place of the limits in their catalogues.
+    pub limits: IndexMap<Name, Limits>,
+    /// Settings of dialects.
+    pub dialects: dialects::Settings,
+    /// Lists name catalogues for tests too.
+    pub lists_all: bool,
+}
+
+impl Selection {
+    /// Whether a catalogue of the user has types of this namespace.
+    fn extends(&self, namespace: &str) -> bool {
+        self.catalogs.iter().any(|catalog| catalog.namespaces.iter().any(|own| own.as_ref() == namespace))
+    }
+
+    /// Whether resources of this namespace are managed or simulated, now or in a later version.
+    pub fn knows(&self, installed: &Installed, namespace: &str) -> bool {
+        installed.manages(namespace)
+            || installed.catalogs.iter().any(|catalog| catalog.namespaces.contains(&namespace))
+            || self.simulated && self.extends(namespace)
+    }
+}
+
+/// The catalogues, functions and providers of a session.
+#[derive(Clone)]
+pub struct Library {
+    installed: Arc<Installed>,
+    /// What it was made from.
+    pub selection: Selection,
+    /// All catalogues.
+    pub catalogs: Arc<Catalogs>,
+    /// The languages of documents.
+    pub dialects: Dialects,
+    /// The functions that expressions call.
+    pub functions: Arc<FunctionTable>,
+    /// The providers. Simulated ones keep their resources in memory.
+    pub providers: Providers,
+    /// Providers that manage real resources.
+    real: Providers,
+    /// All namespaces, and whether they are always simulated.
+    namespaces: Vec<(Name, bool)>,
+}
+
+impl Library {
+    /// The library of a selection. No catalogue is read but those with functions, and those that the user extends.
+    pub fn new(installed: Arc<Installed>, selection: Selection) -> Library {
+        let mut real = Providers::new();
+        for provider in &installed.providers {
+            let make = provider.make.clone();
+            real.insert([provider.namespace.into()], move || make());
+        }
+        let entries = lazy_catalogs(&installed, &selection, &real);
+        let namespaces = entries.iter().flat_map(|entry| &entry.namespaces);
+        let for_tests = |namespace: &Name| {
+            installed
+                .catalogs
+                .iter()
+                .any(|catalog| catalog.for_tests && catalog.namespaces.contains(&namespace.as_ref()))
+        };
+        let namespaces: Vec<(Name, bool)> =
+            namespaces.map(|namespace| (namespace.clone(), for_tests(namespace))).collect();
+        let (catalogs, twice) = Catalogs::lazy(entries);
+        debug_assert!(twice.is_empty(), "{twice:?}");
+        let catalogs = Arc::new(catalogs);
+        let functions = functions(&installed, &selection, &catalogs);
+        let mut library = Library {
+            dialects: installed.dialects.clone(),
+            installed,
+            selection,
+            catalogs,
+            functions: Arc::new(functions),
+            providers: Providers::new(),
+            real,
+            namespaces,
+        };
+        let (in_memory, world) = (library.installed.simulate.in_memory.clone(), OnceLock::new());
+        library.providers = library.providers_in(Arc::new(move || world.get_or_init(|| in_memory()).clone()));
+        library
+    }
+
+    /// Whether there is a type of a name, for dialects.
+    pub fn types(&self) -> dialects::Types {
+        let catalogs = self.catalogs.clone();
+        dialects::Types(Arc::new(move |name| matches!(catalogs.resource_type(&TypeId::parse(name)), TypeRef::Known(_))))
+    }
+
+    /// Reads the catalogues of all types in a state, so that calls about its resources have their limits.
+    pub fn open_recorded(&self, snapshot: &Snapshot) {
+        let records = snapshot.records.values().map(|record| &record.type_name);
+        let open = snapshot.open.values().map(|open| &open.intent.type_name);
+        let mut before = None;
+        for id in records.chain(open) {
+            // Most are of the same type as the one before.
+            if before.replace(id) != Some(id) {
+                self.catalogs.of(id.package_name());
+            }
+        }
+    }
+
+    /// Reads all catalogues that lists name, so that calls about any of their types have their limits.
+    pub(crate) fn open_all(&self) {
+        for catalog in self.catalogs.iter() {
+            debug_assert!(!catalog.namespaces.is_empty());
+        }
+    }
+
+    /// The providers for a plan. Simulated ones keep their resources in the world that belongs to the state.
+    pub fn providers_at(&self, place: &StatePlace) -> Result<Providers, Error> {
+        let Some(file) = place.world() else { return Ok(self.providers.clone()) };
+        let mut opened = self.catalogs.opened().flat_map(|catalog| &catalog.namespaces);
+        let is_simulated = |namespace: &Name| {
+            self.selection.simulated || self.namespaces.iter().any(|(own, always)| own == namespace && *always)
+        };
+        if !opened.any(is_simulated) {
+            return Ok(self.providers.clone());
+        }
+        let world = (self.installed.simulate.open)(&file).map_err(Error::World)?;
+        Ok(self.providers_in(Arc::new(move || world.clone())))
+    }
+
+    fn providers_in(&self, world: OpenWorld) -> Providers {
+        let mut providers = Providers::new();
+        for (namespace, for_tests) in &self.namespaces {
+            if self.selection.simulated || *for_tests {
+                let (catalogs, real, world) = (self.catalogs.clone(), self.real.clone(), world.clone());
+                let name = namespace.clone();
+                providers.insert([namespace.clone()], move || {
+                    let catalog = catalogs.of(&name).cloned().unwrap_or_default();
+                    world().provider(catalog, real.get(&name).cloned())
+                });
+            } else {
+                providers.share(namespace, &self.real);
+            }
+        }
+        providers
+    }
+}
+
+/// Opens the world of simulated providers when the first of them is needed.
+type OpenWorld = Arc<dyn Fn() -> Arc<dyn Simulation> + Send + Sync>;
+
+/// The catalogues in the order of lists. Those that the user extends are read.
+fn lazy_catalogs(installed: &Installed, selection: &Selection, real: &Providers) -> Vec<LazyCatalog> {
+    let mut lazy: Vec<LazyCatalog> = Vec::new();
+    for provider in &installed.providers {
+        let (real, namespace) = (real.clone(), provider.namespace);
+        let open = move || real.get(namespace).map(|provider| provider.catalog().clone()).unwrap_or_default();
+        lazy.push(LazyCatalog { namespaces: vec![namespace.into()], hosted: None, listed: true, open: Arc::new(open) });
+    }
+    for catalog in &installed.catalogs {
+        let namespaces = catalog.namespaces.iter().map(|name| Name::from(*name)).collect();
+        let listed = !catalog.for_tests || selection.lists_all;
+        lazy.push(LazyCatalog { namespaces, hosted: None, listed, open: catalog.read.clone() });
+    }
+    if !selection.catalogs.is_empty() {
+        lazy = extended(lazy, &selection.catalogs);
+    }
+    for entry in &mut lazy {
+        let limits: Vec<Limits> =
+            entry.namespaces.iter().filter_map(|namespace| selection.limits.get(namespace).cloned()).collect();
+        if !limits.is_empty() {
+            let open = entry.open.clone();
+            entry.open = Arc::new(move || {
+                let mut catalog = open();
+                limits.iter().for_each(|limits| limits.put_over(Arc::make_mut(&mut catalog)));
+                catalog
+            });
+        }
+    }
+    lazy
+}
+
+/// Catalogues with those of the user on top. Only catalogues that share a namespace with one of them are read.
+fn extended(lazy: Vec<LazyCatalog>, own: &[Arc<Catalog>]) -> Vec<LazyCatalog> {
+    let shares = |entry: &LazyCatalog| {
+        own.iter().any(|catalog| catalog.namespaces.iter().any(|name| entry.namespaces.contains(name)))
+    };
+    let below: Vec<Arc<Catalog>> = lazy
+        .iter()
+        .map(|entry| match shares(entry) {
+            true => (entry.open)(),
+            // It stands for the catalogue, which is not changed.
+            false => Arc::new(Catalog { namespaces: entry.namespaces.clone(), ..Catalog::default() }),
+        })
+        .collect();
+    let merged = provider::overlay(below.iter().cloned(), own).into_iter().map(|catalog| {
+        let unchanged = below.iter().position(|below| Arc::ptr_eq(below, &catalog));
+        unchanged.map_or_else(|| LazyCatalog::from(catalog), |at| lazy[at].clone())
+    });
+    merged.collect()
+}
+
+fn functions(installed: &Arc<Installed>, selection: &Selection, catalogs: &Arc<Catalogs>) -> FunctionTable {
+    let with_functions = installed.providers.iter().filter(|provider| provider.has_functions);
+    let eager = with_functions.map(|provider| provider.namespace).collect::<Vec<&str>>();
+    let own = selection.catalogs.iter().flat_map(|catalog| catalog.namespaces.first()).map(AsRef::as_ref);
+    let mut read: Vec<Arc<Catalog>> = Vec::new();
+    for namespace in eager.into_iter().chain(own) {
+        if let Some(catalog) = catalogs.of(namespace)
+            && !read.iter().any(|one| Arc::ptr_eq(one, catalog))
+        {
+            read.push(catalog.clone());
+        }
+    }
+    let (_, mut functions, wrong) = provider::combine(read);
+    debug_assert!(wrong.is_empty(), "{wrong:?}");
+    installed.dialects.insert_functions(&mut functions, &selection.dialects);
+    let for_tests: Vec<&str> = installed
+        .catalogs
+        .iter()
+        .filter(|catalog| catalog.for_tests && !catalog.namespaces.iter().any(|name| selection.extends(name)))
+        .flat_map(|catalog| catalog.namespaces.first().copied())
+        .collect();
+    if selection.lists_all {
+        for function in for_tests.iter().filter_map(|name| catalogs.of(name)).flat_map(|catalog| &catalog.functions) {
+            // A name that is taken belongs to the function that has it.
+            let _ = functions.insert(function.clone());
+        }
+    } else {
+        let (catalogs, names) = (catalogs.clone(), for_tests.into_iter().map(Name::from).collect::<Vec<_>>());
+        functions.insert_unlisted(move || {
+            let found = names.iter().filter_map(|name| catalogs.of(name));
+            found.flat_map(|catalog| catalog.functions.iter().cloned()).collect()
+        });
+    }
+    functions
+}

@@ -1,0 +1,44 @@
+//! What front ends and sessions use of the phases: `understand`, `evaluate`, `plan`, `apply`, `run`.
+
+pub use ::apply::machine::Apply;
+pub use ::apply::model::{Asking, Effect, Happened};
+pub use ::plan::drift::{Drift, Drifted, Looked, drift, only};
+pub use ::plan::offline::check_offline;
+pub use ::plan::options::{Adoption, DriftPolicy, Options, Surgery, Taken};
+pub use ::plan::model::{
+    Action, Batch, ChildChange, ExportAction, ExportChange, FrozenDocument, LeftAlone, LinkChange, LinkEffectChange,
+    PlannedStop, Purpose, Reason, Step, StepLinks,
+};
+pub use ::plan::plan::{Plan, Request, Staged, is_current};
+pub use ::plan::resolved::{Resolved, ResolvedElement};
+pub use ::plan::staging::plan;
+pub use ::plan::unchanged::unchanged;
+pub use ::plan::{generation, plan_file};
+pub use evaluate::answers::{self, Answers};
+pub use evaluate::children::{Reading, documents};
+pub use evaluate::event::Event;
+pub use evaluate::questions::{Question, Reply, Search};
+pub use evaluate::resolve::inputs::{Given, judge_inputs};
+pub use evaluate::transform::{transform, transform_documents};
+pub use evaluate::world::{PlanQuestion, PreflightQuestion, ReadQuestion, SourceError, World};
+pub use understand::check::{self, Checked, check};
+pub use understand::compare::Change;
+pub use understand::documents::{Documents, Unit};
+pub use understand::graph::{Edge, EdgeKind, Graph, Node};
+pub use understand::json_schema::json_schema;
+pub use understand::links::{Links, Pair};
+pub use understand::load::{Loaded, load};
+pub use understand::pinned::{Frozen, FrozenChild, FrozenData};
+
+/// The machine that carries a plan out.
+pub mod apply {
+    pub use ::apply::machine::*;
+    pub use ::apply::model::*;
+}
+
+/// The runtime that answers questions and carries effects out.
+pub mod shell {
+    pub use run::operate::*;
+    pub use run::run::*;
+    pub use run::shell::*;
+}

@@ -1,0 +1,66 @@
+//! Which operations of an instance are removed from its history: `cyan state prune`, and `[history]` in `cyan.toml`.
+//!
+//! Not here: what must stay (`state::first_kept`), and removing it (the store).
+
+use std::time::Duration;
+
+use blueprint::Name;
+use state::{GenerationInfo, InstanceName, Pruned, Store, StoreError, first_kept};
+
+/// How long a prune may hold the instance.
+const LEASE: Duration = Duration::from_secs(60);
+
+/// Operations that are to be removed.
+pub struct Removal {
+    /// The first operation that is kept.
+    pub first: Name,
+    /// The operations before it, newest first.
+    pub operations: Vec<GenerationInfo>,
+    /// How many operations are kept.
+    pub kept: usize,
+}
+
+/// The operations that are removed where the newest `keep` generations are kept; none where nothing is removed.
+pub async fn removal(store: &dyn Store, instance: &InstanceName, keep: u64) -> Result<Option<Removal>, StoreError> {
+    let Some(info) = store.info(instance).await? else { return Ok(None) };
+    let mut history = store.history(instance, usize::MAX).await?;
+    let Some(first) = first_kept(&history, keep, info.needed.as_deref()).map(|operation| operation.id.clone()) else {
+        return Ok(None);
+    };
+    let kept = history.iter().position(|past| past.operation.id == first).map_or(history.len(), |at| at + 1);
+    let operations = history.split_off(kept);
+    Ok(Some(Removal { first, operations, kept }))
+}
+
+/// Removes them, under a lease of its own.
+///
+/// # Errors
+/// `Busy` while another operation holds the instance, and those of [`Store::prune`].
+pub async fn remove(
+    store: &dyn Store,
+    instance: &InstanceName,
+    who: &str,
+    removal: &Removal,
+) -> Result<Pruned, StoreError> {
+    let lease = store.lease(instance, who, LEASE).await?;
+    let pruned = store.prune(&lease, &removal.first).await;
+    let released = store.release(&lease).await;
+    let pruned = pruned?;
+    released.map(|()| pruned)
+}
+
+/// Prunes as `[history]` says, after an operation that ended well. While another operation holds the instance nothing
+/// is removed: that one prunes when it ends.
+pub async fn after_an_operation(
+    store: &dyn Store,
+    instance: &InstanceName,
+    who: &str,
+    keep: Option<u64>,
+) -> Result<(), StoreError> {
+    let Some(keep) = keep else { return Ok(()) };
+    let Some(removal) = removal(store, instance, keep).await? else { return Ok(()) };
+    match remove(store, instance, who, &removal).await {
+        Ok(_) | Err(StoreError::Busy { .. }) => Ok(()),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,167 @@
+//! Plans back to an earlier generation: on request, and after a failed operation.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::phases::generation::Goal;
+use crate::phases::shell::{Back, Chance, Shell, last_goal};
+use crate::phases::{Given, Options, Staged};
+use diag::{Diagnostics, Files};
+use provider::BoxFuture;
+use state::{Generation, InstanceName, Snapshot};
+
+use crate::document::Known;
+use crate::document_source::DocumentSource;
+use crate::error::Error;
+use crate::findings::raise_warnings;
+use crate::frontend::{Frontend, Notice, Run, SessionEvent};
+use crate::installed::Access;
+use crate::session::Session;
+use crate::stage::{Basis, Planned};
+
+/// A plan back to a generation.
+struct Way {
+    /// The texts of the generation.
+    files: Files,
+    /// `None` if its documents have errors.
+    shell: Option<Shell>,
+    /// `None` if there is no plan.
+    staged: Option<Staged>,
+}
+
+/// What a plan back is made from.
+struct Goals<'a> {
+    goal: Goal,
+    instance: &'a InstanceName,
+    snapshot: Snapshot,
+    refresh: bool,
+}
+
+impl Session {
+    /// Plans the way back to a generation; `None` means the last one that succeeded. Without `refresh` the plan is made
+    /// from the state alone.
+    pub async fn rollback(
+        &self,
+        instance: InstanceName,
+        generation: Option<Generation>,
+        refresh: bool,
+        frontend: &mut dyn Frontend,
+    ) -> Result<(Planned, Files), Error> {
+        let mut run = Run::new(&Chance::System);
+        self.refuse_held(&instance, frontend).await?;
+        let goal = match last_goal(self.reading().as_ref(), &instance, generation).await? {
+            Ok(goal) => goal,
+            Err(diagnostic) => {
+                frontend.found(&std::iter::once(*diagnostic).collect(), &Files::new());
+                return Err(Error::Reported);
+            }
+        };
+        let snapshot = self.settled_state(&instance, frontend).await?;
+        if let Goal::Kept(kept) = &goal
+            && generation.is_none()
+            && kept.generation == snapshot.generation
+        {
+            run.notice(Notice::AtLastGeneration(kept.generation.0), frontend);
+        }
+        let refresh = refresh && !self.config.no_refresh;
+        let mut found = Diagnostics::new();
+        let goals = Goals { goal, instance: &instance, snapshot, refresh };
+        let way = self.way_back(goals, &mut found, &mut |event| run.tell(event, frontend)).await?;
+        raise_warnings(self.strict, &mut found);
+        frontend.found(&found, &way.files);
+        let planned = way.staged.filter(|_| !found.has_errors()).zip(way.shell);
+        let (staged, shell) = planned.ok_or(Error::Reported)?;
+        Ok((Planned { instance, staged, shell, run }, way.files))
+    }
+
+    async fn way_back(
+        &self,
+        goals: Goals<'_>,
+        found: &mut Diagnostics,
+        tell: &mut (dyn FnMut(SessionEvent) + Send),
+    ) -> Result<Way, Error> {
+        let Goals { goal, instance, snapshot, refresh } = goals;
+        let options = Options { rollback: true, refresh, simulated: self.is_simulated(), ..Options::default() };
+        let (files, root, document, given, answers) = match goal {
+            Goal::Nothing => (Files::new(), self.root_of(&snapshot), None, Given::default(), None),
+            Goal::Kept(kept) => {
+                let source = DocumentSource::kept(&kept.document, &self.place);
+                let folder = source.folder.clone();
+                let shown = format!("{} (generation {})", source.shown, kept.generation.0);
+                let children = kept.answers.frozen();
+                let known = Known::kept(&kept.given, &children);
+                let document = self.check(DocumentSource { shown, ..source }, known).await;
+                if document.has_transforms() {
+                    self.library.open_all();
+                }
+                found.append(document.found);
+                let Some(documents) = document.documents.filter(|_| !found.has_errors()) else {
+                    return Ok(Way { files: document.files, shell: None, staged: None });
+                };
+                let wanted = Some((documents, kept.document));
+                (document.files, folder, wanted, kept.given, Some(kept.answers))
+            }
+        };
+        self.library.open_recorded(&snapshot);
+        let mut shell = self.shell(instance, root)?;
+        let basis = Basis { document, given, options, snapshot, answers };
+        let staged = self.plan_quietly(basis, &mut shell, found, tell).await;
+        Ok(Way { files, shell: Some(shell), staged })
+    }
+}
+
+/// Plans the rollback of a failed operation of this process.
+pub(crate) struct Planner<'a> {
+    session: &'a Session,
+    instance: &'a InstanceName,
+    /// The texts of the goal, once they are known.
+    files: Mutex<Files>,
+}
+
+impl<'a> Planner<'a> {
+    pub(crate) fn new(session: &'a Session, instance: &'a InstanceName) -> Planner<'a> {
+        Planner { session, instance, files: Mutex::default() }
+    }
+}
+
+impl Back for Planner<'_> {
+    fn stage<'a>(&'a self, goal: Goal, found: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>> {
+        Box::pin(async move {
+            let way = async {
+                let snapshot = self.session.open(Access::Read).load(self.instance).await?;
+                let goals = Goals { goal, instance: self.instance, snapshot, refresh: true };
+                // The events of the operation are on their way; the front end waits for these alone.
+                self.session.way_back(goals, found, &mut |_| {}).await
+            };
+            match way.await {
+                Ok(way) => {
+                    *self.files.lock().unwrap_or_else(PoisonError::into_inner) = way.files;
+                    way.staged
+                }
+                Err(error) => {
+                    found.push(
+                        crate::codes::ROLLBACK_INCOMPLETE
+                            .new("the plan of the rollback could not be made")
+                            .note(error.to_string()),
+                    );
+                    None
+                }
+            }
+        })
+    }
+
+    fn in_words(&self, mut found: Diagnostics) -> Diagnostics {
+        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        for diagnostic in found.iter_mut() {
+            if let Some(label) = diagnostic.labels.first()
+                && let Some(file) = files.get(label.span.file)
+            {
+                let place = file.position(label.span.start);
+                diagnostic.notes.push(format!("{}:{}:{}", file.name(), place.line, place.column));
+            }
+            diagnostic.labels.clear();
+            diagnostic.fixes.clear();
+            diagnostic.trail.clear();
+        }
+        found
+    }
+}

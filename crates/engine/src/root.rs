@@ -1,0 +1,102 @@
+//! A root document that is parsed and lowered, with its environment files. Checks start from it, each without parsing
+//! again.
+
+use crate::phases::Loaded;
+use blueprint::{IndexMap, Name, Value};
+use diag::{Diagnostic, Diagnostics, FileId, Files};
+use dialects::{Beside, Dialects, Surroundings};
+
+use crate::document_source::DocumentSource;
+use crate::library::Library;
+use crate::paths::folder_of;
+use crate::withheld::unquoted;
+
+/// A root that was read.
+#[derive(Clone, Debug)]
+pub(crate) struct Root {
+    /// Its meaning.
+    pub(crate) loaded: Loaded,
+    /// What its environment files and its language give to the check.
+    pub(crate) around: Surroundings,
+    /// What environment files give for its inputs.
+    pub(crate) environment: IndexMap<Name, Value>,
+    /// What is wrong with the texts.
+    found: Diagnostics,
+}
+
+impl Root {
+    /// Reads a document.
+    pub(crate) fn read(source: &DocumentSource, library: &Library) -> Root {
+        let mut files = Files::new();
+        let ids = add_texts(source, &mut files);
+        let mut found = Diagnostics::new();
+        let settings = library.selection.dialects.clone();
+        let alone = Surroundings { settings, types: Some(library.types()), ..Surroundings::NONE };
+        let (around, environment) = surrounded(source, &ids, &library.dialects, alone, &mut found);
+        let loaded = {
+            let packages = library.catalogs.packages();
+            crate::phases::load(&files, ids.root, &library.dialects, &library.functions, packages, &around, &mut found)
+        };
+        Root { loaded, around, environment, found }
+    }
+
+    /// The texts for another check, and what was wrong with them.
+    pub(crate) fn begin(&self, source: &DocumentSource) -> (Files, Diagnostics) {
+        let mut files = Files::new();
+        add_texts(source, &mut files);
+        (files, self.found.clone())
+    }
+}
+
+/// The ids of a root and of its environment files. They are the same in each check.
+struct TextIds {
+    root: FileId,
+    environments: Vec<FileId>,
+}
+
+fn add_texts(source: &DocumentSource, files: &mut Files) -> TextIds {
+    let root = files.add(source.shown.clone(), source.text.clone());
+    // Environment files hold values of inputs, which may be secret.
+    let add =
+        |file: &crate::document_source::EnvironmentFile| files.add_withheld(file.shown.clone(), file.text.clone());
+    TextIds { root, environments: source.environments.iter().map(add).collect() }
+}
+
+/// The load context of a document with environment files, and what these give for its inputs.
+fn surrounded(
+    source: &DocumentSource,
+    ids: &TextIds,
+    dialects: &Dialects,
+    around: Surroundings,
+    found: &mut Diagnostics,
+) -> (Surroundings, IndexMap<Name, Value>) {
+    if source.environments.is_empty() {
+        return (around, IndexMap::default());
+    }
+    let name = source.shown.rsplit('/').next().unwrap_or(&source.shown);
+    let (tree, _) = syntax::parse(ids.root, &source.text, syntax::Format::of_name(name));
+    let document = dialects::Document { file: ids.root, name, text: &source.text, tree: &tree, around: &around };
+    let mut trees = Vec::with_capacity(source.environments.len());
+    let mut broken_files = Vec::new();
+    for (environment, file) in source.environments.iter().zip(&ids.environments) {
+        let (tree, broken) = syntax::parse(*file, &environment.text, syntax::Format::of_name(&environment.shown));
+        if broken.has_errors() {
+            broken_files.push((*file, &environment.text));
+        }
+        found.append(broken.into_iter().map(|one| unquoted(one, &environment.text)).collect());
+        // Paths in an environment file are relative to its own folder.
+        let folder = folder_of(&environment.path);
+        let folder = if folder == source.folder { String::new() } else { folder.to_string_lossy().into_owned() };
+        trees.push((*file, &environment.shown, folder, tree));
+    }
+    let beside: Vec<Beside<'_>> =
+        trees.iter().map(|(file, name, folder, tree)| Beside { file: *file, name, folder, tree }).collect();
+    let surrounded = dialects.surround(&document, &beside);
+    // In a broken text a value may look like a key.
+    let clean = |one: Diagnostic| match broken_files.iter().find(|(file, _)| *file == one.span().file) {
+        Some((_, text)) => unquoted(one, text),
+        None => one,
+    };
+    found.append(surrounded.diagnostics.into_iter().map(clean).collect());
+    (surrounded.surroundings, surrounded.given)
+}

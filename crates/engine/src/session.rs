@@ -1,0 +1,173 @@
+//! A session: the configuration, the selected providers, the place of the state and its key.
+//!
+//! Not here: what is done with them (`stage`, `operate`, ...).
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::phases::shell::{Chance, Clock, Shell};
+use state::seal::Sealer;
+use state::{InstanceName, Snapshot, Store};
+use tokio_util::sync::CancellationToken;
+
+use crate::catalog_files;
+use crate::config::Config;
+use crate::document::{Document, Known, Workshop, working_directory};
+use crate::document_source::DocumentSource;
+use crate::error::Error;
+use crate::installed::{Access, Installed};
+use crate::key;
+use crate::library::{Library, Selection};
+use crate::paths::absolute;
+use crate::place::StatePlace;
+use crate::state_url;
+
+/// What a request selects, over the configuration.
+#[derive(Clone, Debug, Default)]
+pub struct SessionOptions {
+    /// The URL of the state.
+    pub state: Option<String>,
+    /// Whether every provider is simulated.
+    pub simulate: Option<bool>,
+    /// Catalogue files of the user, in place of those of the configuration.
+    pub catalogs: Vec<PathBuf>,
+    /// Whether warnings are errors.
+    pub strict: bool,
+    /// Whether lists and suggestions name catalogues for tests.
+    pub lists_all: bool,
+}
+
+impl SessionOptions {
+    /// The providers, catalogues and settings that the options and a configuration select.
+    pub fn selection(&self, config: &Config, installed: &Installed) -> Result<Selection, Error> {
+        let simulated = self.simulate.unwrap_or(config.simulate);
+        let named = if self.catalogs.is_empty() { &config.catalog } else { &self.catalogs };
+        let catalogs = catalog_files::read_all(named, simulated, installed)?;
+        let mut selection = Selection { simulated, catalogs, lists_all: self.lists_all, ..Selection::default() };
+        selection.dialects = config.dialects(&installed.dialects)?;
+        selection.limits = config.limits(|namespace| selection.knows(installed, namespace))?;
+        Ok(selection)
+    }
+}
+
+/// What all requests of one place share.
+pub struct Session {
+    /// What the program has installed.
+    pub installed: Arc<Installed>,
+    /// The configuration file.
+    pub config: Config,
+    /// Catalogues, functions and providers.
+    pub library: Library,
+    /// Where the state is.
+    pub place: StatePlace,
+    /// Whether warnings are errors.
+    pub strict: bool,
+    /// What seals and opens secrets.
+    sealer: Sealer,
+    /// The state, opened for reading by the first reader.
+    reader: Mutex<Option<Arc<dyn Store>>>,
+}
+
+impl Session {
+    /// A session with a configuration, for documents in `folder`.
+    pub fn new(
+        installed: Arc<Installed>,
+        config: Config,
+        options: &SessionOptions,
+        folder: &Path,
+    ) -> Result<Session, Error> {
+        let selection = options.selection(&config, &installed)?;
+        let place = match (&options.state, &config.state) {
+            (Some(url), _) => state_url::parse(url, Path::new(""), &installed)?,
+            (None, Some(url)) => state_url::parse(url, config.folder(), &installed)?,
+            (None, None) => state_url::usual(folder, &installed),
+        };
+        let place = place.for_simulation(selection.simulated)?;
+        let strict = options.strict || config.strict;
+        let library = Library::new(installed.clone(), selection);
+        let sealer = key::sealer()?;
+        Ok(Session { installed, config, library, place, strict, sealer, reader: Mutex::default() })
+    }
+
+    /// A session that only checks documents: it has no key, and its state is not used.
+    pub fn without_state(
+        installed: Arc<Installed>,
+        config: Config,
+        options: &SessionOptions,
+        folder: &Path,
+    ) -> Result<Session, Error> {
+        let selection = options.selection(&config, &installed)?;
+        let (place, strict) = (state_url::usual(folder, &installed), options.strict || config.strict);
+        let (library, sealer) = (Library::new(installed.clone(), selection), Sealer::none());
+        Ok(Session { installed, config, library, place, strict, sealer, reader: Mutex::default() })
+    }
+
+    /// Whether every provider is simulated.
+    pub fn is_simulated(&self) -> bool {
+        self.library.selection.simulated
+    }
+
+    /// Reads and checks a document.
+    pub async fn check(&self, source: DocumentSource, known: Known<'_>) -> Document {
+        Document::check(source, &self.library, known, Workshop::new(self.installed.clone())).await
+    }
+
+    /// Opens the state, for a single user.
+    pub(crate) fn open(&self, access: Access) -> Box<dyn Store> {
+        let store = self.installed.stores.iter().find(|store| store.scheme == self.place.scheme);
+        // The place was made from the scheme of an installed store.
+        let store = store.expect("a place has the scheme of an installed store");
+        (store.open)(&self.place, self.sealer.clone(), access)
+    }
+
+    /// The state, to be read.
+    pub fn reading(&self) -> Arc<dyn Store> {
+        let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        reader.get_or_insert_with(|| self.open(Access::Read).into()).clone()
+    }
+
+    /// The state, to be written to. Closes the store that has read it so far.
+    pub fn writing(&self) -> Arc<dyn Store> {
+        *self.reader.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.open(Access::Write).into()
+    }
+
+    /// What seals and opens secrets.
+    pub fn sealer(&self) -> &Sealer {
+        &self.sealer
+    }
+
+    /// Seals secrets with another key from now on.
+    pub fn seal_with(&mut self, sealer: Sealer) {
+        (self.sealer, self.reader) = (sealer, Mutex::default());
+    }
+
+    /// Providers with their settings, for documents in the folder `root`.
+    pub fn shell(&self, instance: &InstanceName, root: PathBuf) -> Result<Shell, Error> {
+        let knows = |namespace: &str| self.library.selection.knows(&self.installed, namespace);
+        Ok(Shell {
+            providers: self.library.providers_at(&self.place)?,
+            catalogs: self.library.catalogs.clone(),
+            settings: self.config.settings(instance, &self.library.catalogs, knows)?,
+            instance: instance.name().clone(),
+            root,
+            working_directory: working_directory(),
+            clock: Clock::System,
+            chance: Chance::System,
+            sources: (self.installed.sources)(),
+            http: self.installed.http.as_ref().map(|make| make()),
+            planning: None,
+            known: Default::default(),
+            cancel: CancellationToken::new(),
+        })
+    }
+
+    /// The folder of the document from which an instance was last deployed.
+    pub fn root_of(&self, snapshot: &Snapshot) -> PathBuf {
+        let base = self.place.base();
+        match snapshot.document.as_ref() {
+            "" | "-" => base,
+            document => absolute(&base.join(document)).parent().map(Path::to_owned).unwrap_or(base),
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! The steps from a document and inputs to a plan.
+//!
+//! Not here: their order (`lib.rs`).
+
+use std::sync::Arc;
+
+use crate::phases::shell::{Clock, PlanningEvent, Shell, busy};
+use crate::phases::{Answers, Checked, Documents, FrozenDocument, Given, Options, Request, Staged};
+use blueprint::IndexMap;
+use diag::{Diagnostic, Diagnostics, Files};
+use state::{InstanceName, LeaseHolder, Snapshot};
+use tokio::sync::mpsc;
+
+use crate::document::{Document, Known};
+use crate::document_source::DocumentSource;
+use crate::error::Error;
+use crate::findings::raise_warnings;
+use crate::frontend::{Frontend, Notice, Run, SessionEvent};
+use crate::inputs::{self, Inputs};
+use crate::session::Session;
+
+/// A further check of a document before it is planned.
+pub type Examine = Box<dyn FnOnce(&mut Document) -> Diagnostics + Send>;
+
+/// A document to be planned.
+pub struct StageRequest {
+    /// The document.
+    pub source: DocumentSource,
+    /// Its instance; `None` to find it.
+    pub instance: Option<InstanceName>,
+    /// Its inputs.
+    pub inputs: Inputs,
+    /// Whether inputs of the last operation that are not given now are kept.
+    pub keep_inputs: bool,
+    /// How the plan is made.
+    pub options: Options,
+    /// A further check of the document.
+    pub examine: Option<Examine>,
+}
+
+impl StageRequest {
+    /// A document without inputs, planned with the default options.
+    pub fn new(source: DocumentSource) -> StageRequest {
+        StageRequest {
+            source,
+            instance: None,
+            inputs: Inputs::default(),
+            keep_inputs: false,
+            options: Options::default(),
+            examine: None,
+        }
+    }
+}
+
+/// A document with its plan.
+pub struct StagedDocument {
+    /// The document.
+    pub document: Document,
+    /// The plan.
+    pub planned: Planned,
+}
+
+/// A plan, and what is needed to carry it out.
+pub struct Planned {
+    /// The instance.
+    pub instance: InstanceName,
+    /// The plan.
+    pub staged: Staged,
+    /// The providers.
+    pub shell: Shell,
+    /// Numbers the events of the plan and of its operation.
+    pub run: Run,
+}
+
+/// What a plan is made from, apart from the world.
+pub(crate) struct Basis {
+    /// The checked documents and the text of the root; `None` for a plan from the state alone.
+    pub(crate) document: Option<(Arc<Documents>, FrozenDocument)>,
+    /// The inputs.
+    pub(crate) given: Given,
+    /// How the plan is made.
+    pub(crate) options: Options,
+    /// The state.
+    pub(crate) snapshot: Snapshot,
+    /// The answers of a kept plan.
+    pub(crate) answers: Option<Answers>,
+}
+
+impl Session {
+    /// The document, read and checked without inputs.
+    pub(crate) async fn checked(
+        &self,
+        source: DocumentSource,
+        inputs: &Inputs,
+        frontend: &mut dyn Frontend,
+    ) -> Result<Document, Error> {
+        let source = source.with(&inputs.environments)?;
+        let mut document = self.check(source, Known::default()).await;
+        raise_warnings(self.strict, &mut document.found);
+        if document.found.has_errors() {
+            return Err(self.refuse(document, inputs, frontend).await);
+        }
+        frontend.found(&document.found, &document.files);
+        Ok(document)
+    }
+
+    /// The state, with no other operation at work on its open calls.
+    pub(crate) async fn settled_state(
+        &self,
+        instance: &InstanceName,
+        frontend: &mut dyn Frontend,
+    ) -> Result<Snapshot, Error> {
+        let store = self.reading();
+        let mut snapshot = store.load(instance).await?;
+        // An operation that held the instance when its state was loaded may have ended since.
+        while !snapshot.open.is_empty() {
+            self.refuse_held(instance, frontend).await?;
+            if store.head(instance).await? == snapshot.revision {
+                break;
+            }
+            snapshot = store.load(instance).await?;
+        }
+        self.refuse_undescribed(&snapshot)?;
+        Ok(snapshot)
+    }
+
+    /// Reports who holds an instance, and fails if an operation does.
+    pub(crate) async fn refuse_held(&self, instance: &InstanceName, frontend: &mut dyn Frontend) -> Result<(), Error> {
+        let now = Clock::System.now();
+        let info = self.reading().info(instance).await?;
+        let Some(holder) = info.and_then(|info| info.holder).filter(LeaseHolder::holds) else { return Ok(()) };
+        let found = std::iter::once(busy(instance, Some(&holder), now)).collect();
+        frontend.found(&found, &Files::new());
+        Err(Error::Held)
+    }
+
+    /// Fails if a simulated state has a type that no catalogue describes: it came from a catalogue that is not given
+    /// now.
+    pub(crate) fn refuse_undescribed(&self, snapshot: &Snapshot) -> Result<(), Error> {
+        let selection = &self.library.selection;
+        let records = snapshot.records.values().map(|record| &record.type_name);
+        let mut all = records.chain(snapshot.open.values().map(|open| &open.intent.type_name));
+        let unknown =
+            |name: &&blueprint::TypeId| selection.simulated && !selection.knows(&self.installed, name.package_name());
+        match all.find(unknown) {
+            None => Ok(()),
+            Some(name) => Err(Error::Usage {
+                message: format!("`{name}` was rehearsed with a catalogue that is not named now"),
+                help: Some(
+                    "name it again with `--catalog FILE`, or once and for all as `catalog` in `cyan.toml`".to_owned(),
+                ),
+            }),
+        }
+    }
+
+    /// The inputs. `keep` names the instance whose last inputs are kept.
+    pub(crate) async fn given(
+        &self,
+        document: &mut Document,
+        inputs: &Inputs,
+        keep: Option<&InstanceName>,
+        examine: Option<Examine>,
+        frontend: &mut dyn Frontend,
+    ) -> Result<Given, Error> {
+        let checked = document.checked.clone().ok_or(Error::Reported)?;
+        let mut found = examine.map(|examine| examine(document)).unwrap_or_default();
+        let mut given = self.gather(&checked, document, inputs, &mut found)?;
+        raise_warnings(self.strict, &mut found);
+        frontend.found(&found, &document.files);
+        if found.has_errors() {
+            return Err(Error::Reported);
+        }
+        if let Some(instance) = keep {
+            inputs::keep(&checked.blueprint, &mut given, self.reading().as_ref(), instance).await?;
+        }
+        frontend.inputs(&checked, &mut given)?;
+        let mut wrong = Diagnostics::new();
+        crate::phases::judge_inputs(&checked, &given, true, &mut wrong);
+        match wrong.has_errors() {
+            true => Err(self.refuse_inputs(document, &given, frontend).await),
+            false => Ok(given),
+        }
+    }
+
+    /// The given values. Mistakes in files of inputs go to `found`.
+    pub(crate) fn gather(
+        &self,
+        checked: &Checked,
+        document: &mut Document,
+        inputs: &Inputs,
+        found: &mut Diagnostics,
+    ) -> Result<Given, Error> {
+        let defaults = &self.config.vars;
+        let environment = &document.environment;
+        inputs::gather(&checked.blueprint, environment, defaults, &inputs.written, &mut document.files, found)
+    }
+
+    /// The document, checked again if the places of its children depend on inputs.
+    pub(crate) async fn completed(
+        &self,
+        document: &mut Document,
+        given: &Given,
+        snapshot: &Snapshot,
+        frontend: &mut dyn Frontend,
+    ) -> Result<Arc<Documents>, Error> {
+        document.complete(given, snapshot).await;
+        raise_warnings(self.strict, &mut document.found);
+        frontend.found(&document.found, &document.files);
+        document.documents.clone().filter(|_| !document.found.has_errors()).ok_or(Error::Reported)
+    }
+
+    /// How a plan is made, by the request and by the configuration.
+    pub(crate) fn plan_options(&self, options: Options) -> Options {
+        let refresh = options.refresh && !self.config.no_refresh;
+        Options { refresh, simulated: self.is_simulated(), ..options }
+    }
+
+    /// The providers for the plan of a document, with the limits of all types that it may meet.
+    pub(crate) fn shell_for(
+        &self,
+        document: &Document,
+        instance: &InstanceName,
+        snapshot: &Snapshot,
+    ) -> Result<Shell, Error> {
+        self.library.open_recorded(snapshot);
+        if document.has_transforms() {
+            // Transforms may make resources of any type.
+            self.library.open_all();
+        }
+        self.shell(instance, document.source.folder.clone())
+    }
+
+    /// The plan. If only reads failed there is a plan, which can be shown but not carried out.
+    pub(crate) async fn plan(
+        &self,
+        basis: Basis,
+        shell: &mut Shell,
+        files: &Files,
+        run: &mut Run,
+        frontend: &mut dyn Frontend,
+    ) -> Result<Staged, Error> {
+        if let Some((documents, _)) = &basis.document
+            && basis.answers.is_none()
+            && !self.is_simulated()
+        {
+            documents.distinct().for_each(|checked| announce(checked, run, frontend));
+        }
+        let mut found = Diagnostics::new();
+        let staged = self.plan_quietly(basis, shell, &mut found, &mut |event| run.tell(event, frontend)).await;
+        raise_warnings(self.strict, &mut found);
+        frontend.found(&found, files);
+        let usable = |staged: &Staged| !found.has_errors() || !staged.plan.unread_but_needed().is_empty();
+        staged.filter(usable).ok_or(Error::Reported)
+    }
+
+    /// Makes a plan. Diagnostics go to `found`, events to `tell`.
+    pub(crate) async fn plan_quietly(
+        &self,
+        basis: Basis,
+        shell: &mut Shell,
+        found: &mut Diagnostics,
+        tell: &mut (dyn FnMut(SessionEvent) + Send),
+    ) -> Option<Staged> {
+        let (sender, mut events) = mpsc::unbounded_channel();
+        shell.planning = Some(Arc::new(move |event| {
+            // The receiver is gone only when the plan is made.
+            let _ = sender.send(event);
+        }));
+        let others = self.reading();
+        let Basis { document, given, options, snapshot, answers } = basis;
+        let request = Request {
+            instance: shell.instance.clone(),
+            document,
+            given,
+            options,
+            snapshot,
+            catalogs: self.library.catalogs.clone(),
+            functions: self.library.functions.clone(),
+            answers,
+            others: Some(others.as_ref()),
+            world: shell,
+        };
+        let staged = {
+            let mut planning = std::pin::pin!(crate::phases::plan(request, found));
+            loop {
+                tokio::select! {
+                    biased;
+                    Some(event) = events.recv() => tell(planning_event(event)),
+                    staged = &mut planning => break staged,
+                }
+            }
+        };
+        while let Ok(event) = events.try_recv() {
+            tell(planning_event(event));
+        }
+        shell.planning = None;
+        staged
+    }
+
+    /// Reports everything that is wrong with a document and with its inputs, at once. Nothing was reported before.
+    async fn refuse(&self, mut document: Document, inputs: &Inputs, frontend: &mut dyn Frontend) -> Error {
+        let mut given = Given::default();
+        if let Some(checked) = document.checked.clone() {
+            let mut found = Diagnostics::new();
+            let gathered = self.gather(&checked, &mut document, inputs, &mut found);
+            raise_warnings(self.strict, &mut found);
+            frontend.found(&found, &document.files);
+            match gathered {
+                Ok(gathered) => given = gathered,
+                Err(error) => {
+                    frontend.found(&document.found, &document.files);
+                    return error;
+                }
+            }
+        }
+        // A person who can be asked is asked once the document is right.
+        document.check_with(&given, !frontend.can_ask()).await;
+        raise_warnings(self.strict, &mut document.found);
+        frontend.found(&document.found, &document.files);
+        Error::Reported
+    }
+
+    /// Reports what is wrong with inputs, and with the document once they are known. Its other mistakes were reported.
+    async fn refuse_inputs(&self, document: &mut Document, given: &Given, frontend: &mut dyn Frontend) -> Error {
+        let reported: Vec<Diagnostic> = document.found.iter().cloned().collect();
+        document.check_with(given, true).await;
+        raise_warnings(self.strict, &mut document.found);
+        let is_reported =
+            |one: &Diagnostic| reported.iter().any(|it| it.code.name == one.code.name && it.span() == one.span());
+        document.found.retain(|one| !is_reported(one));
+        frontend.found(&document.found, &document.files);
+        Error::Reported
+    }
+}
+
+/// Tells which data sources run a command or send a request, before they do.
+fn announce(checked: &Checked, run: &mut Run, frontend: &mut dyn Frontend) {
+    let types = checked.data_source_types.iter().zip(&checked.blueprint.data_sources);
+    for (ty, (name, source)) in types {
+        if ty.as_ref().is_some_and(|ty| ty.acts) {
+            let type_name = source.type_name.item.name().clone();
+            run.notice(Notice::ReadingActs { name: name.clone(), type_name }, frontend);
+        }
+    }
+}
+
+fn planning_event(event: PlanningEvent) -> SessionEvent {
+    match event {
+        PlanningEvent::Reading(address) => SessionEvent::Reading(address),
+        PlanningEvent::AskedAgain { what, pause, why } => SessionEvent::AskedAgain { what, pause, why },
+    }
+}
+
+impl Planned {
+    /// Why the plan cannot be carried out: what has no provider, once for each namespace, or for each type that its
+    /// provider only describes. A simulation has a provider for everything.
+    pub fn without_provider(&self, simulated: bool) -> Diagnostics {
+        let mut reported: IndexMap<&str, ()> = IndexMap::default();
+        let mut found = Diagnostics::new();
+        for step in self.staged.plan.steps.iter().filter(|step| step.action != crate::phases::Action::None) {
+            let namespace = step.type_name.package_name();
+            let described_only = || match self.shell.catalogs.resource_type(&step.type_name) {
+                provider::TypeRef::Known(ty) => ty.capabilities.described_only,
+                _ => false,
+            };
+            let what = match self.shell.providers.contains(namespace) {
+                false => namespace,
+                true if !simulated && described_only() => step.type_name.as_ref(),
+                true => continue,
+            };
+            if reported.insert(what, ()).is_some() {
+                continue;
+            }
+            let diagnostic = crate::codes::NO_PROVIDER.new(format!("there is no provider for `{what}` here yet"));
+            let diagnostic = match step.span.is_some() {
+                true => diagnostic.label(step.span, format!("`{}` cannot be made without one", step.address)),
+                false => diagnostic.note(format!("`{}` needs it", step.address)),
+            };
+            found.push(diagnostic.help("rehearse it: `--simulate` stands in for every provider"));
+        }
+        found
+    }
+}

@@ -1,0 +1,46 @@
+//! Texts that a request names: UTF-8, at most 32 MiB.
+
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use crate::discovery;
+use crate::error::Error;
+
+/// The text of a file. A file that is too large is refused before it is read.
+pub fn read_text(path: &Path) -> Result<String, Error> {
+    let name = path.display().to_string();
+    let unreadable = |source| Error::Unreadable { name: name.clone(), source };
+    let about = std::fs::metadata(path).map_err(unreadable)?;
+    if about.is_dir() {
+        let help = discovery::documents_in(path).ok().and_then(|names| {
+            names.first().map(|first| format!("name a file in it, as `{}`", path.join(first).display()))
+        });
+        return Err(Error::Unfit { name, what: "is a folder".to_owned(), help });
+    }
+    if about.len() > syntax::MAX_BYTES as u64 {
+        return Err(too_large(name, Some(about.len())));
+    }
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    text_of(file, about.len() as usize, name)
+}
+
+fn too_large(name: String, length: Option<u64>) -> Error {
+    let has = length.map_or_else(|| "has more".to_owned(), |length| format!("has {length} bytes"));
+    Error::Unfit { name, what: format!("is too large: a document may have 32 MiB of text, this one {has}"), help: None }
+}
+
+/// The text of a reader. `about` is the expected number of bytes; `name` stands for the reader in errors.
+pub fn text_of(from: impl io::Read, about: usize, name: String) -> Result<String, Error> {
+    // One more byte than expected: reading the end of a file takes room too.
+    let mut bytes = Vec::with_capacity(about + 1);
+    let most = syntax::MAX_BYTES as u64 + 1;
+    from.take(most).read_to_end(&mut bytes).map_err(|source| Error::Unreadable { name: name.clone(), source })?;
+    if bytes.len() as u64 == most {
+        return Err(too_large(name, None));
+    }
+    String::from_utf8(bytes).map_err(|error| Error::Unfit {
+        name,
+        what: format!("is no UTF-8 text: byte {} cannot be read", error.utf8_error().valid_up_to() + 1),
+        help: Some("save it as UTF-8".to_owned()),
+    })
+}

@@ -1,0 +1,140 @@
+//! Checks what was read, deepest first, and assembles the documents in their places.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use diag::{Diagnostic, Diagnostics, Span};
+
+use understand::check;
+use understand::check::{Checked, Included};
+use understand::documents::{Documents, Placed, Reach};
+
+use super::places::{Place, folder_of};
+use super::reader::{Judged, PlacedMistakes, Reader};
+use super::told;
+
+impl Reader<'_> {
+    /// Checks every document, those without children first, and puts the whole together.
+    pub(super) fn finish(mut self, found: &mut Diagnostics) -> Documents {
+        type Key = (u32, Vec<Option<u32>>);
+        let mut known: HashMap<Key, u32, foldhash::fast::FixedState> = HashMap::default();
+        let kinds = self.reading.world.source_kinds();
+        let mut judged: Vec<Judged> = Vec::new();
+        let mut of_place: Vec<u32> = vec![0; self.places.len()];
+        // A place is made after the one above it, so going backwards meets children first.
+        for at in (0..self.places.len()).rev() {
+            let place = &self.places[at];
+            let children: Vec<Option<u32>> =
+                place.children.iter().map(|child| child.map(|child| of_place[child as usize])).collect();
+            let key = (place.text, children);
+            if let Some(number) = known.get(&key) {
+                of_place[at] = *number;
+                continue;
+            }
+            let below = |child: &Option<u32>| {
+                let below = judged.get((*child)? as usize)?;
+                Some(Included { checked: below.checked.clone() })
+            };
+            let included: Vec<Option<Included>> = key.1.iter().map(below).collect();
+            let mut mine = Diagnostics::new();
+            let (checked, passed) = check::check_in_place(
+                self.texts[place.text as usize].blueprint.clone(),
+                &included,
+                &self.check_context(at as u32, &kinds),
+                (at == 0).then_some(self.inputs.as_slice()),
+                &mut mine,
+            );
+            of_place[at] = judged.len() as u32;
+            known.insert(key, judged.len() as u32);
+            judged.push(Judged { checked: Arc::new(checked), found: mine, passed: passed.into() });
+        }
+        let order = self.order();
+        let shown = self.shown_from_above(&of_place, &judged);
+        // Where a plan will be made it says all that values show.
+        let is_wrong = |judged: &Judged| judged.found.has_errors();
+        let planned = self.reading.complete && !found.has_errors() && !judged.iter().any(is_wrong);
+        let valued = match self.reading.given {
+            Some(_) if !planned && self.places.len() > 1 => self.with_values(&of_place, &judged),
+            _ => PlacedMistakes::default(),
+        };
+        found.extend(self.size());
+        found.extend(self.meter.get().problem());
+        self.tell(&order, &of_place, &mut judged, valued, shown, found);
+        told::without_doubts(found);
+        let placed = order.iter().map(|at| {
+            let place = &self.places[*at as usize];
+            let text = &self.texts[place.text as usize];
+            let checked = judged[of_place[*at as usize] as usize].checked.clone();
+            let folder = text.location.as_ref().and_then(folder_of);
+            Placed {
+                checked,
+                number: *at,
+                parent: place.parent,
+                left_out: place.left_out.clone(),
+                location: text.location.clone(),
+                folder: folder.unwrap_or_else(|| self.reading.folder.clone()),
+                file: text.file,
+            }
+        });
+        let placed: Vec<Placed> = placed.collect();
+        let room = self.reading.around.settings.room;
+        let reach = match (self.open, self.fixed) {
+            (true, _) => Reach::Incomplete,
+            (false, false) => Reach::ByInputs,
+            (false, true) => Reach::Fixed,
+        };
+        Documents::assemble(placed, std::mem::take(&mut self.frozen), reach, found).within(room)
+    }
+
+    /// What is to be said of how many resources there are in all. What includes another document counts like a resource.
+    pub(super) fn size(&self) -> Option<Diagnostic> {
+        let root = &self.texts[self.places[0].text as usize].blueprint;
+        let of = |place: &Place| {
+            let blueprint = &self.texts[place.text as usize].blueprint;
+            blueprint.resources.len() + blueprint.children.len() - place.left_out.len()
+        };
+        let place = root.span.unwrap_or_else(|| Span::new(self.texts[self.places[0].text as usize].file, 0, 0));
+        let limits = self.reading.around.settings.limits(root.dialect);
+        self.rules_of(0).sizes.resources(self.places.iter().map(of).sum(), &limits, place)
+    }
+
+    /// All places, each before its children, in the order of the text.
+    pub(super) fn order(&self) -> Vec<u32> {
+        let mut order = Vec::with_capacity(self.places.len());
+        let mut stack = vec![0];
+        while let Some(at) = stack.pop() {
+            order.push(at);
+            stack.extend(self.places[at as usize].children.iter().rev().flatten());
+        }
+        order
+    }
+
+    /// What is wrong with documents only because others hand them secrets, by place.
+    pub(super) fn shown_from_above(&self, of_place: &[u32], judged: &[Judged]) -> PlacedMistakes {
+        let mut mistakes = PlacedMistakes::default();
+        let mut handed: Vec<Arc<[bool]>> = vec![Arc::from([]); self.places.len()];
+        type Down = (Diagnostics, Vec<Arc<[bool]>>);
+        let mut known: HashMap<(u32, Arc<[bool]>), Down, foldhash::fast::FixedState> = HashMap::default();
+        // A place is made after the one above it.
+        for at in 0..self.places.len() {
+            let place = &self.places[at];
+            let mine = handed[at].clone();
+            let (wrong, down) = known.entry((of_place[at], mine.clone())).or_insert_with(|| {
+                let document = &judged[of_place[at] as usize].checked;
+                let of = |child: u32| judged[of_place[child as usize] as usize].checked.clone();
+                let children: Vec<Option<Arc<Checked>>> = place.children.iter().map(|child| child.map(of)).collect();
+                let down = check::handed_down(document, &children, &mine);
+                (check::shown_from_above(document, &children, &mine), down.into_iter().map(Arc::from).collect())
+            });
+            if !wrong.is_empty() {
+                mistakes.insert(at as u32, wrong.clone());
+            }
+            for (child, secret) in place.children.iter().zip(down) {
+                if let Some(child) = child {
+                    handed[*child as usize] = secret.clone();
+                }
+            }
+        }
+        mistakes
+    }
+}

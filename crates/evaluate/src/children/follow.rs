@@ -1,0 +1,372 @@
+//! Follows includes in rounds: all that is known to be needed is asked for together.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use blueprint::{Child, Expr, IndexMap, Name, Value};
+use diag::{Diagnostics, FileId};
+use dialects::Surroundings;
+use expr::Ask;
+use source::{Location, Request};
+
+use super::known::Known;
+use understand::load::Loaded;
+use understand::load::load;
+use understand::pinned::FrozenRequest;
+
+use super::places::{Include, Place, Text, folder_of, includes_of};
+use super::reader::{Reader, Wanted};
+use super::reading::Reading;
+use super::refused;
+use super::wanted::answered;
+
+/// What the root includes stands at level 1 (decision S69).
+const MOST_LEVELS: u32 = 16;
+/// So many places a document and its children may have in all.
+const MOST_PLACES: usize = 100_000;
+
+impl Reader<'_> {
+    /// Follows includes until none is left that can be.
+    pub(super) async fn follow(&mut self, inputs: &[Value]) {
+        let mut waiting: Vec<Include> = includes_of(0, &self.places[0]);
+        while !waiting.is_empty() {
+            let mut requests: IndexMap<Name, (Request, Vec<Include>)> = IndexMap::default();
+            let mut later = Vec::new();
+            let mut asks: Vec<(u32, Ask)> = Vec::new();
+            let mut wanted: Vec<(u32, u32)> = Vec::new();
+            let mut expanded: Vec<Include> = Vec::new();
+            for (place, include) in std::mem::take(&mut waiting) {
+                match self.request(place, include, inputs) {
+                    Wanted::Document(request) => {
+                        let key = FrozenRequest::new(&request, &self.reading.folder).key();
+                        requests.entry(key).or_insert_with(|| (request, Vec::new())).1.push((place, include));
+                    }
+                    Wanted::Answers(more) if self.reading.complete => {
+                        asks.extend(more.into_iter().map(|ask| (place, ask)));
+                        later.push((place, include));
+                    }
+                    Wanted::Searches(more) => {
+                        wanted.extend(more);
+                        later.push((place, include));
+                    }
+                    Wanted::Later => later.push((place, include)),
+                    Wanted::Group => expanded.extend(self.expand(place, include, inputs).await),
+                    Wanted::Answers(_) | Wanted::Open => self.open = true,
+                    Wanted::Nothing => {}
+                }
+            }
+            let settled = self.data.len();
+            let searches = self.searches(wanted, inputs, &mut asks);
+            let settled = self.data.len() > settled;
+            if requests.is_empty() && asks.is_empty() && searches.is_empty() && expanded.is_empty() && !settled {
+                // They wait for each other, or for something that cannot be read. Groups are written out with what is known.
+                let is_group = |(place, include): &Include| {
+                    let children = &self.text_of(*place).blueprint.children;
+                    children.get_index(*include as usize).is_some_and(|(_, child)| child.expansion.is_some())
+                };
+                let (groups, others): (Vec<Include>, Vec<Include>) = later.into_iter().partition(is_group);
+                if groups.is_empty() {
+                    for (place, include) in others {
+                        self.unknown(place, include);
+                    }
+                    return;
+                }
+                for (place, include) in groups {
+                    waiting.extend(self.expand(place, include, inputs).await);
+                }
+                waiting.extend(others);
+                continue;
+            }
+            self.ask(asks).await;
+            self.search(searches).await;
+            waiting = self.read(requests).await;
+            waiting.extend(expanded);
+            waiting.extend(later);
+            waiting.sort_unstable();
+        }
+    }
+
+    /// What an include asks for.
+    pub(super) fn request(&mut self, place: u32, include: u32, inputs: &[Value]) -> Wanted {
+        let Some((blueprint, at)) = self.child(place, include) else { return Wanted::Nothing };
+        let Some((_, child)) = blueprint.children.get_index(at) else { return Wanted::Nothing };
+        let limits = self.reading.around.settings.limits(blueprint.dialect);
+        let most = self.rules_of(place).sizes.most_levels(&limits).min(MOST_LEVELS);
+        if self.places[place as usize].level >= most {
+            self.report((place, include), refused::too_deep(child, most));
+            return Wanted::Nothing;
+        }
+        if let Some(condition) = &child.condition {
+            self.fixed = false;
+            match self.knowledge(inputs).of(place, condition) {
+                Known::Value(value) if matches!(value.bare(), Value::Bool(false)) => {
+                    self.places[place as usize].left_out.insert(include);
+                    return Wanted::Nothing;
+                }
+                Known::Value(_) => {}
+                Known::Later => return Wanted::Later,
+                Known::Asks(more) => return Wanted::Answers(more),
+                Known::Searches(more) => return Wanted::Searches(more),
+                Known::Failed(why) => {
+                    let why = why.filter(|_| self.reading.complete);
+                    why.into_iter().for_each(|why| self.report((place, include), *why));
+                    return Wanted::Open;
+                }
+            }
+        }
+        if let Some(expansion) = &child.expansion {
+            return match self.knowledge(inputs).of(place, &expansion.spec) {
+                Known::Asks(more) => Wanted::Answers(more),
+                Known::Later => Wanted::Later,
+                Known::Searches(more) => Wanted::Searches(more),
+                Known::Value(_) | Known::Failed(_) => Wanted::Group,
+            };
+        }
+        let mut parts: Vec<(&Expr, &str)> = vec![(&child.path, "path")];
+        parts.extend(child.source.iter().flat_map(source_entries).map(|(key, value)| (value, key.item.as_ref())));
+        let mut texts: Vec<Name> = Vec::with_capacity(parts.len());
+        let mut asks = Vec::new();
+        let mut open = false;
+        for (expr, what) in parts {
+            // What is written out and is no text, or none, is wrong for itself.
+            if what == "path" && expr.as_literal().is_some_and(|value| value.as_text().is_none_or(str::is_empty)) {
+                return Wanted::Nothing;
+            }
+            let known = match expr.as_literal() {
+                Some(value) => Known::Value(value.clone()),
+                None => {
+                    self.fixed = false;
+                    self.knowledge(inputs).of(place, expr)
+                }
+            };
+            let value = match known {
+                Known::Value(value) => value,
+                Known::Later => return Wanted::Later,
+                Known::Asks(more) => {
+                    asks.extend(more);
+                    continue;
+                }
+                Known::Searches(more) => return Wanted::Searches(more),
+                Known::Failed(why) => {
+                    let why = why.filter(|_| self.reading.complete);
+                    why.into_iter().for_each(|why| self.report((place, include), *why));
+                    return Wanted::Open;
+                }
+            };
+            if value.has_unknown() {
+                if self.reading.complete {
+                    self.report((place, include), refused::unknown(expr, what));
+                }
+                open = true;
+                continue;
+            }
+            if value.has_secret() {
+                self.report((place, include), refused::secret(expr));
+                return Wanted::Nothing;
+            }
+            match expr::to_text(&value) {
+                Some(Ok(text)) if !value.is_null() => texts.push(text.as_text().unwrap_or_default().into()),
+                // The check says what is wrong with its kind.
+                _ if what != "path" && value.is_null() => texts.push("".into()),
+                _ => return Wanted::Nothing,
+            }
+        }
+        if open {
+            return Wanted::Open;
+        }
+        if !asks.is_empty() {
+            return Wanted::Answers(asks);
+        }
+        let mut texts = texts.into_iter();
+        let path = texts.next().unwrap_or_else(|| "".into());
+        let mut request = Request::path(self.text_of(place).location.clone(), path);
+        for ((key, _), text) in child.source.iter().flat_map(source_entries).zip(texts) {
+            match key.item.as_ref() {
+                "sourceType" => request.kind = Some(text),
+                "checksum" => request.checksum = Some(text),
+                _ => request.keys.push((key.item.clone(), text)),
+            }
+        }
+        Wanted::Document(request)
+    }
+
+    /// What can never be known before the deployment.
+    pub(super) fn unknown(&mut self, place: u32, include: u32) {
+        self.open = true;
+        if !self.reading.complete {
+            return;
+        }
+        let Some((blueprint, at)) = self.child(place, include) else { return };
+        if let Some((_, child)) = blueprint.children.get_index(at) {
+            self.report((place, include), refused::unknown(&child.path, "path"));
+        }
+    }
+
+    /// Answers questions of paths.
+    pub(super) async fn ask(&mut self, asks: Vec<(u32, Ask)>) {
+        let world = self.reading.world;
+        let folder = self.reading.folder.clone();
+        let now = world.now();
+        let functions = self.reading.functions;
+        let questions = asks.iter().map(|(place, ask)| {
+            let location = self.texts[self.places[*place as usize].text as usize].location.clone();
+            let folder = folder.clone();
+            async move {
+                let folder = location.as_ref().and_then(folder_of).unwrap_or(folder);
+                crate::questions::put_value(ask, &folder, now, functions, world).await
+            }
+        });
+        let answers = futures::future::join_all(questions.collect::<Vec<_>>()).await;
+        self.answers.extend(asks.into_iter().zip(answers).map(|((place, ask), answer)| (place, ask, answer)));
+    }
+
+    /// Reads what is asked for, and gives the includes of what was found.
+    pub(super) async fn read(&mut self, requests: IndexMap<Name, (Request, Vec<Include>)>) -> Vec<Include> {
+        let world = self.reading.world;
+        let kept = self.reading.kept;
+        let folder = self.reading.folder.clone();
+        let reads = requests.iter().map(|(key, (request, _))| {
+            let folder = &folder;
+            async move {
+                match kept.documents.get(key) {
+                    Some(kept) => {
+                        let bytes: Arc<[u8]> = kept.text.as_bytes().into();
+                        Ok(source::Document { location: kept.location.seen_from(folder), bytes, digest: kept.digest })
+                    }
+                    None => world.document(request).await,
+                }
+            }
+        });
+        let answers = futures::future::join_all(reads.collect::<Vec<_>>()).await;
+        let mut next = Vec::new();
+        for ((key, (request, includes)), answer) in requests.into_iter().zip(answers) {
+            let above = includes.first().copied();
+            let text = match answer {
+                Ok(document) => self.text(key, &request, document, above).await,
+                Err(error) => Err(error),
+            };
+            for (place, include) in includes {
+                let Some((blueprint, at)) = self.child(place, include) else { continue };
+                let Some((name, child)) = blueprint.children.get_index(at) else { continue };
+                match &text {
+                    Err(error) => self.report((place, include), refused::refused(child, error)),
+                    Ok(text) => {
+                        self.offer(*text, blueprint.dialect);
+                        next.extend(self.put(place, include, name, child, *text));
+                    }
+                }
+            }
+        }
+        next
+    }
+
+    /// The text that was found, read once.
+    pub(super) async fn text(
+        &mut self,
+        key: Name,
+        request: &Request,
+        document: source::Document,
+        above: Option<Include>,
+    ) -> Result<Option<u32>, source::SourceError> {
+        let mut around = self.around(above);
+        let place = (document.location.clone(), around.identity());
+        if let Some(known) = self.of_location.get(&place) {
+            let known = *known;
+            // The root is kept by itself.
+            if known != Some(0)
+                && let Ok(text) = std::str::from_utf8(&document.bytes)
+            {
+                self.freeze(key, request, &document, text);
+            }
+            return Ok(known);
+        }
+        let text = std::str::from_utf8(&document.bytes)
+            .map_err(|error| source::SourceError::not_document(refused::no_text(error.valid_up_to())))?;
+        if let Some(page) = source::web_page(&document.bytes) {
+            return Err(source::SourceError::not_document(page));
+        }
+        self.freeze(key, request, &document, text);
+        let shown = self.shown(&document.location);
+        let file = self.reading.files.add(shown, text);
+        let mut found = Diagnostics::new();
+        let loaded = self.load(file, &mut around, Some(document.location.clone()), &mut found).await;
+        let number = self.texts.len() as u32;
+        let blueprint = loaded.blueprint.unwrap_or_default();
+        let location = Some(document.location.clone());
+        self.texts.push(Text { file, location, blueprint, around, found, refused: Vec::new() });
+        self.of_location.insert(place, Some(number));
+        Ok(Some(number))
+    }
+
+    /// Loads a text that stands in `around`, which receives the answers to what its dialect wants.
+    pub(super) async fn load(
+        &mut self,
+        file: FileId,
+        around: &mut Surroundings,
+        location: Option<Location>,
+        found: &mut Diagnostics,
+    ) -> Loaded {
+        let Reading { dialects, functions, catalogs, .. } = self.reading;
+        let loaded = load(self.reading.files, file, dialects, functions, catalogs.packages(), around, found);
+        answered(&mut self.reading, &mut self.frozen, loaded, around, location.as_ref(), found).await
+    }
+
+    /// Adds to a document what one in another dialect reads of it beside its exports.
+    pub(super) fn offer(&mut self, text: Option<u32>, reader: &'static str) {
+        let Some(text) = text.and_then(|text| self.texts.get_mut(text as usize)) else { return };
+        if text.blueprint.dialect != reader {
+            self.reading.dialects.rules(reader).children.add_exports(Arc::make_mut(&mut text.blueprint));
+        }
+    }
+
+    /// Puts a text into a place, unless it stands above it already.
+    pub(super) fn put(
+        &mut self,
+        place: u32,
+        include: u32,
+        name: &Name,
+        child: &Child,
+        text: Option<u32>,
+    ) -> Vec<Include> {
+        let Some(text) = text else { return Vec::new() };
+        let mut above = Some(place);
+        while let Some(at) = above {
+            let it = &self.places[at as usize];
+            if it.text == text {
+                let files = &self.reading.files;
+                let shown = files.get(self.texts[text as usize].file).map_or("", |file| file.name()).to_owned();
+                self.report((place, include), refused::circle(name, child, &shown));
+                return Vec::new();
+            }
+            above = it.parent.map(|(parent, _)| parent);
+        }
+        if self.places.len() >= MOST_PLACES {
+            if !std::mem::replace(&mut self.full, true) {
+                self.report((place, include), refused::too_many(child, MOST_PLACES));
+            }
+            return Vec::new();
+        }
+        if child.expansion.is_none() {
+            self.members += self.texts[text as usize].blueprint.resources.len();
+            let most = self.most_members();
+            if self.members > most {
+                if !std::mem::replace(&mut self.crowded, true) {
+                    self.report((place, include), refused::too_many_members(child, most));
+                }
+                return Vec::new();
+            }
+        }
+        let number = self.places.len() as u32;
+        let level = self.places[place as usize].level + 1;
+        let children = vec![None; self.texts[text as usize].blueprint.children.len()];
+        self.places.push(Place { text, parent: Some((place, include)), children, left_out: BTreeSet::new(), level });
+        self.places[place as usize].children[include as usize] = Some(number);
+        includes_of(number, &self.places[number as usize])
+    }
+}
+
+/// What metadata says of the place of a document. Without a kind of source it is free data, but for a checksum.
+fn source_entries(source: &blueprint::SourceMetadata) -> impl Iterator<Item = &(diag::Spanned<Name>, Expr)> {
+    let has_kind = source.entries.iter().any(|(key, _)| key.item.as_ref() == "sourceType");
+    source.entries.iter().filter(move |(key, _)| has_kind || key.item.as_ref() == "checksum")
+}

@@ -1,0 +1,102 @@
+//! Writes out groups: the documents that their members are.
+
+use std::sync::Arc;
+
+use blueprint::{Expr, Name, Value};
+use dialects::Expanding;
+
+use super::known::Known;
+use crate::answers::GROUP;
+
+use super::places::{Include, Text};
+use super::reader::Reader;
+use super::refused;
+
+impl Reader<'_> {
+    /// Writes a group out, and gives the includes of the document that it is.
+    pub(super) async fn expand(&mut self, place: u32, include: u32, inputs: &[Value]) -> Vec<Include> {
+        let Some((blueprint, at)) = self.child(place, include) else { return Vec::new() };
+        let Some((name, child)) = blueprint.children.get_index(at) else { return Vec::new() };
+        let Some(expansion) = &child.expansion else { return Vec::new() };
+        let most = self.most_members();
+        // That they are too many was reported at the group that went beyond the limit.
+        if self.members > most {
+            return Vec::new();
+        }
+        self.fixed = false;
+        let path = self.path_of(place, name);
+        let key: Name = path.join("/").into();
+        let before = self.reading.before;
+        let known = before.and_then(|before| before.remembered.get(format!("{GROUP}{key}").as_str()));
+        let known = known.map_or(Value::Null, |known| known.value.clone());
+        let memory = self.reading.kept.groups.get(&key).cloned().unwrap_or_else(|| known.clone());
+        let mut around = self.around(Some((place, include)));
+        let expanded = {
+            let knowledge = self.knowledge(inputs);
+            let value = |expr: &Expr| match knowledge.of(place, expr) {
+                Known::Value(value) => value,
+                _ => Value::unknown(None, None),
+            };
+            let named = |id: &str| {
+                let records = before.into_iter().flat_map(|before| &before.records);
+                let mut members = records.filter(|(address, _)| *address.path == *path);
+                members.find(|(_, record)| record.id.as_ref() == id).map(|(address, _)| address.name.clone())
+            };
+            self.rules_of(place).expansion.expand(
+                expansion,
+                &Expanding {
+                    value: &value,
+                    complete: self.reading.complete,
+                    memory: &memory,
+                    before: &known,
+                    named: &named,
+                    path: &path,
+                    around: &around,
+                },
+            )
+        };
+        if expanded.is_open {
+            self.open = true;
+            expanded.diagnostics.iter().for_each(|one| self.report((place, include), one.clone()));
+            return Vec::new();
+        }
+        self.samples.extend(expanded.sample.map(|sample| ((place, include), sample)));
+        // What is made from unknown inputs is not what will be.
+        if self.reading.complete && !expanded.memory.is_null() {
+            self.frozen.groups.insert(key, expanded.memory);
+        }
+        self.members += expanded.blueprint.resources.len() + expanded.blueprint.children.len();
+        let members = expanded.blueprint.resources.len() + expanded.blueprint.children.len();
+        let mut meter = self.meter.get();
+        let fits = meter.take(members.saturating_mul(expr::weight(&expansion.spec)), child.span);
+        self.meter.set(meter);
+        if fits.is_err() {
+            return Vec::new();
+        }
+        if self.members > most {
+            self.crowded = true;
+            self.report((place, include), refused::too_many_members(child, most));
+            return Vec::new();
+        }
+        let above = self.text_of(place);
+        let (mut file, location) = (above.file, above.location.clone());
+        let mut found = expanded.diagnostics;
+        let mut document = Arc::new(expanded.blueprint);
+        if let Some(text) = expanded.text {
+            let shown = format!("{}:{}", self.reading.files.get(file).map_or("", |file| file.name()), path.join("/"));
+            file = self.reading.files.add(shown, text.as_ref());
+            let loaded = self.load(file, &mut around, location.clone(), &mut found).await;
+            document = loaded.blueprint.unwrap_or_default();
+        }
+        let number = self.texts.len() as u32;
+        self.texts.push(Text { file, location, blueprint: document, around, found, refused: Vec::new() });
+        self.put(place, include, name, child, Some(number))
+    }
+
+    /// So many members of groups and resources of included documents there may be.
+    pub(super) fn most_members(&self) -> usize {
+        let settings = &self.reading.around.settings;
+        let resources = self.reading.dialects.iter().filter_map(|dialect| settings.limits(dialect.name()).resources);
+        settings.room.all_members().max(resources.max().unwrap_or(0))
+    }
+}

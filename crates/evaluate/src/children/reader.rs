@@ -1,0 +1,219 @@
+//! The reader of a root and its children: what it has read so far, and what each step asks it.
+//!
+//! Not here: the steps (`follow`, `groups`, `searches`, `checking`).
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use blueprint::{Blueprint, Child, Name, Value};
+use diag::{Diagnostic, Diagnostics, Span, Spanned, Trail};
+use dialects::{DialectRules, Surroundings};
+use expr::{Ask, AskFailure};
+use source::{Location, Request};
+
+use super::known::{Found, Knowledge};
+use understand::check::below::Passed;
+use understand::check::{CheckContext, Checked};
+use understand::pinned::{Frozen, FrozenChild, FrozenRequest};
+
+use super::places::{Include, Place, Text, folder_of};
+use super::reading::Reading;
+use super::refused;
+
+pub(super) struct Reader<'a> {
+    pub(super) reading: Reading<'a>,
+    pub(super) texts: Vec<Text>,
+    pub(super) of_location: HashMap<(Location, usize), Option<u32>, foldhash::fast::FixedState>,
+    pub(super) places: Vec<Place>,
+    /// How many members of groups were written out.
+    pub(super) members: usize,
+    /// Documents that members of empty groups would be: of the group of which include, and where.
+    pub(super) samples: Vec<(Include, Spanned<Name>)>,
+    /// It was said that they are too many.
+    pub(super) crowded: bool,
+    /// What values have taken so far that decide where includes lead.
+    pub(super) meter: Cell<expr::Meter>,
+    pub(super) frozen: Frozen,
+    /// Inputs of the root by position.
+    pub(super) inputs: Vec<Value>,
+    /// What data sources that paths read export.
+    pub(super) data: Found,
+    pub(super) answers: Vec<(u32, Ask, Result<Value, AskFailure>)>,
+    pub(super) working_directory: Option<Name>,
+    /// Some includes could not be followed yet.
+    pub(super) open: bool,
+    /// No include depends on anything but the documents themselves.
+    pub(super) fixed: bool,
+    pub(super) full: bool,
+}
+
+/// A document that was checked, for all places in which its children are the same.
+pub(super) struct Judged {
+    pub(super) checked: Arc<Checked>,
+    /// What is wrong with it, as far as it shows without inputs.
+    pub(super) found: Diagnostics,
+    /// What its children are handed.
+    pub(super) passed: Arc<[Option<Passed>]>,
+}
+
+/// What is wrong with documents in some of their places.
+pub(super) type PlacedMistakes = HashMap<u32, Diagnostics, foldhash::fast::FixedState>;
+
+/// What becomes of an include.
+pub(super) enum Wanted {
+    /// This is asked for.
+    Document(Request),
+    /// Its path needs answers.
+    Answers(Vec<Ask>),
+    /// Its path reads these data sources: in which place, and which.
+    Searches(Vec<(u32, u32)>),
+    /// It reads a child that has not been read.
+    Later,
+    /// It is a group, which is written out.
+    Group,
+    /// It is not known before all inputs are given.
+    Open,
+    /// It is in error.
+    Nothing,
+}
+
+impl Reader<'_> {
+    /// The folder of a document as seen from that of the root document; empty if it is that.
+    pub(super) fn folder_seen_from_root(&self, place: u32) -> Name {
+        let root = &self.reading.folder;
+        match self.text_of(place).location.as_ref().and_then(folder_of) {
+            Some(folder) if folder != *root => Location::disk(folder).relative_to(root).identity().clone(),
+            _ => Name::default(),
+        }
+    }
+
+    pub(super) fn text_of(&self, place: u32) -> &Text {
+        &self.texts[self.places[place as usize].text as usize]
+    }
+
+    /// The rules of the dialect of the document in a place.
+    pub(super) fn rules_of(&self, place: u32) -> DialectRules {
+        self.reading.dialects.rules(self.text_of(place).blueprint.dialect)
+    }
+
+    /// What the document in a place is checked with.
+    pub(super) fn check_context<'c>(&'c self, place: u32, kinds: &'c [&'static source::Kind]) -> CheckContext<'c> {
+        let Reading { catalogs, functions, .. } = self.reading;
+        CheckContext { catalogs, functions, rules: self.rules_of(place), kinds: Some(kinds) }
+    }
+
+    pub(super) fn child(&self, place: u32, include: u32) -> Option<(Arc<Blueprint>, usize)> {
+        let blueprint = &self.text_of(place).blueprint;
+        (blueprint.children.len() > include as usize).then(|| (blueprint.clone(), include as usize))
+    }
+
+    /// Says what is wrong with an include: once, however many places its document has.
+    pub(super) fn report(&mut self, (place, include): Include, diagnostic: Diagnostic) {
+        let text = self.places[place as usize].text as usize;
+        let refused = &self.texts[text].refused;
+        let known = |(at, it): &(u32, Diagnostic)| *at == include && it.code.name == diagnostic.code.name;
+        if !refused.iter().any(known) {
+            let worded = refused::in_words(self.child(place, include), &self.rules_of(place), diagnostic);
+            self.texts[text].refused.push((include, worded));
+        }
+    }
+
+    pub(super) fn knowledge<'s>(&'s self, inputs: &'s [Value]) -> Knowledge<'s> {
+        Knowledge {
+            texts: &self.texts,
+            places: &self.places,
+            inputs,
+            functions: self.reading.functions,
+            dialects: self.reading.dialects,
+            working_directory: self.working_directory.as_ref(),
+            found: self.reading.complete.then_some(&self.data),
+            answers: &self.answers,
+            catalogs: self.reading.catalogs,
+            values: Default::default(),
+            handed: Default::default(),
+            open: Default::default(),
+            parts: Default::default(),
+            meter: &self.meter,
+        }
+    }
+
+    /// What a document stands in that is included there.
+    pub(super) fn around(&self, above: Option<Include>) -> Surroundings {
+        let Some((place, include)) = above else { return self.reading.around.clone() };
+        let text = self.text_of(place);
+        let blueprint = &text.blueprint;
+        let Some((name, child)) = blueprint.children.get_index(include as usize) else { return text.around.clone() };
+        let written = child.stands_for.as_ref().map(|written| written.item.as_ref());
+        let written = written.or_else(|| child.path.as_literal()?.as_text()).unwrap_or_default();
+        let shares = self.rules_of(place).children.share_dialect();
+        let dialect = shares.then_some(blueprint.dialect);
+        let mut around = text.around.inside(name, written);
+        around.dialect = dialect;
+        around
+    }
+
+    /// The children above the elements of an include.
+    pub(super) fn path_of(&self, place: u32, name: &Name) -> Vec<Name> {
+        let mut path = vec![name.clone()];
+        let mut at = place;
+        while let Some((above, include)) = self.places[at as usize].parent {
+            let children = &self.text_of(above).blueprint.children;
+            path.extend(children.get_index(include as usize).map(|(name, _)| name.clone()));
+            at = above;
+        }
+        path.reverse();
+        path
+    }
+
+    /// How a document is shown: a file as seen from where the root is shown.
+    pub(super) fn shown(&self, location: &Location) -> String {
+        let relative = location.relative_to(&self.reading.folder);
+        let root = self.reading.files.get(self.texts[0].file).map_or("", |file| file.name());
+        match root.rsplit_once('/') {
+            Some((folder, _)) if relative.is_disk() && !folder.starts_with('<') => {
+                let seen = format!("{folder}/{relative}");
+                if relative.identity().starts_with('/') { relative.to_string() } else { seen }
+            }
+            _ => relative.to_string(),
+        }
+    }
+
+    pub(super) fn freeze(&mut self, key: Name, request: &Request, document: &source::Document, text: &str) {
+        let folder = &self.reading.folder;
+        let frozen = FrozenChild {
+            request: FrozenRequest::new(request, folder),
+            location: document.location.relative_to(folder),
+            digest: document.digest,
+            text: text.into(),
+        };
+        self.frozen.documents.insert(key, frozen);
+    }
+
+    /// The includes that lead to a place, outermost first.
+    pub(super) fn trail(&self, place: u32) -> Vec<Trail> {
+        let mut trail = Vec::new();
+        let mut at = place;
+        while let Some((above, include)) = self.places[at as usize].parent {
+            let children = &self.text_of(above).blueprint.children;
+            if let Some((name, child)) = children.get_index(include as usize) {
+                trail.push(Trail { span: child.span, text: format!("included as `{name}`") });
+            }
+            at = above;
+        }
+        trail.reverse();
+        trail
+    }
+}
+
+/// Whether the check has found where a child comes from to be wrong.
+pub(super) fn by_check_at_fault(found: &Diagnostics, child: &Child) -> bool {
+    let mut places: Vec<Span> = vec![child.path.span];
+    places.extend(child.source.iter().map(|source| source.span));
+    let entries = child.source.iter().flat_map(|source| &source.entries);
+    places.extend(entries.flat_map(|(key, value)| [key.span, value.span]));
+    let within = |span: Span| {
+        places.iter().any(|place| place.file == span.file && (*place == span || place.contains(span.start)))
+    };
+    found.iter().any(|it| it.is_error() && within(it.span()))
+}

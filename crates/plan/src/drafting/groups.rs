@@ -1,0 +1,269 @@
+//! What stands behind values: intermediate ones, those that cross from a document to its child, and data sources. What
+//! reads one of them waits for all that is behind it, however many read it.
+//!
+//! Not here: what a value is (`resolve`).
+
+use blueprint::{AccessorKind, Address, Expr, Head, IndexMap, Name, Resource};
+use evaluate::resolve::links::LinkSlot;
+use evaluate::resolve::{Evaluation, Members};
+use understand::documents::{Documents, group_key};
+use understand::graph::{EdgeKind, Node};
+
+use crate::model::HashSet;
+
+/// Addresses that something uses, each once, in the order in which they were found. A handful, as nearly all are, is looked
+/// through from its beginning; more have an index.
+#[derive(Default)]
+pub(crate) struct Used {
+    pub(crate) list: Vec<Address>,
+    pub(crate) index: HashSet<Address>,
+}
+
+impl Used {
+    /// Up to so many there is no index.
+    const FEW: usize = 8;
+
+    pub(crate) fn add(&mut self, address: Address) {
+        if self.index.is_empty() {
+            if self.list.contains(&address) {
+                return;
+            }
+            if self.list.len() == Used::FEW {
+                self.index = self.list.iter().cloned().collect();
+            }
+        }
+        if self.list.len() < Used::FEW || self.index.insert(address.clone()) {
+            self.list.push(address);
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub(crate) fn into_list(self) -> Vec<Address> {
+        self.list
+    }
+}
+
+/// What an intermediate value uses: resources, and other intermediate values that use some.
+pub(crate) fn group(
+    documents: &Documents,
+    index: u32,
+    evaluation: &Evaluation,
+    groups: &mut IndexMap<Name, Vec<Address>>,
+) {
+    let Some((unit, name, local)) = documents.local(index) else { return };
+    let mut used = Used::default();
+    let readers = [&local.value];
+    let reads = Reads::new(documents, unit, &readers);
+    for edge in documents.graph().edges(Node::Local(index)) {
+        addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
+    }
+    if !used.is_empty() {
+        let name = if unit == 0 { name.clone() } else { documents.unit(unit).named(name).into() };
+        groups.insert(name, used.into_list());
+    }
+}
+
+/// What a data source's search uses: who reads the data source waits for that as well, because it may be read only then.
+pub(crate) fn searched_group(
+    documents: &Documents,
+    index: u32,
+    evaluation: &Evaluation,
+    groups: &mut IndexMap<Name, Vec<Address>>,
+) {
+    let Some((unit, name, source)) = documents.data_source(index) else { return };
+    let mut used = Used::default();
+    let mut readers: Vec<&Expr> = source.filters.iter().map(|filter| &filter.search).collect();
+    readers.extend(source.metadata.annotations.iter().map(|(_, value)| value));
+    let reads = Reads::new(documents, unit, &readers);
+    for edge in documents.graph().edges(Node::DataSource(index)) {
+        if edge.kind != EdgeKind::ReadsMetadata {
+            addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
+        }
+    }
+    if !used.is_empty()
+        && let Some(key) = group_key(&documents.unit(unit).group_address(&source_group(name)))
+    {
+        groups.insert(key.as_ref().into(), used.into_list());
+    }
+}
+
+/// How the group of a data source is called among those of intermediate values: no value may be called so.
+pub(crate) fn source_group(name: &Name) -> Name {
+    format!("?{name}").into()
+}
+
+/// What stands behind an input of a child: one thing, or a group of several.
+pub(crate) fn handed_group(
+    documents: &Documents,
+    number: u32,
+    evaluation: &mut Evaluation,
+    groups: &mut IndexMap<Name, Vec<Address>>,
+) {
+    let Some(handed) = documents.handed(number) else { return };
+    let readers: Vec<&Expr> = handed.given.into_iter().collect();
+    let mut used = Used::default();
+    let reads = Reads::new(documents, handed.above, &readers);
+    for edge in documents.graph().edges(Node::Input(number)) {
+        if edge.kind != EdgeKind::ReadsMetadata {
+            addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
+        }
+    }
+    let mut used = used.into_list();
+    evaluation.handed_uses[number as usize] = match used.len() {
+        0 | 1 => used.pop(),
+        _ => {
+            // No name of an input has a colon.
+            let address = documents.unit(handed.unit).group_address(&format!(":{}", handed.name).into());
+            if let Some(key) = group_key(&address) {
+                groups.insert(key.as_ref().into(), used);
+            }
+            Some(address)
+        }
+    };
+}
+
+/// The positions at which expressions read the members of templates, by the template's number; looked up only if needed.
+pub(crate) struct Reads<'a> {
+    pub(crate) documents: &'a Documents,
+    pub(crate) unit: u32,
+    pub(crate) readers: &'a [&'a Expr],
+    pub(crate) positions: std::cell::OnceCell<IndexMap<u32, Vec<usize>>>,
+}
+
+impl<'a> Reads<'a> {
+    pub(crate) fn new(documents: &'a Documents, unit: u32, readers: &'a [&'a Expr]) -> Reads<'a> {
+        Reads { documents, unit, readers, positions: std::cell::OnceCell::new() }
+    }
+
+    /// At which positions members of that template are read.
+    pub(crate) fn of(&self, template: u32) -> &[usize] {
+        self.positions.get_or_init(|| self.look()).get(&template).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn look(&self) -> IndexMap<u32, Vec<usize>> {
+        let mut reads: IndexMap<u32, Vec<usize>> = IndexMap::default();
+        for reader in self.readers {
+            self.look_into(self.unit, reader, &mut reads);
+        }
+        reads
+    }
+
+    pub(crate) fn look_into(&self, unit: u32, expr: &Expr, reads: &mut IndexMap<u32, Vec<usize>>) {
+        let unit = self.documents.unit(unit);
+        let blueprint = unit.blueprint();
+        expr.references(&mut |reference| {
+            let first = reference.path.first().map(|accessor| &accessor.kind);
+            match (&reference.head, first) {
+                (Head::Resource { name, .. }, Some(AccessorKind::Index(at))) => {
+                    if let Some(position) = blueprint.resources.get_index_of(name) {
+                        reads.entry(unit.resource(position)).or_default().push(*at as usize);
+                    }
+                }
+                // An export reads in its own document.
+                (Head::Child(name), Some(AccessorKind::Name(export))) => {
+                    let child = blueprint.children.get_index_of(name).and_then(|at| unit.child(at));
+                    let Some(child) = child else { return };
+                    if let Some(export) = self.documents.unit(child).blueprint().exports.get(export) {
+                        self.look_into(child, &export.field, reads);
+                    }
+                }
+                _ => {}
+            }
+        });
+    }
+}
+
+/// The addresses that an edge leads to: members of a resource, or the group of an intermediate value.
+pub(crate) fn addresses_of(
+    documents: &Documents,
+    evaluation: &Evaluation,
+    groups: &IndexMap<Name, Vec<Address>>,
+    to: Node,
+    kind: EdgeKind,
+    reads: &Reads<'_>,
+    used: &mut Used,
+) {
+    let mut add = |address: Address| used.add(address);
+    match to {
+        Node::Local(index) => {
+            let Some((unit, name, _)) = documents.local(index) else { return };
+            let address = documents.unit(unit).group_address(name);
+            if group_key(&address).is_some_and(|key| groups.contains_key(key.as_ref())) {
+                add(address);
+            }
+        }
+        Node::Resource(index) => match &evaluation.resources[index as usize] {
+            Members::Single(member) => add(member.address.clone()),
+            Members::Many(members) if kind == EdgeKind::DependsOn => {
+                members.iter().flatten().for_each(|member| add(member.address.clone()));
+            }
+            Members::Many(members) => {
+                for at in reads.of(index) {
+                    if let Some(Some(member)) = members.get(*at) {
+                        add(member.address.clone());
+                    }
+                }
+            }
+            Members::Open | Members::Failed | Members::Absent => {}
+        },
+        Node::DataSource(index) => {
+            let Some((unit, name, _)) = documents.data_source(index) else { return };
+            let address = documents.unit(unit).group_address(&source_group(name));
+            if group_key(&address).is_some_and(|key| groups.contains_key(key.as_ref())) {
+                add(address);
+            }
+        }
+        Node::Link(number) if kind != EdgeKind::Link => {
+            let Some(pair) = evaluation.pair(number) else { return };
+            let named = |resource: u32, position: Option<u32>| {
+                let read = reads.of(resource);
+                position.is_none_or(|at| read.is_empty() || read.contains(&(at as usize)))
+            };
+            if let LinkSlot::Ready(links) = &evaluation.links.slots[number as usize] {
+                let read = links.iter().filter(|link| named(pair.a, link.a) && named(pair.b, link.b));
+                read.for_each(|link| add(link.address.clone()));
+            }
+        }
+        Node::Input(number) => evaluation.handed_uses[number as usize].iter().for_each(|address| add(address.clone())),
+        Node::Child(_) | Node::Link(_) => {}
+    }
+}
+
+/// What every member of a resource uses directly, by what its expressions name.
+pub(crate) fn common_dependencies(
+    evaluation: &Evaluation,
+    documents: &Documents,
+    unit: u32,
+    index: u32,
+    resource: &Resource,
+    groups: &IndexMap<Name, Vec<Address>>,
+) -> Vec<Address> {
+    let mut readers: Vec<&Expr> = vec![&resource.spec];
+    readers.extend(resource.condition.as_deref());
+    let reads = Reads::new(documents, unit, &readers);
+    let mut used = Used::default();
+    for edge in documents.graph().edges(Node::Resource(index)) {
+        if edge.kind != EdgeKind::ReadsMetadata {
+            addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
+        }
+    }
+    used.into_list()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_used_is_listed_once_and_in_order_however_much_it_is() {
+        for count in [0, 1, Used::FEW, Used::FEW + 1, 100] {
+            let mut used = Used::default();
+            let names = || (0..count).map(|n| Address::root(format!("r{n}")));
+            names().chain(names()).for_each(|address| used.add(address));
+            assert_eq!(used.into_list(), names().collect::<Vec<_>>());
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! What links mean for the decision about a thing: what it uses because of them, and that a change is theirs.
+//!
+//! Not here: what links write by steps of their own (`plan::links`), their parts (`parts`).
+
+use std::sync::Arc;
+
+use blueprint::{Address, Value};
+use evaluate::resolve::Evaluation;
+use understand::compare::Change;
+use understand::links::Pair;
+use understand::links::wiring::{Read, Target, is_settable};
+
+use crate::decision::Decision;
+use crate::model::{Action, AddressSet, Reason};
+
+/// What a member uses because of links: what must be there first, and what contributions into it read.
+pub(crate) fn link_dependencies(evaluation: &Evaluation, index: u32, position: Option<u32>) -> Vec<Address> {
+    let mut used = AddressSet::default();
+    let mut writes = false;
+    for (number, at, target) in evaluation.links_of(index, position) {
+        let link = (*number, *at);
+        let Some(pair) = evaluation.declared_links.pair(*number).filter(|_| !evaluation.is_gone(link)) else {
+            continue;
+        };
+        let address_of = |target: Target| {
+            let (resource, position) = evaluation.member_of(link, target)?;
+            evaluation.member(resource, position).map(|member| member.address.clone())
+        };
+        if let (Some(first), Target::End(own)) = (pair.kind.first, target)
+            && first != *own
+        {
+            used.extend(address_of(Target::End(first)));
+        }
+        for (_, reads) in pair.wiring.with.iter().filter(|(into, _)| into == target) {
+            writes = true;
+            for read in reads {
+                match read {
+                    Read::Spec(side, field) => {
+                        let (resource, _) = evaluation.end_of(link, *side).unwrap_or_default();
+                        let ty = evaluation.type_of(resource);
+                        let alone = ty.is_some_and(|ty| {
+                            pair.wiring.reads_document(&pair.kind, *target, *side, field.as_ref(), &ty.schema)
+                        });
+                        if !alone {
+                            used.extend(address_of(Target::End(*side)));
+                        }
+                    }
+                    Read::Metadata(_) => {}
+                    Read::Use(at) => used.extend(address_of(Target::Use(*at))),
+                    Read::Part(at) => {
+                        let part = evaluation.link(link).and_then(|link| link.parts.get(*at)?.as_ref());
+                        used.extend(part.map(|part| part.address.clone()));
+                    }
+                }
+            }
+        }
+    }
+    let own = evaluation.member(index, position);
+    if writes {
+        used.extend(required_first(evaluation, index, position));
+    }
+    if writes && let Some(member) = own {
+        // What is read from the document alone may itself wait for something.
+        let mut waits_for = Vec::new();
+        member.spec.waits_for(&mut waits_for);
+        used.extend(waits_for.into_iter().filter(|address| address.link.is_none()));
+    }
+    if let Some(member) = own {
+        used.shift_remove(&member.address);
+    }
+    used.into_iter().collect()
+}
+
+/// What the requirements of links that write with a member read of others.
+pub(crate) fn required_first(evaluation: &Evaluation, index: u32, position: Option<u32>) -> Vec<Address> {
+    let mut used = Vec::new();
+    for (number, at, target) in evaluation.links_of(index, position) {
+        let link = (*number, *at);
+        let writes = |pair: &&Arc<Pair>| pair.wiring.with.iter().any(|(into, _)| into == target);
+        let Some(pair) = evaluation.declared_links.pair(*number).filter(writes) else { continue };
+        if evaluation.is_gone(link) {
+            continue;
+        }
+        for read in &pair.wiring.require {
+            let of = match read {
+                Read::Spec(side, _) if *target == Target::End(*side) => continue,
+                Read::Spec(side, _) => Target::End(*side),
+                Read::Use(at) => Target::Use(*at),
+                Read::Metadata(_) | Read::Part(_) => continue,
+            };
+            let Some((resource, position)) = evaluation.member_of(link, of) else { continue };
+            let Some(member) = evaluation.member(resource, position) else { continue };
+            let set = match read {
+                Read::Spec(_, Some(field)) => {
+                    evaluation.type_of(resource).is_some_and(|ty| is_settable(&ty.schema, field)).then_some(field)
+                }
+                _ => None,
+            };
+            match set {
+                // What the document sets is known without the whole thing, once what it reads is.
+                Some(field) => member.spec.get(field).unwrap_or(&Value::Null).waits_for(&mut used),
+                None => used.push(member.address.clone()),
+            }
+        }
+    }
+    used
+}
+
+/// Says of a change that a link makes it.
+pub(crate) fn heed_links(evaluation: &Evaluation, index: u32, position: Option<u32>, decision: &mut Decision) {
+    if !matches!(decision.action, Action::Update | Action::Replace) || decision.changes.is_empty() {
+        return;
+    }
+    let paths = evaluation.paths_written(index, position, decision.prior.as_deref());
+    let by_link = |change: &Change| {
+        let rest = change.path.strip_prefix("spec.").unwrap_or(&change.path);
+        paths.iter().any(|path| {
+            rest.strip_prefix(path.as_ref()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+        })
+    };
+    if decision.changes.iter().any(by_link) && !decision.reasons.contains(&Reason::Drifted) {
+        decision.reasons.insert(0, Reason::LinkChanged);
+    }
+}

@@ -1,0 +1,310 @@
+//! What operations would meet: files that they read, and things that stand in their way.
+//!
+//! A file whose content is another one than when it was last read is a change of what is wanted. What stands in the way of a
+//! create is an error of the plan, found before anything is changed.
+//!
+//! Not here: looking again before a kept plan is carried out (`plan::unchanged`).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use blueprint::{Address, IndexMap, Name, Unknown, Value};
+use diag::{Diagnostic, Diagnostics, Span};
+use evaluate::answers::{Answers, FrozenPreflight, FrozenSource};
+use evaluate::patience::code_of;
+use evaluate::resolve::Evaluation;
+use evaluate::world::{PreflightQuestion, World};
+use provider::{Operation, Preflight, ProviderError, SourceContent};
+use understand::compare::{Change, same};
+
+use crate::codes;
+use crate::decision::Decision;
+use crate::draft::{Draft, Obstacle};
+use crate::drafting::opinions::place_in;
+use crate::model::{Action, HashSet, Reason};
+
+/// What the decisions so far make or change.
+#[derive(Default)]
+pub(crate) struct Changing {
+    /// Ids of the things.
+    pub(crate) ids: Arc<BTreeSet<Name>>,
+    /// Addresses of things that are made or changed, or that use such a thing.
+    pub(crate) unsettled: HashSet<Address>,
+}
+
+impl Changing {
+    /// Takes a decision in.
+    pub(crate) fn add(&mut self, decision: &Decision, answers: &Answers) {
+        let changes = match decision.action {
+            Action::Create | Action::Replace => true,
+            Action::Update => !decision.only_recorded,
+            _ => false,
+        };
+        if changes && decision.ty.as_ref().is_some_and(|ty| ty.capabilities.preflights) {
+            let id = answers.preflights.get(&decision.address).and_then(|kept| kept.id.clone());
+            let id = id.or_else(|| decision.prior.as_ref().map(|record| record.id.clone()));
+            if let Some(id) = id.filter(|id| !id.is_empty()) {
+                Arc::make_mut(&mut self.ids).insert(id);
+            }
+        }
+        if changes || self.is_before(decision) {
+            self.unsettled.insert(decision.address.clone());
+        }
+    }
+
+    /// Whether something is made or changed before a thing's turn comes.
+    pub(crate) fn is_before(&self, decision: &Decision) -> bool {
+        let settled = self.unsettled.is_empty();
+        // What an intermediate value stands for is not told apart.
+        let uses = |used: &Address| self.unsettled.contains(used) || used.name.starts_with('=');
+        !settled && decision.dependencies.iter().any(uses)
+    }
+}
+
+/// What an answer says that keeps an operation from being carried out. `span_of` is where a field is written; a source that
+/// cannot be read may be `made_before`.
+pub(crate) fn obstacles_in(
+    decision: &Decision,
+    answer: &Preflight,
+    made_before: bool,
+    span_of: impl Fn(&str) -> Span,
+) -> Vec<Obstacle> {
+    let address = &decision.address;
+    let placed = |diagnostic: Diagnostic, span: Span, why: &str| match span.is_some() {
+        true => diagnostic.label(span, why),
+        false => diagnostic.note(why),
+    };
+    let mut found = Vec::new();
+    for source in answer.sources.iter().filter(|_| !made_before) {
+        if let SourceContent::Unreadable(why) = &source.content {
+            let diagnostic =
+                expr::codes::SOURCE_UNREADABLE.new(format!("`{}` of `{address}` cannot be read", source.field));
+            let diagnostic = placed(diagnostic, span_of(&source.field), why);
+            found.push(Obstacle { address: address.clone(), id: None, diagnostic });
+        }
+    }
+    if let Some(why) = answer.refused.as_ref().filter(|_| !decision.condition_open) {
+        let diagnostic = codes::PRECONDITION_FAILED.new(format!("`{address}` cannot be created"));
+        let diagnostic = placed(diagnostic, span_of("path"), why);
+        found.push(Obstacle { address: address.clone(), id: answer.id.clone(), diagnostic });
+    }
+    found
+}
+
+/// Asks what the operations of a draft would meet, and makes updates of things whose sources have another content.
+pub(crate) async fn ask(
+    evaluation: &mut Evaluation,
+    drafts: &mut [Decision],
+    changing: &Changing,
+    obstacles: &mut Vec<Obstacle>,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) {
+    let wanted: Vec<usize> =
+        drafts.iter().enumerate().filter(|(_, it)| is_asked(it, evaluation, world)).map(|it| it.0).collect();
+    if wanted.is_empty() {
+        return;
+    }
+    let kept = |at: usize| evaluation.answers.preflights.contains_key(&drafts[at].address);
+    let asked = wanted.iter().copied().filter(|at| !kept(*at));
+    let documents = evaluation.documents.clone();
+    let folder_of = |at: usize| documents.folder_declaring(drafts[at].element.map(|(number, _)| number));
+    let asked = asked.map(|at| (at, folder_of(at))).map(async |(at, folder)| {
+        let answer = world.preflight(question(&drafts[at], &changing.ids, &folder)).await;
+        (at, folder, answer)
+    });
+    let answered = futures::future::join_all(asked.collect::<Vec<_>>()).await;
+    for (at, folder, answer) in answered {
+        let decision = &drafts[at];
+        let resource = decision.element.and_then(|(number, _)| evaluation.documents.resource(number));
+        let span_of = |field: &str| resource.and_then(|(.., it)| place_in(&it.spec, field)).unwrap_or(decision.span);
+        let Some(answer) = told(decision, answer, found) else { continue };
+        let follows = changing.is_before(decision);
+        obstacles.extend(obstacles_in(decision, &answer, follows, span_of));
+        evaluation.answers.preflights.insert(decision.address.clone(), frozen(answer, folder, follows));
+    }
+    for at in wanted {
+        let documents = evaluation.documents.clone();
+        let resource = drafts[at].element.and_then(|(number, _)| documents.resource(number));
+        let ignored = resource.map_or(&[][..], |(.., resource)| &resource.lifecycle.ignore_changes);
+        if let Some(kept) = evaluation.answers.preflights.get(&drafts[at].address) {
+            heed(&mut drafts[at], kept, ignored);
+        }
+    }
+}
+
+/// Whether a preflight has something to say about a decision.
+pub(crate) fn is_asked(decision: &Decision, evaluation: &Evaluation, world: &dyn World) -> bool {
+    let Some(ty) = decision.ty.as_ref().filter(|ty| ty.capabilities.preflights) else { return false };
+    let reads = || ty.sources.keys().any(|field| decision.desired.get(field).is_some_and(|value| !value.is_null()));
+    let is_asked = match decision.action {
+        Action::Create | Action::Replace | Action::Update => true,
+        Action::None => decision.prior.is_some() && reads(),
+        _ => false,
+    };
+    is_asked && (evaluation.answers.preflights.contains_key(&decision.address) || world.manages(&ty.name))
+}
+
+pub(crate) fn question<'a>(
+    decision: &'a Decision,
+    changing: &'a Arc<BTreeSet<Name>>,
+    folder: &'a str,
+) -> PreflightQuestion<'a> {
+    let operation = operation_of(decision.action);
+    let prior = decision.prior.as_deref().filter(|record| !record.id.is_empty());
+    // What has vanished is not there any more.
+    let prior = prior.filter(|_| decision.action != Action::Create);
+    PreflightQuestion {
+        address: &decision.address,
+        type_name: &decision.type_name,
+        operation,
+        id: prior.map(|record| record.id.as_ref()),
+        prior_inputs: prior.map_or(&Value::Null, |record| &record.inputs),
+        desired: if operation == Operation::Delete { &Value::Null } else { &decision.desired },
+        changing,
+        folder,
+    }
+}
+
+/// The operation by which an action begins.
+pub(crate) fn operation_of(action: Action) -> Operation {
+    match action {
+        Action::Create | Action::Replace => Operation::Create,
+        Action::Delete => Operation::Delete,
+        _ => Operation::Update,
+    }
+}
+
+pub(crate) fn told(
+    decision: &Decision,
+    answer: Result<Preflight, ProviderError>,
+    found: &mut Diagnostics,
+) -> Option<Preflight> {
+    let error = match answer {
+        Ok(answer) => return Some(answer),
+        Err(error) => error,
+    };
+    let diagnostic = code_of(&error).new(format!("the provider cannot plan `{}`", decision.address));
+    let diagnostic =
+        if decision.span.is_some() { diagnostic.label(decision.span, "declared here") } else { diagnostic };
+    found.push(diagnostic.note(error.message));
+    None
+}
+
+/// What is kept of an answer.
+pub(crate) fn frozen(answer: Preflight, folder: Name, follows: bool) -> FrozenPreflight {
+    let digest = |content| match content {
+        SourceContent::Digest(digest) => Some(digest),
+        SourceContent::Open | SourceContent::Unreadable(_) => None,
+    };
+    let sources = answer.sources.into_iter();
+    let sources =
+        sources.map(|it| FrozenSource { field: it.field, name: it.name, digest: digest(it.content) }).collect();
+    FrozenPreflight { id: answer.id, sources, standing: answer.existing, folder, follows }
+}
+
+/// Makes a change of a source's content a change of the thing.
+pub(crate) fn heed(decision: &mut Decision, kept: &FrozenPreflight, ignored: &[Name]) {
+    let (Some(ty), Some(record)) = (&decision.ty, &decision.prior) else { return };
+    if !matches!(decision.action, Action::None | Action::Update) {
+        return;
+    }
+    let mut changes = Vec::new();
+    for source in &kept.sources {
+        let Some(digest) = ty.sources.get(&source.field) else { continue };
+        if ignored.iter().any(|path| *path == source.field || path == digest) {
+            continue;
+        }
+        let before = record.outputs.get(digest).filter(|before| !before.is_null());
+        let after = match &source.digest {
+            Some(now) if before.is_some_and(|before| same(before, now)) => continue,
+            Some(now) => now.clone(),
+            None => Value::Unknown(Arc::new(Unknown { ty: None, waits_for: Vec::new() })),
+        };
+        changes.push(Change {
+            path: format!("spec.{digest}"),
+            before: before.cloned(),
+            after: Some(after),
+            forces: false,
+        });
+    }
+    if changes.is_empty() {
+        return;
+    }
+    decision.action = Action::Update;
+    decision.changes.append(&mut changes);
+    if !decision.reasons.contains(&Reason::Changed) {
+        decision.reasons.insert(0, Reason::Changed);
+    }
+}
+
+/// Whether a decision changes a thing because the content of a source is another one.
+pub(crate) fn reads_anew(decision: &Decision) -> bool {
+    let Some(ty) = &decision.ty else { return false };
+    let is_digest = |change: &Change| {
+        change
+            .path
+            .strip_prefix("spec.")
+            .is_some_and(|field| ty.sources.values().any(|digest| digest.as_ref() == field))
+    };
+    decision.changes.iter().any(is_digest)
+}
+
+/// Asks what the operations would meet that have not been asked about: deletions, and all of a plan without a document.
+pub(crate) async fn ask_rest(
+    draft: &mut Draft,
+    answers: &Answers,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) -> IndexMap<Address, FrozenPreflight> {
+    let nothing = Arc::default();
+    let is_asked = |decision: &Decision| {
+        let preflights = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.preflights);
+        let there = decision.prior.as_ref().is_some_and(|record| !record.id.is_empty());
+        let is_asked = match decision.action {
+            Action::Delete => there,
+            Action::Create | Action::Update | Action::Replace => true,
+            _ => false,
+        };
+        is_asked
+            && preflights
+            && !answers.preflights.contains_key(&decision.address)
+            && world.manages(&decision.type_name)
+    };
+    let asked: Vec<usize> = (0..draft.decisions.len()).filter(|at| is_asked(&draft.decisions[*at])).collect();
+    let decisions = &draft.decisions;
+    let puts = asked.into_iter().map(async |at| {
+        let decision = &decisions[at];
+        let folder = decision.prior.as_ref().map(|record| record.origin.folder.clone()).unwrap_or_default();
+        let answer = world.preflight(question(decision, &nothing, &folder)).await;
+        (at, folder, answer)
+    });
+    let answered = futures::future::join_all(puts.collect::<Vec<_>>()).await;
+    let mut kept = IndexMap::default();
+    for (at, folder, answer) in answered {
+        let decision = &mut draft.decisions[at];
+        let Some(answer) = told(decision, answer, found) else { continue };
+        draft.obstacles.extend(obstacles_in(decision, &answer, false, |_| decision.span));
+        let answer = frozen(answer, folder, !decision.dependencies.is_empty());
+        heed(decision, &answer, &[]);
+        kept.insert(decision.address.clone(), answer);
+    }
+    kept
+}
+
+/// Says what keeps operations of the draft from being carried out, unless the plan takes it away itself.
+pub(crate) fn refuse_obstacles(draft: &mut Draft, found: &mut Diagnostics) {
+    let obstacles = std::mem::take(&mut draft.obstacles);
+    if obstacles.is_empty() {
+        return;
+    }
+    let goes = |decision: &&Decision| matches!(decision.action, Action::Delete | Action::Replace);
+    let going = draft.decisions.iter().filter(goes).filter_map(|decision| decision.prior.as_ref());
+    let going: HashSet<Name> = going.map(|record| record.id.clone()).collect();
+    // What is out of target is not there any more.
+    let decided: HashSet<Address> = draft.decisions.iter().map(|decision| decision.address.clone()).collect();
+    let still = obstacles
+        .into_iter()
+        .filter(|it| decided.contains(&it.address) && !it.id.as_ref().is_some_and(|id| going.contains(id)));
+    found.extend(still.map(|obstacle| obstacle.diagnostic));
+}

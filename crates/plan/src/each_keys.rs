@@ -1,0 +1,242 @@
+//! Members of templates that get keys, or lose them: each is still the thing that it was (decision S40; decision 5.5, moves).
+//!
+//! The state knows such members under their positions, the document under keys, or the other way round. Which is which is
+//! told by what they are: by values that no two members share, before as well as now. Where these contradict each other,
+//! or where some are gone and others new at the same time, nobody is guessed to be anybody: `move-conflict`.
+//!
+//! Not here: renaming (`moves`).
+
+use std::collections::HashMap;
+
+use blueprint::{Address, IndexMap, Key, Name, Value};
+use diag::{Diagnostics, Span};
+use evaluate::resolve::{Evaluation, Members};
+use state::Snapshot;
+
+use crate::addresses::element_of;
+use crate::codes;
+
+pub(crate) type FixedMap<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
+
+/// Members in the state, by template.
+pub(crate) type Recorded = IndexMap<Address, Vec<Address>>;
+
+/// Finds the members that were addressed otherwise.
+#[derive(Default)]
+pub(crate) struct Keyed {
+    /// Looked up when the first template asks.
+    pub(crate) recorded: Option<Recorded>,
+}
+
+/// A member, in the state or in the document, with everything that is known of its spec.
+pub(crate) struct Candidate {
+    pub(crate) address: Address,
+    pub(crate) leaves: Vec<(String, String)>,
+}
+
+impl Keyed {
+    /// The former and present addresses of members of a template whose addresses are of another kind now. What cannot be
+    /// told goes to `found`.
+    pub(crate) fn moved(
+        &mut self,
+        evaluation: &Evaluation,
+        resource: u32,
+        snapshot: &Snapshot,
+        found: &mut Diagnostics,
+    ) -> Vec<(Address, Address)> {
+        let documents = &evaluation.documents;
+        let Some((unit, name, declared)) = documents.resource(resource) else { return Vec::new() };
+        let (Some(each), Members::Many(members)) = (&declared.each, &evaluation.resources[resource as usize]) else {
+            return Vec::new();
+        };
+        let keyed = each.key.is_some();
+        let template = documents.unit(unit).address(name);
+        let recorded = self.recorded.get_or_insert_with(|| recorded(snapshot));
+        let Some(recorded) = recorded.get(&template) else { return Vec::new() };
+        let otherwise = |address: &&Address| matches!(address.key, Some(Key::Name(_))) != keyed;
+        let old: Vec<Candidate> = recorded
+            .iter()
+            .filter(otherwise)
+            .filter_map(|address| Some((address, snapshot.records.get(address)?)))
+            .map(|(address, record)| candidate(address, &record.inputs))
+            .collect();
+        let new: Vec<Candidate> = members
+            .iter()
+            .flatten()
+            .filter(|member| !snapshot.records.contains_key(&member.address))
+            .map(|member| candidate(&member.address, &member.spec))
+            .collect();
+        if old.is_empty() || new.is_empty() {
+            return Vec::new();
+        }
+        match paired(&old, &new) {
+            Ok(pairs) => {
+                pairs.into_iter().map(|(old_at, at)| (old[old_at].address.clone(), new[at].address.clone())).collect()
+            }
+            Err(doubt) => {
+                let span = each.key.as_ref().map_or(declared.span, |key| key.span);
+                found.push(refused(name, &old, &new, doubt, span));
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// What stands in the way: the first of before and the first of now about which nothing can be told.
+pub(crate) struct Doubt(usize, usize);
+
+pub(crate) fn refused(name: &Name, old: &[Candidate], new: &[Candidate], doubt: Doubt, span: Span) -> diag::Diagnostic {
+    let Doubt(before, now) = doubt;
+    let (before, now) = (&old[before].address, &new[now].address);
+    codes::MOVE_CONFLICT
+        .new(format!("it cannot be told which member of `{name}` is which"))
+        .label(span, "members are called otherwise than before")
+        .note(format!("`{before}` may have become `{now}`, or be gone"))
+        .help("deploy this with the list as it was, and change the list afterwards")
+        .help(format!("or say what became of it: `metadata: {{ cyan.moved: {{ '{before}': '{now}' }} }}`"))
+}
+
+pub(crate) fn recorded(snapshot: &Snapshot) -> Recorded {
+    let mut recorded = Recorded::default();
+    for address in snapshot.records.keys().filter(|address| address.key.is_some() && address.link.is_none()) {
+        recorded.entry(element_of(address)).or_default().push(address.clone());
+    }
+    // By position, where they have one.
+    for members in recorded.values_mut() {
+        members.sort_by_key(|address| match &address.key {
+            Some(Key::Index(at)) => u64::from(*at),
+            _ => u64::MAX,
+        });
+    }
+    recorded
+}
+
+pub(crate) fn candidate(address: &Address, spec: &Value) -> Candidate {
+    let mut leaves = Vec::new();
+    collect(spec, &mut String::new(), &mut leaves);
+    leaves.sort();
+    Candidate { address: address.clone(), leaves }
+}
+
+/// Every value that holds no others and is known, with its path.
+pub(crate) fn collect(value: &Value, path: &mut String, leaves: &mut Vec<(String, String)>) {
+    let length = path.len();
+    match value {
+        Value::Null | Value::Unknown(_) | Value::Function(_) => {}
+        Value::Secret(inner) => collect(inner, path, leaves),
+        Value::Map(entries) => {
+            for (name, value) in entries.iter() {
+                path.push('.');
+                path.push_str(name);
+                collect(value, path, leaves);
+                path.truncate(length);
+            }
+        }
+        Value::List(items) | Value::Set(items) => {
+            for (at, value) in items.iter().enumerate() {
+                path.push_str(&format!("[{at}]"));
+                collect(value, path, leaves);
+                path.truncate(length);
+            }
+        }
+        // Numbers and their texts are the same here as in a document.
+        other => leaves.push((path.clone(), other.as_text().map_or_else(|| other.to_string(), ToOwned::to_owned))),
+    }
+}
+
+/// The values of candidates at each path, where all have one and no two the same.
+pub(crate) fn telling(all: &[Candidate]) -> FixedMap<&str, FixedMap<&str, usize>> {
+    let mut by_path: FixedMap<&str, FixedMap<&str, usize>> = FixedMap::default();
+    for (at, candidate) in all.iter().enumerate() {
+        for (path, value) in &candidate.leaves {
+            by_path.entry(path).or_default().insert(value, at);
+        }
+    }
+    by_path.retain(|_, values| values.len() == all.len());
+    by_path
+}
+
+/// Which is which, by position among both; what is left over is gone, or new.
+pub(crate) fn paired(old: &[Candidate], new: &[Candidate]) -> Result<Vec<(usize, usize)>, Doubt> {
+    if let ([_], [_]) = (old, new) {
+        return Ok(vec![(0, 0)]);
+    }
+    let mut of_old: Vec<Option<usize>> = vec![None; old.len()];
+    let mut of_new: Vec<Option<usize>> = vec![None; new.len()];
+    let (before, now) = (telling(old), telling(new));
+    for (path, values) in &before {
+        let Some(theirs) = now.get(path) else { continue };
+        for (value, was) in values {
+            let Some(is) = theirs.get(value) else { continue };
+            if of_old[*was].is_some_and(|other| other != *is) || of_new[*is].is_some_and(|other| other != *was) {
+                return Err(Doubt(*was, *is));
+            }
+            (of_old[*was], of_new[*is]) = (Some(*is), Some(*was));
+        }
+    }
+    // Those that are the same in everything are as good as each other.
+    let mut alike: FixedMap<&[(String, String)], std::collections::VecDeque<usize>> = FixedMap::default();
+    for (at, candidate) in old.iter().enumerate().filter(|(at, _)| of_old[*at].is_none()) {
+        alike.entry(&candidate.leaves).or_default().push_back(at);
+    }
+    for (at, candidate) in new.iter().enumerate() {
+        if of_new[at].is_none()
+            && let Some(was) =
+                alike.get_mut(candidate.leaves.as_slice()).and_then(std::collections::VecDeque::pop_front)
+        {
+            (of_old[was], of_new[at]) = (Some(at), Some(was));
+        }
+    }
+    match (of_old.iter().position(Option::is_none), of_new.iter().position(Option::is_none)) {
+        (Some(was), Some(is)) => Err(Doubt(was, is)),
+        _ => Ok(of_old.iter().enumerate().filter_map(|(was, is)| Some((was, (*is)?))).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn candidates(texts: &[&str]) -> Vec<Candidate> {
+        let of = |(at, text): (usize, &&str)| {
+            let spec: Value = serde_json::from_str(text).unwrap();
+            candidate(&Address::root("t").with_key(Key::Index(at as u32)), &spec)
+        };
+        texts.iter().enumerate().map(of).collect()
+    }
+
+    fn check(old: &[&str], new: &[&str], expected: Option<&[(usize, usize)]>) {
+        let pairs = paired(&candidates(old), &candidates(new)).ok();
+        assert_eq!(pairs.as_deref(), expected, "{old:?} {new:?}");
+    }
+
+    #[test]
+    fn members_are_told_by_what_no_two_share() {
+        let (a, b, c) = (r#"{"n":"a","s":1}"#, r#"{"n":"b","s":1}"#, r#"{"n":"c","s":1}"#);
+        check(&[a, b], &[a, b], Some(&[(0, 0), (1, 1)]));
+        check(&[a, b], &[b, a], Some(&[(0, 1), (1, 0)]));
+        check(&[a, b], &[c, b, a], Some(&[(0, 2), (1, 1)]));
+        check(&[a, b, c], &[c, a], Some(&[(0, 1), (2, 0)]));
+        // Something else may change at the same time.
+        check(&[a, b], &[r#"{"n":"b","s":2}"#, r#"{"n":"a","s":2}"#], Some(&[(0, 1), (1, 0)]));
+        check(&[a], &[c], Some(&[(0, 0)]));
+    }
+
+    #[test]
+    fn nobody_is_guessed() {
+        let (a, b, c) = (r#"{"n":"a"}"#, r#"{"n":"b"}"#, r#"{"n":"c"}"#);
+        check(&[a, b], &[a, c], None);
+        check(
+            &[r#"{"n":"a","m":"x"}"#, r#"{"n":"b","m":"y"}"#],
+            &[r#"{"n":"a","m":"y"}"#, r#"{"n":"b","m":"x"}"#],
+            None,
+        );
+    }
+
+    #[test]
+    fn those_that_are_alike_keep_their_order() {
+        let same = r#"{"n":"a"}"#;
+        check(&[same, same], &[same, same], Some(&[(0, 0), (1, 1)]));
+        check(&[same, same, same], &[same], Some(&[(0, 0)]));
+    }
+}

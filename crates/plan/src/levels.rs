@@ -1,0 +1,88 @@
+//! In which order elements are decided about, and which intermediate values anybody reads.
+
+use blueprint::{Head, Ref};
+use understand::documents::Documents;
+use understand::graph::{Graph, Node};
+
+/// The nodes of a graph by the longest way down to what needs nothing; ties in the graph's order.
+pub(crate) fn levels(graph: &Graph) -> Vec<Vec<Node>> {
+    // By position; what is in a knot has none.
+    let mut level_of: Vec<Option<u32>> = vec![None; graph.nodes().len()];
+    let mut sizes: Vec<usize> = Vec::new();
+    for node in graph.order() {
+        let below = graph.edges(node).iter().filter_map(|edge| level_of[graph.position(edge.to)]).max();
+        let level = below.map_or(0, |below| below + 1);
+        level_of[graph.position(node)] = Some(level);
+        sizes.resize(sizes.len().max(level as usize + 1), 0);
+        sizes[level as usize] += 1;
+    }
+    let mut levels: Vec<Vec<Node>> = sizes.into_iter().map(Vec::with_capacity).collect();
+    for node in graph.order() {
+        if let Some(level) = level_of[graph.position(node)] {
+            levels[level as usize].push(node);
+        }
+    }
+    levels
+}
+
+/// Which intermediate values something other than intermediate values reads, however indirectly.
+pub fn live_locals(documents: &Documents) -> Vec<bool> {
+    let [locals, ..] = documents.counts();
+    let graph = documents.graph();
+    let root = documents.root();
+    let blueprint = root.blueprint();
+    let mut live = vec![false; locals];
+    if locals == 0 {
+        return live;
+    }
+    let mut seen = vec![false; graph.nodes().len()];
+    let mut stack: Vec<Node> = graph
+        .nodes()
+        .iter()
+        .copied()
+        .filter(|node| matches!(node, Node::Resource(_) | Node::Child(_) | Node::Input(_)))
+        .collect();
+    // What children show and say of themselves counts too, whether or not anybody reads it.
+    for unit in &documents.units()[1..] {
+        let blueprint = unit.blueprint();
+        for expr in blueprint.exports.values().map(|export| &export.field).chain(&blueprint.metadata) {
+            expr.references(&mut |reference| match &reference.head {
+                Head::Local(name) => {
+                    stack.extend(blueprint.locals.get_index_of(name).map(|at| Node::Local(unit.local(at))));
+                }
+                Head::DataSource(name) => {
+                    let at = blueprint.data_sources.get_index_of(name);
+                    stack.extend(at.map(|at| Node::DataSource(unit.data_source(at))));
+                }
+                _ => {}
+            });
+        }
+    }
+    let mut read = |reference: &Ref| match &reference.head {
+        Head::Local(name) => {
+            stack.extend(blueprint.locals.get_index_of(name).map(|index| Node::Local(root.local(index))));
+        }
+        Head::DataSource(name) => {
+            stack.extend(
+                blueprint.data_sources.get_index_of(name).map(|index| Node::DataSource(root.data_source(index))),
+            );
+        }
+        _ => {}
+    };
+    blueprint
+        .exports
+        .values()
+        .map(|export| &export.field)
+        .chain(&blueprint.metadata)
+        .for_each(|expr| expr.references(&mut read));
+    while let Some(node) = stack.pop() {
+        if std::mem::replace(&mut seen[graph.position(node)], true) {
+            continue;
+        }
+        if let Node::Local(index) = node {
+            live[index as usize] = true;
+        }
+        stack.extend(graph.edges(node).iter().map(|edge| edge.to));
+    }
+    live
+}

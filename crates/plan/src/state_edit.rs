@@ -1,0 +1,202 @@
+//! Changes of the state alone, asked for on the command line: moves, removals, imports, a state that is read back, drift
+//! that is accepted. Each is a plan like any other; nothing in the world is touched.
+//!
+//! Not here: hints of documents (`moves`, `imports`).
+
+use std::sync::Arc;
+
+use blueprint::{Address, Name, TypeId, Value};
+use diag::{Diagnostics, Span};
+use evaluate::answers::{Answers, FrozenSeen};
+use evaluate::world::World;
+use provider::{Catalogs, TypeRef};
+use state::{Exported, Snapshot};
+
+use crate::addresses::{Named, unknown_in_state};
+use crate::decision::{Decision, of_record};
+use crate::draft::Draft;
+use crate::drift::drifted_fields;
+use crate::model::{Action, Reason};
+use crate::options::Surgery;
+use crate::settled::Ledger;
+use crate::{imports, moves, policies};
+
+/// What a surgery works on.
+pub(crate) struct Table<'a> {
+    pub(crate) snapshot: &'a mut Snapshot,
+    pub(crate) answers: &'a mut Answers,
+    pub(crate) ledger: &'a mut Ledger,
+    pub(crate) targets: &'a Named,
+    pub(crate) catalogs: &'a Catalogs,
+    pub(crate) world: &'a dyn World,
+}
+
+/// Changes the records and says so.
+pub(crate) async fn draft(surgery: &Surgery, on: Table<'_>, found: &mut Diagnostics) -> Draft {
+    let Table { snapshot, answers, ledger, targets, catalogs, world } = on;
+    let mut draft = Draft { groups: snapshot.groups.clone(), ..Draft::default() };
+    match surgery {
+        Surgery::Move(wanted) => {
+            let moves = moves::asked(wanted, snapshot, answers, ledger, found);
+            draft.groups = snapshot.groups.clone();
+            for (address, record) in snapshot.records.iter().filter(|(address, _)| moves.has_arrived(address)) {
+                let mut decision = settled(of_record(address, record, catalogs), Action::Move, Reason::Moved);
+                decision.moved_from = moves.from(address);
+                draft.decisions.push(decision);
+            }
+        }
+        Surgery::Remove(wanted) => {
+            let named = Named::new(wanted);
+            for address in wanted {
+                let one = Named::new(std::slice::from_ref(address));
+                if !snapshot.records.keys().any(|address| one.covers(address)) {
+                    found.push(unknown_in_state(address, snapshot));
+                }
+            }
+            for (address, record) in snapshot.records.iter().filter(|(address, _)| named.covers(address)) {
+                let mut decision = of_record(address, record, catalogs);
+                decision.action = Action::Detach;
+                decision.reasons = vec![Reason::Requested];
+                draft.decisions.push(decision);
+            }
+        }
+        Surgery::Import { type_name, id, address } => {
+            if let Some(decision) = import(type_name, id, address, snapshot, ledger, catalogs, world, found).await {
+                draft.decisions.push(decision);
+            }
+        }
+        Surgery::Load(exported) => {
+            load(exported, snapshot, ledger, found);
+            draft.groups = snapshot.groups.clone();
+            for address in exported.records.keys() {
+                if let Some(record) = snapshot.records.get(address) {
+                    draft.decisions.push(settled(
+                        of_record(address, record, catalogs),
+                        Action::Import,
+                        Reason::Imported,
+                    ));
+                }
+            }
+        }
+        Surgery::AcceptDrift => accept(&mut draft, snapshot, answers, ledger, targets, catalogs),
+    }
+    draft
+}
+
+/// A decision that is carried out by the change of the record alone.
+pub(crate) fn settled(mut decision: Decision, action: Action, reason: Reason) -> Decision {
+    decision.action = action;
+    decision.reasons = vec![reason];
+    decision.record_differs = false;
+    decision
+}
+
+#[expect(clippy::too_many_arguments, reason = "each is a thing of its own; one caller")]
+pub(crate) async fn import(
+    type_name: &TypeId,
+    id: &Name,
+    address: &Address,
+    snapshot: &mut Snapshot,
+    ledger: &mut Ledger,
+    catalogs: &Catalogs,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) -> Option<Decision> {
+    if let Some(record) = snapshot.records.get(address) {
+        let what = format!("there is a record of `{}` under that address already", record.type_name);
+        found.push(imports::failed(address, Span::NONE).note(what));
+        return None;
+    }
+    let TypeRef::Known(ty) = catalogs.resource_type(type_name) else {
+        let namespace = type_name.package_name();
+        found.push(
+            dialects::codes::UNKNOWN_RESOURCE_TYPE
+                .new(format!("there is no resource type `{type_name}`"))
+                .help(format!("see the types that are there: `cyan types {namespace}`")),
+        );
+        return None;
+    };
+    if let Some(other) = imports::managed(snapshot).get(&(ty.name.clone(), id.clone())) {
+        found.push(imports::managed_already(address, other, id, Span::NONE));
+        return None;
+    }
+    match imports::read(address, &ty, id, world).await {
+        Ok(seen) => {
+            // The id as the provider writes it: the same thing may be named in several ways.
+            if let FrozenSeen::There { id: real, .. } = &seen
+                && let Some(other) = imports::managed(snapshot).get(&(ty.name.clone(), real.clone()))
+            {
+                found.push(imports::managed_already(address, other, real, Span::NONE));
+                return None;
+            }
+            let record = Arc::new(imports::record_of(&ty, &seen, &Value::Null, id)?);
+            ledger.put(snapshot, address, Some(record.clone()));
+            Some(settled(of_record(address, &record, catalogs), Action::Import, Reason::Imported))
+        }
+        Err(why) => {
+            found.push(imports::failed(address, Span::NONE).note(why));
+            None
+        }
+    }
+}
+
+/// Puts everything of an exported state beside what is there, if nothing of it is there already.
+pub(crate) fn load(exported: &Exported, snapshot: &mut Snapshot, ledger: &mut Ledger, found: &mut Diagnostics) {
+    let managed = imports::managed(snapshot);
+    for (address, record) in &exported.records {
+        if snapshot.records.contains_key(address) {
+            found.push(imports::failed(address, Span::NONE).note("there is a record under that address already"));
+        } else if let Some(other) = managed.get(&(record.type_name.clone(), record.id.clone())) {
+            found.push(imports::managed_already(address, other, record.shown_id(), Span::NONE));
+        }
+    }
+    if found.has_errors() {
+        return;
+    }
+    for (address, record) in &exported.records {
+        ledger.put(snapshot, address, Some(record.clone()));
+    }
+    let whole = snapshot.generation.0 == 0;
+    snapshot.groups.extend(exported.groups.iter().map(|(name, uses)| (name.clone(), uses.clone())));
+    snapshot.remembered.extend(exported.remembered.iter().map(|(site, value)| (site.clone(), value.clone())));
+    if whole {
+        snapshot.exports = exported.exports.clone();
+        snapshot.metadata = exported.metadata.clone();
+        snapshot.declared = exported.declared.clone();
+    }
+}
+
+/// What was seen counts from now on; what has vanished is forgotten.
+pub(crate) fn accept(
+    draft: &mut Draft,
+    snapshot: &mut Snapshot,
+    answers: &Answers,
+    ledger: &mut Ledger,
+    targets: &Named,
+    catalogs: &Catalogs,
+) {
+    for (address, seen) in &answers.seen {
+        if !targets.is_empty() && !targets.covers(address) {
+            continue;
+        }
+        let Some(record) = snapshot.records.get(address).cloned() else { continue };
+        let mut decision = of_record(address, &record, catalogs);
+        match (seen, decision.ty.clone()) {
+            (FrozenSeen::Gone, _) if record.deposed.is_none() => {
+                ledger.put(snapshot, address, None);
+                decision = settled(decision, Action::None, Reason::Vanished);
+            }
+            (FrozenSeen::There { fields, private, .. }, Some(ty)) => {
+                if drifted_fields(&ty, &record, fields).next().is_none() {
+                    continue;
+                }
+                decision.changes = crate::drift::changes(&ty, &record, fields);
+                let taken = policies::as_seen(&ty, &record, fields, private);
+                ledger.put(snapshot, address, Some(Arc::new(taken)));
+                decision = settled(decision, Action::None, Reason::Drifted);
+            }
+            _ => continue,
+        }
+        draft.decisions.push(decision);
+    }
+}

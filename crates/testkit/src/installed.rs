@@ -1,0 +1,53 @@
+//! An installed program for tests: the simulated cloud `test`, a store in memory, documents from the disk.
+
+use std::sync::Arc;
+
+use engine::Installed;
+use engine::installed::{InstalledProvider, InstalledSimulation, InstalledStore, Simulation};
+use provider::{Catalog, Provider};
+use providers::fake::{self, FakeOptions, SharedWorld};
+use source::Sources;
+use sources::disk::Disk;
+use stores::memory::{MemoryState, MemoryStore};
+
+/// A program with one provider and one store. All its sessions share the cloud and the state.
+pub fn installed() -> Arc<Installed> {
+    let (world, memory) = (SharedWorld::default(), MemoryState::default());
+    let cloud = SimulatedCloud(world.clone());
+    let provider = InstalledProvider::new("test", move || {
+        Arc::new(fake::provider(FakeOptions { world: Some(world.clone()), ..FakeOptions::default() }))
+    });
+    Arc::new(Installed {
+        providers: vec![provider.with_functions()],
+        catalogs: Vec::new(),
+        dialects: dialects::Dialects::BUILT_IN,
+        simulate: InstalledSimulation {
+            in_memory: Arc::new(move || Arc::new(cloud.clone())),
+            open: |file| Ok(Arc::new(SimulatedCloud(fake::World::open(file)?.shared()))),
+        },
+        stores: vec![InstalledStore {
+            scheme: "memory",
+            is_file: false,
+            open: Arc::new(move |_, sealer, _| Box::new(MemoryStore::open(&memory, sealer))),
+        }],
+        sources: Arc::new(|| {
+            let disk: Arc<dyn source::Source> = Arc::new(Disk::new("/"));
+            Sources::new([disk])
+        }),
+        http: None,
+    })
+}
+
+#[derive(Clone)]
+struct SimulatedCloud(SharedWorld);
+
+impl Simulation for SimulatedCloud {
+    fn provider(&self, catalog: Arc<Catalog>, behind: Option<Arc<dyn Provider>>) -> Arc<dyn Provider> {
+        Arc::new(fake::provider(FakeOptions {
+            catalog: Some(catalog),
+            world: Some(self.0.clone()),
+            functions: behind,
+            ..FakeOptions::default()
+        }))
+    }
+}
