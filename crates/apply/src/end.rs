@@ -10,7 +10,7 @@ use crate::journal::Durable;
 use crate::machine::Apply;
 use crate::model::Effect;
 use crate::schedule::{Progress, Running};
-use plan::plan::Purpose;
+use plan::model::Purpose;
 
 impl Apply {
     /// Records the last entry if nothing runs and nothing can start.

@@ -1,6 +1,5 @@
 //! The meaning of a document, independent of its dialect.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use diag::{Span, Spanned};
@@ -465,12 +464,4 @@ pub struct Export {
     pub by_entry: bool,
     /// A description for people.
     pub description: Option<Expr>,
-}
-
-/// External data that a dialect needs before it can lower a document. The engine obtains it and calls the dialect
-/// again.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Wanted {
-    /// The text of a file, relative to the document.
-    File(Arc<str>),
 }

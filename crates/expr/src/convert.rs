@@ -109,7 +109,7 @@ fn fits_or_none(from: &Type, to: &Type, source: Source) -> bool {
 
 /// Parses a text as a declared scalar type (decisions S48, S51). `None` if it does not parse.
 ///
-/// White space around it is ignored, except for the type `string`.
+/// White space around it is ignored, except for text.
 pub fn parse_as(text: &str, ty: &Type) -> Option<Value> {
     let trimmed = text.trim();
     match ty {

@@ -166,8 +166,8 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Recovers from a syntax error: the offset after the `}` of this substitution, or that of the next `${`. Breaks if
-    /// there is neither.
+    /// Recovers from a syntax error: the offset after the `}` of this substitution, or that of the next `${`.
+    /// `Continue` if there is neither.
     fn recover(&self, from: usize) -> ControlFlow<usize> {
         let mut at = from;
         loop {

@@ -15,7 +15,8 @@ use apply::machine::Apply;
 use apply::model::{OnFailure, Outcome, Settings};
 use evaluate::event::Event;
 use plan::generation::{self, Goal, GoalOperation};
-use plan::plan::{Plan, Purpose, Staged};
+use plan::model::Purpose;
+use plan::plan::{Plan, Staged};
 use plan::unchanged::unchanged;
 
 /// The result of an operation.

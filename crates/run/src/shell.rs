@@ -201,8 +201,8 @@ impl Shell {
 
     /// The context of a question. Its progress is not reported.
     fn quiet(&self, address: &Address, package: &str, folder: &str) -> Call {
-        static SILENT: LazyLock<Progress> = LazyLock::new(|| Arc::new(|_| {}));
-        let call = self.call_of(address, package, Name::default(), SILENT.clone(), folder);
+        static NO_PROGRESS: LazyLock<Progress> = LazyLock::new(|| Arc::new(|_| {}));
+        let call = self.call_of(address, package, Name::default(), NO_PROGRESS.clone(), folder);
         Call { deadline: Some(ANSWERED_WITHIN), ..call }
     }
 }

@@ -24,7 +24,8 @@ pub(crate) struct Known<'k> {
 }
 
 impl<'k> Known<'k> {
-    /// Evaluates the named intermediate values of a document in the order of `graph`. What is wrong with them goes to `found`.
+    /// Evaluates the named intermediate values of a document in the order of `graph`. What is wrong with them goes to
+    /// `found`.
     pub(crate) fn new(
         blueprint: &'k Blueprint,
         inputs: Option<&'k [Value]>,

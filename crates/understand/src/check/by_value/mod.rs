@@ -1,8 +1,8 @@
-//! Checks of what the dialect has checked by its value: what each expression comes to as far as everything is known, and
-//! whether that fits.
+//! Checks of what the dialect has checked by its value: what each expression comes to as far as everything is known,
+//! and whether that fits.
 //!
-//! A value that is not known before anything exists is Unknown here, and fits everywhere. So the same code that makes values at
-//! stage reports at check what is wrong with those that are written out.
+//! A value that is not known before anything exists is Unknown here, and fits everywhere. So the same code that makes
+//! values at stage reports at check what is wrong with those that are written out.
 //!
 //! Not here: names that lead nowhere in the document itself, which the dialect reports.
 

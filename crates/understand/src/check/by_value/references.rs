@@ -9,7 +9,8 @@ use crate::check::Checker;
 use crate::check::TypeOf;
 
 impl Checker<'_> {
-    /// Attributes that are read of what is not there, where the dialect refuses that even if it would fail nothing else.
+    /// Attributes that are read of what is not there, where the dialect refuses that even if it would fail nothing
+    /// else.
     pub(super) fn gone(&mut self, place: Place<'_>, expr: &Expr, known: &Known<'_>) {
         match &expr.kind {
             ExprKind::Choice(choice) => match known.value(&choice.condition, &mut Diagnostics::new()) {

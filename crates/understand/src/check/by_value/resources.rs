@@ -37,7 +37,7 @@ impl Checker<'_> {
             }
         }
         if !gone.is_empty() {
-            // Nor can its type be one that nobody knows.
+            // An unknown type of an absent resource is no mistake either.
             let all = std::mem::take(&mut self.found);
             self.found.extend(all.iter().map(|one| {
                 let one = one.clone();
