@@ -85,7 +85,7 @@ impl<'a> Machine<'a> {
                 let Purity::Provider { namespace, name } = &def.purity else {
                     return Err(codes::UNKNOWN_FUNCTION
                         .new(format!("the function `{}` cannot be carried out", def.name))
-                        .label(site.name, "nobody offers it")
+                        .label(site.name, "there is no such function")
                         .into());
                 };
                 // The marks go with the question, so that the answer can be kept like what it was made from.
