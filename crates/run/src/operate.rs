@@ -100,7 +100,7 @@ pub async fn operate(request: OperateRequest<'_>, mut tell: impl FnMut(Event) + 
     if let Some(address) = staged.plan.unread_but_needed().first() {
         let diagnostic = codes::PROVIDER_FAILED
             .new(format!("`{address}` could not be read when the plan was made, and would be changed"))
-            .help("stage again once the cause is mended");
+            .help("stage again once the cause is fixed");
         found.push(diagnostic);
         return Operated::Refused(found);
     }
@@ -140,7 +140,7 @@ pub async fn operate(request: OperateRequest<'_>, mut tell: impl FnMut(Event) + 
         (Operated::Done(outcome), Err(error)) => {
             let mut outcome = outcome;
             let mut late = codes::INSTANCE_BUSY
-                .new(format!("the hold on `{instance}` could not be given back"))
+                .new(format!("the lease of `{instance}` could not be released"))
                 .note(error.to_string())
                 .help("it runs out by itself within a minute");
             late.severity = diag::Severity::Warning;
@@ -323,7 +323,7 @@ pub fn taken_over(instance: &InstanceName, holder: Option<&LeaseHolder>, now: i6
     let diagnostic = codes::LEASE_LOST.new(format!("`{instance}` has been taken over from this operation"));
     let (by_whom, help) = match holder {
         Some(holder) => (held_by(holder, now), "run the same command again once that operation has ended"),
-        None => ("its hold was ended; nobody holds it now".to_owned(), "run the same command again"),
+        None => ("its lease was ended; no operation holds it now".to_owned(), "run the same command again"),
     };
     diagnostic
         .note(by_whom)

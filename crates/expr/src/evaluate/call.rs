@@ -85,7 +85,7 @@ impl<'a> Machine<'a> {
                 let Purity::Provider { namespace, name } = &def.purity else {
                     return Err(codes::UNKNOWN_FUNCTION
                         .new(format!("the function `{}` cannot be carried out", def.name))
-                        .label(site.name, "nobody offers it")
+                        .label(site.name, "there is no such function")
                         .into());
                 };
                 // The question keeps the secret marks, so that the answer is stored like its arguments.
