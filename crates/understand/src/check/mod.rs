@@ -33,6 +33,8 @@ mod metadata;
 mod names;
 mod providers;
 mod references;
+mod resolutions;
+pub use resolutions::{DefinitionKind, Resolution, Resolutions};
 mod resources;
 pub use resources::description_mismatch;
 mod secrets;
@@ -87,6 +89,8 @@ pub struct Checked {
     pub export_types: Vec<Type>,
     /// Whether each export, by position, shows something secret, as far as the document alone tells.
     pub secret_exports: Vec<bool>,
+    /// What each name in the document resolves to, by place.
+    pub resolutions: Arc<Resolutions>,
 }
 
 /// A child document as its parent sees it.
@@ -201,8 +205,18 @@ fn check_at(
     let export_types = checker.elements(&graph, &links, inputs);
     checker.secrets();
     let secret_exports = checker.secret_exports();
-    let Checker { found: mut mine, resources, local_types, input_types, custom_types, data_sources, passed, .. } =
-        checker;
+    checker.resolutions.sort();
+    let Checker {
+        found: mut mine,
+        resources,
+        local_types,
+        input_types,
+        custom_types,
+        data_sources,
+        passed,
+        resolutions,
+        ..
+    } = checker;
     let is_abstract = |ty: &TypeOf| matches!(ty, TypeOf::Abstract(_));
     if !transformed && !blueprint.transforms.is_empty() && resources.iter().any(is_abstract) {
         mine.retain(|diagnostic| !LEFT_TO_TRANSFORMS.iter().any(|code| code.name == diagnostic.code.name));
@@ -220,6 +234,7 @@ fn check_at(
         data_source_types: data_sources,
         export_types,
         secret_exports,
+        resolutions: Arc::new(resolutions),
         made: None,
         blueprint,
         rules,
@@ -297,6 +312,8 @@ struct Checker<'a> {
     /// The links of the document, once they are found.
     links: Arc<Links>,
     patterns: Patterns,
+    /// What names resolve to, as far as they have been checked.
+    resolutions: Resolutions,
     /// How many names may still be looked at for suggestions, so that a document full of unknown names stays linear.
     suggestions: Cell<usize>,
 }
@@ -365,6 +382,7 @@ impl<'a> Checker<'a> {
             transformed: false,
             links: Arc::default(),
             patterns: Patterns::default(),
+            resolutions: Resolutions::default(),
             suggestions: Cell::new(MOST_SUGGESTIONS),
         }
     }
@@ -396,6 +414,9 @@ impl<'a> Checker<'a> {
             _ => self.exports(),
         };
         self.document_metadata();
+        if checks != Checks::BY_TYPE {
+            self.resolve_by_value();
+        }
         export_types
     }
 }
