@@ -295,7 +295,7 @@ fn the_same_site_gives_the_same_archive() {
 }
 
 #[test]
-fn a_page_that_somebody_changed_is_said_and_written_again() {
+fn a_page_that_was_edited_is_reported_and_written_again() {
     let site = Example::new("static-site");
     assert_eq!(site.cyan("deploy --yes").exit, 0);
     let page = site.read("public/about.html");

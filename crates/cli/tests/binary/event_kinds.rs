@@ -21,7 +21,7 @@ resources:
   off: {type: test/data, condition: \"${eq(noisy.spec.stdout, \\\"yes\\\")}\", spec: {input: 1}}
   reader: {type: test/data, spec: {input: \"${datasources.later.stdout}\"}}
   needs: {type: test/data, spec: {input: \"${reader.spec.input}\"}}
-  nobody: {type: http/request, spec: {url: 'http://127.0.0.1:PORT/'}}
+  unreachable: {type: http/request, spec: {url: 'http://127.0.0.1:PORT/'}}
 ";
 /// A step fails while another one runs.
 const DRAINING: &str = "version: 2023-04-20

@@ -91,7 +91,7 @@ fn a_renamed_folder_keeps_its_instance() {
 }
 
 #[test]
-fn a_document_that_moved_to_another_folder_is_told_from_a_second_one() {
+fn a_document_that_moved_to_another_folder_is_distinguished_from_a_second_one() {
     let place = Place::with("old/shop.blueprint.yaml", SHOP);
     let state = ["--state", "sqlite:state.db"];
     let run = |code: i32, command: &[&str]| place.ends(code, &[command, &state].concat());

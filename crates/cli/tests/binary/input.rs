@@ -280,7 +280,7 @@ fn what_is_not_there_is_named_with_what_is() {
 }
 
 #[test]
-fn mistakes_are_told_down_the_document() {
+fn mistakes_are_reported_in_document_order() {
     let place = Place::with(
         "blueprint.yaml",
         "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: \"${b.spec.id}\"}}\n  c: {type: test/data, metadata: {labels: {n: 6}}, spec: {}}\n",

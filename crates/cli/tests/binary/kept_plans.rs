@@ -125,11 +125,11 @@ const FACTS: &[Fact] = &[
     ("a file to be changed becomes a link to the same content", FILE, UPDATED, "mv out/a.txt b; ln -s ../b out/a.txt", SEEN),
     ("a file to be changed is touched", FILE, UPDATED, "touch -d tomorrow out/a.txt", Done(&[("out/a.txt", Some("two"))])),
     ("a drifted file is edited again", FILE, "deploy; echo x > out/a.txt", "echo y > out/a.txt", SEEN),
-    ("a drifted file is set back by somebody", FILE, "deploy; echo x > out/a.txt", "printf one > out/a.txt", SEEN),
+    ("a drifted file is restored by hand", FILE, "deploy; echo x > out/a.txt", "printf one > out/a.txt", SEEN),
     ("a vanished file is back", FILE, "deploy; rm out/a.txt", "printf one > out/a.txt", SEEN),
     ("an archive to be packed again is edited", ARCHIVE, "mkdir in; echo 1 > in/x.txt; deploy; echo 2 > in/x.txt", "echo x >> a.tar", SEEN),
     ("a link to be changed leads elsewhere", LINK, "deploy; sed -i s/here/where/ blueprint.yaml", "ln -sfn there link", SEEN),
-    ("a thing of a command to be made anew is gone", COMMAND, TRIGGERED, "rm c", SEEN),
+    ("a resource of a command to be replaced is gone", COMMAND, TRIGGERED, "rm c", SEEN),
     ("the look at a thing of a command fails", "  c: {type: local/command, spec: {create: 'echo made > c', read: 'cat c', delete: 'rm -f c', triggers: 1}}\n", TRIGGERED, "rm c", SEEN),
     ("a thing of a command without a look is gone", BLIND, TRIGGERED, "rm c", Done(&[("c", Some("made\n"))])),
     ("a file that does not change is edited", "  a: {type: local/file, spec: {path: a.txt, content: one}}\n  b: {type: local/file, spec: {path: b.txt, content: same}}\n", UPDATED, "echo mine > b.txt", Done(&[("a.txt", Some("two")), ("b.txt", Some("mine\n"))])),
@@ -349,7 +349,7 @@ fn a_plan_of_format_1_that_reads_files_is_refused() {
 
 /// Answers the question of a deploy on a terminal when the plan no longer counts as fresh; `meanwhile` runs before the
 /// answer. `None` if there is no program to make a terminal with.
-#[expect(clippy::print_stdout, reason = "whoever runs the tests should know what was left out")]
+#[expect(clippy::print_stdout, reason = "the output names the skipped tests")]
 fn answered_late(place: &Place, meanwhile: impl FnOnce()) -> Option<Ran> {
     use std::io::{Read, Write};
     let mut terminal = std::process::Command::new("script");

@@ -33,6 +33,6 @@ mod schemas;
 mod spec_examples;
 mod stops;
 mod stuck;
-mod surgery;
+mod state_edits;
 mod terminal;
 mod types;

@@ -150,7 +150,7 @@ fn results_go_to_stdout_and_all_else_to_stderr() {
 }
 
 #[test]
-fn colours_are_for_terminals_unless_somebody_says_otherwise() {
+fn colours_are_for_terminals_unless_configured_otherwise() {
     let place = Place::with("blueprint.yaml", TWO);
     let colored = |environment: &[(&str, &str)], flags: &[&str]| {
         let ran = ran(place.cyan(&[&["stage"], flags].concat()).envs(environment.iter().copied()).output().unwrap());

@@ -80,9 +80,9 @@ fn a_person_goes_back_to_a_generation_that_ended_well() {
 
     // A new instance has no generation to return to.
     std::fs::remove_file(place.path().join("fine")).unwrap();
-    let anew = ["deploy", "--yes", "--instance", "anew", "--on-failure", "rollback"];
+    let fresh = ["deploy", "--yes", "--instance", "fresh", "--on-failure", "rollback"];
     place.ends(0, &["destroy", "--yes"]);
-    let failed = place.ends(4, &anew);
+    let failed = place.ends(4, &fresh);
     assert!(failed.err.contains("It was rolled back: 0 created, 0 updated, 1 deleted"), "{}", failed.err);
     assert!(!place.has("page.txt"));
 }

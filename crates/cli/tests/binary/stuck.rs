@@ -42,7 +42,7 @@ fn two_creates_that_fail_beside_a_broken_read_block_nothing() {
 /// The recorded `read` fails. A new text of it is accepted, and a command that would change the resource explains what
 /// to do.
 #[test]
-fn a_read_that_fails_can_be_mended_in_the_document() {
+fn a_read_that_fails_can_be_corrected_in_the_document() {
     let place = Place::with("shop.blueprint.yaml", &document("echo 1", Some("exit 9")));
     place.ends(0, &["deploy", "--yes"]);
     // If another field changes too, the present resource must be known.

@@ -110,7 +110,7 @@ const INPUTS: [&str; 2] = ["--vars", "inputs.yaml"];
 /// Wherever the disk fills up: there is one error that names the cause, the records stay, and with free space the next
 /// run continues.
 #[test]
-fn a_disk_that_fills_up_loses_nothing_and_can_be_gone_on_from() {
+fn a_disk_that_fills_up_loses_nothing_and_a_later_run_continues() {
     let mut cut_off = 0;
     for kilobytes in [16, 64, 200, 330, 590, 850] {
         let Some(disk) = Disk::of(kilobytes) else { return };
@@ -233,7 +233,7 @@ impl Drop for Immutable {
 
 /// The folder of the state becomes immutable in the middle of a run.
 #[test]
-fn a_state_that_can_no_longer_be_written_is_said_and_can_be_gone_on_from() {
+fn a_state_that_becomes_unwritable_is_reported_and_a_later_run_continues() {
     let text = "version: 2023-04-20
 resources:
   first:
@@ -271,7 +271,7 @@ resources:
 /// well. Afterwards reads work, a change is refused with one error, and once the right is back the next run continues.
 #[test]
 fn a_folder_that_may_no_longer_be_written_to_is_read_and_not_changed() {
-    const NOBODY: u32 = 65534;
+    const UNPRIVILEGED: u32 = 65534;
     let text = "version: 2023-04-20
 resources:
   first: {type: local/command, spec: {create: 'touch began; until test -e go; do sleep 0.02; done', read: 'test -e began'}}
@@ -280,22 +280,22 @@ resources:
     let place = Place::with("shop.blueprint.yaml", text);
     let program = place.path().join("cyan");
     std::fs::copy(env!("CARGO_BIN_EXE_cyan"), &program).unwrap();
-    let as_nobody = |arguments: &[&str]| {
+    let as_unprivileged = |arguments: &[&str]| {
         let cyan = place.cyan(&[]);
         let mut command = Command::new("setpriv");
-        command.args([&format!("--reuid={NOBODY}"), &format!("--regid={NOBODY}"), "--clear-groups"]);
+        command.args([&format!("--reuid={UNPRIVILEGED}"), &format!("--regid={UNPRIVILEGED}"), "--clear-groups"]);
         command.arg(&program).args(arguments).current_dir(place.path()).stdin(Stdio::null());
         command.env_clear().envs(cyan.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command
     };
-    let owned = std::os::unix::fs::chown(place.path(), Some(NOBODY), Some(NOBODY));
-    let may = owned.is_ok() && as_nobody(&["--version"]).output().is_ok_and(|output| output.status.success());
+    let owned = std::os::unix::fs::chown(place.path(), Some(UNPRIVILEGED), Some(UNPRIVILEGED));
+    let may = owned.is_ok() && as_unprivileged(&["--version"]).output().is_ok_and(|output| output.status.success());
     if !may {
         println!("skipped: nothing can be run as another user here (it needs root and `setpriv`)");
         return;
     }
     let ends = |code: i32, arguments: &[&str]| {
-        let ended = ran(as_nobody(arguments).output().unwrap());
+        let ended = ran(as_unprivileged(arguments).output().unwrap());
         assert_eq!(ended.code, code, "{arguments:?}: {}{}", ended.out, ended.err);
         ended
     };
@@ -303,7 +303,7 @@ resources:
         let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
         std::fs::set_permissions(place.path().join(name), permissions).unwrap();
     };
-    let writer = as_nobody(&["deploy", "--yes"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let writer = as_unprivileged(&["deploy", "--yes"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     while !place.has("began") {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }

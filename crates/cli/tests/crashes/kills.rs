@@ -47,18 +47,18 @@ impl Lengths {
         Lengths([Aim::Deploy, Aim::Deploy, Aim::Destroy].map(&mut timed))
     }
 
-    pub(crate) fn of(&mut self, aim: Aim, anew: bool) -> &mut Duration {
+    pub(crate) fn of(&mut self, aim: Aim, is_new: bool) -> &mut Duration {
         let [first, later, destroy] = &mut self.0;
         match aim {
-            Aim::Deploy if anew => first,
+            Aim::Deploy if is_new => first,
             Aim::Deploy => later,
             Aim::Destroy => destroy,
         }
     }
 
     /// The speed of a machine varies. This aims at about one run in six that ends before its kill.
-    pub(crate) fn learn(&mut self, aim: Aim, anew: bool, was_there: bool) {
-        let length = self.of(aim, anew);
+    pub(crate) fn learn(&mut self, aim: Aim, is_new: bool, was_there: bool) {
+        let length = self.of(aim, is_new);
         *length = length.mul_f64(if was_there { 1.02 } else { 0.9 });
     }
 }
@@ -72,23 +72,23 @@ fn live(seed: u64, kills: u32, mut lengths: Lengths) {
     let mut draw = Draw(seed);
     let mut shop = Shop::new();
     let (mut killed, mut runs) = (0, 0);
-    let mut anew = true;
+    let mut is_new = true;
     while killed < kills {
-        let aim = if !anew && draw.one_in(4) { Aim::Destroy } else { Aim::Deploy };
+        let aim = if !is_new && draw.one_in(4) { Aim::Destroy } else { Aim::Deploy };
         loop {
             runs += 1;
             assert!(runs < 3 * kills + 20, "{killed} of {runs} runs were still there when they were to be killed");
-            let delay = draw.within(*lengths.of(aim, anew));
+            let delay = draw.within(*lengths.of(aim, is_new));
             let was_there = shop.while_somebody_looks(|| shop.begin(aim).kill_after(delay));
             killed += u32::from(was_there);
-            lengths.learn(aim, anew, was_there);
+            lengths.learn(aim, is_new, was_there);
             shop.reopen();
             if !draw.one_in(3) {
                 break;
             }
         }
         shop.go_on(aim);
-        anew = aim == Aim::Destroy;
+        is_new = aim == Aim::Destroy;
         shop.next_round();
     }
     shop.go_on(Aim::Deploy);

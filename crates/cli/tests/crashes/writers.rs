@@ -108,7 +108,7 @@ fn begun(place: &Place) -> std::process::Child {
 
 /// The writer has begun a call and does not end before the test lets it: a command that waited for it would hang.
 #[test]
-fn nobody_who_reads_waits_for_the_writer() {
+fn readers_do_not_wait_for_the_writer() {
     let place = Place::with("shop.blueprint.yaml", SLOW);
     let writer = begun(&place);
     assert!(place.ends(0, &["list"]).out.contains("deploy running"));
