@@ -462,7 +462,9 @@ fn complete_refusal(expr: &mut Expr, found: &Diagnostic) {
                 complete_refusal(part, found);
             }
         }
-        ExprKind::Call(call) => call.arguments.iter_mut().for_each(|argument| complete_refusal(&mut argument.value, found)),
+        ExprKind::Call(call) => {
+            call.arguments.iter_mut().for_each(|argument| complete_refusal(&mut argument.value, found))
+        }
         _ => {}
     }
 }
