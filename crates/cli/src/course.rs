@@ -45,7 +45,8 @@ impl Course {
         self.has_begun
     }
 
-    /// The number of the step that an event is about. The plan of a rollback was not shown, so its steps have no number.
+    /// The number of the step that an event is about. The plan of a rollback was not shown, so its steps have no
+    /// number.
     pub(crate) fn step_of(&self, event: &Event) -> Option<u32> {
         match event {
             _ if self.rolls_back => None,

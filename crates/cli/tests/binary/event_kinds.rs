@@ -1,4 +1,5 @@
-//! Every kind of event that `docs/json/operation.schema.json` describes occurs, and fits the schema (`Place::run` looks).
+//! Every kind of event that `docs/json/operation.schema.json` describes occurs, and fits the schema (`Place::run`
+//! looks).
 
 use std::collections::BTreeSet;
 

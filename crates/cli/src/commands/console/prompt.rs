@@ -1,4 +1,5 @@
-//! The prompt of the console: line editing, history, completion. Questions for inputs use the same library (`prompt.rs`).
+//! The prompt of the console: line editing, history, completion. Questions for inputs use the same library
+//! (`prompt.rs`).
 
 use std::path::PathBuf;
 
