@@ -47,7 +47,7 @@ pub(crate) fn after_colon(text: &str, key_end: u32, map: u32) -> usize {
         before.iter().rev().take_while(|byte| !matches!(byte, b'\n' | b'\r')).count()
     };
     let blanks = bytes[key_end.min(bytes.len())..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-    // A colon on a line of its own belongs to the key only if white space follows and the map's column allows it.
+    // A colon on a line of its own belongs to the key only if white space follows and it is in the column of the map.
     // Otherwise it begins the next key.
     let same_line = !bytes[key_end.min(bytes.len())..][..blanks].iter().any(|byte| matches!(byte, b'\n' | b'\r'));
     let stands_alone = bytes.get(key_end + blanks + 1).is_none_or(u8::is_ascii_whitespace);
