@@ -1,6 +1,6 @@
 //! What the elements of the root document come to: for those who show or compare more than steps.
 
-use blueprint::{Address, Expr, Head, Name, TypeId, Value};
+use blueprint::{Address, Blueprint, Expr, Head, Name, TypeId, Value};
 use diag::Diagnostics;
 use dialects::{Part, SpecAt};
 use evaluate::resolve::{Evaluation, Members, Site, Slot};
@@ -54,6 +54,61 @@ pub struct ResolvedElement {
 
 fn plain(names: &[diag::Spanned<Name>]) -> Vec<Name> {
     names.iter().map(|name| name.item.clone()).collect()
+}
+
+/// Adds the children and resources that elements read or name, where children are resources of their own.
+fn add_reads_of_children(blueprint: &Blueprint, elements: &mut [ResolvedElement]) {
+    for element in elements {
+        let resource = blueprint.resources.get(&element.name);
+        let child = blueprint.children.get(&element.name);
+        let mut read: Vec<Name> = Vec::new();
+        if let Some(child) = child {
+            read.extend(read_by(child).into_iter().map(|name| name.item));
+            read.extend(child.depends_on.iter().map(|name| name.item.clone()));
+        }
+        if let Some(resource) = resource.filter(|resource| resource.lifecycle.external.is_none()) {
+            let expressions = std::iter::once(&resource.spec).chain(&resource.metadata.custom);
+            expressions.for_each(|expr| {
+                expr.references(&mut |reference| {
+                    if let Head::Child(name) = &reference.head {
+                        read.push(name.clone());
+                    }
+                });
+            });
+            read.extend(resource.depends_on.iter().map(|name| name.item.clone()));
+        }
+        element.needs.extend(read.into_iter().filter(|name| *name != element.name));
+        element.needs.sort();
+        element.needs.dedup();
+    }
+}
+
+/// What a child is given of the inputs that are written, as its dialect shows it, and the nodes of all its inputs.
+fn passed_in(
+    evaluation: &Evaluation,
+    child: Option<u32>,
+    written: &[(Name, Value)],
+) -> (Vec<(Name, Value)>, Vec<Node>) {
+    let documents = &evaluation.documents;
+    let (mut given, mut nodes) = (Vec::new(), Vec::new());
+    if let Some(unit) = child {
+        let unit = documents.unit(unit);
+        let theirs = unit.checked.rules.inputs;
+        for (position, (input, declared)) in unit.blueprint().inputs.iter().enumerate() {
+            let number = unit.number(Kind::Input, position);
+            nodes.push(Node::Input(number));
+            let handed = written.iter().any(|(given, _)| given == input);
+            if let Slot::Value(value) | Slot::Partial(value) = &evaluation.handed[number as usize]
+                && handed
+            {
+                // What becomes of a property is the other document's affair.
+                let as_written = written.iter().find(|(name, _)| name == input).map(|(_, value)| value);
+                let shown = as_written.and_then(|written| theirs.shown(declared, written));
+                given.push((input.clone(), shown.unwrap_or_else(|| value.clone())));
+            }
+        }
+    }
+    (given, nodes)
 }
 
 impl Staged {
@@ -172,24 +227,7 @@ impl Staged {
                     written.push((input.item.clone(), value));
                 }
             }
-            let (mut given, mut nodes) = (Vec::new(), Vec::new());
-            if let Some(unit) = root.child(at) {
-                let unit = documents.unit(unit);
-                let theirs = unit.checked.rules.inputs;
-                for (position, (input, declared)) in unit.blueprint().inputs.iter().enumerate() {
-                    let number = unit.number(Kind::Input, position);
-                    nodes.push(Node::Input(number));
-                    let handed = written.iter().any(|(given, _)| given == input);
-                    if let Slot::Value(value) | Slot::Partial(value) = &evaluation.handed[number as usize]
-                        && handed
-                    {
-                        // What becomes of a property is the other document's affair.
-                        let as_written = written.iter().find(|(name, _)| name == input).map(|(_, value)| value);
-                        let shown = as_written.and_then(|written| theirs.shown(declared, written));
-                        given.push((input.clone(), shown.unwrap_or_else(|| value.clone())));
-                    }
-                }
-            }
+            let (given, nodes) = passed_in(evaluation, root.child(at), &written);
             elements.push(ResolvedElement {
                 name: name.clone(),
                 type_name: match &child.stands_for {
@@ -222,29 +260,7 @@ impl Staged {
             });
         }
         if rules.children.are_whole() {
-            for element in &mut elements {
-                let resource = blueprint.resources.get(&element.name);
-                let child = blueprint.children.get(&element.name);
-                let mut read: Vec<Name> = Vec::new();
-                if let Some(child) = child {
-                    read.extend(read_by(child).into_iter().map(|name| name.item));
-                    read.extend(child.depends_on.iter().map(|name| name.item.clone()));
-                }
-                if let Some(resource) = resource.filter(|resource| resource.lifecycle.external.is_none()) {
-                    let expressions = std::iter::once(&resource.spec).chain(&resource.metadata.custom);
-                    expressions.for_each(|expr| {
-                        expr.references(&mut |reference| {
-                            if let Head::Child(name) = &reference.head {
-                                read.push(name.clone());
-                            }
-                        });
-                    });
-                    read.extend(resource.depends_on.iter().map(|name| name.item.clone()));
-                }
-                element.needs.extend(read.into_iter().filter(|name| *name != element.name));
-                element.needs.sort();
-                element.needs.dedup();
-            }
+            add_reads_of_children(blueprint, &mut elements);
         }
         let gone: Vec<Name> = elements.iter().filter(|one| !one.there).map(|one| one.name.clone()).collect();
         for element in &mut elements {
