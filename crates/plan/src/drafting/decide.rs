@@ -16,7 +16,7 @@ use understand::links::contribution::{Contribution, carried};
 
 use crate::addresses::Named;
 use crate::codes;
-use crate::decision::Decision;
+use crate::decision::{Decision, Protection};
 use crate::drafting::decided::{DecidedSoFar, conclude};
 use crate::drafting::groups::common_dependencies;
 use crate::drafting::link_dependencies::{heed_links, link_dependencies};
@@ -267,13 +267,14 @@ fn undecided(
         private: Value::Null,
         expired: None,
         dependencies: dependencies.to_vec(),
-        retain: resource.lifecycle.retain || member.retain,
-        protect: resource.lifecycle.protect,
-        restricted: resource.lifecycle.restricted,
+        protection: Protection {
+            retain: resource.lifecycle.retain || member.retain,
+            protect: resource.lifecycle.protect,
+            restricted: resource.lifecycle.restricted,
+        },
         made_from: resource.made_from.as_ref().map(|name| abstract_source(address, name)),
         moved_from: None,
-        temporary: false,
-        batch: None,
+        rolling: Default::default(),
         span: resource.span,
     }
 }

@@ -702,12 +702,9 @@ fn blank(
         expired: None,
         made_from: None,
         moved_from: None,
-        temporary: false,
-        batch: None,
+        rolling: Default::default(),
         dependencies: Vec::new(),
-        retain: false,
-        protect: false,
-        restricted: Default::default(),
+        protection: Default::default(),
         span,
     }
 }

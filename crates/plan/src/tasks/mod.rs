@@ -89,7 +89,7 @@ pub(crate) fn order(
             builder.of.insert(decision.address.clone(), tasks);
             continue;
         }
-        if decision.action == Action::Replace && decision.retain {
+        if decision.action == Action::Replace && decision.protection.retain {
             found.push(
                 codes::RETAINED
                     .new(format!("the old `{}` is left in the world and no longer managed", decision.address))
@@ -151,10 +151,10 @@ fn resource_tasks(
     let is_known_only_to_state = decision.element.is_none() && decision.linked.is_none();
     let configured = || decision.prior.as_ref().is_some_and(|record| record.status.word == StatusWord::Configured);
     let (forward, backward) = match decision.action {
-        Action::Create => (Some(TaskKind::Create), decision.temporary.then_some(TaskKind::TakeBack)),
+        Action::Create => (Some(TaskKind::Create), decision.rolling.temporary.then_some(TaskKind::TakeBack)),
         Action::Update if decision.only_recorded => (Some(TaskKind::Record), None),
         Action::Update => (Some(TaskKind::Update), None),
-        Action::Replace => (Some(TaskKind::Create), (!decision.retain).then_some(TaskKind::DeleteOld(0))),
+        Action::Replace => (Some(TaskKind::Create), (!decision.protection.retain).then_some(TaskKind::DeleteOld(0))),
         Action::Delete if nothing_but_old_halves(decision) => (None, Some(TaskKind::Forget)),
         Action::Delete => (None, Some(TaskKind::Delete)),
         Action::Detach => (None, Some(TaskKind::Forget)),
@@ -198,8 +198,8 @@ pub(crate) fn decided_of(number: usize, decision: &Decision) -> Decided {
         outputs: decision.outputs.clone(),
         private: decision.private.clone(),
         dependencies: decision.dependencies.clone(),
-        retain: decision.retain,
-        protect: decision.protect,
+        retain: decision.protection.retain,
+        protect: decision.protection.protect,
         made_from: decision.made_from.clone(),
         span: decision.span,
     }
