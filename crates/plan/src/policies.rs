@@ -235,7 +235,7 @@ fn refuse_changes(decision: &Decision, messages: &dyn MessageRules, found: &mut 
                 .help("give it its value of before, or make another resource");
             let resource = &decision.address.name;
             diagnostic.words = words(Mistake::Immutable { field, resource, type_name: &ty.name });
-            found.push(placed(diagnostic, decision.span, "its type lets nobody change it"));
+            found.push(placed(diagnostic, decision.span, "its type allows no change"));
         }
     }
 }

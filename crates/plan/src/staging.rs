@@ -66,7 +66,7 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     };
     let (needed, rest): (Vec<_>, Vec<_>) = unread.iter().partition(|one| needed.contains(&one.address));
     let so = if refuses { "whether it has drifted is not known" } else { "the plan would change it" };
-    let so = format!("{so}: mend the cause, or leave the world aside with `--no-refresh`");
+    let so = format!("{so}: fix the cause, or skip reading with `--no-refresh`");
     refresh::report_unread(needed, Severity::Error, &so, found);
     let severity = if forced { Severity::Note } else { Severity::Warning };
     refresh::report_unread(rest, severity, "it is taken to be as recorded", found);
