@@ -1,12 +1,12 @@
-//! What depends on what, in one graph, and no circle in it (decisions S29, S30, A10).
+//! Builds the dependency graph of a document and reports its cycles (decisions S29, S30, A10).
 //!
-//! A circle is reported once, with its full path and a label on every edge. A reference to metadata orders only
-//! evaluation: a circle that is closed by one alone is a mistake only if no order of evaluation exists, each element's
-//! metadata taken apart from its spec.
+//! A cycle is reported once, with its full path and a label on every edge. A reference to metadata orders only
+//! evaluation. A cycle that only such references close is an error only if no order of evaluation exists when each
+//! resource's metadata is a node of its own.
 //!
-//! Where links alone make the circle, it is `link-cycle` at the first of them.
+//! A cycle of links alone is reported as `link-cycle` at its first link.
 //!
-//! Not here: an element that needs itself directly (`references`), circles of guarantees (`links`).
+//! Not here: an element that depends on itself directly (`references`), cycles of guarantees (`links`).
 
 use diag::{Diagnostic, Diagnostics};
 
@@ -16,7 +16,7 @@ use crate::graph::{Edge, EdgeKind, Graph, Node};
 use crate::links::Links;
 
 impl Checker<'_> {
-    /// The graph of the document; its circles are reported.
+    /// The graph of the document. Reports its cycles.
     pub(super) fn order(&mut self, links: &Links) -> Graph {
         let blueprint = self.blueprint;
         let edges = Edges { blueprint, links };
@@ -45,7 +45,7 @@ impl Checker<'_> {
             })
         };
         let (mut graph, mut knots) = all(true);
-        // What an export of a child needs is known from the child: circles through it show in the whole.
+        // An export has its own dependencies, so cycles through a child are checked in the graph over all documents.
         let through_child = knots.iter().flatten().any(|(node, _)| matches!(node, Node::Child(_)));
         if through_child {
             (graph, knots) = all(false);
@@ -70,7 +70,7 @@ impl Checker<'_> {
         graph
     }
 
-    /// Circles of evaluation: resources stand twice, first their specs, then their metadata.
+    /// Cycles of evaluation. Resources have two nodes each: first all specs, then all metadata.
     fn evaluation_knots(&self, counts: [usize; 6], links: &Links) -> Vec<Vec<(Node, Edge)>> {
         let edges = Edges { blueprint: self.blueprint, links };
         let resources = counts[2] as u32;
@@ -123,12 +123,12 @@ impl Checker<'_> {
     }
 
     fn cycle(&self, knot: &[(Node, Edge)]) -> Diagnostic {
-        // The first edge in document order comes first, and the path begins with it.
+        // Start the path at the edge that is first in document order.
         let first = (0..knot.len()).min_by_key(|at| (knot[*at].1.span.file, knot[*at].1.span.start)).unwrap_or(0);
         let round = || knot[first..].iter().chain(&knot[..first]);
         let mut path: Vec<String> = round().map(|(node, _)| self.node_name(*node)).collect();
         path.extend(path.first().cloned());
-        // Made by links alone, it is mended by a link.
+        // A cycle of links alone is fixed at a link.
         let by_links = knot.iter().all(|(_, edge)| edge.kind == EdgeKind::Link);
         let mut diagnostic = if by_links {
             codes::LINK_CYCLE.new(format!("links order each other in a circle: {}", path.join(" -> ")))
@@ -162,7 +162,7 @@ impl Checker<'_> {
         diagnostic.help(if by_links { "take away one of these links" } else { "take away one of these references" })
     }
 
-    /// How a node is written in an expression.
+    /// The name of a node as expressions write it.
     pub(super) fn node_name(&self, node: Node) -> String {
         let blueprint = self.blueprint;
         let name = match node {

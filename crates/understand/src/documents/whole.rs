@@ -49,7 +49,7 @@ struct Wiring {
     waits: Vec<Vec<Spanned<Name>>>,
 }
 
-/// The members of a group that are to be removed.
+/// The members of a group that do not stay: they are removed, or exist only during an update.
 fn beyond_of(unit: &Unit) -> HashSet<Name, foldhash::fast::FixedState> {
     unit.blueprint().batches.iter().flat_map(|batches| batches.beyond.iter().cloned()).collect()
 }
