@@ -83,8 +83,8 @@ impl Graph {
         }
         graph.edges.shrink_to_fit();
         graph.order.reserve_exact(graph.nodes.len());
-        let knots = graph.sort();
-        (graph, knots)
+        let cycles = graph.sort();
+        (graph, cycles)
     }
 
     /// The position of a node in [`Graph::nodes`].
@@ -127,11 +127,11 @@ impl Graph {
         let mut index = vec![NEW; count];
         let mut low = vec![0_u32; count];
         let mut on_stack = vec![false; count];
-        let mut knotted = vec![false; count];
+        let mut in_cycle = vec![false; count];
         let mut component_stack: Vec<u32> = Vec::new();
         let mut walk: Vec<(u32, u32)> = Vec::new();
         let mut next = 0_u32;
-        let mut knots = Vec::new();
+        let mut cycles = Vec::new();
         for root in 0..count {
             if index[root] != NEW {
                 continue;
@@ -175,19 +175,19 @@ impl Graph {
                         members.len() == 1 && self.edges_at(here).iter().any(|edge| self.position(edge.to) == here);
                     if members.len() > 1 || to_itself {
                         for member in &members {
-                            knotted[*member as usize] = true;
+                            in_cycle[*member as usize] = true;
                         }
-                        knots.push(members);
-                    } else if self.edges_at(here).iter().any(|edge| knotted[self.position(edge.to)]) {
+                        cycles.push(members);
+                    } else if self.edges_at(here).iter().any(|edge| in_cycle[self.position(edge.to)]) {
                         // Dependents of a cycle have no place in the order either.
-                        knotted[here] = true;
+                        in_cycle[here] = true;
                     } else {
                         self.order.push(here as u32);
                     }
                 }
             }
         }
-        let mut paths: Vec<_> = knots.into_iter().map(|members| self.path_of(members)).collect();
+        let mut paths: Vec<_> = cycles.into_iter().map(|members| self.path_of(members)).collect();
         paths.sort_by_key(|path| path.first().map(|(_, edge)| (edge.span.file, edge.span.start)));
         paths
     }
@@ -248,17 +248,17 @@ mod tests {
 
     #[test]
     fn what_is_needed_comes_first_and_ties_keep_document_order() {
-        let (graph, knots) = graph(&[(0, 2), (2, 3)], 4);
-        assert!(knots.is_empty());
+        let (graph, cycles) = graph(&[(0, 2), (2, 3)], 4);
+        assert!(cycles.is_empty());
         let order: Vec<_> = graph.order().collect();
         assert_eq!(order, [3, 2, 0, 1].map(Node::Resource));
     }
 
     #[test]
-    fn a_knot_is_one_path_and_what_needs_it_is_left_out() {
-        let (graph, knots) = graph(&[(0, 1), (1, 2), (2, 3), (3, 1)], 5);
-        assert_eq!(knots.len(), 1);
-        let path: Vec<_> = knots[0].iter().map(|(node, _)| *node).collect();
+    fn a_cycle_is_one_path_and_its_dependents_are_left_out() {
+        let (graph, cycles) = graph(&[(0, 1), (1, 2), (2, 3), (3, 1)], 5);
+        assert_eq!(cycles.len(), 1);
+        let path: Vec<_> = cycles[0].iter().map(|(node, _)| *node).collect();
         assert_eq!(path, [1, 2, 3].map(Node::Resource));
         assert_eq!(graph.order().collect::<Vec<_>>(), [Node::Resource(4)]);
     }
@@ -266,8 +266,8 @@ mod tests {
     #[test]
     fn a_long_chain_needs_no_deep_stack() {
         let edges: Vec<_> = (0..2000).map(|at| (at, at + 1)).collect();
-        let (graph, knots) = graph(&edges, 2001);
-        assert!(knots.is_empty());
+        let (graph, cycles) = graph(&edges, 2001);
+        assert!(cycles.is_empty());
         assert_eq!(graph.order().next(), Some(Node::Resource(2000)));
     }
 }

@@ -44,34 +44,34 @@ impl Checker<'_> {
                 any_metadata |= out[before..].iter().any(|edge| edge.kind == EdgeKind::ReadsMetadata);
             })
         };
-        let (mut graph, mut knots) = all(true);
+        let (mut graph, mut cycles) = all(true);
         // An export has its own dependencies, so cycles through a child are checked in the graph over all documents.
-        let through_child = knots.iter().flatten().any(|(node, _)| matches!(node, Node::Child(_)));
+        let through_child = cycles.iter().flatten().any(|(node, _)| matches!(node, Node::Child(_)));
         if through_child {
-            (graph, knots) = all(false);
+            (graph, cycles) = all(false);
         }
-        if knots.is_empty() || !any_metadata {
-            self.report(&knots);
+        if cycles.is_empty() || !any_metadata {
+            self.report(&cycles);
             return graph;
         }
-        let (graph, knots) = Graph::new(counts, |node, out| {
+        let (graph, cycles) = Graph::new(counts, |node, out| {
             if !through_child || !matches!(node, Node::Child(_)) {
                 edges.of(node, out);
                 out.extend_from_slice(waits_of(node));
             }
             out.retain(|edge| edge.kind != EdgeKind::ReadsMetadata);
         });
-        if knots.is_empty() {
-            let knots = self.evaluation_knots(counts, links);
-            self.report(&knots);
+        if cycles.is_empty() {
+            let cycles = self.evaluation_cycles(counts, links);
+            self.report(&cycles);
         } else {
-            self.report(&knots);
+            self.report(&cycles);
         }
         graph
     }
 
     /// Cycles of evaluation. Resources have two nodes each: first all specs, then all metadata.
-    fn evaluation_knots(&self, counts: [usize; 6], links: &Links) -> Vec<Vec<(Node, Edge)>> {
+    fn evaluation_cycles(&self, counts: [usize; 6], links: &Links) -> Vec<Vec<(Node, Edge)>> {
         let edges = Edges { blueprint: self.blueprint, links };
         let resources = counts[2] as u32;
         let parted = |mut edge: Edge| {
@@ -80,7 +80,7 @@ impl Checker<'_> {
             }
             edge
         };
-        let (_, knots) =
+        let (_, cycles) =
             Graph::new([counts[0], counts[1], counts[2] * 2, counts[3], counts[4], 0], |node, out| match node {
                 Node::Resource(at) => {
                     let itself = Node::Resource(at % resources);
@@ -109,27 +109,28 @@ impl Checker<'_> {
             Node::Resource(at) => Node::Resource(at % resources),
             other => other,
         };
-        knots
+        cycles
             .into_iter()
-            .map(|knot| {
-                knot.into_iter().map(|(node, edge)| (whole(node), Edge { to: whole(edge.to), ..edge })).collect()
+            .map(|cycle| {
+                cycle.into_iter().map(|(node, edge)| (whole(node), Edge { to: whole(edge.to), ..edge })).collect()
             })
             .collect()
     }
 
-    fn report(&mut self, knots: &[Vec<(Node, Edge)>]) {
-        let found: Diagnostics = knots.iter().filter(|knot| !knot.is_empty()).map(|knot| self.cycle(knot)).collect();
+    fn report(&mut self, cycles: &[Vec<(Node, Edge)>]) {
+        let found: Diagnostics =
+            cycles.iter().filter(|cycle| !cycle.is_empty()).map(|cycle| self.cycle(cycle)).collect();
         self.found.append(found);
     }
 
-    fn cycle(&self, knot: &[(Node, Edge)]) -> Diagnostic {
+    fn cycle(&self, cycle: &[(Node, Edge)]) -> Diagnostic {
         // Start the path at the edge that is first in document order.
-        let first = (0..knot.len()).min_by_key(|at| (knot[*at].1.span.file, knot[*at].1.span.start)).unwrap_or(0);
-        let round = || knot[first..].iter().chain(&knot[..first]);
+        let first = (0..cycle.len()).min_by_key(|at| (cycle[*at].1.span.file, cycle[*at].1.span.start)).unwrap_or(0);
+        let round = || cycle[first..].iter().chain(&cycle[..first]);
         let mut path: Vec<String> = round().map(|(node, _)| self.node_name(*node)).collect();
         path.extend(path.first().cloned());
         // A cycle of links alone is fixed at a link.
-        let by_links = knot.iter().all(|(_, edge)| edge.kind == EdgeKind::Link);
+        let by_links = cycle.iter().all(|(_, edge)| edge.kind == EdgeKind::Link);
         let mut diagnostic = if by_links {
             codes::LINK_CYCLE.new(format!("links order each other in a circle: {}", path.join(" -> ")))
         } else {

@@ -119,30 +119,30 @@ pub fn graph(documents: &Documents, found: &mut Diagnostics) -> Graph {
     let (links, inputs) = (documents.count(Kind::Link), documents.count(Kind::Input));
     let counts = [locals, data_sources, resources, 0, links, inputs];
     let mut any_metadata = false;
-    let (graph, knots) = Graph::new(counts, |node, out| {
+    let (graph, cycles) = Graph::new(counts, |node, out| {
         let before = out.len();
         whole.edges(node, out);
         any_metadata |= out[before..].iter().any(|edge| edge.kind == EdgeKind::ReadsMetadata);
     });
-    let crossing = |knots: Vec<Vec<(Node, Edge)>>| -> Vec<Vec<(Node, Edge)>> {
-        knots.into_iter().filter(|knot| whole.is_crossing(knot)).collect()
+    let crossing = |cycles: Vec<Vec<(Node, Edge)>>| -> Vec<Vec<(Node, Edge)>> {
+        cycles.into_iter().filter(|cycle| whole.is_crossing(cycle)).collect()
     };
-    let knots = crossing(knots);
-    if knots.is_empty() {
+    let cycles = crossing(cycles);
+    if cycles.is_empty() {
         return graph;
     }
     // References to metadata order only evaluation (decision A10).
-    let (graph, knots) = if any_metadata {
-        let (graph, knots) = Graph::new(counts, |node, out| {
+    let (graph, cycles) = if any_metadata {
+        let (graph, cycles) = Graph::new(counts, |node, out| {
             whole.edges(node, out);
             out.retain(|edge| edge.kind != EdgeKind::ReadsMetadata);
         });
-        (graph, crossing(knots))
+        (graph, crossing(cycles))
     } else {
-        (graph, knots)
+        (graph, cycles)
     };
-    for knot in &knots {
-        found.push(whole.cycle(knot));
+    for cycle in &cycles {
+        found.push(whole.cycle(cycle));
     }
     graph
 }
@@ -364,15 +364,15 @@ impl Whole<'_> {
     }
 
     /// Whether a cycle leads through more than one document. The others are already reported.
-    fn is_crossing(&self, knot: &[(Node, Edge)]) -> bool {
-        let mut units = knot.iter().map(|(node, _)| self.documents.unit_of(*node));
+    fn is_crossing(&self, cycle: &[(Node, Edge)]) -> bool {
+        let mut units = cycle.iter().map(|(node, _)| self.documents.unit_of(*node));
         let first = units.next();
         units.any(|unit| Some(unit) != first)
     }
 
-    fn cycle(&self, knot: &[(Node, Edge)]) -> diag::Diagnostic {
-        let first = (0..knot.len()).min_by_key(|at| (knot[*at].1.span.file, knot[*at].1.span.start)).unwrap_or(0);
-        let round = || knot[first..].iter().chain(&knot[..first]);
+    fn cycle(&self, cycle: &[(Node, Edge)]) -> diag::Diagnostic {
+        let first = (0..cycle.len()).min_by_key(|at| (cycle[*at].1.span.file, cycle[*at].1.span.start)).unwrap_or(0);
+        let round = || cycle[first..].iter().chain(&cycle[..first]);
         let mut path: Vec<String> = round().map(|(node, _)| self.documents.name_of(*node)).collect();
         path.extend(path.first().cloned());
         let mut diagnostic = codes::CYCLE.new(format!("elements need each other: {}", path.join(" -> ")));

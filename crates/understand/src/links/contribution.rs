@@ -332,7 +332,7 @@ pub fn carried<'c>(
     document: &Value,
 ) -> Value {
     let mut carried = without(spec, contributions.clone(), document);
-    let nobody = Address::root("");
+    let no_link = Address::root("");
     let mut lists: blueprint::IndexMap<
         &Name,
         (Option<&Name>, std::collections::HashSet<String, foldhash::fast::FixedState>),
@@ -370,7 +370,7 @@ pub fn carried<'c>(
         for item in items.into_iter().flatten() {
             if item_identity(by, item).is_some_and(|identity| identities.contains(&identity)) {
                 let how = Written::Add(by.cloned());
-                let _ = merger.merge(&Contribution { path: path.clone(), how, value: item.clone() }, &nobody);
+                let _ = merger.merge(&Contribution { path: path.clone(), how, value: item.clone() }, &no_link);
             }
         }
     }
