@@ -18,8 +18,8 @@ use crate::schedule::Progress;
 use crate::start::{came, verb_of};
 use crate::timers::{AFTER_CANCEL, Wake};
 use evaluate::event::Event;
-use plan::links::Linked;
-use plan::plan::Action;
+use plan::linked::Linked;
+use plan::model::Action;
 use plan::task::{Decided, TaskKind, Until};
 
 impl Apply {

@@ -20,8 +20,8 @@ use crate::timers::Wake;
 use evaluate::event::Event;
 use evaluate::questions::{Place, Question, Reply, Round, take_in};
 use evaluate::resolve::{Evaluation, Need, Slot};
-use plan::draft::levels::live_locals;
-use plan::exports::needs as export_needs;
+use plan::children::needs as export_needs;
+use plan::levels::live_locals;
 use plan::task::Decided;
 use understand::graph::Node;
 

@@ -10,7 +10,7 @@ use crate::journal::Durable;
 use crate::machine::Apply;
 use crate::model::Effect;
 use crate::schedule::{Progress, Running};
-use plan::plan::Purpose;
+use plan::model::Purpose;
 
 impl Apply {
     /// Once nothing runs and nothing can start, the operation is over: its last entry says how it ended.

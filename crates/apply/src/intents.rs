@@ -14,8 +14,8 @@ use crate::model::{CallRequest, Effect};
 use crate::schedule::Progress;
 use crate::timers::Wake;
 use evaluate::event::Event;
-use plan::links::Linked;
-use plan::plan::Action;
+use plan::linked::Linked;
+use plan::model::Action;
 use plan::task::{Decided, TaskKind};
 
 impl Apply {

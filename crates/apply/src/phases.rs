@@ -21,7 +21,7 @@ use crate::model::{CallRequest, Effect};
 use crate::schedule::Progress;
 use evaluate::event::Event;
 use evaluate::resolve::links::{conflict, part_resource};
-use plan::links::{Linked, Phase};
+use plan::linked::{Linked, Phase};
 use plan::task::Decided;
 use plan::tasks::links::ONE_BY_ONE;
 use understand::check::conform::conform_resource;

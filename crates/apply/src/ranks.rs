@@ -9,7 +9,7 @@
 use state::{Record, Snapshot};
 
 use super::queue::Ranks;
-use plan::links::Linked;
+use plan::linked::Linked;
 use plan::plan::Plan;
 use plan::task::Task;
 use plan::task::TaskKind;

@@ -7,7 +7,7 @@ use crate::model::Effect;
 use crate::schedule::Progress;
 use evaluate::event::Event;
 use evaluate::resolve::{Need, Slot};
-use plan::plan::Step;
+use plan::model::Step;
 use understand::graph::Node;
 
 impl Apply {

@@ -10,7 +10,7 @@ use crate::journal::Durable;
 use crate::machine::Apply;
 use crate::model::CallRequest;
 use crate::schedule::Progress;
-use plan::plan::Action;
+use plan::model::Action;
 use plan::task::{Decided, TaskKind, Until};
 use understand::compare::{mark_fields, same_field};
 

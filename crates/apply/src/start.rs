@@ -14,8 +14,8 @@ use crate::machine::Apply;
 use crate::model::Effect;
 use crate::schedule::Progress;
 use evaluate::event::Event;
-use plan::links::Linked;
-use plan::plan::Action;
+use plan::linked::Linked;
+use plan::model::Action;
 use plan::task::{Decided, TaskKind};
 
 /// What a task turns out to be once everything it reads is known.

@@ -13,8 +13,8 @@ use crate::model::Effect;
 use crate::schedule::Progress;
 use crate::timers::Wake;
 use evaluate::event::Event;
-use plan::plan::Action;
-use plan::stops::Gate;
+use plan::model::Action;
+use plan::model::Gate;
 use plan::task::{TaskKind, Until};
 
 impl Apply {

@@ -6,7 +6,8 @@ use blueprint::Address;
 use state::Snapshot;
 
 use plan::addresses::Named;
-use plan::plan::{Action, Plan};
+use plan::model::Action;
+use plan::plan::Plan;
 use plan::task::TaskKind;
 use understand::documents::group_key;
 

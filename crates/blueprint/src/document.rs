@@ -1,6 +1,5 @@
 //! The dialect-free meaning of a document.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use diag::{Span, Spanned};
@@ -463,12 +462,4 @@ pub struct Export {
     pub by_entry: bool,
     /// For people.
     pub description: Option<Expr>,
-}
-
-/// Something outside the text that a dialect needs before it can lower it, as plain data: the engine puts it to the
-/// world and calls the dialect again with the answer.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Wanted {
-    /// The text of a file, relative to the document.
-    File(Arc<str>),
 }

@@ -20,8 +20,8 @@ use crate::terminal::ColorChoice;
 
 /// Deploy infrastructure from documents.
 ///
-/// A document describes the resources that should exist. `cyan stage` shows what would change, `cyan deploy` changes it.
-/// Results go to stdout; progress, questions and diagnostics go to stderr.
+/// A document describes the resources that should exist. `cyan stage` shows what would change, `cyan deploy` changes
+/// it. Results go to stdout; progress, questions and diagnostics go to stderr.
 ///
 /// Exit codes: 0 success, 1 the document, the inputs, the plan, the state or a provider is unusable and nothing was
 /// changed, 2 wrong usage or a question that nobody could answer, 3 there are differences (with --exit-code), 4 an
@@ -355,7 +355,8 @@ pub(crate) struct Init {
 /// version of a document. Hidden folders are skipped. A summary says how many documents are valid, and which are not.
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
-    /// Documents, or folders of documents, to check [default: the document in the current folder]; `-` reads standard input
+    /// Documents, or folders of documents, to check [default: the document in the current folder]; `-` reads standard
+    /// input
     #[arg(value_name = "FILE", value_parser = path())]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
@@ -394,8 +395,8 @@ pub(crate) struct Stage {
 
 /// Create, update and delete resources as the document says
 ///
-/// Shows what will change, asks for confirmation, and changes it. A plan file of `cyan stage --out PLAN` is carried out as it
-/// is or refused, without a question.
+/// Shows what will change, asks for confirmation, and changes it. A plan file of `cyan stage --out PLAN` is carried out
+/// as it is or refused, without a question.
 #[derive(Debug, Args)]
 #[command(visible_aliases = ["apply", "up"])]
 pub(crate) struct Deploy {
@@ -458,8 +459,8 @@ pub(crate) struct Rollback {
 
 /// Settle interrupted and drifted resources
 ///
-/// Finds out the result of calls that were interrupted, and reverts changes that others made. The desired state stays the
-/// same. Where the result of a call cannot be found out, check it yourself and pass --adopt, --retry or --forget.
+/// Finds out the result of calls that were interrupted, and reverts changes that others made. The desired state stays
+/// the same. Where the result of a call cannot be found out, check it yourself and pass --adopt, --retry or --forget.
 #[derive(Debug, Args)]
 pub(crate) struct Reconcile {
     #[command(flatten)]
@@ -589,13 +590,13 @@ pub(crate) enum StateCommand {
     },
     /// Check every row of the state against its authentication code
     ///
-    /// Rows that were written with a key are checked with that key: nobody without it can have changed them. Rows that were
-    /// written without a key are checked for damage. An older copy of the whole file is not detected.
+    /// Rows that were written with a key are checked with that key: nobody without it can have changed them. Rows that
+    /// were written without a key are checked for damage. An older copy of the whole file is not detected.
     Verify,
     /// Remove old operations from the history
     ///
-    /// Keeps the newest generations, the newest that succeeded, and what rollback and interrupted operations need. Removes the
-    /// journal and the documents of all older operations. The resources and their records do not change.
+    /// Keeps the newest generations, the newest that succeeded, and what rollback and interrupted operations need.
+    /// Removes the journal and the documents of all older operations. The resources and their records do not change.
     Prune {
         /// Generations to keep [default: `keep` under `[history]` in `cyan.toml`]
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -688,8 +689,9 @@ pub(crate) enum KeyCommand {
 
 /// Format documents
 ///
-/// Keeps the meaning, comments, the order of keys and the style of strings. Indents with two spaces and leaves at most one
-/// empty line between elements. Prints the names of files that change. A document that cannot be parsed is kept as it is.
+/// Keeps the meaning, comments, the order of keys and the style of strings. Indents with two spaces and leaves at most
+/// one empty line between elements. Prints the names of files that change. A document that cannot be parsed is kept as
+/// it is.
 #[derive(Debug, Args)]
 pub(crate) struct Fmt {
     /// Documents to format [default: the document in the current folder]; `-` formats standard input to stdout
@@ -773,8 +775,8 @@ pub(crate) struct Eval {
 
 /// Evaluate expressions at a prompt
 ///
-/// The document is staged once. In a pipe, reads expressions from standard input, one per line or over several lines while
-/// brackets are open, and prints results without a prompt.
+/// The document is staged once. In a pipe, reads expressions from standard input, one per line or over several lines
+/// while brackets are open, and prints results without a prompt.
 #[derive(Debug, Args)]
 pub(crate) struct Console {
     #[command(flatten)]

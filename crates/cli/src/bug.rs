@@ -12,7 +12,7 @@ pub(crate) fn report_panics() {
         };
         let place = panic.location().map(|place| format!("{}:{}", place.file(), place.line())).unwrap_or_default();
         let command = std::env::args().nth(1).filter(|word| !word.starts_with('-')).unwrap_or_default();
-        // Nobody is left to tell if this cannot be written.
+        // If this cannot be written there is no place left for a message.
         let _ = writeln!(
             std::io::stderr(),
             "cyan has a bug, and has stopped. The state is as of the last step that was recorded; run the same command again to go on.\n\

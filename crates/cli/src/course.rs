@@ -45,7 +45,7 @@ impl Course {
         self.has_begun
     }
 
-    /// The number of the step that an event is about. A rollback carries out a plan that nobody was shown.
+    /// The number of the step that an event is about. The plan of a rollback was not shown, so its steps have no number.
     pub(crate) fn step_of(&self, event: &Event) -> Option<u32> {
         match event {
             _ if self.rolls_back => None,

@@ -16,6 +16,7 @@ mod fetch;
 mod open;
 mod operation;
 mod out_file;
+mod prompt;
 mod registry;
 mod signals;
 mod terminal;

@@ -64,8 +64,8 @@ pub(crate) fn here(global: &Global, document: Option<&str>, report: &mut Report)
     }
 }
 
-/// The session and the existing instance that a command means: by the flag, by the document that it names or that lies in the
-/// current folder, or as the only instance.
+/// The session and the existing instance that a command means: by the flag, by the document that it names or that lies
+/// in the current folder, or as the only instance.
 pub(crate) async fn instance(
     named: Option<&Path>,
     which: &Which,

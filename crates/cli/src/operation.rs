@@ -111,8 +111,8 @@ pub(crate) async fn carry_out(
     carry_out_shown(planned, files, looks_again, session, running, report).await
 }
 
-/// Carries out a plan that was shown and confirmed. `looks_again`: time has passed since, so everything that the plan was made
-/// from is compared first.
+/// Carries out a plan that was shown and confirmed. `looks_again`: time has passed since, so everything that the plan
+/// was made from is compared first.
 pub(crate) async fn carry_out_shown(
     planned: Planned,
     files: &Files,
@@ -265,7 +265,7 @@ pub(crate) fn ask(staged: &Staged, instance: &InstanceName, report: &mut Report)
     if report.terminal.confirm(&question) { Ok(()) } else { Err(CommandError::Refused) }
 }
 
-/// Passes the events of an operation to whoever shows them.
+/// Passes the events of an operation to the views.
 struct Relay(mpsc::UnboundedSender<Envelope>);
 
 impl Frontend for Relay {

@@ -28,7 +28,7 @@ pub(crate) fn may_be_replaced(out: &Path, kind: &str, is_one: impl Fn(&str) -> b
 /// Writes a file that only its owner can read, completely or not at all.
 pub(crate) fn write_private(out: &Path, text: &str) -> Result<(), CommandError> {
     let unwritable = |source| CommandError::Unwritable { name: out.display().to_string(), source };
-    // A name that is nobody's: `create_new` refuses one that is there.
+    // An unused name: `create_new` refuses an existing file.
     let mut beside = out.as_os_str().to_owned();
     beside.push(format!(".{}-{:08x}.part", std::process::id(), rand::random::<u32>()));
     let beside = PathBuf::from(beside);

@@ -1,7 +1,7 @@
 //! Ctrl-C, SIGTERM and SIGHUP, which all mean the same: stop.
 //!
-//! While an operation runs ([`listen`]), the first signal asks it to stop gently, the second to stop at once, a third ends
-//! the process. At any other time the first signal ends the command ([`stopped`]) with exit code 130.
+//! While an operation runs ([`listen`]), the first signal asks it to stop gently, the second to stop at once, a third
+//! ends the process. At any other time the first signal ends the command ([`stopped`]) with exit code 130.
 //!
 //! Not here: how an operation stops (`engine`), and what is said about it (`operation`).
 

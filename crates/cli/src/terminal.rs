@@ -1,8 +1,8 @@
-//! Where output goes: results to stdout, everything else to stderr; colours; whether somebody is there to be asked.
+//! Where output goes: results to stdout, everything else to stderr; colours; whether a person can be asked.
 //!
-//! All text for people passes [`shown`], which escapes whatever a terminal would act on, apart from the styles of [`Paint`].
-//! A reader that has gone away (a closed pipe) is no error: nothing more is written, and the command goes on to its
-//! end, because an operation must not stop half-way for want of a reader.
+//! All text for people passes [`shown`], which escapes whatever a terminal would act on, apart from the styles of
+//! [`Paint`]. A reader that has gone away (a closed pipe) is no error: nothing more is written, and the command goes on
+//! to its end, because an operation must not stop half-way for want of a reader.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -77,7 +77,7 @@ impl Paint {
         self.with(AnsiColor::Red.on_default(), text)
     }
 
-    /// Is made anew.
+    /// Is replaced.
     pub(crate) fn magenta(self, text: impl Display) -> String {
         self.with(AnsiColor::Magenta.on_default(), text)
     }
@@ -88,7 +88,8 @@ impl Paint {
     }
 }
 
-/// Stands before each style that this program adds to a text. Drawn for each process, so that no document can contain it.
+/// Stands before each style that this program adds to a text. Drawn for each process, so that no document can contain
+/// it.
 static OWN: LazyLock<String> = LazyLock::new(|| format!("\u{1b}{:016x}", RandomState::new().hash_one(0)));
 
 /// A text for people, as it is written: its own styles stay, everything else that a terminal acts on is escaped.
@@ -182,7 +183,7 @@ impl Terminal {
         let _ = io::stderr().write_all(text.as_bytes());
     }
 
-    /// Says something by the way, unless nobody wants to hear it.
+    /// Writes a message to stderr, unless `--quiet` is set.
     pub(crate) fn say(&self, text: impl Display) {
         if !self.quiet {
             self.aside(&format!("{text}\n"));
@@ -236,7 +237,7 @@ fn colors(choice: ColorChoice, terminal: bool) -> bool {
     }
 }
 
-/// How many characters fit into a line of stderr; 80 where nobody can tell.
+/// How many characters fit into a line of stderr; 80 if it is not known.
 pub(crate) fn width() -> usize {
     #[cfg(unix)]
     if let Ok(size) = rustix::termios::tcgetwinsize(io::stderr())

@@ -41,7 +41,7 @@ pub struct Expanded {
     pub memory: Value,
     /// Mistakes in its definition.
     pub diagnostics: Diagnostics,
-    /// A document that its members would be, if it had any: its inputs are read all the same, where it can be read.
+    /// The document of its members, if it has none yet: its inputs are checked anyway, if it can be read.
     pub sample: Option<diag::Spanned<Name>>,
 }
 

@@ -64,8 +64,8 @@ impl Dialects {
         self.iter().any(|dialect| dialect.recognise(document) >= BY_NAME)
     }
 
-    /// What files that are given along with a root come to. A root whose own dialect has no such files hands them down
-    /// to its children, and takes from them what is given for its inputs. Empty where no dialect has such files.
+    /// Reads the companion files of a root. If the root's own dialect has no such files, another dialect reads them for
+    /// the children, and the root takes their values for its inputs. Empty if no dialect has such files.
     pub fn surround(&self, root: &Document<'_>, beside: &[Beside<'_>]) -> Surrounded {
         let own = self.of(root).and_then(|dialect| dialect.surround(root, beside));
         let other = || self.iter().find_map(|dialect| dialect.surround(root, beside));

@@ -75,14 +75,14 @@ pub enum Mistake<'a> {
     },
     /// A type of that name, as it is written, is unknown.
     NoType(&'a str),
-    /// A thing that exists elsewhere depends on one that is made here.
+    /// An external resource depends on one that is created here.
     ExternalDepends {
         /// The type of the external resource.
         type_name: &'a str,
         /// Its id there.
         id: &'a str,
     },
-    /// A thing that was made here would be one that exists elsewhere.
+    /// A resource that was created here is declared external.
     ExternalChanged {
         /// The resource.
         resource: &'a str,
@@ -126,7 +126,7 @@ pub enum Mistake<'a> {
         /// The action.
         action: &'a str,
     },
-    /// A field may not change once the thing exists.
+    /// A field may not change once the resource exists.
     Immutable {
         /// The field.
         field: &'a str,

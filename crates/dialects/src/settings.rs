@@ -9,7 +9,7 @@ use blueprint::{Name, Value};
 /// A setting: its name, and its least and greatest value; none for one that is on or off.
 pub type Setting = (&'static str, Option<(i64, i64)>);
 
-/// How large documents of a dialect may be, as far as settings say. A dialect has these limits if it declares the
+/// Limits on documents of a dialect; none: not set. A dialect has these limits if it declares the
 /// settings of these names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {

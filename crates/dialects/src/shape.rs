@@ -26,8 +26,8 @@ pub struct Key {
     pub section: &'static str,
     /// Whether its entries are definitions of the section, under names of the document's own.
     pub definitions: bool,
-    /// The only values that it may have, or, where it names a provider's thing too, those of the language itself; empty
-    /// if that is open.
+    /// The only values that it may have, besides names of providers' types where it can be one; empty if any value may
+    /// be.
     pub values: &'static [&'static str],
     /// How it relates to the types of providers.
     pub offer: Offer,

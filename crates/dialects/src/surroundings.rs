@@ -81,7 +81,7 @@ pub struct Beside<'a> {
     pub file: FileId,
     /// Its name, for messages. Empty: values given outside of files, into which the files are merged.
     pub name: &'a str,
-    /// The folder it stands in, as paths in the root may name it; empty for that of the root.
+    /// Its folder, as seen from the root; empty for the folder of the root.
     pub folder: &'a str,
     /// Its tree.
     pub tree: &'a Tree,

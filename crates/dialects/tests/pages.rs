@@ -27,8 +27,8 @@ fn reported(text: &str) -> Vec<Mark> {
     list
 }
 
-/// The marks: comments `# error: code`, `# warning: code`, `# note: code` at the end of a line; `# error: a, b, note: c` is
-/// three.
+/// The marks: comments `# error: code`, `# warning: code`, `# note: code` at the end of a line; `# error: a, b, note:
+/// c` is three.
 fn marked(text: &str) -> Vec<Mark> {
     let mut list = Vec::new();
     for (line, text) in (1..).zip(text.lines()) {

@@ -119,7 +119,7 @@ fn at_position(file: FileId, text: &str, line: usize, column: usize) -> Option<S
     Some(Span::new(file, at, at))
 }
 
-/// The place of a path such as `$.resourceTypes["shop/shelf"].fields.id`, or of the part of it that is there.
+/// The place of a path such as `$.resourceTypes["shop/rack"].fields.id`, or of the part of it that is there.
 fn at_path(tree: &Tree, path: &str) -> Option<Span> {
     let mut node = tree.root.as_ref()?;
     let mut span = None;

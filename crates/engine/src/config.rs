@@ -202,7 +202,8 @@ impl Config {
         Error::Config { name: self.file.clone(), source: what.into() }
     }
 
-    /// Settings by namespace for an instance. Namespaces whose catalogue is not open are left out; unknown ones are errors.
+    /// Settings by namespace for an instance. Namespaces whose catalogue is not open are left out; unknown ones are
+    /// errors.
     pub fn settings(
         &self,
         instance: &InstanceName,

@@ -16,11 +16,11 @@ const ENDINGS: [&str; 5] = ["yaml", "yml", "json", "jsonc", "template"];
 /// The greatest depth of folders.
 const DEEPEST: usize = 64;
 
-/// The documents in a folder and below it, sorted by path. Hidden files and folders are left out, and so are symbolic links
-/// to folders.
+/// The documents in a folder and below it, sorted by path. Hidden files and folders are left out, and so are symbolic
+/// links to folders.
 ///
-/// A file is a document by its name (`*.blueprint.yaml`), or by the version that it states. Environments, files of inputs and
-/// other data are no documents.
+/// A file is a document by its name (`*.blueprint.yaml`), or by the version that it states. Environments, files of
+/// inputs and other data are no documents.
 pub fn documents_below(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
     let mut folders = vec![(folder.to_owned(), 0)];

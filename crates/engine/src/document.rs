@@ -75,7 +75,8 @@ impl Workshop {
         Workshop { installed }
     }
 
-    /// A shell that reads documents and runs transforms. These change nothing, so it has no settings, state or instance.
+    /// A shell that reads documents and runs transforms. These change nothing, so it has no settings, state or
+    /// instance.
     fn shell(&self, library: &Library, root: PathBuf) -> Shell {
         Shell {
             providers: library.providers.clone(),
@@ -191,8 +192,8 @@ impl Document {
         units.into_iter().any(|unit| !unit.checked.blueprint.transforms.is_empty())
     }
 
-    /// The documents that its transforms make, as a plan sees them; `None` if it has no transforms or has errors. What is
-    /// wrong goes to `found`.
+    /// The documents that its transforms make, as a plan sees them; `None` if it has no transforms or has errors. What
+    /// is wrong goes to `found`.
     pub async fn transformed(&mut self) -> Option<Arc<Documents>> {
         if !self.has_transforms() || self.found.has_errors() {
             return None;

@@ -1,4 +1,4 @@
-//! What a session tells whoever uses it while it works, and the two questions that it may ask.
+//! What a session tells its front end while it works, and the two questions that it may ask.
 //!
 //! Not here: how any of it is shown.
 

@@ -29,7 +29,8 @@ pub struct ImportRequest {
 }
 
 impl Session {
-    /// Plans an import. Fails if the document of the instance does not declare the resource: the next deploy would delete it.
+    /// Plans an import. Fails if the document of the instance does not declare the resource: the next deploy would
+    /// delete it.
     pub async fn import(
         &self,
         instance: InstanceName,
@@ -93,8 +94,8 @@ impl Session {
         }
     }
 
-    /// Why nothing is at a declared address, if a plan tells: the element does not exist, or a condition is false. Lists and
-    /// conditions may depend on inputs that are not given now; then nothing is found.
+    /// Why nothing is at a declared address, if a plan tells: the element does not exist, or a condition is false.
+    /// Lists and conditions may depend on inputs that are not given now; then nothing is found.
     async fn not_there(
         &self,
         mut document: Document,
@@ -120,7 +121,8 @@ impl Session {
         let options = Options { refresh: false, targets, importing, simulated, ..Options::default() };
         let wanted = Some((documents, document.frozen(&self.place)));
         let basis = Basis { document: wanted, given, options, snapshot, answers: None };
-        // The resource exists where the plan would create it, so the plan may be refused. It knows the address all the same.
+        // The resource exists where the plan would create it, so the plan may be refused. It knows the address all the
+        // same.
         self.plan_quietly(basis, &mut shell, &mut found, &mut |_| {}).await;
         let is_told = |one: &&Diagnostic| {
             [&codes::UNKNOWN_ADDRESS, &codes::IMPORT_FAILED].iter().any(|it| it.name == one.code.name)

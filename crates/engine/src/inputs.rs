@@ -1,5 +1,5 @@
-//! Values for the inputs of a document, in rising order of strength: `CYAN_VAR_NAME` of the environment, environment files, the
-//! files of the configuration, then files and single values in the order of the request.
+//! Values for the inputs of a document, in rising order of strength: `CYAN_VAR_NAME` of the environment, environment
+//! files, the files of the configuration, then files and single values in the order of the request.
 //!
 //! Not here: whether a value fits its input (`engine`); questions for missing inputs (the front end).
 

@@ -1,5 +1,5 @@
-//! What a program has installed: providers, catalogues, the simulation, stores and sources. The program registers each; this
-//! crate names none of them.
+//! What a program has installed: providers, catalogues, the simulation, stores and sources. The program registers each;
+//! this crate names none of them.
 
 use std::error::Error;
 use std::path::Path;
@@ -81,7 +81,8 @@ pub struct InstalledSimulation {
 
 /// A simulated world. All its providers share it.
 pub trait Simulation: Send + Sync {
-    /// A provider that simulates a catalogue. `behind` is the provider that it replaces; its functions are called for real.
+    /// A provider that simulates a catalogue. `behind` is the provider that it replaces; its functions are called for
+    /// real.
     fn provider(&self, catalog: Arc<Catalog>, behind: Option<Arc<dyn Provider>>) -> Arc<dyn Provider>;
 }
 

@@ -1,9 +1,9 @@
 //! Which instance a document belongs to, and which one a request without a document means.
 //!
-//! In order: the request or the configuration; the name that the document states; the instance with the derived name, if it
-//! was deployed from this document; the only instance that was deployed from this document; a new instance with the derived
-//! name. If a document has no instance while another instance has lost its document, the document may have been renamed: a
-//! person decides.
+//! In order: the request or the configuration; the name that the document states; the instance with the derived name,
+//! if it was deployed from this document; the only instance that was deployed from this document; a new instance with
+//! the derived name. If a document has no instance while another instance has lost its document, the document may have
+//! been renamed: a person decides.
 //!
 //! Not here: who may write to an instance (`state`).
 
@@ -179,8 +179,8 @@ impl Session {
         settled(identity.find(&all, exists_in(self)), &identity, run, frontend)
     }
 
-    /// The existing instance that a request means: by its name, by the document that it names or that lies in the current
-    /// folder, or as the only instance.
+    /// The existing instance that a request means: by its name, by the document that it names or that lies in the
+    /// current folder, or as the only instance.
     pub async fn existing_instance(
         &self,
         meant: &Meant<'_>,

@@ -1,4 +1,5 @@
-//! The key that seals secrets: `CYAN_KEY`, then the file `CYAN_KEY_FILE`, then `cyan/key` in the user's configuration folder.
+//! The key that seals secrets: `CYAN_KEY`, then the file `CYAN_KEY_FILE`, then `cyan/key` in the user's configuration
+//! folder.
 //!
 //! Not here: when a key is made without a request (the front end decides).
 

@@ -32,11 +32,11 @@
 //! # }
 //! ```
 //!
-//! [`Session::stage`] is the pipeline, one step after the other; this file shows it. The phases behind the steps are crates of
-//! their own: `understand`, `evaluate`, `plan`, `apply`, `run` ([`phases`]).
+//! [`Session::stage`] is the pipeline, one step after the other; this file shows it. The phases behind the steps are
+//! crates of their own: `understand`, `evaluate`, `plan`, `apply`, `run` ([`phases`]).
 //!
-//! Nothing here prints, ends the process or listens to signals. Results are values; while a session works it tells a [`Frontend`]
-//! what it finds and what happens.
+//! Nothing here prints, ends the process or listens to signals. Results are values; while a session works it tells a
+//! [`Frontend`] what it finds and what happens.
 //!
 //! Not here: any provider, store or source (the program installs them); arguments, views, exit codes (`cli`).
 

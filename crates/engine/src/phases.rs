@@ -2,19 +2,16 @@
 
 pub use ::apply::machine::Apply;
 pub use ::apply::model::{Asking, Effect, Happened};
-pub use ::plan::batches::Batch;
-pub use ::plan::children::ChildChange;
 pub use ::plan::drift::{Drift, Drifted, Looked, drift, only};
-pub use ::plan::exports::{ExportAction, ExportChange};
-pub use ::plan::links::{LinkChange, LinkEffectChange, StepLinks};
 pub use ::plan::offline::check_offline;
-pub use ::plan::options::{Adoption, DriftPolicy, Options, Taken};
-pub use ::plan::plan::{
-    Action, FrozenDocument, LeftAlone, Plan, Purpose, Reason, Request, Staged, Step, is_current, plan,
+pub use ::plan::options::{Adoption, DriftPolicy, Options, Surgery, Taken};
+pub use ::plan::model::{
+    Action, Batch, ChildChange, ExportAction, ExportChange, FrozenDocument, LeftAlone, LinkChange, LinkEffectChange,
+    PlannedStop, Purpose, Reason, Step, StepLinks,
 };
+pub use ::plan::plan::{Plan, Request, Staged, is_current};
 pub use ::plan::resolved::{Resolved, ResolvedElement};
-pub use ::plan::stops::PlannedStop;
-pub use ::plan::surgery::Surgery;
+pub use ::plan::staging::plan;
 pub use ::plan::unchanged::unchanged;
 pub use ::plan::{generation, plan_file};
 pub use evaluate::answers::{self, Answers};

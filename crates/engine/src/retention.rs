@@ -49,8 +49,8 @@ pub async fn remove(
     released.map(|()| pruned)
 }
 
-/// Prunes as `[history]` says, after an operation that ended well. While another operation holds the instance nothing is
-/// removed: that one prunes when it ends.
+/// Prunes as `[history]` says, after an operation that ended well. While another operation holds the instance nothing
+/// is removed: that one prunes when it ends.
 pub async fn after_an_operation(
     store: &dyn Store,
     instance: &InstanceName,

@@ -37,8 +37,8 @@ struct Goals<'a> {
 }
 
 impl Session {
-    /// Plans the way back to a generation; `None` means the last one that succeeded. Without `refresh` the plan is made from
-    /// the state alone.
+    /// Plans the way back to a generation; `None` means the last one that succeeded. Without `refresh` the plan is made
+    /// from the state alone.
     pub async fn rollback(
         &self,
         instance: InstanceName,

@@ -1,4 +1,5 @@
-//! A root document that is parsed and lowered, with its environment files. Checks start from it, each without parsing again.
+//! A root document that is parsed and lowered, with its environment files. Checks start from it, each without parsing
+//! again.
 
 use crate::phases::Loaded;
 use blueprint::{IndexMap, Name, Value};
@@ -61,7 +62,7 @@ fn add_texts(source: &DocumentSource, files: &mut Files) -> TextIds {
     TextIds { root, environments: source.environments.iter().map(add).collect() }
 }
 
-/// The surroundings of a document with environment files, and what these give for its inputs.
+/// The load context of a document with environment files, and what these give for its inputs.
 fn surrounded(
     source: &DocumentSource,
     ids: &TextIds,

@@ -134,7 +134,8 @@ impl Session {
         Err(Error::Held)
     }
 
-    /// Fails if a simulated state has a type that no catalogue describes: it came from a catalogue that is not given now.
+    /// Fails if a simulated state has a type that no catalogue describes: it came from a catalogue that is not given
+    /// now.
     pub(crate) fn refuse_undescribed(&self, snapshot: &Snapshot) -> Result<(), Error> {
         let selection = &self.library.selection;
         let records = snapshot.records.values().map(|record| &record.type_name);
@@ -351,8 +352,8 @@ fn planning_event(event: PlanningEvent) -> SessionEvent {
 }
 
 impl Planned {
-    /// Why the plan cannot be carried out: what has no provider, once for each namespace, or for each type that its provider
-    /// only describes. A simulation has a provider for everything.
+    /// Why the plan cannot be carried out: what has no provider, once for each namespace, or for each type that its
+    /// provider only describes. A simulation has a provider for everything.
     pub fn without_provider(&self, simulated: bool) -> Diagnostics {
         let mut reported: IndexMap<&str, ()> = IndexMap::default();
         let mut found = Diagnostics::new();

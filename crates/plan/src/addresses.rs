@@ -3,10 +3,11 @@
 use blueprint::{Address, LinkName, Name};
 use diag::{Diagnostic, Diagnostics};
 use state::Snapshot;
-
-use super::draft::{AddressSet, Draft};
-use crate::codes;
 use understand::documents::Documents;
+
+use crate::codes;
+use crate::draft::Draft;
+use crate::model::AddressSet;
 
 /// Named addresses. A template covers all its members, a child document everything in it, a link all its parts.
 pub struct Named {
@@ -33,7 +34,7 @@ impl Named {
     }
 
     /// `unknown-address` for each that is neither in the document nor in the state.
-    pub(super) fn refuse_unknown(
+    pub(crate) fn refuse_unknown(
         &self,
         draft: &Draft,
         snapshot: &Snapshot,
@@ -68,7 +69,7 @@ impl Named {
 
 /// `import-failed` for each of these addresses that is declared, but whose condition, or that of a child document around it, is
 /// false.
-pub(super) fn refuse_absent(
+pub(crate) fn refuse_absent(
     importing: &[Address],
     draft: &Draft,
     documents: Option<&Documents>,
@@ -103,7 +104,7 @@ fn around(address: &Address) -> impl Iterator<Item = Address> + use<> {
 }
 
 /// The declared element that a thing is of.
-pub(super) fn element_of(address: &Address) -> Address {
+pub(crate) fn element_of(address: &Address) -> Address {
     Address::inside(&address.path, address.name.clone())
 }
 

@@ -4,35 +4,20 @@
 //! Not here: the things in them, which are planned like any others.
 
 use blueprint::{IndexMap, Map, Name, Value};
-use diag::Diagnostics;
-use serde::{Deserialize, Serialize};
-use state::{ChildRecord, DataRecord, Declared, Snapshot};
-
-use super::draft::Draft;
-use super::exports::{ExportAction, ExportChange, compared, metadata_changes};
-use crate::codes;
-use crate::plan::{Action, LeftAlone, Step};
-use crate::targets::Untouched;
+use diag::{Diagnostics, Span};
 use evaluate::resolve::{Evaluation, Halt, Need, Site, Slot};
+use state::{ChildRecord, DataRecord, Declared, Snapshot};
+use understand::check::Checked;
 use understand::compare::same;
 use understand::documents::{Documents, Unit};
 
-/// A child document, before and after.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ChildChange {
-    /// The includes that lead to it, as addresses print them: `core/inner`.
-    pub address: Name,
-    /// What becomes of it: `changed` as soon as anything in it, or below it, does.
-    pub action: ExportAction,
-    /// How many things of its own document are as they should be.
-    pub unchanged: u64,
-    /// Its exported values.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub exports: Vec<ExportChange>,
-    /// The entries of its metadata.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub metadata: Vec<ExportChange>,
-}
+use crate::codes;
+use crate::decision::Decision;
+use crate::draft::Draft;
+use crate::exports;
+use crate::exports::{compared, metadata_changes};
+use crate::model::{Action, ChildChange, ExportAction, ExportChange, LeftAlone, Step};
+use crate::targets::Untouched;
 
 /// The includes that lead to something, as addresses print them.
 pub(crate) fn place(path: &[Name]) -> Name {
@@ -42,8 +27,9 @@ pub(crate) fn place(path: &[Name]) -> Name {
     }
 }
 
-/// What exports and metadata of children, and metadata of data sources, need from the world before they have values.
-pub(crate) fn needs(evaluation: &mut Evaluation, needs: &mut Vec<Need>) {
+/// What exports and metadata of the documents, and metadata of data sources, need from the world before they have values.
+pub fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
+    let mut needs = exports::needs(evaluation);
     let documents = evaluation.documents.clone();
     let mut ignored = Diagnostics::new();
     let mut add = |need: Need| {
@@ -70,6 +56,7 @@ pub(crate) fn needs(evaluation: &mut Evaluation, needs: &mut Vec<Need>) {
             }
         }
     }
+    needs
 }
 
 /// The data sources of a document that are read and say something of themselves, by position.
@@ -173,7 +160,7 @@ fn child(
 }
 
 /// Whether the same is remembered of data sources.
-pub(super) fn same_sources(before: &Declared, after: &Declared) -> bool {
+pub(crate) fn same_sources(before: &Declared, after: &Declared) -> bool {
     before.data_sources.len() == after.data_sources.len()
         && after.data_sources.iter().all(|(name, source)| {
             let before = before.data_sources.get(name);
@@ -182,9 +169,9 @@ pub(super) fn same_sources(before: &Declared, after: &Declared) -> bool {
 }
 
 /// How many things of each child stay as they are, by the includes that lead there.
-pub(super) fn unchanged_in(draft: &Draft) -> IndexMap<Box<[Name]>, u64> {
+pub(crate) fn unchanged_in(draft: &Draft) -> IndexMap<Box<[Name]>, u64> {
     let mut unchanged: IndexMap<Box<[Name]>, u64> = IndexMap::default();
-    let counts = |decision: &&super::draft::Decision| {
+    let counts = |decision: &&Decision| {
         let declared = decision.element.is_some() || decision.address.link.as_ref().is_some_and(|it| it.part.is_some());
         declared && decision.action == Action::None && !decision.address.path.is_empty()
     };
@@ -286,4 +273,27 @@ pub(crate) fn changes(
         }
     }
     changes
+}
+
+/// Reports every part of a document that needs something that is not built yet.
+pub(crate) fn refuse_unsupported(checked: &Checked, found: &mut Diagnostics) {
+    let blueprint = &checked.blueprint;
+    let mut refuse = |span: Span, what: String| {
+        found.push(
+            codes::UNSUPPORTED_FEATURE
+                .new(format!("{what} cannot be carried out yet"))
+                .label(span, "needs a later version of cyan"),
+        );
+    };
+    if checked.rules.children.are_decided_early() {
+        return;
+    }
+    for (name, child) in &blueprint.children {
+        if child.condition.is_some() {
+            refuse(child.span, format!("the condition of the child document `{name}`"));
+        }
+        if child.expansion.is_some() {
+            refuse(child.span, format!("the members of the child document `{name}`"));
+        }
+    }
 }

@@ -7,13 +7,14 @@
 
 use blueprint::{Name, TypeId};
 use diag::{Diagnostic, Diagnostics, Span};
+use evaluate::answers::Answers;
 use provider::ResourceType;
 use state::{Managed, Store, StoreError};
 
-use super::draft::{AddressSet, Decision, Draft};
 use crate::codes;
-use crate::plan::Action;
-use evaluate::answers::Answers;
+use crate::decision::Decision;
+use crate::draft::Draft;
+use crate::model::{Action, AddressSet};
 
 type Map<K, V> = std::collections::HashMap<K, V, foldhash::fast::FixedState>;
 

@@ -4,22 +4,23 @@
 //! tracks them or the document has set them. What a link has written is drift of the link, not of its target (decision
 //! 3.2).
 
+use std::sync::Arc;
+
 use blueprint::{Address, Field, IndexMap, Map, Name, TypeId, Value};
 use diag::{Diagnostics, Severity};
-use provider::{Catalogs, ResourceType, TypeRef};
-use state::{Record, Snapshot};
-
-use crate::addresses::Named;
-use crate::refresh;
 use evaluate::answers::{Answers, FrozenSeen};
 use evaluate::patience::Patient;
 use evaluate::world::World;
-use understand::compare::Change;
-use understand::compare::{differences, mark_like, same_field};
+use provider::{Catalogs, ResourceType, TypeRef};
+use state::{Record, Snapshot};
+use understand::compare::{Change, differences, mark_like, same_field, with_path_of};
 use understand::links::FixedMap;
 use understand::links::address::is_link;
 use understand::links::contribution::{Contribution, Standing, without};
 use understand::links::overlay::{Overlay, overlays_of};
+
+use crate::addresses::Named;
+use crate::refresh;
 
 /// One thing that is not as recorded.
 #[derive(Clone, Debug, PartialEq)]
@@ -221,4 +222,64 @@ pub(crate) fn drifted_fields<'a>(
         }
         Some(DriftedField { name, field, then, now, written })
     })
+}
+
+/// The spec that a change would start from: as last sent, except where the world was seen to differ from the last
+/// answer; and whether it was in anything that is not ignored.
+pub(crate) fn prior_spec(
+    ty: &ResourceType,
+    record: &Record,
+    seen: Option<&Value>,
+    ignored: &[Name],
+    written: &[Contribution],
+) -> (Value, bool) {
+    let Some(seen) = seen.filter(|seen| seen.as_map().is_some()) else { return (record.inputs.clone(), false) };
+    let mut prior = record.inputs.as_map().cloned().unwrap_or_default();
+    let mut drifted = false;
+    for field in drifted_fields(ty, record, seen) {
+        // What links have written is theirs to set back.
+        if is_of_links(&field, written) {
+            continue;
+        }
+        drifted |= !is_ignored(&field, ignored);
+        if field.field.computed && !field.written {
+            continue;
+        }
+        match field.now {
+            Some(now) => {
+                prior.insert(field.name.clone(), field.marked(now, record));
+            }
+            None => {
+                prior.shift_remove(field.name);
+            }
+        }
+    }
+    (Value::Map(Arc::new(prior)), drifted)
+}
+
+/// Whether a field differs from the world only in what links have written, which is theirs to say (decision 3.2).
+pub(crate) fn is_of_links(drifted: &DriftedField<'_>, written: &[Contribution]) -> bool {
+    let of = |value: Option<&Value>| Value::map(value.map(|value| (drifted.name.clone(), value.clone())));
+    let of_field = || written.iter().filter(|it| it.path.split('.').next() == Some(drifted.name.as_ref()));
+    if of_field().next().is_none() {
+        return false;
+    }
+    let [then, now] = [of(drifted.then), of(drifted.now)].map(|spec| without(&spec, of_field(), &Value::Null));
+    match (then.get(drifted.name), now.get(drifted.name)) {
+        (Some(then), Some(now)) => same_field(drifted.field, then, now),
+        (then, now) => then.is_none() && now.is_none(),
+    }
+}
+
+/// Whether a field differs from the world only where that does not matter.
+pub(crate) fn is_ignored(drifted: &DriftedField<'_>, ignored: &[Name]) -> bool {
+    let of = |value: Option<&Value>| Value::map(value.map(|value| (drifted.name.clone(), value.clone())));
+    let (mut then, now) = (of(drifted.then), of(drifted.now));
+    for path in ignored {
+        then = with_path_of(&then, &now, path);
+    }
+    match (then.get(drifted.name), now.get(drifted.name)) {
+        (Some(then), Some(now)) => same_field(drifted.field, then, now),
+        (then, now) => then.is_none() && now.is_none(),
+    }
 }

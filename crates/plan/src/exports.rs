@@ -2,46 +2,16 @@
 
 use blueprint::{IndexMap, Map, Name, Value};
 use diag::Diagnostics;
-use serde::{Deserialize, Serialize};
-use state::Snapshot;
-
-use super::children;
-use crate::codes;
-use crate::targets::Untouched;
 use evaluate::resolve::{Evaluation, Halt, Need, Site};
+use state::Snapshot;
 use understand::compare::same;
 
-/// What becomes of an exported value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ExportAction {
-    /// It was not exported before.
-    New,
-    /// It is another value, or may be.
-    Changed,
-    /// It stays.
-    Unchanged,
-    /// It is no longer exported.
-    Removed,
-}
+use crate::codes;
+use crate::model::{ExportAction, ExportChange};
+use crate::targets::Untouched;
 
-/// One exported value, before and after.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ExportChange {
-    /// Its name.
-    pub name: Name,
-    /// What becomes of it.
-    pub action: ExportAction,
-    /// The value before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<Value>,
-    /// The value after; Unknown if it is known only on deploy.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub after: Option<Value>,
-}
-
-/// What exports and metadata need from the world before they have values.
-pub fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
+/// What exports and metadata of the root document need from the world before they have values.
+pub(crate) fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
     let documents = evaluation.documents.clone();
     let blueprint = documents.root().blueprint();
     let mut ignored = Diagnostics::new();
@@ -59,7 +29,6 @@ pub fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
     {
         needs.push(need);
     }
-    children::needs(evaluation, &mut needs);
     needs
 }
 

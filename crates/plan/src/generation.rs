@@ -5,12 +5,13 @@
 
 use blueprint::{Map, Name, Value};
 use diag::{Diagnostic, Diagnostics};
+use evaluate::answers::Answers;
+use evaluate::resolve::inputs::Given;
 use state::{Ended, Generation, GenerationInfo, Operation, OperationKind, OperationOutcome};
 
 use crate::codes;
-use crate::plan::{FrozenDocument, Plan};
-use evaluate::answers::Answers;
-use evaluate::resolve::inputs::Given;
+use crate::model::FrozenDocument;
+use crate::plan::Plan;
 
 /// A document with everything it was planned from, beside the state.
 #[derive(Clone, Debug, PartialEq)]

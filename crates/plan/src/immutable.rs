@@ -2,10 +2,9 @@
 
 use blueprint::{Name, Value};
 use diag::Diagnostics;
-use state::Remembered;
-
 use evaluate::answers::Answers;
 use evaluate::resolve::{Evaluation, Slot};
+use state::Remembered;
 use understand::check::Checked;
 use understand::documents::Kind;
 
@@ -14,7 +13,7 @@ const INPUT: &str = "input|";
 
 /// Compares inputs that may not change with what is remembered of all inputs, and remembers them; their names in memory go to
 /// `used`. Which ones may not change is what the document says now.
-pub(super) fn heed(
+pub(crate) fn heed(
     checked: &Checked,
     inputs: &[Value],
     answers: &mut Answers,
@@ -44,7 +43,7 @@ pub(super) fn heed(
 }
 
 /// The same of what children are given: remembered is only what tells one value from another.
-pub(super) fn heed_children(evaluation: &mut Evaluation, found: &mut Diagnostics) {
+pub(crate) fn heed_children(evaluation: &mut Evaluation, found: &mut Diagnostics) {
     let documents = evaluation.documents.clone();
     for unit in &documents.units()[1..] {
         let Some((above, include)) = unit.parent else { continue };

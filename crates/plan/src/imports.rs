@@ -6,23 +6,23 @@ use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Kind, Map, Name, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Span};
-use provider::{ReadOutcome, ResourceType};
-use state::{Record, Snapshot, Status, StatusOp, StatusWord};
-
-use super::draft::{AddressSet, Decision};
-use super::ledger::Ledger;
-use super::options::Taken;
-use super::targets::Reach;
-use crate::codes;
-use crate::plan::Action;
 use evaluate::answers::FrozenSeen;
 use evaluate::resolve::{Evaluation, Member, Members};
 use evaluate::world::{ReadQuestion, World};
+use provider::{ReadOutcome, ResourceType};
+use state::{Record, Snapshot, Status, StatusOp, StatusWord};
 use understand::compare::mark_fields;
+
+use crate::codes;
+use crate::decision::Decision;
+use crate::model::{Action, AddressSet};
+use crate::options::Taken;
+use crate::settled::Ledger;
+use crate::target_set::Reach;
 
 /// What is imported by a plan.
 #[derive(Default)]
-pub(super) struct Imports {
+pub(crate) struct Imports {
     /// Addresses whose records have just been made of what was read.
     pub(crate) done: AddressSet,
     /// Where each thing is managed, by type and id; looked up only if something is imported.
@@ -50,7 +50,7 @@ impl Imports {
     }
 
     /// `import-failed` for everything that would have to be made although it should only be taken over.
-    pub(super) fn refuse_what_was_not_told(&self, decisions: &[Decision], found: &mut Diagnostics) {
+    pub(crate) fn refuse_what_was_not_told(&self, decisions: &[Decision], found: &mut Diagnostics) {
         if self.taken.is_empty() {
             return;
         }
@@ -158,7 +158,7 @@ impl Imports {
 
 impl Imports {
     /// Leaves out what is out of target.
-    pub(super) fn take_back(&mut self, stays: impl Fn(&Address) -> bool, snapshot: &mut Snapshot, ledger: &mut Ledger) {
+    pub(crate) fn take_back(&mut self, stays: impl Fn(&Address) -> bool, snapshot: &mut Snapshot, ledger: &mut Ledger) {
         for address in self.done.iter().filter(|address| stays(address)) {
             ledger.put(snapshot, address, None);
         }
@@ -245,7 +245,7 @@ fn frozen(seen: ReadOutcome) -> Option<FrozenSeen> {
 
 /// The record of a thing that was read: what could have been set of it counts as set. Fields whose drift does not count
 /// are as `desired` says.
-pub(super) fn record_of(ty: &ResourceType, seen: &FrozenSeen, desired: &Value, id: &Name) -> Option<Record> {
+pub(crate) fn record_of(ty: &ResourceType, seen: &FrozenSeen, desired: &Value, id: &Name) -> Option<Record> {
     let FrozenSeen::There { id: read, fields, private, .. } = seen else { return None };
     let outputs = mark_fields(&ty.schema, fields, desired);
     let mut inputs = Map::default();
@@ -292,7 +292,7 @@ pub(crate) fn failed(address: &Address, span: Span) -> Diagnostic {
 }
 
 /// `import-failed`, because the thing has another address.
-pub(super) fn managed_already(address: &Address, other: &Address, id: &str, span: Span) -> Diagnostic {
+pub(crate) fn managed_already(address: &Address, other: &Address, id: &str, span: Span) -> Diagnostic {
     failed(address, span)
         .note(format!("`{id}` is managed already, as `{other}`"))
         .help(format!("move it instead: `cyan state move '{other}' '{address}'`"))

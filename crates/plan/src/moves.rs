@@ -11,14 +11,16 @@ use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Key, LinkName, Name};
 use diag::{Diagnostics, Span};
-use state::Snapshot;
-
-use super::addresses::{element_of, unknown_in_state};
-use super::draft::Draft;
-use super::ledger::Ledger;
-use crate::codes;
 use evaluate::answers::Answers;
+use state::Snapshot;
 use understand::documents::Documents;
+
+use crate::addresses::{element_of, unknown_in_state};
+use crate::codes;
+use crate::draft::Draft;
+use crate::linked::Linked;
+use crate::model::{Action, Reason};
+use crate::settled::Ledger;
 
 /// A thing was called otherwise before.
 struct Hint {
@@ -39,7 +41,7 @@ pub(crate) struct Moves {
 
 impl Moves {
     /// Whether the record at an address has just come there.
-    pub(super) fn has_arrived(&self, address: &Address) -> bool {
+    pub(crate) fn has_arrived(&self, address: &Address) -> bool {
         self.arrived.contains_key(address)
     }
 
@@ -49,7 +51,7 @@ impl Moves {
     }
 
     /// `move-conflict` where the document still declares what has moved away.
-    pub(super) fn refuse_declared(&self, draft: &Draft, found: &mut Diagnostics) {
+    pub(crate) fn refuse_declared(&self, draft: &Draft, found: &mut Diagnostics) {
         if self.pairs.is_empty() {
             return;
         }
@@ -117,7 +119,7 @@ impl Moves {
     }
 
     /// Takes those moves back that lead out of what is to change.
-    pub(super) fn take_back(
+    pub(crate) fn take_back(
         &mut self,
         stays: impl Fn(&Address) -> bool,
         snapshot: &mut Snapshot,
@@ -427,4 +429,33 @@ fn moved_site(site: &str, owners: &IndexMap<String, String>) -> Option<Name> {
     let mut parts = site.rsplitn(3, '|');
     let (nth, path, owner) = (parts.next()?, parts.next()?, parts.next()?);
     Some(format!("{}|{path}|{nth}", owners.get(owner)?).into())
+}
+
+impl Draft {
+    /// Says of things whose records have just been moved or imported that they were; nothing else may be due there.
+    pub(crate) fn say_what_came(&mut self, moves: &Moves) {
+        for decision in &mut self.decisions {
+            let (moved, imported) =
+                (moves.has_arrived(&decision.address), self.imports.done.contains(&decision.address));
+            // A link comes along with its end without a step; each of its parts is a thing that moves.
+            let is_part = matches!(decision.linked.as_deref(), Some(Linked::Part { .. }));
+            let declared = decision.element.is_some() || is_part;
+            if !(moved || imported) || decision.moved_from.is_some() || !declared {
+                continue;
+            }
+            let (action, reason) =
+                if moved { (Action::Move, Reason::Moved) } else { (Action::Import, Reason::Imported) };
+            decision.moved_from = moves.from(&decision.address);
+            if imported {
+                // What differs from the document is drift: the document never said anything else.
+                for reason in decision.reasons.iter_mut().filter(|reason| **reason == Reason::Changed) {
+                    *reason = Reason::Drifted;
+                }
+            }
+            decision.reasons.insert(0, reason);
+            if decision.action == Action::None {
+                decision.action = action;
+            }
+        }
+    }
 }

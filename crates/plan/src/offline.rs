@@ -10,16 +10,19 @@ use std::sync::Arc;
 
 use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
-use expr::FunctionTable;
-use provider::Catalogs;
-use state::Snapshot;
-
-use super::draft::{Draft, levels, live_locals, report_check, settle_level};
 use evaluate::answers::Answers;
 use evaluate::resolve::inputs::{Given, inputs_known};
 use evaluate::resolve::{Evaluation, Members};
 use evaluate::world::World;
+use expr::FunctionTable;
+use provider::Catalogs;
+use state::Snapshot;
 use understand::documents::Documents;
+
+use crate::draft::Draft;
+use crate::drafting::level::settle_level;
+use crate::drafting::opinions::report_check;
+use crate::levels::{levels, live_locals};
 
 /// So many members of one resource are shown to their provider; they share a template and so their mistakes.
 const MEMBERS: usize = 100;

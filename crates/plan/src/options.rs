@@ -2,10 +2,11 @@
 //!
 //! Not here: what follows from it (`targets`, `policies`, `surgery`).
 
-use blueprint::{Address, IndexMap, Name, Value};
-use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
-use super::surgery::Surgery;
+use blueprint::{Address, IndexMap, Name, TypeId, Value};
+use serde::{Deserialize, Serialize};
+use state::Exported;
 
 /// What becomes of differences between what is recorded and what was seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +49,28 @@ pub struct Taken {
     /// counts and this does not.
     #[serde(default)]
     pub fields: IndexMap<Name, Value>,
+}
+
+/// A change of the state alone.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Surgery {
+    /// Things get new addresses: from, to.
+    Move(Vec<(Address, Address)>),
+    /// Things are forgotten; they stay in the world.
+    Remove(Vec<Address>),
+    /// A thing that is there is taken under management.
+    Import {
+        /// Its type.
+        type_name: TypeId,
+        /// The provider's id.
+        id: Name,
+        /// The address it gets.
+        address: Address,
+    },
+    /// What another state wrote is read back.
+    Load(Arc<Exported>),
+    /// What was seen counts from now on, of these addresses or of all.
+    AcceptDrift,
 }
 
 /// How a plan is made.

@@ -4,17 +4,15 @@
 //! the plan again without asking the world. Its steps must then be the same.
 
 use blueprint::{IndexMap, Name, Value};
+use evaluate::answers::Answers;
+use evaluate::resolve::inputs::Given;
 use serde::{Deserialize, Serialize};
 use state::Revision;
 use state::seal::{Place, SealError, Sealer};
 
-use crate::children::ChildChange;
-use crate::exports::ExportChange;
-use crate::links::report::LinkChange;
+use crate::model::{ChildChange, ExportChange, FrozenDocument, LeftAlone, LinkChange, Purpose, Step};
 use crate::options::Options;
-use crate::plan::{FrozenDocument, LeftAlone, Plan, Purpose, Step};
-use evaluate::answers::Answers;
-use evaluate::resolve::inputs::Given;
+use crate::plan::Plan;
 
 /// The version of the form.
 pub const FORMAT: u32 = 2;

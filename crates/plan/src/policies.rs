@@ -7,22 +7,23 @@ use blueprint::{Address, IndexMap, Map, Name, Value};
 use diag::{Diagnostics, Span};
 use dialects::Mistake;
 use dialects::rules::MessageRules;
+use evaluate::answers::{Answers, FrozenSeen};
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot};
-
-use super::addresses::Named;
-use super::draft::{Decision, Draft, prior_spec};
-use super::ledger::Ledger;
-use crate::codes;
-use crate::drift::drifted_fields;
-use crate::options::DriftPolicy;
-use crate::plan::{Action, Reason};
-use evaluate::answers::{Answers, FrozenSeen};
 use understand::compare::{Change, mark_fields};
+
+use crate::addresses::Named;
+use crate::codes;
+use crate::decision::Decision;
+use crate::draft::Draft;
+use crate::drift::{drifted_fields, prior_spec};
+use crate::model::{Action, Reason};
+use crate::options::DriftPolicy;
+use crate::settled::Ledger;
 
 /// Makes of what was seen what the policy wants the planner to see. A thing that has vanished stays vanished under all.
 /// Gives what was accepted although the document says otherwise.
-pub(super) fn heed_drift(
+pub(crate) fn heed_drift(
     policy: DriftPolicy,
     reaches: impl Fn(&Address) -> bool,
     snapshot: &mut Snapshot,
@@ -121,7 +122,7 @@ fn take_unset(recorded: Option<&Value>, seen: &Value, set: Option<&Value>) -> Va
 }
 
 /// The record of a thing as it was seen: all that is set of it, too.
-pub(super) fn as_seen(ty: &ResourceType, record: &Record, fields: &Value, private: &Value) -> Record {
+pub(crate) fn as_seen(ty: &ResourceType, record: &Record, fields: &Value, private: &Value) -> Record {
     let mut inputs = record.inputs.as_map().cloned().unwrap_or_default();
     for field in drifted_fields(ty, record, fields).filter(|field| field.written) {
         match field.now {
@@ -137,7 +138,7 @@ pub(super) fn as_seen(ty: &ResourceType, record: &Record, fields: &Value, privat
 }
 
 /// Makes replacements of what a person wants made anew; nothing of what is not there.
-pub(super) fn request_replacements(drafts: &mut [Decision], replace: &Named) {
+pub(crate) fn request_replacements(drafts: &mut [Decision], replace: &Named) {
     for decision in drafts.iter_mut().filter(|decision| replace.covers(&decision.address)) {
         if matches!(decision.action, Action::None | Action::Update | Action::Replace) {
             decision.action = Action::Replace;
@@ -156,7 +157,7 @@ pub(crate) fn renew(answers: &mut Answers, renew: &Named) {
 }
 
 /// Owners of call sites, as addresses.
-pub(super) fn owners(answers: &Answers) -> Vec<Name> {
+pub(crate) fn owners(answers: &Answers) -> Vec<Name> {
     answers.remembered.keys().filter_map(|site| Some(owner_of(site)?.name.clone())).collect()
 }
 
@@ -165,7 +166,7 @@ fn owner_of(site: &str) -> Option<Address> {
 }
 
 /// `drift-refused` for everything in a draft that has drifted.
-pub(super) fn refuse_drift(draft: &Draft, answers: &Answers, found: &mut Diagnostics) {
+pub(crate) fn refuse_drift(draft: &Draft, answers: &Answers, found: &mut Diagnostics) {
     for decision in &draft.decisions {
         let drifted = match decision.element {
             Some(_) => decision.reasons.iter().any(|reason| matches!(reason, Reason::Drifted | Reason::Vanished)),
@@ -194,7 +195,7 @@ fn has_drifted(decision: &Decision, answers: &Answers) -> bool {
 }
 
 /// `protected` for what must not go, and a note for what is left in the world.
-pub(super) fn report_what_goes(draft: &Draft, messages: &dyn MessageRules, found: &mut Diagnostics) {
+pub(crate) fn report_what_goes(draft: &Draft, messages: &dyn MessageRules, found: &mut Diagnostics) {
     for decision in &draft.decisions {
         let Decision { address, span, .. } = decision;
         refuse_changes(decision, messages, found);

@@ -5,16 +5,18 @@
 use std::sync::Arc;
 
 use blueprint::{Address, IndexMap};
+use evaluate::answers::{Answers, FrozenSeen};
 use provider::{Catalogs, ResourceType};
 use state::{Record, Snapshot};
-
-use super::draft::{Decision, Draft, of_record, prior_spec};
-use crate::plan::{Action, Reason};
-use evaluate::answers::{Answers, FrozenSeen};
 use understand::compare::{Change, differences, mark_fields, with_path_of};
 use understand::links::address::is_link;
 use understand::links::contribution::Contribution;
 use understand::links::overlay::overlays_of;
+
+use crate::decision::{Decision, of_record};
+use crate::draft::Draft;
+use crate::drift::prior_spec;
+use crate::model::{Action, Reason};
 
 /// Decides about everything that was seen to differ from its record; the rest stays.
 pub(crate) fn draft(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs) -> Draft {

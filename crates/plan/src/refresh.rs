@@ -5,17 +5,18 @@ use std::task::Poll;
 
 use blueprint::{Address, Field, IndexMap, Name, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
+use evaluate::answers::{Answers, FrozenSeen};
+use evaluate::patience::{at_once, code_of};
+use evaluate::world::{ReadQuestion, World};
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
 use provider::{Catalogs, ProviderError, ReadOutcome, TypeRef};
 use state::{Intent, Open, Record, RecordOrigin, Snapshot, Status, StatusOp, StatusWord};
+use understand::compare::{mark_fields, mark_like, same};
 
 use crate::codes;
 use crate::options::{Adoption, Options};
-use evaluate::answers::{Answers, FrozenSeen};
-use evaluate::patience::{at_once, code_of};
-use evaluate::world::{ReadQuestion, World};
-use understand::compare::{mark_fields, mark_like, same};
+use crate::settled::Settled;
 
 /// A set with a fixed hash, so that nothing depends on a random seed.
 type HashSet<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
@@ -305,15 +306,6 @@ fn frozen(seen: ReadOutcome, record: Option<&Arc<Record>>, keep: bool) -> Option
             Some(FrozenSeen::There { id, fields, private, expired: expired.map(Into::into) })
         }
     }
-}
-
-/// A record that is put right before anything is planned.
-#[derive(Clone, Debug)]
-pub struct Settled {
-    /// Of what.
-    pub address: Address,
-    /// What is known of it now; none where nothing is left.
-    pub record: Option<Arc<Record>>,
 }
 
 /// Addresses at which what was seen is no word about the thing that the record tells of, but about another one: one that

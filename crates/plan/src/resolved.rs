@@ -3,14 +3,14 @@
 use blueprint::{Address, Expr, Head, Name, TypeId, Value};
 use diag::Diagnostics;
 use dialects::{Part, SpecAt};
-use provider::TypeRef;
-
-use crate::plan::Staged;
 use evaluate::resolve::{Evaluation, Members, Site, Slot};
+use provider::TypeRef;
 use understand::check::conform::{conform_resource, conform_schema};
 use understand::documents::Kind;
 use understand::documents::whole::read_by;
 use understand::graph::{EdgeKind, Node};
+
+use crate::plan::Staged;
 
 /// What the root document comes to, as far as it is known.
 #[derive(Clone, Debug, Default)]

@@ -15,45 +15,16 @@
 use std::collections::HashMap;
 
 use blueprint::{Address, Breakpoint, Breakpoints, Name};
-use serde::{Deserialize, Serialize};
-use state::{OperationKind, Snapshot, StatusOp, Stop, Stops};
-
-use super::draft::{Decision, Draft};
-use crate::draft::AddressSet;
-use crate::plan::{Action, Purpose, Step};
 use evaluate::resolve::Evaluation;
+use state::{OperationKind, Snapshot, StatusOp, Stop, Stops};
 use understand::documents::{Documents, group_key};
+
+use crate::decision::Decision;
+use crate::draft::Draft;
+use crate::model::{Action, AddressSet, PlannedStop, Purpose, Step};
 
 /// A map with a fixed hash, so that nothing depends on a random seed.
 pub(crate) type FixedMap<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
-
-/// A place at which a plan stops, or from which it goes on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PlannedStop {
-    /// The thing, or the includes that lead to the child.
-    pub address: Name,
-    /// It is a child document as a whole.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub child: bool,
-    /// The moment.
-    pub at: Breakpoint,
-    /// The last operation waited there, and this one goes on.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub passed: bool,
-}
-
-/// A task that nothing passes which waits for it, until the next operation.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Gate {
-    /// Whose it is, as the state calls it.
-    pub place: Name,
-    /// Of which action, and on which side of it.
-    pub at: Breakpoint,
-    /// Whether the operation stops there. If not it only tells that the action is over.
-    pub stops: bool,
-    /// It stops only if the thing was updated in place.
-    pub after_update: bool,
-}
 
 /// What happens behind an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +38,7 @@ pub(crate) enum After {
 }
 
 /// A thing or a child with breakpoints, and what this plan does there.
-pub(super) struct Subject {
+pub(crate) struct Subject {
     pub(crate) place: Name,
     /// The includes that lead to it, if it is a child.
     pub(crate) path: Option<Box<[Name]>>,
@@ -88,7 +59,7 @@ pub(super) struct Subject {
 
 /// All of them, and how to find them.
 #[derive(Default)]
-pub(super) struct Subjects {
+pub(crate) struct Subjects {
     pub(crate) all: Vec<Subject>,
     pub(crate) things: FixedMap<Address, u32>,
     pub(crate) children: FixedMap<Box<[Name]>, u32>,

@@ -5,19 +5,17 @@
 
 use blueprint::{AccessorKind, Address, Expr, Head, IndexMap, Name};
 use diag::Diagnostics;
-use state::Snapshot;
-
-use super::addresses::Named;
-use super::draft::{AddressSet, Decision, Draft};
-use crate::codes;
-use crate::links::Linked;
-use crate::plan::{Action, Purpose};
 use evaluate::resolve::Evaluation;
+use state::Snapshot;
 use understand::documents::{Documents, Kind, group_key};
 use understand::graph::Node;
 
-/// A set with a fixed hash, so that nothing depends on a random seed.
-type HashSet<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
+use crate::addresses::Named;
+use crate::codes;
+use crate::decision::Decision;
+use crate::draft::Draft;
+use crate::linked::Linked;
+use crate::model::{Action, AddressSet, HashSet, Purpose};
 
 /// Exports and metadata that stay as they are, because they read something that is out of target.
 #[derive(Clone, Debug, Default)]
@@ -42,54 +40,10 @@ impl Untouched {
     }
 }
 
-/// Which declared resources a target may reach: a coarse answer, before anything is evaluated.
-pub(super) struct Reach<'a> {
-    documents: &'a Documents,
-    resources: Option<HashSet<u32>>,
-}
-
-impl Reach<'_> {
-    pub(crate) fn of<'a>(documents: &'a Documents, targets: &[Address]) -> Reach<'a> {
-        if targets.is_empty() {
-            return Reach { documents, resources: None };
-        }
-        let mut seen: HashSet<Node> = HashSet::default();
-        let mut stack: Vec<Node> = Vec::new();
-        for target in targets {
-            stack.extend(documents.declared(target).map(Node::Resource));
-            // A child stands for everything in it.
-            let inside: Vec<Name> = target.path.iter().chain([&target.name]).cloned().collect();
-            for unit in documents.units().iter().filter(|unit| unit.path.starts_with(&inside)) {
-                let count = unit.blueprint().resources.len();
-                stack.extend((0..count).map(|at| Node::Resource(unit.resource(at))));
-            }
-        }
-        let mut resources = HashSet::default();
-        while let Some(node) = stack.pop() {
-            if !seen.insert(node) {
-                continue;
-            }
-            if let Node::Resource(number) = node {
-                resources.insert(number);
-            }
-            stack.extend(documents.graph().edges(node).iter().map(|edge| edge.to));
-        }
-        Reach { documents, resources: Some(resources) }
-    }
-
-    /// Whether a thing may be within it.
-    pub(crate) fn covers(&self, address: &Address) -> bool {
-        match &self.resources {
-            None => true,
-            Some(resources) => self.documents.declared(address).is_some_and(|number| resources.contains(&number)),
-        }
-    }
-}
-
 /// Leaves out what is out of target, and says what it was, in the order of the draft.
 ///
 /// `removed-but-needed` where something would be deleted that stays in use by what is left out.
-pub(super) fn restrict(
+pub(crate) fn restrict(
     draft: &mut Draft,
     named: &Named,
     purpose: Purpose,

@@ -2,8 +2,19 @@
 
 use blueprint::{Address, Name, ReplaceOrder, TypeId, Value};
 
-use crate::links::Linked;
-use crate::plan::Action;
+use crate::linked::Linked;
+use crate::model::Action;
+
+impl Decided {
+    /// The old thing of that number: 0 is the thing itself, others are old halves left over, the newest first.
+    pub fn old_thing(&self, old: u32) -> Option<&state::Record> {
+        let prior = self.prior.as_deref()?;
+        match old {
+            0 => Some(prior),
+            more => prior.old_halves().nth(more as usize - 1),
+        }
+    }
+}
 
 /// What one task does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

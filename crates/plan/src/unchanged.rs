@@ -8,21 +8,22 @@ use std::sync::Arc;
 
 use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
-use foldhash::fast::FixedState;
-use provider::{Catalogs, ProviderError, ReadOutcome, ResourceType, SourceContent, TypeRef};
-use state::{Record, Snapshot};
-
-use super::draft::{AddressSet, operation_of};
-use crate::codes;
-use crate::plan::{Action, Plan, Staged, Step};
-use crate::refresh::asked;
-use crate::task::Decided;
 use evaluate::answers::{Answers, FrozenPreflight, FrozenSeen};
 use evaluate::patience::Patient;
 use evaluate::questions::{Search, read_alone};
 use evaluate::resolve::Evaluation;
 use evaluate::world::{PreflightQuestion, World};
+use foldhash::fast::FixedState;
+use provider::{Catalogs, ProviderError, ReadOutcome, ResourceType, SourceContent, TypeRef};
+use state::{Record, Snapshot};
 use understand::compare::{same, same_field};
+
+use crate::codes;
+use crate::drafting::preflight::operation_of;
+use crate::model::{Action, AddressSet, Step};
+use crate::plan::{Plan, Staged};
+use crate::refresh::asked;
+use crate::task::Decided;
 
 const CHANGED: &str = "has changed since the plan was made";
 
@@ -262,7 +263,7 @@ fn unreadable(address: &Address, error: &ProviderError, found: &mut Diagnostics)
 }
 
 /// Whether a thing was looked at when the plan was made.
-pub(super) fn is_observed(ty: &ResourceType, record: &Record, answers: &Answers, address: &Address) -> bool {
+pub(crate) fn is_observed(ty: &ResourceType, record: &Record, answers: &Answers, address: &Address) -> bool {
     let is_set = |field: &Name| record.inputs.get(field).is_some_and(|value| !value.is_null());
     answers.refreshed
         && ty.capabilities.reads
@@ -272,7 +273,7 @@ pub(super) fn is_observed(ty: &ResourceType, record: &Record, answers: &Answers,
 }
 
 /// Whether a step changes a thing that was not looked at.
-pub(super) fn is_unobserved(
+pub(crate) fn is_unobserved(
     step: &Step,
     snapshot: &Snapshot,
     catalogs: &Catalogs,

@@ -22,8 +22,8 @@ pub enum TypeRef<T> {
     UnknownNamespace,
 }
 
-/// The catalogues of all registered providers, looked up by type. A catalogue may be opened only when a name of one of its
-/// namespaces is first looked up.
+/// The catalogues of all registered providers, looked up by type. A catalogue may be opened only when a name of one of
+/// its namespaces is first looked up.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogs {
     entries: Vec<Entry>,

@@ -15,7 +15,8 @@ use apply::machine::Apply;
 use apply::model::{OnFailure, Outcome, Settings};
 use evaluate::event::Event;
 use plan::generation::{self, Goal, GoalOperation};
-use plan::plan::{Plan, Purpose, Staged};
+use plan::model::Purpose;
+use plan::plan::{Plan, Staged};
 use plan::unchanged::unchanged;
 
 /// What became of an operation.
@@ -38,12 +39,12 @@ pub enum Operated {
 /// Makes the plan of a rollback; what is not the engine's to know (where documents are read, which providers there are)
 /// is in it.
 pub trait Back: Send + Sync {
-    /// The plan back to a goal, from the state as it is now, with [`Options::rollback`](plan::options::Options). `None` if
-    /// anything stands in the way; why goes to `found`.
+    /// The plan back to a goal, from the state as it is now, with [`Options::rollback`](plan::options::Options). `None`
+    /// if anything stands in the way; why goes to `found`.
     fn stage<'a>(&'a self, goal: Goal, found: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>>;
 
-    /// The same diagnostics where only the documents of the failed operation can be pointed into: places in those of the
-    /// goal become words.
+    /// The same diagnostics where only the documents of the failed operation can be pointed into: places in those of
+    /// the goal become words.
     fn in_words(&self, found: Diagnostics) -> Diagnostics;
 }
 
@@ -133,7 +134,7 @@ pub async fn operate(request: OperateRequest<'_>, mut tell: impl FnMut(Event) + 
     {
         operated = lost;
     }
-    // Whoever cut the run off at once is a process that ends: its lease runs out by itself, or goes with it here.
+    // A process that cuts its run off ends: its lease expires, or is released here.
     let released = store.release(&lease).await;
     match (operated, released) {
         (Operated::Done(outcome), Err(error)) => {
@@ -210,7 +211,7 @@ impl Leased<'_> {
         let staged = tokio::select! {
             biased;
             staged = alive(back.stage(goal, &mut found), store, lease) => staged,
-            // What is there may take long to be read; nobody has to wait for that.
+            // Reads may take long; a request to stop ends the wait.
             Some(_) = interrupts.recv() => None,
         };
         let found = back.in_words(found);
@@ -246,8 +247,8 @@ impl Leased<'_> {
     }
 }
 
-/// Whether an end has to be recorded although nothing is left to do: that of a run which was cut off after its last step,
-/// or that everything is gone.
+/// Whether an end has to be recorded although nothing is left to do: that of a run which was cut off after its last
+/// step, or that everything is gone.
 async fn leaves_open(plan: &Plan, store: &dyn Store, instance: &InstanceName) -> Result<bool, StoreError> {
     let last = store.info(instance).await?.and_then(|info| info.last).map(|(_, outcome)| outcome);
     Ok(match plan.purpose {
@@ -274,7 +275,8 @@ async fn alive<T>(work: impl Future<Output = T>, store: &dyn Store, lease: &stat
     }
 }
 
-/// An operation that ended, and whose rollback could not begin because of the store: it is not one that changed nothing.
+/// An operation that ended, and whose rollback could not begin because of the store: it is not one that changed
+/// nothing.
 fn lost(outcome: &Outcome, store: StoreError) -> Lost {
     let (left_in_flight, undone) = (outcome.left_in_flight.clone(), outcome.undone.clone());
     Lost { store: Some(store), counts: outcome.counts, left_in_flight, undone }

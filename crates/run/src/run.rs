@@ -66,8 +66,8 @@ enum Answer {
 
 /// Carries a plan out to its end, telling `tell` everything that happens.
 ///
-/// The lease is renewed meanwhile; the caller takes and releases it. `Err` if the run was cut off by [`Interrupt::AtOnce`], or if
-/// the end could not be recorded; the state can be resumed in both cases.
+/// The lease is renewed meanwhile; the caller takes and releases it. `Err` if the run was cut off by
+/// [`Interrupt::AtOnce`], or if the end could not be recorded; the state can be resumed in both cases.
 pub async fn run(
     mut apply: Apply,
     shell: &Shell,
@@ -105,7 +105,7 @@ pub async fn run(
                     let cancel = shell.cancel.child_token();
                     course.cancels.insert(task, cancel.clone());
                     under_way.push(Box::pin(async move {
-                        // Whoever was stopped or asleep since its last commit may have been taken over.
+                        // A process that was stopped since its last commit may have lost its lease.
                         match store.check_lease(lease).await {
                             Ok(()) => Answer::Applied(task, call(shell, request, cancel, progress).await),
                             Err(error) => Answer::NotCalled(task, error),
@@ -254,7 +254,7 @@ async fn call(
     let told = {
         let secrets = secrets.clone();
         Arc::new(move |text: &str| {
-            // Nobody listens any more only when the run is over.
+            // The receiver is gone only when the run is over.
             let _ = progress.send(Event::Progress { address: address.clone(), text: secrets.clean(text).into() });
         })
     };

@@ -70,7 +70,7 @@ impl Gathered {
     }
 }
 
-/// The values that went into a call, and what is secret in them once somebody asks.
+/// The values that went into a call, and what is secret in them, computed on demand.
 pub(crate) struct Secrets {
     values: Vec<Value>,
     scrub: OnceLock<Scrub>,
@@ -138,8 +138,8 @@ impl Secrets {
         checked
     }
 
-    /// What came of reading a thing with these values, in clean words. Nearly always there are neither words nor secrets:
-    /// then nothing is copied.
+    /// What came of reading a thing with these values, in clean words. Nearly always there are neither words nor
+    /// secrets: then nothing is copied.
     pub(crate) fn read<'a>(
         known: &Known,
         values: impl IntoIterator<Item = &'a Value> + Clone,

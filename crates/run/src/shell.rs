@@ -145,13 +145,13 @@ pub struct Shell {
     pub planning: Option<PlanningEvents>,
     /// The secrets of the run.
     pub known: Known,
-    /// Ended when nobody waits any more.
+    /// Cancelled when no caller waits any more.
     pub cancel: CancellationToken,
 }
 
 impl Shell {
-    /// What comes with a call of a thing's provider. The thing is declared by a document in this folder, as seen from that of the
-    /// root document.
+    /// What comes with a call of a thing's provider. The thing is declared by a document in this folder, as seen from
+    /// that of the root document.
     pub(crate) fn call_of(
         &self,
         address: &Address,
@@ -197,10 +197,10 @@ impl Shell {
         })
     }
 
-    /// A call that answers a question; nobody hears of its progress.
+    /// A call that answers a question. Its progress is not reported.
     fn quiet(&self, address: &Address, package: &str, folder: &str) -> Call {
-        static NOBODY: LazyLock<Progress> = LazyLock::new(|| Arc::new(|_| {}));
-        let call = self.call_of(address, package, Name::default(), NOBODY.clone(), folder);
+        static NO_PROGRESS: LazyLock<Progress> = LazyLock::new(|| Arc::new(|_| {}));
+        let call = self.call_of(address, package, Name::default(), NO_PROGRESS.clone(), folder);
         Call { deadline: Some(ANSWERED_WITHIN), ..call }
     }
 }

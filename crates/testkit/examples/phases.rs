@@ -10,79 +10,50 @@ use std::time::Instant;
 
 use blueprint::{IndexMap, Name};
 use diag::{Diagnostics, Files};
-use engine::shell::{Chance, Clock, OperateRequest, Shell, operate};
-use engine::{FrozenDocument, Given, Options, Request, Staged};
-use provider::Provider;
+use engine::shell::{Chance, Clock, OperateRequest, Operated, Shell, operate};
+use engine::{Checked, Documents, FrozenDocument, Given, Options, Request, Staged};
+use expr::FunctionTable;
+use provider::{Catalogs, Provider};
 use providers::fake::{self, FakeOptions};
 use state::seal::Sealer;
-use state::{InstanceName, Store};
+use state::{InstanceName, Snapshot, Store};
+
+/// Prints durations, and knows after which phase to end.
+struct Stopwatch {
+    since: Instant,
+    last: Option<String>,
+}
+
+impl Stopwatch {
+    /// Prints the duration of a phase and starts the next one. Returns whether it was the last one requested.
+    fn lap(&mut self, phase: &str) -> bool {
+        println!("{phase:<10} {:>8.2} ms", self.since.elapsed().as_secs_f64() * 1000.0);
+        self.since = Instant::now();
+        self.last.as_deref() == Some(phase)
+    }
+
+    /// Whether phases that are not part of a deploy are left out.
+    fn is_selective(&self) -> bool {
+        self.last.is_some()
+    }
+}
 
 fn main() {
     let path = std::env::args().nth(1).expect("a document");
     let state = std::env::args().nth(2).filter(|state| state != "-");
-    let last = std::env::args().nth(3);
-    let alone = last.is_some();
+    let mut watch = Stopwatch { since: Instant::now(), last: std::env::args().nth(3) };
     let text: Arc<str> = std::fs::read_to_string(&path).unwrap().into();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let begin = Instant::now();
-        // Prints the duration of a phase. Returns whether it is the last one requested.
-        let lap = |what: &str, since: Instant| {
-            println!("{what:<10} {:>8.2} ms", since.elapsed().as_secs_f64() * 1000.0);
-            last.as_deref() == Some(what)
-        };
+        watch.since = Instant::now();
         let (catalogs, functions, _) = provider::combine([fake::catalog()]);
         let (catalogs, functions) = (Arc::new(catalogs), Arc::new(functions));
-        if lap("catalogs", begin) {
+        if watch.lap("catalogs") {
             return;
         }
-        let mut files = Files::new();
-        let file = files.add("main.yaml", text.clone());
         let mut found = Diagnostics::new();
-        if !alone {
-            let since = Instant::now();
-            let (tree, _) = syntax::parse(file, &text, syntax::Format::Yaml);
-            lap("parse", since);
-            drop(tree);
-        }
-        let since = Instant::now();
-        let loaded = engine::load(
-            &files,
-            file,
-            &dialects::Dialects::BUILT_IN,
-            &functions,
-            catalogs.packages(),
-            &Default::default(),
-            &mut found,
-        );
-        if lap("load", since) {
-            return;
-        }
-        let since = Instant::now();
-        let rules = dialects::DialectRules::NATIVE;
-        let context = engine::check::CheckContext::new(&catalogs, &functions, rules);
-        let checked = Arc::new(engine::check(loaded.blueprint.unwrap(), &context, &mut found));
-        if lap("check", since) {
-            return;
-        }
-        let provider: Arc<dyn Provider> = Arc::new(fake::provider(FakeOptions::default()));
-        let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
-        providers.insert("test".into(), provider);
-        let shell = Shell {
-            providers: providers.into_iter().collect(),
-            catalogs: catalogs.clone(),
-            settings: IndexMap::default(),
-            instance: "bench".into(),
-            root: ".".into(),
-            working_directory: None,
-            clock: Clock::System,
-            chance: Chance::System,
-            sources: Default::default(),
-            http: None,
-            planning: None,
-            known: Default::default(),
-            cancel: tokio_util::sync::CancellationToken::new(),
-        };
+        let Some(checked) = check(&text, &catalogs, &functions, &mut found, &mut watch) else { return };
+        let shell = shell(&catalogs);
         let store: Box<dyn Store> = match &state {
             Some(path) => Box::new(stores::sqlite::SqliteStore::open(
                 std::path::Path::new(path),
@@ -91,89 +62,132 @@ fn main() {
             )),
             None => Box::new(stores::memory::MemoryStore::new(Sealer::none())),
         };
-        let name = InstanceName::from_free_text("bench");
+        let bench = Bench { catalogs, functions, shell, store, name: InstanceName::from_free_text("bench") };
         for (plan, apply) in [("plan first", "apply first"), ("plan again", "apply again")] {
-            let since = Instant::now();
-            let snapshot = store.load(&name).await.unwrap();
-            lap("load state", since);
-            let since = Instant::now();
+            let snapshot = bench.store.load(&bench.name).await.unwrap();
+            watch.lap("load state");
             let document = FrozenDocument { path: "main.yaml".into(), text: text.clone(), beside: Vec::new() };
-            let request = Request {
-                instance: "bench".into(),
-                document: Some((Arc::new(engine::Documents::single(checked.clone(), ".".into())), document)),
-                given: Given::default(),
-                options: Options::default(),
-                snapshot,
-                catalogs: catalogs.clone(),
-                functions: functions.clone(),
-                answers: None,
-                others: None,
-                world: &shell,
-            };
-            let staged = engine::plan(request, &mut found).await.unwrap();
-            if lap(plan, since) {
+            let documents = Arc::new(Documents::single(checked.clone(), ".".into()));
+            let staged = bench.plan(Some((documents, document)), snapshot, &mut found).await;
+            if watch.lap(plan) {
                 return;
             }
-            if !alone {
-                let since = Instant::now();
+            if !watch.is_selective() {
                 let text = engine::plan_file::write(&staged.plan, &Sealer::none()).unwrap();
-                lap("plan file", since);
+                watch.lap("plan file");
                 println!("           {} bytes, counts {:?}", text.len(), staged.plan.counts());
             }
-            let since = Instant::now();
-            let (_keep, interrupts) = tokio::sync::mpsc::unbounded_channel();
-            let settings = engine::apply::Settings::default();
-            let mut events = 0_u64;
-            let operated =
-                operate(operating(staged, &shell, store.as_ref(), &name, settings, interrupts), |_| events += 1).await;
-            let ended = lap(apply, since);
-            println!("           {events} events, {}", matches!(operated, engine::shell::Operated::Done(_)));
+            let (operated, events) = bench.apply(staged).await;
+            let ended = watch.lap(apply);
+            println!("           {events} events, {}", matches!(operated, Operated::Done(_)));
             if ended {
                 return;
             }
         }
-        let since = Instant::now();
-        let snapshot = store.load(&name).await.unwrap();
-        let request = Request {
-            instance: "bench".into(),
-            document: None,
-            given: Given::default(),
-            options: Options::default(),
-            snapshot,
-            catalogs: catalogs.clone(),
-            functions: functions.clone(),
-            answers: None,
-            others: None,
-            world: &shell,
-        };
-        let staged = engine::plan(request, &mut found).await.unwrap();
-        lap("plan gone", since);
-        let since = Instant::now();
-        let (_keep, interrupts) = tokio::sync::mpsc::unbounded_channel();
-        let request = operating(staged, &shell, store.as_ref(), &name, Default::default(), interrupts);
-        let operated = operate(request, |_| {}).await;
-        lap("destroy", since);
+        let snapshot = bench.store.load(&bench.name).await.unwrap();
+        let staged = bench.plan(None, snapshot, &mut found).await;
+        watch.lap("plan gone");
+        let (operated, _) = bench.apply(staged).await;
+        watch.lap("destroy");
         println!("           {operated:?}");
     });
 }
 
-fn operating<'a>(
-    staged: Staged,
-    shell: &'a Shell,
-    store: &'a dyn state::Store,
-    instance: &'a state::InstanceName,
-    settings: engine::apply::Settings,
-    interrupts: tokio::sync::mpsc::UnboundedReceiver<engine::shell::Interrupt>,
-) -> OperateRequest<'a> {
-    OperateRequest {
-        staged,
-        looks_again: false,
-        shell,
-        store,
-        instance,
-        who: "me@here",
-        settings,
-        back: None,
-        interrupts,
+/// Parses, loads and checks the document. `None` if one of these is the last phase requested.
+fn check(
+    text: &Arc<str>,
+    catalogs: &Arc<Catalogs>,
+    functions: &Arc<FunctionTable>,
+    found: &mut Diagnostics,
+    watch: &mut Stopwatch,
+) -> Option<Arc<Checked>> {
+    let mut files = Files::new();
+    let file = files.add("main.yaml", text.clone());
+    if !watch.is_selective() {
+        let (tree, _) = syntax::parse(file, text, syntax::Format::Yaml);
+        watch.lap("parse");
+        drop(tree);
+    }
+    let dialects = &dialects::Dialects::BUILT_IN;
+    let loaded = engine::load(&files, file, dialects, functions, catalogs.packages(), &Default::default(), found);
+    if watch.lap("load") {
+        return None;
+    }
+    let context = engine::check::CheckContext::new(catalogs, functions, dialects::DialectRules::NATIVE);
+    let checked = Arc::new(engine::check(loaded.blueprint.unwrap(), &context, found));
+    (!watch.lap("check")).then_some(checked)
+}
+
+/// A shell with the simulated provider `test`.
+fn shell(catalogs: &Arc<Catalogs>) -> Shell {
+    let provider: Arc<dyn Provider> = Arc::new(fake::provider(FakeOptions::default()));
+    let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
+    providers.insert("test".into(), provider);
+    Shell {
+        providers: providers.into_iter().collect(),
+        catalogs: catalogs.clone(),
+        settings: IndexMap::default(),
+        instance: "bench".into(),
+        root: ".".into(),
+        working_directory: None,
+        clock: Clock::System,
+        chance: Chance::System,
+        sources: Default::default(),
+        http: None,
+        planning: None,
+        known: Default::default(),
+        cancel: tokio_util::sync::CancellationToken::new(),
+    }
+}
+
+/// What plans and operations need.
+struct Bench {
+    catalogs: Arc<Catalogs>,
+    functions: Arc<FunctionTable>,
+    shell: Shell,
+    store: Box<dyn Store>,
+    name: InstanceName,
+}
+
+impl Bench {
+    /// Plans a deploy, or without a document a destroy.
+    async fn plan(
+        &self,
+        document: Option<(Arc<Documents>, FrozenDocument)>,
+        snapshot: Snapshot,
+        found: &mut Diagnostics,
+    ) -> Staged {
+        let request = Request {
+            instance: "bench".into(),
+            document,
+            given: Given::default(),
+            options: Options::default(),
+            snapshot,
+            catalogs: self.catalogs.clone(),
+            functions: self.functions.clone(),
+            answers: None,
+            others: None,
+            world: &self.shell,
+        };
+        engine::plan(request, found).await.unwrap()
+    }
+
+    /// Carries out a plan. Returns the result and the number of events.
+    async fn apply(&self, staged: Staged) -> (Operated, u64) {
+        let (_keep, interrupts) = tokio::sync::mpsc::unbounded_channel();
+        let mut events = 0;
+        let request = OperateRequest {
+            staged,
+            looks_again: false,
+            shell: &self.shell,
+            store: self.store.as_ref(),
+            instance: &self.name,
+            who: "me@here",
+            settings: engine::apply::Settings::default(),
+            back: None,
+            interrupts,
+        };
+        let operated = operate(request, |_| events += 1).await;
+        (operated, events)
     }
 }

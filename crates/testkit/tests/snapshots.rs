@@ -98,7 +98,7 @@ fn an_input_of_the_wrong_kind() {
 
 #[test]
 fn json_with_a_mistake() {
-    let text = "{\n  // Comments are fine here.\n  \"version\": \"2023-04-20\",\n  \"resources\": {\n    \"a\": {\"type\": \"test/data\", \"spec\": {\"input\": \"${nobody.spec.id}\"}},\n  }\n}\n";
+    let text = "{\n  // Comments are fine here.\n  \"version\": \"2023-04-20\",\n  \"resources\": {\n    \"a\": {\"type\": \"test/data\", \"spec\": {\"input\": \"${missing.spec.id}\"}},\n  }\n}\n";
     insta::assert_snapshot!("json_with_a_mistake", drawn(text, &[]));
 }
 

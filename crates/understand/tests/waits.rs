@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use diag::Files;
-use dialects::{Dialect as _, DialectRules};
+use dialects::DialectRules;
 use provider::{combine, read_catalog};
 use understand::check;
 use understand::graph::{Edge, EdgeKind, Node};
@@ -32,7 +32,8 @@ fn waits(resources: &str) -> (Vec<String>, Vec<&'static str>) {
     let file = files.add("a.yaml", text.as_str());
     let (tree, mut found) = syntax::parse(file, &text, syntax::Format::Yaml);
     let document = dialects::Document { file, name: "a.yaml", text: &text, tree: &tree, around: &Default::default() };
-    let lowered = dialects::blueprint::BlueprintDialect.lower(&document, &functions, catalogs.packages());
+    let lowered =
+        dialects::Dialects::BUILT_IN.get("blueprint").unwrap().lower(&document, &functions, catalogs.packages());
     found.append(lowered.diagnostics);
     let blueprint = Arc::new(lowered.blueprint);
     let checked = check::check(

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use engine::Adoption;
 
-/// What becomes of what somebody else has changed.
+/// What happens to changes that others made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DriftPolicy {
     /// Set it back

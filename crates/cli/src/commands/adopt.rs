@@ -1,5 +1,5 @@
-//! `cyan state import` of another tool's form: its documents are written beside each other, and what they describe is taken
-//! over, not made.
+//! `cyan state import` of another tool's form: its documents are written beside each other, and what they describe is
+//! taken over, not made.
 //!
 //! Not here: what the forms are (`foreign`); how things become managed (`engine`).
 
@@ -43,7 +43,8 @@ pub(crate) async fn run(
     operation::carry_out(planned, &document.files, false, &mut session, &consent.into(), report).await
 }
 
-/// Writes a file below the current folder. One that is there stays as it is: a person may have put something right in it.
+/// Writes a file below the current folder. One that is there stays as it is: a person may have put something right in
+/// it.
 fn lay_out(form: &dyn Form, name: &str, text: &str, report: &mut Report) -> Result<(), CommandError> {
     let path = Path::new(name);
     if name.is_empty() || !path.components().all(|part| matches!(part, Component::Normal(_))) {

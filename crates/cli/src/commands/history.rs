@@ -21,7 +21,7 @@ pub(crate) async fn run(arguments: History, global: &Global, report: &mut Report
     let store = session.reading();
     let all = store.history(&instance, arguments.limit).await?;
     let now = Clock::System.now();
-    // Only the newest can still be running, and only while somebody holds the instance.
+    // Only the newest can still be running, and only while an operation holds the instance.
     let running = store.info(&instance).await?.and_then(|info| info.holder).is_some_and(|holder| holder.holds());
     if report.is_json() {
         let list: Vec<Json> = all.iter().map(to_json).collect();

@@ -80,7 +80,7 @@ fn start(global: &Global, command: Command, report: &mut Report) -> Result<Exit,
             () = signals::stopped() => None,
         }
     });
-    // A call that was cut off may sit on a thread of its own; nobody waits for it.
+    // A call that was cut off may run on a thread of its own; the command does not wait for it.
     runtime.shutdown_timeout(std::time::Duration::from_millis(100));
     result.unwrap_or_else(|| {
         report.terminal.say("Interrupted.");

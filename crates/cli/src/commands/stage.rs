@@ -42,7 +42,7 @@ pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) 
     Ok(match arguments.exit_code {
         _ if needed => Exit::Unusable,
         true if differs => Exit::Differences,
-        // Nobody knows whether there are any.
+        // It is not known whether there are any.
         true if partial => Exit::Unusable,
         _ => Exit::Done,
     })

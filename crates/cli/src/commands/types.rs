@@ -75,8 +75,8 @@ fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> CommandError
     }
 }
 
-/// Lists the types of some catalogues, below a name unless it is empty. Those of a large catalogue are counted, not listed, where
-/// nobody named it.
+/// Lists the types of some catalogues, below a name unless it is empty. Those of a large catalogue are counted, not
+/// listed, unless they are named.
 fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mut Report) {
     let paint = report.terminal.out;
     let mut text = String::new();

@@ -38,7 +38,7 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
         holder.who,
         ago(now, holder.since)
     ));
-    // A hold that has run out stops nobody; ending one whose owner may be at work is a decision.
+    // An expired lease stops no operation. To end the lease of an owner that may be at work is a decision.
     if alive && !arguments.yes {
         if !report.terminal.can_ask() {
             return Err(CommandError::NobodyToAsk {
@@ -59,7 +59,7 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
     Ok(Exit::Done)
 }
 
-/// An instance that somebody holds without having done anything to it yet: it is in no list. The flag names it, or the
+/// An instance that is held and has no operation yet: it is in no list. The flag names it, or the
 /// document here.
 async fn held_before_the_first_step(
     which: &Which,

@@ -155,7 +155,7 @@ async fn check(
             report.terminal.line(format!("`{shown}` is valid: {}{warned}", contents(&document)));
         }
     }
-    // Nobody else looks at it, and a large document names much.
+    // Only machine output has it, and a large document names much.
     let declares = document.checked.as_ref().filter(|_| report.is_json()).map(|checked| {
         let blueprint = &checked.blueprint;
         json!({

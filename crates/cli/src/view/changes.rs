@@ -33,7 +33,8 @@ pub(crate) fn change(text: &mut String, change: &Change, indent: &str, paint: Pa
     }
 }
 
-/// Things that could not be read, and what follows from it, in a line that ends in a line break; nothing if all could be.
+/// Things that could not be read, and what follows from it, in a line that ends in a line break; nothing if all could
+/// be.
 pub(crate) fn unread(unread: &IndexMap<Address, Name>, so: &str) -> String {
     let names: Vec<String> = unread.keys().take(MANY).map(ToString::to_string).collect();
     let more = if unread.len() > MANY { ", .." } else { "" };

@@ -120,8 +120,8 @@ fn values(text: &mut String, title: &str, changes: &[ExportChange], paint: Paint
     }
 }
 
-/// Steps in the order of the plan; what a transform made from one abstract resource stands together, where the first of it
-/// stands.
+/// Steps in the order of the plan; what a transform made from one abstract resource stands together, where the first of
+/// it stands.
 fn grouped<'p>(steps: &[&'p Step]) -> Vec<(Option<&'p str>, Vec<&'p Step>)> {
     let mut groups: Vec<(Option<&str>, Vec<&Step>)> = Vec::with_capacity(steps.len());
     let mut places: HashMap<&str, usize> = HashMap::new();
@@ -140,7 +140,7 @@ fn grouped<'p>(steps: &[&'p Step]) -> Vec<(Option<&'p str>, Vec<&'p Step>)> {
     groups
 }
 
-/// What somebody else has changed that no change of the step shows: what the provider fills in.
+/// What others have changed that no change of the step shows: what the provider fills in.
 fn outside<'p>(step: &Step, drift: &HashMap<&Address, &'p Drifted>) -> Vec<&'p Change> {
     let Some(Drift::Differs(changes)) = drift.get(&step.address).map(|it| &it.how) else { return Vec::new() };
     if !step.reasons.contains(&Reason::Drifted) {

@@ -89,7 +89,8 @@ impl Brief {
 }
 
 impl Report {
-    /// Nothing said yet. An operation writes a line of machine output per event, any other command one value at its end.
+    /// Nothing said yet. An operation writes a line of machine output per event, any other command one value at its
+    /// end.
     pub(crate) fn new(terminal: Terminal, command: &Command) -> Report {
         Report {
             all: command.shows_all() || !terminal.is_watched(),
@@ -124,7 +125,8 @@ impl Report {
         self.has_consent |= config.yes;
     }
 
-    /// Says once that all this is a rehearsal, here and in machine output; `by` is the file that says so, if it was no flag.
+    /// Says once that all this is a rehearsal, here and in machine output; `by` is the file that says so, if it was no
+    /// flag.
     pub(crate) fn set_simulated(&mut self, by: &str) {
         if self.simulated || !self.rehearses {
             return;
@@ -163,7 +165,8 @@ impl Report {
     pub(crate) fn diagnostics(&mut self, found: &Diagnostics, files: &Files) {
         let mut text = String::new();
         let mut brief = Brief::new(self.all, found);
-        // As a person reads: without a place first, then down each document. That a child has errors follows from these.
+        // As a person reads: without a place first, then down each document. That a child has errors follows from
+        // these.
         let mut sorted: Vec<&Diagnostic> = found.iter().collect();
         sorted.sort_by_key(|diagnostic| {
             let follows = diagnostic.code.name == engine::check::codes::CHILD_FAILED.name;
@@ -320,7 +323,7 @@ impl Report {
         self.not_done = self.course.not_done(addresses);
     }
 
-    /// Names what was not done, all of it where somebody wants to know.
+    /// Names what was not done: all of it with `--verbose`.
     pub(crate) fn tell_not_done(&self) {
         const NAMED: usize = 10;
         if self.not_done.is_empty() {

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use super::wrap;
 use crate::terminal::Paint;
 
-/// Rows under a head, columns as wide as they need; the last one may be of any length, and is broken at a terminal's edge.
+/// Rows under a head, columns as wide as they need; the last one may be of any length, and is broken at a terminal's
+/// edge.
 pub(crate) fn table(head: &[&str], rows: &[Vec<String>], paint: Paint) -> String {
     within(head, rows, paint, wrap::columns())
 }

@@ -1,8 +1,9 @@
-//! Long lines broken between words, for a person at a terminal. In a pipe `columns` gives none, and every line stays whole.
+//! Long lines broken between words, for a person at a terminal. In a pipe `columns` gives none, and every line stays
+//! whole.
 
 use std::io::{self, IsTerminal as _};
 
-/// Room for words that is left at least; with less, breaking lines would help nobody.
+/// Room for words that is left at least; with less, breaking lines would not help.
 const LEAST: usize = 24;
 
 /// How many characters fit into a line of stdout, if that is a terminal.
@@ -45,7 +46,7 @@ pub(crate) fn hanging(text: &str, indent: usize, columns: Option<usize>) -> Stri
     wrapped
 }
 
-/// A page in Markdown: its paragraphs are laid out anew, its blocks of code, tables and lists stay as they are.
+/// A page in Markdown: its paragraphs are laid out again, its blocks of code, tables and lists stay as they are.
 pub(crate) fn page(text: &str, columns: Option<usize>) -> String {
     if columns.is_none() {
         return text.to_owned();

@@ -14,6 +14,7 @@ mod exhaustion;
 mod fmt;
 mod folders;
 mod help;
+mod hosted;
 mod hostile;
 mod identity;
 mod input;

@@ -319,7 +319,7 @@ fn the_page_on_catalogues_says_what_is_true() {
     place.ends(0, &with_shop(&["validate", "--strict"]));
     place.ends(0, &with_shop(&["deploy", "--simulate", "-y"]));
     let label = place.ends(0, &["exports", "label", "--simulate"]).out;
-    assert!(label.starts_with("shelf-") && label.trim_end().ends_with(" in the hall"), "{label}");
+    assert!(label.starts_with("rack-") && label.trim_end().ends_with(" in the hall"), "{label}");
     assert!(place.ends(0, &["exports", "url", "--simulate"]).out.starts_with("https://"));
 }
 

@@ -1,6 +1,6 @@
 //! What reaches a terminal: no character from a document, a path, an id, a command or a provider acts on it.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::process::{Command, Stdio};
 
 use crate::place::{Place, Ran, ran};
@@ -205,4 +205,74 @@ fn values_are_escaped_on_a_terminal() {
             assert!(shown.contains(r"\u{1b}[35;1mX"), "cyan {words}: {shown:?}");
         }
     }
+}
+
+/// Runs the binary on a terminal, and types each answer after its question is shown. Returns the exit code and the
+/// output, or `None` if there is no `script` here.
+fn answered(place: &Place, words: &str, answers: &[(&str, &str)]) -> Option<(Option<i32>, String)> {
+    let binary = env!("CARGO_BIN_EXE_cyan");
+    let mut command = Command::new("script");
+    command.args(["-qec", &format!("'{binary}' {words}"), "/dev/null"]).current_dir(place.path()).env_clear();
+    command.env("HOME", place.path().join("home")).env("PATH", std::env::var("PATH").unwrap_or_default());
+    command.env("TERM", "xterm").env("NO_COLOR", "1").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.stderr(Stdio::null()).spawn().ok()?;
+    let (mut input, mut output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let mut shown = Vec::new();
+    for (question, answer) in answers {
+        let begin = shown.len();
+        let mut buffer = [0; 4096];
+        while !String::from_utf8_lossy(&shown[begin..]).contains(question) {
+            let count = output.read(&mut buffer).unwrap();
+            assert!(count > 0, "no question `{question}` in {:?}", String::from_utf8_lossy(&shown));
+            shown.extend_from_slice(&buffer[..count]);
+        }
+        input.write_all(answer.as_bytes()).unwrap();
+    }
+    drop(input);
+    output.read_to_end(&mut shown).unwrap();
+    Some((child.wait().unwrap().code(), String::from_utf8_lossy(&shown).into_owned()))
+}
+
+/// A document with inputs of each kind of question.
+const ASKING: &str = r#"version: 2023-04-20
+variables:
+  size: {type: integer, description: "How many there are."}
+  token: {type: string, secret: true}
+  colour: {type: string, allowedValues: [red, green]}
+resources:
+  value: {type: std/value, spec: {input: "${variables.size} ${variables.colour}"}}
+exports:
+  size: {type: integer, field: variables.size}
+"#;
+
+#[test]
+fn missing_inputs_are_asked_on_a_terminal() {
+    let place = Place::with("blueprint.yaml", ASKING);
+    let answers = [
+        ("size (integer): ", "many\r"),
+        ("size (integer): ", "3\r"),
+        ("token (string): ", "hunter2\r"),
+        ("colour (string): ", "blue\r"),
+        ("colour (string): ", "gr\r"),
+    ];
+    let Some((code, shown)) = answered(&place, "stage", &answers) else {
+        return eprintln!("not tested: there is no `script` here");
+    };
+    for part in
+        ["How many there are.", "this is no integer", "*******", "  red", "this is none of the options", "value"]
+    {
+        assert!(shown.contains(part), "{part:?} is missing in {shown:?}");
+    }
+    assert!(!shown.contains("hunter2"), "the secret is shown: {shown:?}");
+    assert_eq!(code, Some(0), "{shown}");
+}
+
+#[test]
+fn ctrl_c_at_a_question_ends_the_command() {
+    let place = Place::with("blueprint.yaml", ASKING);
+    let Some((code, shown)) = answered(&place, "deploy -y", &[("size (integer): ", "\u{3}")]) else {
+        return eprintln!("not tested: there is no `script` here");
+    };
+    assert_ne!(code, Some(0), "{shown}");
+    assert!(!place.path().join("cyan.state.db").exists() && !shown.contains("created"), "{shown}");
 }

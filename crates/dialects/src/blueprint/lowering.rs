@@ -234,7 +234,7 @@ impl<'a> Lowering<'a> {
         self.found.push(WRONG_SHAPE.new(format!("`{key}` must be {wanted}, found {found}")).label(place(node), found));
     }
 
-    /// Notes a feature that a later version brought, if the document does not say that version.
+    /// Reports a feature of a later version than the document's.
     pub(super) fn newer(&mut self, span: Span, what: &str) {
         let later = super::version::LATER;
         if !self.version.has(later) {

@@ -1,4 +1,4 @@
-//! Whether an argument as it is written can be one of its function at all.
+//! Checks the form of an argument as it is written.
 
 use ::blueprint::{Expr, ExprKind, Value};
 use expr::Refusal;
@@ -18,7 +18,7 @@ pub(super) fn form(name: &str, argument: &Expr, version: Version, runs: Option<&
     (function.form)(&sketch(argument), version).map_err(Refusal::from)
 }
 
-/// When Heat sees that the argument of a function has not the right form, as far as it is written out.
+/// When Heat notices that an argument has the wrong form.
 pub(super) fn when(name: &str, argument: &Expr) -> When {
     let entries = match &argument.kind {
         ExprKind::Map(entries) => entries.as_slice(),

@@ -4,8 +4,8 @@ use ::blueprint::{Blueprint, Expr, IndexMap, Input, Name, Type, Value};
 use diag::{Diagnostics, Span, Spanned, Words};
 use syntax::Content;
 
-use super::around;
 use super::codes::{AMBIGUOUS_VERSION, GROUPED_TWICE, TOO_LARGE, UNKNOWN_SECTION, YAML_KEYWORD_NAME};
+use super::context;
 use super::expressions::FACADE;
 use super::kinds::Made;
 use super::lowering::Lowering;
@@ -73,7 +73,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
         return Lowered { blueprint, diagnostics: reader.found };
     };
     blueprint.version = text;
-    let mut lowering = Lowering::new(version, around::of(document.around), document.around.is_child, reader);
+    let mut lowering = Lowering::new(version, context::of(document.around), document.around.is_child, reader);
     lowering.keep_source(document.text);
     lowering.template(pairs, document.around.inputs_only, &mut blueprint);
     let mut diagnostics = lowering.reader.found;
@@ -81,7 +81,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
     Lowered { blueprint, diagnostics }
 }
 
-/// A value with calls in it, as it would stand in a template that means this.
+/// Reads a value with calls in it as a part of the template that was lowered to this blueprint.
 pub(super) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnostics) {
     let whole = Span::new(typed.file, 0, u32::try_from(typed.text.len()).unwrap_or(u32::MAX));
     let names = |span: Span| move |name: &Name| (name.clone(), span);
@@ -89,7 +89,7 @@ pub(super) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnos
     let resources = of.resources.keys().map(|name| (name.clone(), Made::Resource));
     let version = Version::of(&of.version).unwrap_or(V2021_04_16);
     let reader = Reader { found: Diagnostics::new() };
-    let mut lowering = Lowering::new(version, around::of(typed.around), false, reader);
+    let mut lowering = Lowering::new(version, context::of(typed.around), false, reader);
     lowering.keep_source(typed.text);
     lowering.parameters = of.inputs.keys().map(names(whole)).collect();
     lowering.conditions = of.locals.keys().map(names(whole)).collect();
@@ -289,7 +289,7 @@ impl Lowering {
         };
         let types: Vec<String> = resources.iter().map(written).collect();
         let names = resources.iter().map(|pair| pair.key.item.as_ref());
-        let meanings = self.around.meanings(names.zip(types.iter().map(String::as_str)));
+        let meanings = self.context.meanings(names.zip(types.iter().map(String::as_str)));
         for (pair, (made, meaning)) in resources.iter().zip(meanings) {
             self.resources.insert(pair.key.item.clone(), made);
             self.meanings.insert(pair.key.item.clone(), meaning);
@@ -349,9 +349,9 @@ impl Lowering {
         let schema = super::inputs::schema(pair, &rules, self.version, &mut self.reader.found);
         rules.as_map()?;
         let own = || rules.get("default").filter(|value| !value.is_null());
-        let default = self.around.default_of(&pair.key.item).or_else(own).cloned();
+        let default = self.context.default_of(&pair.key.item).or_else(own).cloned();
         let default_span = pair.value.get("default").map_or(pair.key.span, place);
-        let secret = schema.is_some_and(|schema| schema.hidden) || self.around.encrypts(&pair.key.item);
+        let secret = schema.is_some_and(|schema| schema.hidden) || self.context.encrypts(&pair.key.item);
         Some(Input {
             span: pair.key.span,
             ty: Type::Any,

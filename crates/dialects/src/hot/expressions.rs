@@ -26,8 +26,8 @@ pub(super) const RESOURCE: &str = "(resource)";
 /// An attribute of which resource or name is computed, until they are known.
 pub(super) const ATTRIBUTE: &str = "(attribute)";
 
-/// A conjunction and a disjunction, of which the first argument says how many of the others are always evaluated, and
-/// where each is written.
+/// `and` and `or`. The first argument is a list: the number of operands that are always evaluated, and the written
+/// position of each operand.
 pub(super) const AND: &str = "(and)";
 
 pub(super) const OR: &str = "(or)";
@@ -53,7 +53,7 @@ pub(super) fn named(text: &str, span: Span) -> Spanned<Name> {
     Spanned::new(Name::from(text), span)
 }
 
-/// The value of an expression as far as it is written out; everything else is unknown.
+/// The value of the literal parts of an expression; all other parts are unknown.
 pub(super) fn sketch(expr: &Expr) -> Value {
     match &expr.kind {
         ExprKind::Literal(value) => value.clone(),

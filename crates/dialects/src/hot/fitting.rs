@@ -15,7 +15,7 @@ use super::way::invalid;
 use crate::codes::{MISSING_SPEC_FIELD, UNKNOWN_SPEC_FIELD};
 use crate::{Part, SpecAt};
 
-/// The properties of a resource as its type takes them. Unknown parts stay; a part in error is kept as it is, and
+/// Fits the properties of a resource to its type. Unknown parts stay; a part in error is kept as it is, and
 /// reported.
 pub(super) fn fitted(map: &Map, at: SpecAt<'_>, schema: &Schema, found: &mut Diagnostics) -> Map {
     Fitting { at, found, path: Vec::new() }.object(map, schema)

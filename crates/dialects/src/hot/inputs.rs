@@ -5,7 +5,7 @@ use diag::{Diagnostics, Severity, Span};
 use expr::Step;
 use syntax::Node;
 
-use super::parameters::{Schema, codes, handed as handed_down};
+use super::parameters::{Schema, codes, passed as passed_down};
 use super::read::{Pair, place};
 use super::refusal::Refusal;
 use super::version::Version;
@@ -122,7 +122,7 @@ fn told(name: &str, mut refusal: Refusal) -> Refusal {
 }
 
 /// The value of an input of a child, from what its parent passes at `place`. None: it is in error, which was reported.
-pub(super) fn handed(
+pub(super) fn passed(
     name: &Name,
     input: &Input,
     given: Option<&Value>,
@@ -138,7 +138,7 @@ pub(super) fn handed(
     let value = match given {
         Some(given) => {
             schema.unused_default(&mut refusals);
-            handed_down(&schema, given, &mut refusals)
+            passed_down(&schema, given, &mut refusals)
         }
         None if input.default.is_none() && default.is_none() => {
             let refusal = Refusal::new(&MISSING_SPEC_FIELD, format!("the required property `{name}` is missing"));

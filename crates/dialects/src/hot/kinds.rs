@@ -3,7 +3,7 @@
 /// The kind of element to which an entry of the section `resources` is lowered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Made {
-    /// A thing.
+    /// A resource.
     Resource,
     /// Another document.
     Child,
@@ -34,7 +34,7 @@ pub(super) fn own(kind: &str) -> &'static [&'static str] {
 /// Attributes that take no path. A path after them is ignored.
 pub(super) const WITHOUT_PATH: [&str; 3] = ["refs_map", "removed_rsrc_list", "current_size"];
 
-/// The attribute that stands for all that need nothing behind them.
+/// The export with all attributes that take no further name.
 pub(super) const ALL: &str = "OS::outputs";
 
 /// Attributes that take the name of a member's attribute behind them.

@@ -4,7 +4,7 @@ use ::blueprint::{Expr, IndexMap, Name, Value};
 use diag::{Diagnostic, Severity, Span, Words};
 use syntax::Node;
 
-use super::around::Around;
+use super::context::TemplateContext;
 use super::expressions::call;
 use super::kinds::Made;
 use super::read::{Reader, place};
@@ -16,7 +16,7 @@ use crate::codes::WRONG_SHAPE;
 /// A template on its way to a blueprint.
 pub(super) struct Lowering {
     pub(super) version: Version,
-    pub(super) around: Around,
+    pub(super) context: TemplateContext,
     /// Another document includes it.
     pub(super) is_child: bool,
     pub(super) reader: Reader,
@@ -62,10 +62,10 @@ pub(super) struct Lowering {
 
 impl Lowering {
     /// At the beginning, with no names yet.
-    pub(super) fn new(version: Version, around: Around, is_child: bool, reader: Reader) -> Lowering {
+    pub(super) fn new(version: Version, context: TemplateContext, is_child: bool, reader: Reader) -> Lowering {
         Lowering {
             version,
-            around,
+            context,
             is_child,
             reader,
             source: String::new(),
@@ -102,7 +102,8 @@ impl Lowering {
         self.reader.found.push(diagnostic);
     }
 
-    /// Reports something and stands for it. In the branch of an `if` it counts only where the branch is taken.
+    /// Reports a mistake and gives the expression in error. In the branch of an `if` it counts only where the branch is
+    /// taken.
     pub(super) fn fail(&mut self, diagnostic: Diagnostic, span: Span) -> Expr {
         if self.in_branch {
             let refused = refusing_when_read(&diagnostic);

@@ -1,8 +1,9 @@
 //! Heat's messages, in Heat's form: class, path and message (decision Heat 11).
 //!
-//! Heat comes upon the mistakes of a function at one of three times, and each has a form of its own. While a template
-//! is read the way is one text, calls included. While it is checked every call begins a way of its own, and its message
-//! is that of the call around it. While values are made only the property is known, and of an output not even that.
+//! Heat finds a mistake of a function in one of three phases, each with its own form of messages. While it reads a
+//! template the path is one text, calls included. While it checks the template every call begins a path of its own, and
+//! its message becomes that of the enclosing call. While it makes values it knows only the property, and of an output
+//! not even that.
 //!
 //! Code that finds a mistake without knowing the path leaves the class empty; [`placed`] completes such messages.
 

@@ -12,11 +12,11 @@
 //! Not here: the types of resources; evaluating expressions, except the values that [`rules`] makes.
 
 mod argument_form;
-mod around;
 mod attributes;
 mod calls;
 mod codes;
 mod conditions;
+mod context;
 mod document;
 pub mod environment;
 mod expressions;
@@ -50,8 +50,8 @@ mod yaql;
 use ::blueprint::Packages;
 use expr::FunctionTable;
 
-pub use around::Around;
 pub use codes::CODES;
+pub use context::TemplateContext;
 pub use version::NAME;
 use version::VERSION_KEYS;
 
@@ -97,7 +97,7 @@ impl Dialect for HotDialect {
     }
 
     fn surround(&self, root: &Document<'_>, beside: &[Beside<'_>]) -> Option<Surrounded> {
-        Some(around::surround(root, beside))
+        Some(context::surround(root, beside))
     }
 
     fn lower(&self, document: &Document<'_>, _functions: &FunctionTable, packages: &Packages) -> Lowered {

@@ -107,7 +107,7 @@ impl Native for Repeat {
 struct Filter(&'static Function);
 
 impl Filter {
-    /// Whether the list and the values stand for themselves.
+    /// Whether the list and the values are separate arguments.
     fn is_apart(arguments: &[Value]) -> bool {
         arguments.len() > 2
     }
@@ -373,7 +373,7 @@ fn condition(arguments: &[Value]) -> Result<Value, Refusal> {
     Err(refusal)
 }
 
-/// The name of the stack that a document stands for: of the instance, or after each child its name and 12 characters.
+/// The name of the stack of a document: that of the instance, followed for each child by its name and 12 characters.
 fn name_of_stack(arguments: &[Value]) -> Result<Value, Refusal> {
     let [instance, unit] = arguments else { return Ok(Value::Null) };
     Ok(Value::text(stack_name(instance.as_text().unwrap_or_default(), &names(unit))))

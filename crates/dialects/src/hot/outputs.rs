@@ -18,7 +18,7 @@ const EACH: &str = "OS::each";
 const OUTPUT_ERROR: &str = "Output validation error";
 
 impl Lowering {
-    /// Every output. One that comes to nothing fails only itself.
+    /// Every output. A failed output does not fail others.
     pub(super) fn outputs(&mut self, pairs: Vec<Pair<'_>>, blueprint: &mut Blueprint) {
         for pair in pairs {
             let Some(keys) = self.reader.pairs(pair.value) else {

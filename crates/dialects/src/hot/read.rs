@@ -72,7 +72,7 @@ impl Reader {
     /// Keeps the last of equal keys, at the place of the first; those that are written twice are reported.
     fn drop_repeated(&mut self, pairs: &mut Vec<Pair<'_>>, merged: usize) {
         if pairs.iter().filter(|pair| pair.typed.is_some()).count() > 1 {
-            // Of keys that Python takes for the same the first gives the text, the last the value.
+            // Of keys that are equal in Python the first gives the text, the last the value.
             let mut first: ::blueprint::IndexMap<python::Key, Name> = ::blueprint::IndexMap::default();
             for pair in pairs.iter_mut() {
                 if let Some(typed) = &pair.typed {

@@ -71,7 +71,7 @@ struct Body {
     name: Spanned<Name>,
     /// The resolved type: a type, or the path of a template.
     type_name: Spanned<Name>,
-    /// The type as it is written, where it means another one.
+    /// The type as it is written, if the registry maps it to another one.
     stands_for: Option<Spanned<Name>>,
     spec: Expr,
     spec_key: Span,
@@ -420,7 +420,7 @@ impl Lowering {
 
     /// The lifecycle of a resource.
     fn lifecycle(&mut self, definition: &Definition<'_>) -> Lifecycle {
-        let mut lifecycle = self.around.lifecycle(&definition.name.item);
+        let mut lifecycle = self.context.lifecycle(&definition.name.item);
         if let Some(pair) = definition.get("external_id") {
             match self.text(pair.value) {
                 Some(text) => lifecycle.external = Some(text.into()),

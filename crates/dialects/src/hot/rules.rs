@@ -58,7 +58,7 @@ impl InputRules for HotRules {
         _native: NativePassedInput<'_>,
         found: &mut Diagnostics,
     ) -> Option<Value> {
-        inputs::handed(name, input, given, place, found)
+        inputs::passed(name, input, given, place, found)
     }
 
     fn shown(&self, input: &Input, written: &Value) -> Option<Value> {
@@ -117,7 +117,7 @@ impl SpecRules for HotRules {
     }
 
     fn removal(&self, policy: &Value, version: &str) -> Option<Diagnostic> {
-        // A policy that comes to nothing is none.
+        // A null policy is no policy.
         if policy.is_null() {
             return None;
         }
@@ -148,7 +148,7 @@ impl ChildRules for HotRules {
     }
 
     fn share_dialect(&self) -> bool {
-        // A template that does not say its version is still one, where another one uses it as a type.
+        // A file without a version is a template if another template uses it as a type.
         true
     }
 

@@ -13,8 +13,8 @@ use crate::{Evaluating, Part, Place};
 
 /// The same document with its computed references replaced and its conditions decided, as far as `value` knows them.
 ///
-/// What is switched off says nothing any more, and of an `if` only the branch that is taken is left. Conditions that
-/// nobody asks for may fail.
+/// A resource that is switched off loses its content, and of an `if` only the taken branch is left. An unused condition
+/// may fail.
 pub(super) fn settle(
     blueprint: &Blueprint,
     complete: bool,
@@ -124,13 +124,13 @@ impl Settling<'_> {
         if let Some(mut id) = resource.external.take() {
             self.walk(&mut id);
             resource.lifecycle.external = self.external(name, &id);
-            // As soon as an id is written the thing stays, even if there turns out to be none.
+            // A resource with a written id is retained, even if the id comes to null.
             resource.removal = Some(Box::new(Expr::literal(Value::text("Retain"), id.span)));
         }
         self.open -= open;
     }
 
-    /// The id of a thing that exists elsewhere; null means that there is none.
+    /// The id of an external resource; none if it is null.
     fn external(&mut self, name: &Name, id: &Expr) -> Option<Name> {
         let words = |words: String| super::way::invalid(words);
         match (self.value)(id) {

@@ -1,8 +1,7 @@
 //! The path to a value in a template, and the form of Heat's messages about it (decision Heat 11).
 //!
-//! Heat comes upon the mistakes of a function at one of three times, and each has a form of its own. While a template
-//! is read the way is one text, calls included. While it is checked every call begins a way of its own, and its message
-//! is that of the call around it. While values are made only the property is known, and of an output not even that.
+//! Heat finds a mistake of a function in one of three phases ([`When`]), each with its own form of paths; see
+//! `messages`.
 
 use std::borrow::Cow;
 
@@ -179,7 +178,7 @@ impl Way {
         self.said(When::Read, INVALID, &format!("The function \"{function}\" is invalid in this context"))
     }
 
-    /// The words for a name of a resource that is not there, in a call that is the last step of the way.
+    /// Heat's message for the name of an unknown resource, in a call that is the last step of the path.
     pub(super) fn no_resource(&self, name: &str) -> Words {
         const CLASS: &str = "InvalidTemplateReference";
         let message = |key: &str| format!("The specified reference \"{name}\" (in {key}) is incorrect.");

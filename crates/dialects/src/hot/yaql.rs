@@ -157,7 +157,7 @@ impl Drawing for Drawn {
     }
 }
 
-/// Whether the argument is one, as far as it is written out; an expression that is written out is compiled.
+/// Checks the form of the argument as far as it is literal, and compiles a literal expression.
 pub(super) fn form(argument: &Value, runs: Option<&Runs>) -> Result<(), Refusal> {
     if argument.is_unknown() {
         return Ok(());

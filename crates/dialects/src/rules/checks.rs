@@ -1,4 +1,4 @@
-//! How the parts of a document are checked: by their types, or by the values that they come to.
+//! How the parts of a document are checked: by their types, or by their values.
 
 /// How a part is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use diag::{Diagnostics, Spanned};
 
 /// How documents of a dialect include others.
 pub trait ChildRules: Send + Sync {
-    /// Whether a child counts as one thing: who reads any of it waits for all of it, and all of it waits for what it is
-    /// given.
+    /// Whether a child counts as one element: a reader of any part waits for the whole child, and the whole child waits
+    /// for all of its inputs.
     fn are_whole(&self) -> bool {
         false
     }

@@ -13,9 +13,9 @@ pub trait ExpansionRules: Send + Sync {
         Expanded::default()
     }
 
-    /// An [unsettled](Blueprint::unsettled) document in one of its places, where `value` says what an expression comes
-    /// to: Unknown as far as that is not known before the deployment, and why it is in error unless that is reported
-    /// elsewhere. `complete`: what is not known now never will be in time.
+    /// An [unsettled](Blueprint::unsettled) document in one of its places, where `value` evaluates an expression:
+    /// Unknown as far as it is not known before the deployment, or the error unless that is reported elsewhere.
+    /// `complete`: what is not known now never will be in time.
     fn settle(
         &self,
         blueprint: &Blueprint,

@@ -12,10 +12,10 @@ pub trait MessageRules: Send + Sync {
         None
     }
 
-    /// Completes what the tool says of a mistake that was found while the value of an expression was made there.
+    /// Completes the tool's message about a mistake that was found while the expression at that place was evaluated.
     fn complete_at(&self, _found: &mut Diagnostic, _at: &Place<'_>) {}
 
-    /// Completes what the tool says of a mistake in the document of a child, where that is included; `nearest` for the
-    /// include that the document itself is, and not one above it.
+    /// Completes the tool's message about a mistake in the document of a child, for the include of that child or of one
+    /// above it; `nearest` for the child's own include.
     fn complete_below(&self, _found: &mut Diagnostic, _name: &str, _child: &Child, _nearest: bool) {}
 }

@@ -1,8 +1,8 @@
-//! What `openstack stack abandon` prints, and `stack adopt` takes: a stack with its template, environment, files, and the
-//! ids of its resources; nested stacks as Heat nests them.
+//! What `openstack stack abandon` prints, and `stack adopt` takes: a stack with its template, environment, files, and
+//! the ids of its resources; nested stacks as Heat nests them.
 //!
-//! A hidden parameter and whatever a resource keeps secret are left out unless they are to be revealed: Heat has no form
-//! for a sealed value.
+//! A hidden parameter and whatever a resource keeps secret are left out unless they are to be revealed: Heat has no
+//! form for a sealed value.
 
 use std::collections::BTreeMap;
 
@@ -83,7 +83,7 @@ impl Form for Abandoned {
     }
 }
 
-/// Sections of an environment that mean something to whoever reads it.
+/// Sections of an environment that have a meaning to its reader.
 const KEPT: [&str; 4] = ["parameters", "parameter_defaults", "resource_registry", "encrypted_param_names"];
 
 /// Whether a section says nothing. Heat writes the section of single resources into every registry.

@@ -39,8 +39,8 @@ pub(crate) struct Layout {
     pub(crate) size: Size,
     /// The upper left corner of each box, in the order of the sizes.
     pub(crate) boxes: Vec<Point>,
-    /// The points that each arrow passes, in the order of the arrows. From the first to the second, the third to the fourth,
-    /// ... it runs level within a column; it leaves the first to the right and reaches the last from the left.
+    /// The points that each arrow passes, in the order of the arrows. From the first to the second, the third to the
+    /// fourth, ... it runs level within a column; it leaves the first to the right and reaches the last from the left.
     pub(crate) routes: Vec<Vec<Point>>,
 }
 
@@ -287,8 +287,8 @@ impl Layered {
         (layered, passes)
     }
 
-    /// Orders each column by the middle of what its items are joined to, from left to right and back; the order with the
-    /// fewest crossings stays.
+    /// Orders each column by the middle of what its items are joined to, from left to right and back; the order with
+    /// the fewest crossings stays.
     fn order(&mut self) {
         let mut places = vec![0.0; self.items.len()];
         let mut best = (self.crossings(&mut places), self.columns.clone());
@@ -544,7 +544,7 @@ mod tests {
 
     #[test]
     fn stops_stay_in_step_with_a_large_graph() {
-        // A long chain in which each box also points half the way down: n^2/4 stops if nobody counted.
+        // A long chain in which each box also points half the way down: n^2/4 stops without a limit.
         let count = 2_000;
         let arrows: Vec<(usize, usize)> =
             (1..count).flat_map(|at| [(at, at - 1), (at, at / 2)]).filter(|(from, to)| from != to).collect();

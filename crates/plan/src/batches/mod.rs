@@ -14,44 +14,16 @@ use std::time::Duration;
 use blueprint::{Address, Batches, IndexMap, Name};
 use diag::Diagnostics;
 use dialects::codes::VALUE_CONSTRAINT;
-use provider::Catalogs;
-use serde::{Deserialize, Serialize};
-use state::Snapshot;
-
-use self::turns::{Extra, Rolling, Standing, Turn, Who, turns};
-use super::draft::{AddressSet, Decision, Draft, removal};
-use crate::plan::{Action, Reason};
 use evaluate::answers::FrozenSeen;
 use evaluate::resolve::Evaluation;
+use provider::Catalogs;
+use state::Snapshot;
 use understand::documents::Documents;
 
-/// Which batch of its group a step belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Batch {
-    /// Its number, from 1.
-    pub number: u32,
-    /// How many there are.
-    pub of: u32,
-    /// How long it is waited between its end and the next batch, in milliseconds; 0 behind the last.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub pause_ms: u64,
-    /// In which batch it goes again, where it only stands in for others.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub until: Option<u32>,
-}
-
-fn is_zero(millis: &u64) -> bool {
-    *millis == 0
-}
-
-/// What is done together in a group, and how long it is waited before what comes next.
-pub(super) struct Together {
-    /// What is made or changed.
-    pub(crate) comes: Vec<Address>,
-    /// What is taken away, in no hurry.
-    pub(crate) goes: Vec<Address>,
-    pub(crate) pause: Duration,
-}
+use crate::batches::turns::{Extra, Rolling, Standing, Turn, Who, turns};
+use crate::decision::{Decision, removal};
+use crate::draft::{Draft, Together};
+use crate::model::{Action, AddressSet, Batch, Reason};
 
 /// What is known of a member.
 #[derive(Default)]
@@ -70,7 +42,7 @@ struct Group<'a> {
 /// Puts the members of groups into batches, one after the other, and makes those temporary that only stand in for others.
 ///
 /// `value-constraint` where the pauses alone take too long.
-pub(super) fn arrange(
+pub(crate) fn arrange(
     draft: &mut Draft,
     evaluation: &Evaluation,
     snapshot: &Snapshot,

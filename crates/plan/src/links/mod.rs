@@ -6,22 +6,19 @@
 //!
 //! Not here: in which order they come (`order`), carrying them out (`apply::links`).
 
-pub mod report;
+pub(crate) mod report;
 
 use std::sync::Arc;
 
 use blueprint::{Address, Map, Name, ReplaceOrder, TypeId, Value};
 use diag::{Diagnostics, Span};
-use provider::{Catalogs, Side};
-use state::{Record, Snapshot, StatusOp, StatusWord};
-
-use super::draft::{Decision, Draft};
-use crate::plan::{Action, Reason};
 use evaluate::answers::FrozenSeen;
 use evaluate::questions;
 use evaluate::resolve::links::{LinkAt, LinkSlot, conflict};
 use evaluate::resolve::{Evaluation, Members, Need};
 use evaluate::world::World;
+use provider::{Catalogs, Side};
+use state::{Record, Snapshot, StatusOp, StatusWord};
 use understand::check::links::guarantees::{cardinality, missing_guarantee};
 use understand::compare::{Change, mark_like, same};
 use understand::links::FixedMap;
@@ -31,60 +28,10 @@ use understand::links::guarantees::{Between, Guarantees, MemberKey, count};
 use understand::links::overlay::{Overlay, overlays_of};
 use understand::links::wiring::Target;
 
-pub use report::{LinkChange, LinkEffectChange, StepLinks};
-pub(super) use report::{link_changes, tell_links, told_of_links};
-
-/// What of a link a decision is about.
-#[derive(Clone, Debug)]
-pub enum Linked {
-    /// One of its parts.
-    Part {
-        /// Of which link.
-        link: LinkAt,
-        /// Its position among the kind's parts.
-        part: usize,
-    },
-    /// What it writes into one target by a step of its own.
-    Phase(Phase),
-    /// All of it.
-    Whole(Whole),
-}
-
-/// What a link writes into one target by a step of its own, or takes out of it.
-#[derive(Clone, Debug)]
-pub struct Phase {
-    /// The link.
-    pub link: Address,
-    /// Which of the declared ones it is, and into which of its targets it writes; none where it only takes out.
-    pub into: Option<(LinkAt, Target)>,
-    /// `a`, `b` or the neighbour's name.
-    pub name: Name,
-    /// Into what.
-    pub target: Address,
-    /// The target among the declared things.
-    pub member: Option<(u32, Option<u32>)>,
-    /// What is taken out.
-    pub undo: Vec<Overlay>,
-    /// Its place among the phases of the link.
-    pub(crate) place: u32,
-    /// Behind how many links that give it something the link comes.
-    pub(crate) rank: u32,
-    /// The world has changed what was written, so a call is due whatever the records say.
-    pub insist: bool,
-}
-
-/// A link as a whole.
-#[derive(Clone, Debug)]
-pub struct Whole {
-    /// Which of the declared ones it is; none for one that is no longer declared.
-    pub link: Option<LinkAt>,
-    /// Links that give it something it needs.
-    pub(crate) after: Vec<Address>,
-    /// The addresses of its parts that are wanted.
-    pub(crate) parts: Vec<Address>,
-    /// What it contributes to the specs of its targets, and whether with them: for people.
-    pub(crate) changes: Vec<(Name, bool, Change)>,
-}
+use crate::decision::Decision;
+use crate::draft::Draft;
+use crate::linked::{Linked, Phase, Whole};
+use crate::model::{Action, Reason};
 
 /// Evaluates something about a link, putting what it needs to the world until it has it.
 pub(crate) async fn answered<T>(
@@ -129,7 +76,7 @@ struct Wanted {
 }
 
 /// Decides about every link that the document makes; all resources and parts have been decided about.
-pub(super) async fn decide_links(
+pub(crate) async fn decide_links(
     draft: &mut Draft,
     evaluation: &mut Evaluation,
     snapshot: &Snapshot,
@@ -599,7 +546,7 @@ fn undo_phases(
 }
 
 /// What is done about a link that only the state knows: what it wrote is taken out, then it is forgotten.
-pub(super) fn undo_link(
+pub(crate) fn undo_link(
     draft: &Draft,
     positions: Option<&FixedMap<Address, usize>>,
     address: &Address,
@@ -627,7 +574,7 @@ pub(super) fn undo_link(
 }
 
 /// The things that are decided about, for [`undo_link`].
-pub(super) fn decided_things(draft: &Draft) -> FixedMap<Address, usize> {
+pub(crate) fn decided_things(draft: &Draft) -> FixedMap<Address, usize> {
     positions(draft)
 }
 

@@ -1,47 +1,10 @@
 //! What a plan says of links, for people (decision 5.1).
 
-use blueprint::{Address, IndexMap, Name, TypeId, Value};
-use serde::{Deserialize, Serialize};
+use blueprint::{Address, IndexMap, Value};
 
-use super::Linked;
-use crate::draft::Decision;
-use crate::plan::{Action, Reason, Step};
-use understand::compare::Change;
-
-/// A link that is made, changed or undone.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LinkChange {
-    /// Which: `a::b`.
-    pub address: Address,
-    /// Its kind: the types of both ends, `::` between.
-    #[serde(rename = "type")]
-    pub type_name: TypeId,
-    /// What: link, relink or unlink.
-    pub action: Action,
-    /// Why, the strongest reason first.
-    pub reasons: Vec<Reason>,
-    /// The annotations in force, by the names of the kind.
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub annotations: Value,
-    /// What it writes otherwise than before.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub effects: Vec<LinkEffectChange>,
-    /// The addresses of its parts; each that changes has a step of its own.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub parts: Vec<Address>,
-}
-
-/// One thing that a link writes otherwise than before.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LinkEffectChange {
-    /// Into what: `a`, `b` or the name of a neighbour.
-    pub into: Name,
-    /// Written with the target's own spec; otherwise by a step of its own.
-    pub with: bool,
-    /// What it was and will be.
-    #[serde(flatten)]
-    pub change: Change,
-}
+use crate::decision::Decision;
+use crate::linked::Linked;
+use crate::model::{Action, LinkChange, LinkEffectChange, Step, StepLinks};
 
 /// The links among decisions of which something changes.
 pub(crate) fn link_changes(decisions: &[Decision]) -> Vec<LinkChange> {
@@ -63,20 +26,6 @@ pub(crate) fn link_changes(decisions: &[Decision]) -> Vec<LinkChange> {
         parts: whole.parts.clone(),
     };
     wholes.map(change).collect()
-}
-
-/// What links do to a thing, each by its address `a::b`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct StepLinks {
-    /// Those that are made.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub gained: Vec<Address>,
-    /// Those that are there and change.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub changed: Vec<Address>,
-    /// Those that are undone.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub lost: Vec<Address>,
 }
 
 /// What links gain, change and lose, by the things that they are about: both ends, and the neighbours they write into.

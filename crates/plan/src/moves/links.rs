@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, LinkName, Name, Value};
 use state::{Record, Snapshot};
-
-use super::super::ledger::Ledger;
 use understand::links::address::{ends_of, is_link};
 use understand::links::overlay::{Overlay, failed_at, overlays_of, private_of};
 
+use crate::settled::Ledger;
+
 /// The links, and their parts, that are called otherwise because an end of theirs is. One whose ends come to stand in
 /// different documents is none any more, and stays where it is.
-pub(super) fn along(pairs: &IndexMap<Address, Address>, snapshot: &Snapshot) -> IndexMap<Address, Address> {
+pub(crate) fn along(pairs: &IndexMap<Address, Address>, snapshot: &Snapshot) -> IndexMap<Address, Address> {
     let mut moved: IndexMap<Address, Address> = IndexMap::default();
     for address in snapshot.records.keys().filter(|address| !pairs.contains_key(*address)) {
         let (Some([a, b]), Some(link)) = (ends_of(address), &address.link) else { continue };
@@ -36,7 +36,7 @@ pub(super) fn along(pairs: &IndexMap<Address, Address>, snapshot: &Snapshot) -> 
 
 /// Gives the things that links have written into their new addresses, in the links' records, and links their new ids.
 /// `snapshot` has its records under the new addresses already.
-pub(super) fn retarget(pairs: &IndexMap<Address, Address>, snapshot: &mut Snapshot, ledger: &mut Ledger) {
+pub(crate) fn retarget(pairs: &IndexMap<Address, Address>, snapshot: &mut Snapshot, ledger: &mut Ledger) {
     let mut changed: Vec<(Address, Arc<Record>)> = Vec::new();
     for (address, record) in snapshot.records.iter().filter(|(address, _)| is_link(address)) {
         let mut any = record.id.as_ref() != address.to_string();

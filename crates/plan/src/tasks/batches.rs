@@ -7,12 +7,14 @@
 //! Not here: what is in a batch (`plan::batches`).
 
 use blueprint::Address;
-
-use super::{Builder, Draft, TaskKind, Until, Wait};
 use understand::documents::group_key;
 
+use crate::draft::Draft;
+use crate::task::{TaskKind, Until, Wait};
+use crate::tasks::builder::Builder;
+
 /// Lets batches wait for each other, and takes back what stood in for others once everything before is done.
-pub(super) fn order(builder: &mut Builder<'_>, draft: &Draft) {
+pub(crate) fn order(builder: &mut Builder<'_>, draft: &Draft) {
     for line in &draft.batches {
         let mut gate: Option<u32> = None;
         for together in line {

@@ -9,11 +9,13 @@
 
 use blueprint::{Address, IndexMap, Name};
 use state::{Snapshot, StatusOp};
-
-use super::{Builder, TaskKind, Until, Wait};
-use crate::draft::Draft;
-use crate::stops::{After, Gate, Subjects};
 use understand::documents::{address_of_group, group_key};
+
+use crate::draft::Draft;
+use crate::model::Gate;
+use crate::stops::{After, Subjects};
+use crate::task::{TaskKind, Until, Wait};
+use crate::tasks::builder::Builder;
 
 /// A set with a fixed hash, so that nothing depends on a random seed.
 type Set<T> = indexmap::IndexSet<T, foldhash::fast::FixedState>;
@@ -73,7 +75,7 @@ struct Held {
 }
 
 /// Adds the gates, and lets wait for them what has to.
-pub(super) fn add(builder: &mut Builder<'_>, draft: &Draft, subjects: &Subjects, snapshot: &Snapshot) -> Vec<Gate> {
+pub(crate) fn add(builder: &mut Builder<'_>, draft: &Draft, subjects: &Subjects, snapshot: &Snapshot) -> Vec<Gate> {
     let mut gates = Vec::new();
     if subjects.all.iter().all(|subject| !subject.before && subject.after == After::Nothing) {
         return gates;

@@ -10,12 +10,13 @@
 use std::collections::HashMap;
 
 use blueprint::{Address, IndexMap};
-
-use super::{Builder, Task, TaskKind, Until};
-use crate::draft::Draft;
-use crate::links::{Linked, Phase};
-use crate::plan::Action;
 use understand::links::address::{ends_of, link_of};
+
+use crate::draft::Draft;
+use crate::linked::{Linked, Phase};
+use crate::model::Action;
+use crate::task::{Task, TaskKind, Until};
+use crate::tasks::builder::Builder;
 
 /// The steps of one link.
 #[derive(Default)]
@@ -66,7 +67,7 @@ pub(crate) fn order(builder: &mut Builder<'_>, draft: &Draft, made: &HashMap<usi
     lines(builder, &links);
 }
 
-fn is_phase(decision: &crate::draft::Decision) -> bool {
+fn is_phase(decision: &crate::decision::Decision) -> bool {
     matches!(decision.linked.as_deref(), Some(Linked::Phase(_)))
 }
 

@@ -5,15 +5,16 @@
 
 use blueprint::{Address, IndexMap, Name, TypeId};
 use diag::Span;
-
-use super::{Builder, Task};
-use crate::draft::groups::source_group;
-use crate::plan::{Action, Step};
 use evaluate::resolve::{Evaluation, Slot};
 use understand::documents::group_key;
 
+use crate::drafting::groups::source_group;
+use crate::model::{Action, Step};
+use crate::task::Task;
+use crate::tasks::builder::Builder;
+
 /// A data source that is read in the run.
-pub(super) struct Deferred {
+pub(crate) struct Deferred {
     pub(crate) number: u32,
     address: Address,
     type_name: TypeId,
@@ -23,10 +24,10 @@ pub(super) struct Deferred {
 }
 
 /// All of them, by the key of their group.
-pub(super) type AllDeferred = IndexMap<Name, Deferred>;
+pub(crate) type AllDeferred = IndexMap<Name, Deferred>;
 
 /// The data sources that somebody reads and that could not be read at stage.
-pub(super) fn deferred(evaluation: Option<&Evaluation>) -> AllDeferred {
+pub(crate) fn deferred(evaluation: Option<&Evaluation>) -> AllDeferred {
     let mut all = AllDeferred::default();
     let Some(evaluation) = evaluation else { return all };
     for (number, slot) in (0..).zip(&evaluation.data) {
@@ -50,8 +51,7 @@ pub(super) fn deferred(evaluation: Option<&Evaluation>) -> AllDeferred {
 
 /// The deferred data sources by the task that stands for each. Where something is out of target, those that nothing in it
 /// reads are left out.
-pub(super) fn by_task(builder: &mut Builder<'_>, partial: bool) -> IndexMap<u32, Deferred> {
-    let deferred = std::mem::take(&mut builder.deferred);
+pub(crate) fn by_task(builder: &Builder<'_>, deferred: AllDeferred, partial: bool) -> IndexMap<u32, Deferred> {
     if deferred.is_empty() {
         return IndexMap::default();
     }
@@ -81,7 +81,7 @@ fn behind_things(tasks: &[Task]) -> Vec<bool> {
 
 impl Deferred {
     /// Its step.
-    pub(super) fn step(self, id: u32) -> Step {
+    pub(crate) fn step(self, id: u32) -> Step {
         Step {
             id,
             address: self.address,

@@ -4,17 +4,17 @@
 
 use blueprint::{IndexMap, Value};
 
-use super::reads::Deferred;
-use super::{Task, TaskKind, Until};
-use crate::draft::Decision;
-use crate::plan::{Action, Reason, Step};
+use crate::decision::Decision;
+use crate::model::{Action, Reason, Step};
+use crate::task::{Task, TaskKind, Until};
+use crate::tasks::reads::Deferred;
 
 /// How many of the things behind an intermediate value a step names among those that it waits for.
 const NAMED: usize = 64;
 
 /// Renumbers tasks in their order and makes the steps. A replacement stands where its create half stands, everything
 /// else where its only task does.
-pub(super) fn number(
+pub(crate) fn number(
     tasks: Vec<Task>,
     order: &[u32],
     decisions: Vec<Decision>,

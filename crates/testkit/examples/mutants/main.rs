@@ -1,4 +1,4 @@
-//! Mutation testing: a fixed sample of small changes to the code, each of which some test should notice.
+//! Mutation testing: a fixed sample of small changes to the code, each of which a test should detect.
 //!
 //! `cargo mutants` lists what could be changed ([`sample`]); which of it is tried is written down
 //! (`mutation/sample.json`), by names that survive edits, and so is what came of it (`mutation/results.jsonl`). All
@@ -6,7 +6,7 @@
 //! variable turns one of them on ([`schemata`], [`building`]). Then the tests that come by the changed function are
 //! run, the quickest first ([`trial`]).
 //!
-//! `cargo xtask mutants` runs this. Not here: judging what survives; that stands in `mutation/README.md`.
+//! `cargo xtask mutants` runs this. Not here: the assessment of undetected changes (`mutation/README.md`).
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "talking to a terminal is what this program is for")]
 
 mod building;
@@ -70,7 +70,7 @@ fn run(root: &Path, arguments: &[String]) -> Result<bool, Error> {
                 "cargo xtask mutants try [--shard I/N] [--in PATH]   tries what has not been tried yet\n\
                  cargo xtask mutants try --again                     tries what was missed, too\n\
                  cargo xtask mutants summary                         counts what came of it\n\
-                 cargo xtask mutants choose                          draws the sample anew"
+                 cargo xtask mutants choose                          chooses another sample"
             );
             Ok(false)
         }
@@ -84,7 +84,7 @@ struct Part<'a> {
     of: usize,
     /// How the paths of the changed files begin.
     within: &'a str,
-    /// Whether what was missed is tried once more.
+    /// Whether undetected changes are tried again.
     again: bool,
 }
 
@@ -96,14 +96,14 @@ impl Part<'_> {
     }
 }
 
-/// What came of a change: the word, the commit it was tried at, and the test that has noticed it where that is known.
+/// The result of a change: the word, the commit at which it was tried, and the test that detected it if known.
 struct Outcome {
     word: String,
     commit: String,
     by: Option<String>,
 }
 
-/// What came of each so far, by its name.
+/// The results so far by name.
 fn results(folder: &Path) -> Result<BTreeMap<String, Outcome>, Error> {
     let text = std::fs::read_to_string(folder.join("results.jsonl")).unwrap_or_default();
     let mut results = BTreeMap::new();
@@ -144,20 +144,20 @@ fn summary(folder: &Path) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// Where the copy of the tree lies.
+/// The folder of the copy of the tree.
 fn copy_of(root: &Path) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     target.join("mutants")
 }
 
-/// Where results go, one after the other.
-struct Ledger<'a> {
+/// The file to which results are appended.
+struct ResultsFile<'a> {
     folder: &'a Path,
     commit: String,
     results: BTreeMap<String, Outcome>,
 }
 
-impl Ledger<'_> {
+impl ResultsFile<'_> {
     fn enter(&mut self, number: usize, name: &str, verdict: Verdict) -> Result<(), Error> {
         let (word, by) = match verdict {
             Verdict::Caught(by) => ("caught", Some(by)),
@@ -173,21 +173,21 @@ impl Ledger<'_> {
     }
 }
 
-/// Tries what has not been tried yet: all at once as far as they compile beside each other, and the rest alone.
+/// Tries changes without a result: in one build as far as they compile together, the rest alone.
 fn try_part(root: &Path, folder: &Path, part: &Part<'_>) -> Result<bool, Error> {
     let head = Command::new("git").current_dir(root).args(["rev-parse", "--short", "HEAD"]).output()?;
     let commit = String::from_utf8_lossy(&head.stdout).trim().to_owned();
-    let mut ledger = Ledger { folder, commit, results: results(folder)? };
+    let mut results_file = ResultsFile { folder, commit, results: results(folder)? };
     let mut listed: BTreeMap<String, Mutant> =
         sample::listed(root)?.into_iter().map(|mutant| (mutant.name.clone(), mutant)).collect();
     let mut mutants = Vec::new();
     for (at, name) in sample::sample(folder)?.into_iter().enumerate() {
-        if !part.has(at, &name, ledger.results.get(&name)) {
+        if !part.has(at, &name, results_file.results.get(&name)) {
             continue;
         }
         match listed.remove(&name) {
             Some(mutant) => mutants.push((at + 1, mutant)),
-            None => ledger.enter(at + 1, &name, Verdict::Gone)?,
+            None => results_file.enter(at + 1, &name, Verdict::Gone)?,
         }
     }
     if mutants.is_empty() {
@@ -203,13 +203,13 @@ fn try_part(root: &Path, folder: &Path, part: &Part<'_>) -> Result<bool, Error> 
     for (number, mutant) in &mutants {
         if let Some(function) = together.function_of(*number) {
             let verdict = tests.judge(Some((*number, function)))?;
-            ledger.enter(*number, &mutant.name, verdict)?;
+            results_file.enter(*number, &mutant.name, verdict)?;
         }
     }
-    // What does not compile beside the others may do so alone.
+    // A change that does not compile with the others may compile alone.
     for (number, mutant) in mutants.iter().filter(|(number, _)| together.function_of(*number).is_none()) {
         let verdict = building::alone(&tree, &together, mutant, &tests)?;
-        ledger.enter(*number, &mutant.name, verdict)?;
+        results_file.enter(*number, &mutant.name, verdict)?;
     }
     summary(folder)
 }

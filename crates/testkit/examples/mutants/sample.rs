@@ -11,12 +11,12 @@ use serde_json::{Value as Json, json};
 
 use crate::cargo;
 
-/// What is mutated: the evaluation of expressions, the planner, the core of apply.
+/// The mutated code: the evaluation of expressions, the planner, the core of apply.
 const WHERE: [&str; 4] =
     ["crates/expr/src/**", "crates/plan/src**", "crates/evaluate/src/resolve/**", "crates/apply/src**"];
-/// How many of them are in the sample.
+/// The size of the sample.
 const SAMPLE: usize = 300;
-/// What the sample is drawn with.
+/// The seed of the sample.
 const SEED: u64 = 20_230_420;
 
 /// A part of a file; lines and columns count from 1, a column is a character, the end is behind the last.
@@ -74,7 +74,7 @@ impl Mutant {
     }
 }
 
-/// All changes there could be, as `cargo mutants` lists them.
+/// All possible changes, as `cargo mutants` lists them.
 pub(crate) fn listed(root: &Path) -> Result<Vec<Mutant>, Error> {
     let mut command = Command::new(cargo());
     command.current_dir(root).args(["mutants", "--list", "--json", "--diff", "--colors", "never"]);
@@ -110,7 +110,7 @@ pub(crate) fn listed(root: &Path) -> Result<Vec<Mutant>, Error> {
     mutants.collect()
 }
 
-/// A number for a name, so that the order in which they are drawn has nothing to do with where they stand.
+/// A hash of a name, so that the sample does not depend on the order of the code.
 fn drawn(name: &str) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325 ^ SEED;
     for byte in name.bytes() {
@@ -120,7 +120,7 @@ fn drawn(name: &str) -> u64 {
     hash ^ (hash >> 33)
 }
 
-/// Draws the sample anew.
+/// Chooses another sample.
 pub(crate) fn choose(root: &Path, folder: &Path) -> Result<bool, Error> {
     let mut names: Vec<String> = listed(root)?.into_iter().map(|mutant| mutant.name).collect();
     let of = names.len();

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use crate::building::{Executable, Tree};
 
-/// How often the time of a run without a change one with a change may take, and how much longer.
-const PATIENCE: (u32, Duration) = (10, Duration::from_secs(20));
+/// The time limit of a run with a change: a multiple of the time of a run without one, plus a constant.
+const TIME_LIMIT: (u32, Duration) = (10, Duration::from_secs(20));
 /// Kilobytes that a test may ask for: what fills the memory without end is noticed by that.
 const MEMORY: u32 = 8_000_000;
 /// Bytes of stack for each thread of a test: a function that holds many bodies takes more of it.
@@ -23,17 +23,17 @@ const STACK: usize = 64 << 20;
 const PARTS: [(&str, &str, (&str, &str)); 1] =
     [("testkit::simulation", "every_trace_keeps_the_invariants", ("CYAN_SEEDS", "0..300"))];
 
-/// What came of a change.
+/// The result of a change.
 pub(crate) enum Verdict {
-    /// This test has noticed it.
+    /// This test detected it.
     Caught(String),
-    /// This executable came to no end.
+    /// This executable did not end.
     Timeout(String),
-    /// Nobody has noticed.
+    /// No test detected it.
     Missed,
     /// It does not compile.
     Unviable,
-    /// The code is no longer there.
+    /// The code no longer exists.
     Gone,
 }
 
@@ -97,7 +97,7 @@ impl Tests {
                 command.env("MUTANT", number.to_string());
             }
             let name = &test.executable.name;
-            match ended(command, test.takes * PATIENCE.0 + PATIENCE.1)? {
+            match ended(command, test.takes * TIME_LIMIT.0 + TIME_LIMIT.1)? {
                 Ended::Passed => {}
                 Ended::Failed(Some(test)) => return Ok(Verdict::Caught(format!("{name} {test}"))),
                 Ended::Failed(None) => return Ok(Verdict::Caught(name.clone())),
@@ -136,7 +136,7 @@ fn ended(mut command: Command, limit: Duration) -> Result<Ended, Error> {
     let output = child.stdout.take();
     let reader = std::thread::spawn(move || {
         if let Some(failed) = output.and_then(first_failed) {
-            // Nobody listens any more when it is too late.
+            // The receiver is gone after the time limit.
             let _ = tell.send(failed);
         }
     });

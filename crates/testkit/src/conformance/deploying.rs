@@ -38,7 +38,7 @@ fn beside(pack: &Path, expect: &Json) -> Result<tempfile::TempDir, String> {
     Ok(folder)
 }
 
-struct Kept {
+struct SavedPlan {
     staged: Staged,
 }
 
@@ -46,7 +46,7 @@ fn deploy(pack: &Path, expect: &Json) -> Result<(), String> {
     let folder = beside(pack, expect)?;
     in_runtime(async {
         let mut harness = Harness::new(folder.path().to_path_buf(), Vec::new());
-        let mut kept: HashMap<String, Kept> = HashMap::new();
+        let mut kept: HashMap<String, SavedPlan> = HashMap::new();
         let mut held: Option<Lease> = None;
         for (number, step) in expect["steps"].as_array().into_iter().flatten().enumerate() {
             let mut wrong = Vec::new();
@@ -73,7 +73,7 @@ async fn stage(
     harness: &Harness,
     pack: &Path,
     step: &Json,
-    kept: &mut HashMap<String, Kept>,
+    kept: &mut HashMap<String, SavedPlan>,
     wrong: &mut Vec<String>,
 ) -> Result<(), String> {
     let name = step["document"].as_str().unwrap_or_default();
@@ -102,7 +102,7 @@ async fn stage(
         wrong.push(format!("expected empty {empty}, got {steps:?}"));
     }
     if let Some(name) = step["keep"].as_str() {
-        kept.insert(name.to_owned(), Kept { staged });
+        kept.insert(name.to_owned(), SavedPlan { staged });
     }
     Ok(())
 }
@@ -162,11 +162,11 @@ async fn operate(harness: &mut Harness, pack: &Path, step: &Json, wrong: &mut Ve
 async fn apply(
     harness: &Harness,
     step: &Json,
-    kept: &mut HashMap<String, Kept>,
+    kept: &mut HashMap<String, SavedPlan>,
     wrong: &mut Vec<String>,
 ) -> Result<(), String> {
     let name = step["plan"].as_str().unwrap_or_default();
-    let Some(Kept { staged }) = kept.remove(name) else { return Err(format!("no plan `{name}` is kept")) };
+    let Some(SavedPlan { staged }) = kept.remove(name) else { return Err(format!("no plan `{name}` is kept")) };
     let run = harness.run(staged, true, Vec::new(), settings(None, false)).await;
     finish(harness, step, Vec::new(), run, wrong).await
 }

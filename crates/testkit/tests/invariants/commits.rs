@@ -221,7 +221,7 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
                 kind: OperationKind::Deploy,
                 who: "ann@lab".into(),
                 began: harness.clock.now(),
-                document: "law.yaml".into(),
+                document: "main.yaml".into(),
                 remembered: Default::default(),
                 stops: None,
                 desired: Value::Null,

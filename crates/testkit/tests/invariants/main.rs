@@ -67,7 +67,7 @@ fn shell(harness: &Harness) -> Shell {
 }
 
 async fn stage(harness: &Harness, text: &str) -> Stage {
-    harness.stage("law.yaml", text, Given::default(), Options::default()).await
+    harness.stage("main.yaml", text, Given::default(), Options::default()).await
 }
 
 /// Stages and applies a document, or without one a destroy, under faults.

@@ -57,7 +57,7 @@ fn document(more: &str) -> String {
 }
 
 async fn stage_and_look(harness: &Harness, text: &str, value: &str) -> engine::Staged {
-    let stage = harness.stage("law.yaml", text, given(value), Options::default()).await;
+    let stage = harness.stage("main.yaml", text, given(value), Options::default()).await;
     look_through(&stage.diagnostics, &stage.files);
     let said: Vec<_> = stage.diagnostics.iter().map(|it| format!("{}: {}", it.code.name, it.message)).collect();
     let staged = stage.staged.unwrap_or_else(|| panic!("no plan: {said:?}"));
@@ -136,7 +136,7 @@ fn invalid_secret_does_not_show_in_its_diagnostic() {
         for spec in wrong {
             let harness = harness();
             let more = format!("  wrong: {{ type: test/record, spec: {{ {} }} }}\n", spec.replace("\\\"", "\""));
-            let stage = harness.stage("law.yaml", &document(&more), given(SECRET), Options::default()).await;
+            let stage = harness.stage("main.yaml", &document(&more), given(SECRET), Options::default()).await;
             look_through(&stage.diagnostics, &stage.files);
             reported += usize::from(stage.staged.is_none());
         }
@@ -146,12 +146,12 @@ fn invalid_secret_does_not_show_in_its_diagnostic() {
             let text = format!(
                 "version: 2025-11-02\nvariables:\n  password: {{ type: {kind}, secret: true }}\nresources:\n  r: {{ type: test/data, spec: {{ input: '${{variables.password}}' }} }}\n"
             );
-            let stage = harness().stage("law.yaml", &text, given(SECRET), Options::default()).await;
+            let stage = harness().stage("main.yaml", &text, given(SECRET), Options::default()).await;
             assert!(stage.staged.is_none(), "{kind}");
             look_through(&stage.diagnostics, &stage.files);
         }
         let text = "version: 2025-11-02\nvariables:\n  password: { type: string, secret: true, allowedValues: [a, b] }\nresources:\n  r: { type: test/data, spec: { input: '${variables.password}' } }\n";
-        let stage = harness().stage("law.yaml", text, given(SECRET), Options::default()).await;
+        let stage = harness().stage("main.yaml", text, given(SECRET), Options::default()).await;
         assert!(stage.staged.is_none());
         look_through(&stage.diagnostics, &stage.files);
     });

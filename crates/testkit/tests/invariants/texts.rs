@@ -32,7 +32,7 @@ fn seeds() -> &'static [String] {
 
 /// Reads and checks a text and draws its diagnostics.
 fn read(harness: &Harness, text: &str) {
-    let name = if text.trim_start().starts_with('{') { "law.jsonc" } else { "law.yaml" };
+    let name = if text.trim_start().starts_with('{') { "main.jsonc" } else { "main.yaml" };
     let read = harness.read(name, text);
     for diagnostic in &read.diagnostics {
         let drawn = draw(diagnostic, &read.files, Colors::Off);

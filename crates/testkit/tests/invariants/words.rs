@@ -251,7 +251,7 @@ async fn said(harness: &Harness, speaks: Speaks, destroy: bool) -> usize {
     let document = document(speaks);
     let mut files = Files::new();
     let mut diagnostics = diag::Diagnostics::new();
-    let read = harness.read_all("law.yaml", &document, &given, true).await;
+    let read = harness.read_all("main.yaml", &document, &given, true).await;
     let wanted = (!destroy).then(|| (read.documents.expect("it can be read"), read.document));
     if !destroy {
         files = read.files;

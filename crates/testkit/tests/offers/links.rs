@@ -220,13 +220,13 @@ fn link_does_not_overwrite_an_item_of_the_document() {
     lately(async {
         let harness = harness(&[&all]);
         // The key under which the link writes is known only after the app exists.
-        let text = DOCUMENT.replace("name: s }", "name: s, rules: [{ sid: app-a0dc9ca0, allow: nobody }] }");
+        let text = DOCUMENT.replace("name: s }", "name: s, rules: [{ sid: app-a0dc9ca0, allow: anyone }] }");
         let run = deploy(&harness, &text).await;
         let outcome = run.outcome().expect("it was carried out");
         let said: Vec<&str> = outcome.diagnostics.iter().map(|it| it.code.name).collect();
         assert_eq!(said, ["link-conflict"]);
         let rules = harness.snapshot().await.records[&Address::root("store")].inputs.get("rules").cloned();
-        assert_eq!(rules.map(|it| it.to_string()).as_deref(), Some(r#"[{"sid": "app-a0dc9ca0", "allow": "nobody"}]"#));
+        assert_eq!(rules.map(|it| it.to_string()).as_deref(), Some(r#"[{"sid": "app-a0dc9ca0", "allow": "anyone"}]"#));
     });
 }
 

@@ -88,7 +88,8 @@ pub(crate) fn check_text(name: &str, text: &str) -> Checked {
     let file = files.add(name, text);
     let (tree, mut diagnostics) = syntax::parse(file, text, syntax::Format::of_name(name));
     let document = dialects::Document { file, name, text, tree: &tree, around: &Default::default() };
-    let dialect = dialects::Dialects::BUILT_IN.of(&document).unwrap_or(&dialects::blueprint::BlueprintDialect);
+    let dialect = dialects::Dialects::BUILT_IN.of(&document);
+    let dialect = dialect.or_else(|| dialects::Dialects::BUILT_IN.get("blueprint")).expect("it is built in");
     let lowered = dialect.lower(&document, functions, catalogs.packages());
     diagnostics.append(lowered.diagnostics);
     let kinds: Vec<&'static source::Kind> = KINDS.iter().collect();

@@ -1,13 +1,13 @@
-//! Which crate may use which: the table of ARCHITECTURE.md against the manifests.
+//! Dependencies between crates: compares the table of ARCHITECTURE.md with the manifests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::metadata::{self, text};
 
-/// A row of the table of arrows.
+/// A row of the table.
 pub(crate) struct Row {
     pub(crate) may_use: BTreeSet<String>,
-    /// Whether it belongs to the core, which knows no clock, randomness, environment or file system.
+    /// Whether the crate belongs to the core, which knows no clock, randomness, environment or file system.
     pub(crate) core: bool,
 }
 

@@ -1,13 +1,13 @@
 //! The core knows no clock, randomness, environment or file system.
 //!
 //! `clippy.toml` lists what is banned and what to use instead. A crate of the core turns the two lints on in its
-//! `lib.rs`; they are off elsewhere. Here is only checked that every crate of the core does so: the lints do the rest.
+//! `lib.rs`; they are off elsewhere. This test only checks that every crate of the core does so.
 
 use crate::arrows::table;
 
 const BAN: &str = "#![warn(clippy::disallowed_methods, clippy::disallowed_types)]";
 
-/// The one module of the core that answers for the world.
+/// The only module of the core that may use these.
 const SHELL: &str = "crates/run/";
 
 #[test]
@@ -49,7 +49,7 @@ fn nothing_in_the_core_lifts_the_bans() {
     crate::none(&findings, "ask for it with a question of `World`, or take it as an argument; `engine::shell` answers");
 }
 
-/// Whether a line names that path itself, not one that ends so (`other_tokio::`).
+/// Whether a line names the path itself and not a longer one (`other_tokio::`).
 fn names(line: &str, path: &str) -> bool {
     line.match_indices(path).any(|(at, _)| {
         let before = line[..at].chars().next_back();

@@ -1,11 +1,11 @@
-//! Files: how they open, how long they are, what they may not contain.
+//! Files: their first line, their length, forbidden contents, links.
 
 use std::process::Command;
 
-/// Lines beyond which a source file is asked to be two.
+/// The largest number of lines of a source file.
 const MOST_LINES: usize = 900;
 
-/// Longer files that are better in one piece, with the reason.
+/// Longer files that must not be split, with the reason.
 const LONGER: [(&str, &str); 0] = [];
 
 #[test]
@@ -26,16 +26,16 @@ fn source_files_hold_one_idea() {
             findings.push(format!("{path} has {lines} lines"));
         }
     }
-    crate::none(&findings, "find the second idea in it and give that a file; or list it with the reason why not");
+    crate::none(&findings, "move one of its responsibilities into a file of its own; or list the file with a reason");
 }
 
 #[test]
 fn no_file_names_a_path_of_the_machine_it_was_written_on() {
     let Some(listed) = listed() else { return };
-    // Put together here, so that this file is not found itself.
+    // Composed here, so that this file is not found itself.
     let mut signs: Vec<String> = ["home", "root", "Users", "work"].iter().map(|folder| format!("/{folder}/")).collect();
     let root = crate::root().to_string_lossy().into_owned();
-    // A checkout at the top of the file system has a name that could stand in any text.
+    // The path of a checkout at the root of the file system is too short to be distinctive.
     if root.matches('/').count() > 1 {
         signs.push(root);
     }
@@ -51,7 +51,7 @@ fn no_file_names_a_path_of_the_machine_it_was_written_on() {
     crate::none(&findings, "write the path relative to the project, or to a temporary folder");
 }
 
-/// Whether the line has that text where a path begins, rather than in the midst of one.
+/// Whether the line has the text at the start of a path.
 fn starts_a_path(line: &str, sign: &str) -> bool {
     line.match_indices(sign).any(|(at, _)| {
         let before = line[..at].chars().next_back();
@@ -59,12 +59,12 @@ fn starts_a_path(line: &str, sign: &str) -> bool {
     })
 }
 
-/// The files that belong to the project; none, with a word, where nothing tells.
+/// The files that belong to the project; `None`, with a message, outside of a git checkout.
 #[expect(clippy::print_stderr, reason = "a check that is skipped says so")]
 fn listed() -> Option<Vec<String>> {
     let output = Command::new("git").current_dir(crate::root()).args(["ls-files", "-z"]).output().ok()?;
     if !output.status.success() {
-        eprintln!("skipped: this is no checkout of git, so nothing says which files belong to the project");
+        eprintln!("skipped: this is no git checkout, so the files of the project are unknown");
         return None;
     }
     let paths = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -75,7 +75,7 @@ fn listed() -> Option<Vec<String>> {
 fn links_between_pages_lead_somewhere() {
     let Some(listed) = listed() else { return };
     let mut findings = Vec::new();
-    // The pack is as its authors wrote it.
+    // The pack is not ours to change.
     for path in listed.iter().filter(|path| path.ends_with(".md") && !path.starts_with("conformance/")) {
         let Ok(text) = std::fs::read_to_string(crate::root().join(path)) else { continue };
         let whole = crate::root().join(path);
@@ -97,7 +97,7 @@ fn links_between_pages_lead_somewhere() {
     crate::none(&findings, "correct the link, or take it away");
 }
 
-/// The names by which the headings of a page can be linked to, as code hosts make them.
+/// The anchors of the headings of a page, as code hosts generate them.
 fn anchors(page: &str) -> impl Iterator<Item = String> {
     page.lines().filter(|line| line.starts_with('#')).map(|line| {
         let words = line.trim_start_matches('#').trim().to_lowercase();

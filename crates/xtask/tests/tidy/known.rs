@@ -1,7 +1,7 @@
 //! Violations that were there when a check came: listed in `known.txt`, which only shrinks.
 //!
 //! A violation that is not listed fails, and so does a line whose violation is gone. With `CYAN_ACCEPT` set the lines
-//! of a check are written anew.
+//! of a check are rewritten.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;

@@ -1,9 +1,9 @@
-//! What may be depended on: where it comes from, and on which terms.
+//! Dependencies: their origin and their licences.
 
 use crate::metadata::{self, text};
 
-/// Terms that fit a binary given away under MIT or Apache-2.0. MPL-2.0 binds per file, which is kept by not changing
-/// the files. OpenSSL and bzip2-1.0.6 stand in for texts that bundled C code carries.
+/// Licences that allow a binary under MIT or Apache-2.0. MPL-2.0 applies to single files, which we do not change.
+/// OpenSSL and bzip2-1.0.6 are for bundled C code.
 const LICENCES: [&str; 16] = [
     "0BSD",
     "Apache-2.0",
@@ -23,7 +23,7 @@ const LICENCES: [&str; 16] = [
     "Zlib",
 ];
 
-/// Packages that may not be depended on, with the reason.
+/// Forbidden dependencies, with the reason.
 const BANNED: [(&str, &str); 2] = [
     ("ring", "a second crypto provider makes the process-wide default ambiguous; take the feature for aws-lc-rs"),
     ("openssl-sys", "needs a library of the machine; TLS is rustls with aws-lc-rs"),
@@ -72,7 +72,7 @@ fn deny_toml_has_the_same_lists() {
     assert_eq!(quoted(&section("\ndeny = [")), banned, "correct `bans.deny` in deny.toml");
 }
 
-/// What is built on this machine: a lock file also names what no feature asks for.
+/// The packages that are built on this machine. The lock file also has packages that no feature enables.
 fn built_here() -> Vec<String> {
     let output = std::process::Command::new(env!("CARGO"))
         .current_dir(crate::root())
@@ -84,7 +84,7 @@ fn built_here() -> Vec<String> {
     tree.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
 }
 
-/// Whether a licence expression can be met with the allowed terms.
+/// Whether the allowed licences satisfy a licence expression.
 fn allowed(expression: &str) -> bool {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let mut words = spaced.split_whitespace().peekable();
@@ -117,7 +117,7 @@ fn one(words: &mut Tokens<'_>) -> bool {
             words.next() == Some(")") && met
         }
         Some(word) => {
-            // An exception only permits more.
+            // An exception only adds permissions.
             if words.next_if_eq(&"WITH").is_some() {
                 words.next();
             }

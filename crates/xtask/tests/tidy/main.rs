@@ -1,6 +1,6 @@
-//! The laws of this repository that a compiler does not know. Each check says what to do when it fails.
+//! The rules of this repository that the compiler does not check. Each check says what to do when it fails.
 //!
-//! They are ordinary tests, so that no run of the tests can pass them by. `cargo xtask tidy` runs them alone.
+//! They are ordinary tests, so that every run of the tests runs them. `cargo xtask tidy` runs them alone.
 
 mod arrows;
 mod citations;
@@ -28,13 +28,13 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("this crate is two folders down").to_path_buf()
 }
 
-/// A text of the repository.
+/// A file of the repository as text.
 fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Every file under a folder of the repository whose name ends so, as paths from the root, in order. Nothing where
-/// there is no such folder.
+/// The files below a folder of the repository with an ending, as sorted paths from the root. Empty if there is no such
+/// folder.
 fn files_under(folder: &str, ending: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![root().join(folder)];
@@ -53,7 +53,7 @@ fn files_under(folder: &str, ending: &str) -> Vec<String> {
     found
 }
 
-/// The names of the folders in a folder of the repository, in order.
+/// The sorted names of the folders in a folder of the repository.
 fn folders_in(folder: &str) -> Vec<String> {
     let entries = fs::read_dir(root().join(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
     let mut names: Vec<String> = entries
@@ -65,7 +65,7 @@ fn folders_in(folder: &str) -> Vec<String> {
     names
 }
 
-/// Fails with one line per finding, after a sentence that says what to do.
+/// Fails if there are findings, with a sentence that says what to do and one line for each finding.
 #[track_caller]
 fn none(findings: &[String], what_to_do: &str) {
     assert!(findings.is_empty(), "{what_to_do}\n  {}\n", findings.join("\n  "));

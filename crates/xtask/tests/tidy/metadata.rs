@@ -1,15 +1,15 @@
-//! What `cargo metadata` says of the workspace and of what it depends on.
+//! The output of `cargo metadata` for the workspace and its dependencies.
 
 use std::process::Command;
 
 use serde_json::Value;
 
-/// Our own packages, with their direct dependencies.
+/// The packages of the workspace with their direct dependencies.
 pub(crate) fn ours() -> Vec<Value> {
     packages(&["--no-deps"]).expect("`cargo metadata` describes this workspace")
 }
 
-/// Everything that is or may be built, ours included. All platforms where their packages are here; else this one.
+/// All packages, also those of the workspace: of all platforms if their packages are downloaded, else of this one.
 pub(crate) fn all() -> Vec<Value> {
     let host = Command::new(env!("CARGO")).args(["-vV"]).output().expect("cargo says its version");
     let host = String::from_utf8_lossy(&host.stdout);
@@ -36,7 +36,7 @@ fn packages(arguments: &[&str]) -> Option<Vec<Value>> {
     }
 }
 
-/// A text of a package.
+/// A text field of a package.
 pub(crate) fn text<'a>(package: &'a Value, key: &str) -> &'a str {
     package[key].as_str().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The page of promises names tests that are there.
+//! The page of promises names existing tests.
 
 use crate::specification::is_test;
 
@@ -22,5 +22,5 @@ fn every_promise_names_a_test_that_runs() {
         findings.extend(names.iter().filter(|name| !is_test(name)).map(|name| format!("`{promise}`: `{name}`")));
     }
     assert!(promises > 20, "the page has only {promises} rows");
-    crate::none(&findings, "correct the row in docs/reliability.md; what it names must be there, and be a test");
+    crate::none(&findings, "correct the row in docs/reliability.md; it must name existing tests");
 }

@@ -1,7 +1,7 @@
-//! The table that maps the specification to code and tests names what is there, and every section.
+//! The table that maps the specification to code and tests has every section and names existing files and tests.
 
-/// The headings of the Blueprint Specification v2023-04-20 that ask for something, in its order, then the two texts
-/// that belong to it.
+/// The headings of the Blueprint Specification v2023-04-20 with requirements, in its order, then its two companion
+/// texts.
 const SECTIONS: &[&str] = &[
     "Specification",
     "Spec",
@@ -65,7 +65,7 @@ const SECTIONS: &[&str] = &[
     "The links guide",
 ];
 
-/// What stands for a folder of cases at the beginning of a name.
+/// The abbreviations of folders of cases at the start of a name.
 const CASES: [(&str, &str); 4] = [
     ("V/", "conformance/blueprint/cases/validation/"),
     ("S/", "conformance/blueprint/cases/stage/"),
@@ -91,7 +91,7 @@ fn every_section_of_the_specification_has_code_and_tests() {
             continue;
         };
         for (what, cell, holds) in [("code", code, is_code as fn(&str) -> bool), ("tests", tests, is_test)] {
-            // Every second part stands between backticks.
+            // Every second part is between backticks.
             let names: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
             if names.is_empty() {
                 findings.push(format!("`{title}` names no {what}"));
@@ -102,13 +102,13 @@ fn every_section_of_the_specification_has_code_and_tests() {
     crate::none(&findings, "correct the row in docs/specification.md; what it names must be there, and be a test");
 }
 
-/// Whether a path leads to a file or folder.
+/// Whether a path names an existing file or folder.
 fn is_code(path: &str) -> bool {
     crate::root().join(path).exists()
 }
 
-/// Whether this is something that the test command runs: a test function, a page with documents, a case, a script, an
-/// example of the specification. A file as a whole is none, because nobody would notice what goes missing in it.
+/// Whether the test command runs it: a test function, a page with documents, a case, a script, an
+/// example of the specification. A whole file is none, because a test that is removed from it would go unnoticed.
 pub(crate) fn is_test(name: &str) -> bool {
     if let Some(script) = name.strip_prefix("C/") {
         return crate::root().join("crates/testkit/scenarios").join(script).with_extension("txt").exists();
@@ -130,7 +130,7 @@ pub(crate) fn is_test(name: &str) -> bool {
     case.is_some_and(|(folder, name)| is_case(folder, name))
 }
 
-/// Whether a source text has a test of this name: the function, with its attribute right above it.
+/// Whether a source text has a test of this name: the function with its attribute right above it.
 fn has_test(text: &str, function: &str) -> bool {
     let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
     let declared = |line: &str| {
@@ -144,7 +144,7 @@ fn has_test(text: &str, function: &str) -> bool {
     lines.iter().enumerate().any(|(at, line)| declared(line) && attributes(at).any(is_test))
 }
 
-/// Whether a case of this name is there, or, with `*`, one whose name begins so. A case is what has an expectation.
+/// Whether there is a case of this name, or, with `*`, one whose name starts so. A case is a file with an expectation.
 fn is_case(folder: &str, name: &str) -> bool {
     let (name, open) = name.strip_suffix('*').map_or((name, false), |begin| (begin, true));
     let Ok(entries) = std::fs::read_dir(crate::root().join(folder)) else { return false };

@@ -1,4 +1,4 @@
-//! The prompt: lines that can be edited, a history, completion. The only module that names the library for it.
+//! The prompt of the console: line editing, history, completion. Questions for inputs use the same library (`prompt.rs`).
 
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! Environments: inputs and settings that are given to a template from outside (decision Heat 7).
 //!
-//! [`Environment::parse`] reads a file's value, [`merge`] combines files in order, and a [`Registry`] says what a type
-//! means for a resource. What is wrong is told with a path into the value, so whoever read the file knows the place.
+//! [`Environment::parse`] reads a file's value, [`merge`] combines files in order, and a [`Registry`] resolves the type
+//! of a resource. A mistake has a path into the value, so the reader of the file can find its place.
 //!
 //! Not here: reading YAML; whether a type that the registry leads to exists, which is asked for.
 

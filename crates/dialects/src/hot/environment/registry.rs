@@ -165,8 +165,7 @@ impl Registry {
         }
     }
 
-    /// What a type means for a resource of that name, where `exists` tells which types somebody knows. None where it
-    /// means nothing.
+    /// Resolves a type for a resource of that name; `exists` tells which types are known. None if it leads nowhere.
     pub fn resolve(&self, ty: &str, resource: Option<&str>, exists: &dyn Fn(&str) -> bool) -> Option<Resolved> {
         Resolving { registry: self, resource, exists, followed: Cell::new(0) }.resolve(ty, 0)
     }
@@ -521,7 +520,7 @@ fn wildcards(ty: &str) -> impl Iterator<Item = String> {
     ends.map(|at| format!("{}*", &ty[..at]))
 }
 
-/// The type to which an entry leads: what `*` stands for is carried over where both have one.
+/// The target of an entry. If both contain `*`, the target gets the text that the key's `*` matched.
 fn led_to(key: &str, value: &str, ty: &str) -> String {
     match (key.strip_suffix('*'), value.strip_suffix('*')) {
         (Some(prefix), Some(stem)) => format!("{stem}{}", ty.get(prefix.len()..).unwrap_or_default()),

@@ -129,7 +129,7 @@ fn decide(name: &str, argument: &Value, deciding: bool) -> Outcome {
     Ok(Value::Bool(!deciding))
 }
 
-/// The boolean that an operand stands for: null is true.
+/// The boolean value of an operand: null is true.
 fn operand(value: &Value) -> Result<bool, Refusal> {
     match value.bare() {
         Value::Bool(value) => Ok(*value),

@@ -200,7 +200,7 @@ impl Loop<'_> {
     }
 }
 
-/// The text with `value` in place of what stands at these places, so many bytes each.
+/// The text with `value` instead of `length` bytes at each of these places.
 fn replaced(text: &str, length: usize, places: &[usize], value: &str) -> String {
     let mut written = String::with_capacity(text.len() + places.len() * value.len());
     let mut from = 0;

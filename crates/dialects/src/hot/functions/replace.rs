@@ -223,7 +223,7 @@ fn occurrences(
     Ok(taken)
 }
 
-/// The text that stands for a value.
+/// The text of a value.
 fn written(placeholder: &str, value: &Value, rules: Rules<'_>) -> Result<String, Refusal> {
     let empty = match value {
         Value::Null => true,

@@ -45,7 +45,7 @@ impl Writer<'_> {
     pub(super) fn sample(&self) -> Option<Spanned<Name>> {
         let types = part(&self.expansion.member, "type").filter(|_| self.names.is_empty())?;
         let written = types.as_literal()?.as_text()?;
-        let (made, meaning) = crate::hot::around::of(self.place.around).meaning(written, "0");
+        let (made, meaning) = crate::hot::context::of(self.place.around).meaning(written, "0");
         (made == Made::Child).then(|| Spanned::new(meaning, types.span))
     }
 

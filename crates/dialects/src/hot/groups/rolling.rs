@@ -23,7 +23,7 @@ pub(super) struct Before<'a> {
     definition: Value,
     /// It has never been made to its end.
     pub(super) is_being_made: bool,
-    /// Members are to be defined otherwise than before, or a change of that kind has not come to its end.
+    /// The definition of members changes, or an earlier change is unfinished.
     pub(super) is_another: bool,
 }
 

@@ -88,7 +88,7 @@ impl Writer<'_> {
                     Some(name) => name,
                     None => Name::from(text),
                 };
-                // Later on names of members that are not there mean nothing.
+                // After the first time names of members that do not exist are ignored.
                 if (first || existing.contains(&name) || before.contains(&name)) && !removed.contains(&name) {
                     removed.push(name);
                 }
@@ -121,7 +121,7 @@ impl Writer<'_> {
                         words,
                     );
                 }
-                // Without a wish, which 0 is as well, a group stays as large as it is.
+                // Without a desired capacity, and with 0, a group keeps its size.
                 let size = match wanted {
                     Some(wanted) if wanted != 0 => wanted,
                     _ if names.is_empty() => least,

@@ -117,8 +117,8 @@ impl Writer<'_> {
         self.found.push(VALUE_CONSTRAINT.new(message).label(span, "does not fit the others").words(invalid(words)));
     }
 
-    /// The number of members, if a group may have so many; else 1, and that is reported. The number is known before
-    /// anything is written out, so a huge one takes no memory.
+    /// The number of members if it is within the limit; else 1, and the excess is reported. The check precedes writing,
+    /// so a huge number takes no memory.
     pub(super) fn within_limit(&mut self, key: &str, count: usize) -> usize {
         let settings = &self.place.around.settings;
         let resources = settings.limits(NAME).resources.unwrap_or(0);
@@ -147,7 +147,7 @@ impl Writer<'_> {
         1
     }
 
-    /// How members are defined, as far as it is known.
+    /// The definition of members, as far as it is known.
     pub(super) fn defined(&self, key: &str) -> &Value {
         self.spec.bare().get(key).unwrap_or(&Value::Null)
     }
@@ -175,8 +175,8 @@ impl Writer<'_> {
         let span = type_expr.span;
         let spec_key = properties.as_ref().map_or(span, |expr| expr.span);
         let spec = properties.unwrap_or_else(|| Expr::new(ExprKind::Map(Vec::new()), span));
-        let around = crate::hot::around::of(self.place.around);
-        let (made, meaning) = around.meaning(&type_name, name);
+        let context = crate::hot::context::of(self.place.around);
+        let (made, meaning) = context.meaning(&type_name, name);
         let stands_for = (meaning != type_name).then(|| Spanned::new(type_name, span));
         let type_name = Spanned::new(meaning, span);
         self.names.push((name.clone(), made));
@@ -189,7 +189,7 @@ impl Writer<'_> {
                 let resource = Resource {
                     depends_on,
                     metadata,
-                    lifecycle: around.lifecycle(name),
+                    lifecycle: context.lifecycle(name),
                     removal,
                     update_policy: policy.map(Box::new),
                     ..Resource::new(span, Spanned::new(type_name.item.into(), type_name.span), spec_key, spec)
@@ -218,7 +218,7 @@ impl Writer<'_> {
                     depends_on,
                     removal,
                     expansion,
-                    breakpoints: around.breakpoints(name),
+                    breakpoints: context.breakpoints(name),
                     description: None,
                 };
                 self.blueprint.children.insert(name.clone(), child);

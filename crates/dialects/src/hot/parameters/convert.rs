@@ -157,7 +157,7 @@ impl Schema {
     }
 }
 
-/// A text as it is, of anything else its kind.
+/// A short text in backticks, or the kind of the value.
 fn kind_or_text(value: &Value) -> String {
     match value {
         Value::Text(text) if text.chars().count() <= 40 => format!("`{text}`"),
@@ -192,7 +192,7 @@ fn list(value: &Value) -> Result<Value, String> {
 
 /// What a child's parameter becomes of a property that its parent hands it: converted as a property first, then as the
 /// parameter. A null that is written is the kind's empty value, not the child's default.
-pub fn handed(schema: &Schema, value: &Value, found: &mut Vec<Refusal>) -> Option<Value> {
+pub fn passed(schema: &Schema, value: &Value, found: &mut Vec<Refusal>) -> Option<Value> {
     let (bare, secret) = value.exposed();
     if let Value::Unknown(_) = bare {
         return Some(value.clone());

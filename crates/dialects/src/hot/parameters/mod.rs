@@ -16,7 +16,7 @@ mod scalars;
 mod schema;
 
 pub use constraint::{Constraint, Rule};
-pub use convert::{handed, unchanged};
+pub use convert::{passed, unchanged};
 pub use custom::Custom;
 pub use property::property;
 pub use schema::Schema;

@@ -2,7 +2,7 @@
 
 use ::blueprint::Value;
 
-/// A number as it is, or the integer or else the float that a text is. Else Python's words.
+/// The number of a value: itself, or the integer or float that a text is. Else Python's message.
 pub(super) fn as_number(value: &Value) -> Result<Value, String> {
     match value.bare() {
         number @ (Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Decimal(_)) => Ok(number.clone()),

@@ -402,7 +402,7 @@ fn a_child_is_handed_properties() {
         let mut found = Vec::new();
         let schema =
             Schema::parse("p", &json(&format!(r#"{{"type": "{ty}"}}"#)), LATEST, &mut found).expect("a schema");
-        let seen = handed(&schema, &json(given), &mut found).map_or_else(
+        let seen = passed(&schema, &json(given), &mut found).map_or_else(
             || format!("{}: {}", found[0].code.name, found[0].heat.clone().unwrap_or_default()),
             |value| python::json_in_order(&value),
         );

@@ -37,7 +37,7 @@ impl Checker<'_> {
             }
         }
         if !gone.is_empty() {
-            // The same holds for errors of its type.
+            // An unknown type of an absent resource is no error either.
             let all = std::mem::take(&mut self.found);
             self.found.extend(all.iter().map(|one| {
                 let one = one.clone();

@@ -1,7 +1,6 @@
 //! In which order elements are decided about, and which intermediate values anybody reads.
 
 use blueprint::{Head, Ref};
-
 use understand::documents::Documents;
 use understand::graph::{Graph, Node};
 

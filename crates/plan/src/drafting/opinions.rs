@@ -4,17 +4,17 @@
 
 use blueprint::{Address, Expr, ExprKind, Name, Value};
 use diag::{Diagnostics, Span};
-
-use super::Decision;
-use crate::plan::{Action, Reason};
 use evaluate::answers::{Answers, Opinion};
 use evaluate::patience::code_of;
 use evaluate::resolve::Evaluation;
 use evaluate::world::{PlanQuestion, World};
 use understand::compare::Change;
 
+use crate::decision::Decision;
+use crate::model::{Action, Reason};
+
 /// Asks providers that have something to say: whether they accept, and what they would do.
-pub(super) async fn ask_providers(
+pub(crate) async fn ask_providers(
     evaluation: &mut Evaluation,
     drafts: &mut [Decision],
     world: &dyn World,
@@ -87,7 +87,7 @@ pub(super) async fn ask_providers(
 
 /// The computed fields that an update may change: by the catalogue, by what the provider said, and in a rehearsal those that
 /// the simulation makes from what changes.
-pub(super) fn changing(decision: &Decision, simulated: bool, answers: &Answers) -> Vec<Name> {
+pub(crate) fn changing(decision: &Decision, simulated: bool, answers: &Answers) -> Vec<Name> {
     let changed: Vec<&str> = decision.changes.iter().filter_map(|change| change.path.strip_prefix("spec.")).collect();
     let fields = decision.ty.iter().flat_map(|ty| ty.schema.fields.iter());
     let mut changing: Vec<Name> = fields
@@ -143,7 +143,7 @@ pub(crate) fn report_check(
 }
 
 /// Makes of an update what its provider says of it.
-pub(super) fn heed(decision: &mut Decision, opinion: &Opinion) {
+pub(crate) fn heed(decision: &mut Decision, opinion: &Opinion) {
     if decision.action != Action::Update {
         return;
     }
@@ -168,7 +168,7 @@ pub(super) fn heed(decision: &mut Decision, opinion: &Opinion) {
 }
 
 /// Where the value at a path of a spec is written.
-pub(super) fn place_in(spec: &Expr, path: &str) -> Option<Span> {
+pub(crate) fn place_in(spec: &Expr, path: &str) -> Option<Span> {
     let mut here = spec;
     for name in path.split(['.', '[']).filter(|name| !name.is_empty()) {
         here = match &here.inner().kind {
@@ -180,7 +180,7 @@ pub(super) fn place_in(spec: &Expr, path: &str) -> Option<Span> {
     Some(here.span)
 }
 
-fn provider_failed(address: &Address, span: Span, error: &provider::ProviderError) -> diag::Diagnostic {
+pub(crate) fn provider_failed(address: &Address, span: Span, error: &provider::ProviderError) -> diag::Diagnostic {
     let diagnostic = code_of(error).new(format!("the provider cannot plan `{address}`"));
     diagnostic.label(span, "declared here").note(error.message.clone())
 }

@@ -4,26 +4,26 @@
 //! Not here: what a value is (`resolve`).
 
 use blueprint::{AccessorKind, Address, Expr, Head, IndexMap, Name, Resource};
-
-use super::HashSet;
 use evaluate::resolve::links::LinkSlot;
 use evaluate::resolve::{Evaluation, Members};
 use understand::documents::{Documents, group_key};
 use understand::graph::{EdgeKind, Node};
 
+use crate::model::HashSet;
+
 /// Addresses that something uses, each once, in the order in which they were found. A handful, as nearly all are, is looked
 /// through from its beginning; more have an index.
 #[derive(Default)]
-struct Used {
-    list: Vec<Address>,
-    index: HashSet<Address>,
+pub(crate) struct Used {
+    pub(crate) list: Vec<Address>,
+    pub(crate) index: HashSet<Address>,
 }
 
 impl Used {
     /// Up to so many there is no index.
     const FEW: usize = 8;
 
-    fn add(&mut self, address: Address) {
+    pub(crate) fn add(&mut self, address: Address) {
         if self.index.is_empty() {
             if self.list.contains(&address) {
                 return;
@@ -37,17 +37,22 @@ impl Used {
         }
     }
 
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    fn into_list(self) -> Vec<Address> {
+    pub(crate) fn into_list(self) -> Vec<Address> {
         self.list
     }
 }
 
 /// What an intermediate value uses: resources, and other intermediate values that use some.
-pub fn group(documents: &Documents, index: u32, evaluation: &Evaluation, groups: &mut IndexMap<Name, Vec<Address>>) {
+pub(crate) fn group(
+    documents: &Documents,
+    index: u32,
+    evaluation: &Evaluation,
+    groups: &mut IndexMap<Name, Vec<Address>>,
+) {
     let Some((unit, name, local)) = documents.local(index) else { return };
     let mut used = Used::default();
     let readers = [&local.value];
@@ -62,7 +67,7 @@ pub fn group(documents: &Documents, index: u32, evaluation: &Evaluation, groups:
 }
 
 /// What a data source's search uses: who reads the data source waits for that as well, because it may be read only then.
-pub(super) fn searched_group(
+pub(crate) fn searched_group(
     documents: &Documents,
     index: u32,
     evaluation: &Evaluation,
@@ -91,7 +96,7 @@ pub(crate) fn source_group(name: &Name) -> Name {
 }
 
 /// What stands behind an input of a child: one thing, or a group of several.
-pub(super) fn handed_group(
+pub(crate) fn handed_group(
     documents: &Documents,
     number: u32,
     evaluation: &mut Evaluation,
@@ -121,24 +126,24 @@ pub(super) fn handed_group(
 }
 
 /// The positions at which expressions read the members of templates, by the template's number; looked up only if needed.
-struct Reads<'a> {
-    documents: &'a Documents,
-    unit: u32,
-    readers: &'a [&'a Expr],
-    positions: std::cell::OnceCell<IndexMap<u32, Vec<usize>>>,
+pub(crate) struct Reads<'a> {
+    pub(crate) documents: &'a Documents,
+    pub(crate) unit: u32,
+    pub(crate) readers: &'a [&'a Expr],
+    pub(crate) positions: std::cell::OnceCell<IndexMap<u32, Vec<usize>>>,
 }
 
 impl<'a> Reads<'a> {
-    fn new(documents: &'a Documents, unit: u32, readers: &'a [&'a Expr]) -> Reads<'a> {
+    pub(crate) fn new(documents: &'a Documents, unit: u32, readers: &'a [&'a Expr]) -> Reads<'a> {
         Reads { documents, unit, readers, positions: std::cell::OnceCell::new() }
     }
 
     /// At which positions members of that template are read.
-    fn of(&self, template: u32) -> &[usize] {
+    pub(crate) fn of(&self, template: u32) -> &[usize] {
         self.positions.get_or_init(|| self.look()).get(&template).map_or(&[], Vec::as_slice)
     }
 
-    fn look(&self) -> IndexMap<u32, Vec<usize>> {
+    pub(crate) fn look(&self) -> IndexMap<u32, Vec<usize>> {
         let mut reads: IndexMap<u32, Vec<usize>> = IndexMap::default();
         for reader in self.readers {
             self.look_into(self.unit, reader, &mut reads);
@@ -146,7 +151,7 @@ impl<'a> Reads<'a> {
         reads
     }
 
-    fn look_into(&self, unit: u32, expr: &Expr, reads: &mut IndexMap<u32, Vec<usize>>) {
+    pub(crate) fn look_into(&self, unit: u32, expr: &Expr, reads: &mut IndexMap<u32, Vec<usize>>) {
         let unit = self.documents.unit(unit);
         let blueprint = unit.blueprint();
         expr.references(&mut |reference| {
@@ -172,7 +177,7 @@ impl<'a> Reads<'a> {
 }
 
 /// The addresses that an edge leads to: members of a resource, or the group of an intermediate value.
-fn addresses_of(
+pub(crate) fn addresses_of(
     documents: &Documents,
     evaluation: &Evaluation,
     groups: &IndexMap<Name, Vec<Address>>,
@@ -228,7 +233,7 @@ fn addresses_of(
 }
 
 /// What every member of a resource uses directly, by what its expressions name.
-pub(super) fn common_dependencies(
+pub(crate) fn common_dependencies(
     evaluation: &Evaluation,
     documents: &Documents,
     unit: u32,

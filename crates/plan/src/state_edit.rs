@@ -7,39 +7,19 @@ use std::sync::Arc;
 
 use blueprint::{Address, Name, TypeId, Value};
 use diag::{Diagnostics, Span};
+use evaluate::answers::{Answers, FrozenSeen};
+use evaluate::world::World;
 use provider::{Catalogs, TypeRef};
 use state::{Exported, Snapshot};
 
-use super::addresses::{Named, unknown_in_state};
-use super::draft::{Decision, Draft, of_record};
-use super::ledger::Ledger;
-use super::{imports, moves, policies};
+use crate::addresses::{Named, unknown_in_state};
+use crate::decision::{Decision, of_record};
+use crate::draft::Draft;
 use crate::drift::drifted_fields;
-use crate::plan::{Action, Reason};
-use evaluate::answers::{Answers, FrozenSeen};
-use evaluate::world::World;
-
-/// A change of the state alone.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Surgery {
-    /// Things get new addresses: from, to.
-    Move(Vec<(Address, Address)>),
-    /// Things are forgotten; they stay in the world.
-    Remove(Vec<Address>),
-    /// A thing that is there is taken under management.
-    Import {
-        /// Its type.
-        type_name: TypeId,
-        /// The provider's id.
-        id: Name,
-        /// The address it gets.
-        address: Address,
-    },
-    /// What another state wrote is read back.
-    Load(Arc<Exported>),
-    /// What was seen counts from now on, of these addresses or of all.
-    AcceptDrift,
-}
+use crate::model::{Action, Reason};
+use crate::options::Surgery;
+use crate::settled::Ledger;
+use crate::{imports, moves, policies};
 
 /// What a surgery works on.
 pub(crate) struct Table<'a> {
@@ -104,7 +84,7 @@ pub(crate) async fn draft(surgery: &Surgery, on: Table<'_>, found: &mut Diagnost
 }
 
 /// A decision that is carried out by the change of the record alone.
-fn settled(mut decision: Decision, action: Action, reason: Reason) -> Decision {
+pub(crate) fn settled(mut decision: Decision, action: Action, reason: Reason) -> Decision {
     decision.action = action;
     decision.reasons = vec![reason];
     decision.record_differs = false;
@@ -112,7 +92,7 @@ fn settled(mut decision: Decision, action: Action, reason: Reason) -> Decision {
 }
 
 #[expect(clippy::too_many_arguments, reason = "each is a thing of its own; one caller")]
-async fn import(
+pub(crate) async fn import(
     type_name: &TypeId,
     id: &Name,
     address: &Address,
@@ -161,7 +141,7 @@ async fn import(
 }
 
 /// Puts everything of an exported state beside what is there, if nothing of it is there already.
-fn load(exported: &Exported, snapshot: &mut Snapshot, ledger: &mut Ledger, found: &mut Diagnostics) {
+pub(crate) fn load(exported: &Exported, snapshot: &mut Snapshot, ledger: &mut Ledger, found: &mut Diagnostics) {
     let managed = imports::managed(snapshot);
     for (address, record) in &exported.records {
         if snapshot.records.contains_key(address) {
@@ -187,7 +167,7 @@ fn load(exported: &Exported, snapshot: &mut Snapshot, ledger: &mut Ledger, found
 }
 
 /// What was seen counts from now on; what has vanished is forgotten.
-fn accept(
+pub(crate) fn accept(
     draft: &mut Draft,
     snapshot: &mut Snapshot,
     answers: &Answers,

@@ -8,12 +8,19 @@ use std::sync::Arc;
 use blueprint::{Address, IndexMap};
 use state::{Record, Snapshot};
 
-use crate::refresh::Settled;
+/// A record that is put right before anything is planned.
+#[derive(Clone, Debug)]
+pub struct Settled {
+    /// Of what.
+    pub address: Address,
+    /// What is known of it now; none where nothing is left.
+    pub record: Option<Arc<Record>>,
+}
 
 /// What was at each address that has been changed, before it was.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    before: IndexMap<Address, Option<Arc<Record>>>,
+    pub(crate) before: IndexMap<Address, Option<Arc<Record>>>,
 }
 
 impl Ledger {

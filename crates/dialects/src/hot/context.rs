@@ -16,7 +16,7 @@ use crate::{Beside, Document, Own, Surrounded, Surroundings, Types};
 
 /// The environment of a template.
 #[derive(Clone, Debug, Default)]
-pub struct Around {
+pub struct TemplateContext {
     /// Values that take the place of defaults.
     defaults: Arc<Map>,
     /// Parameters that are secret although their schemas do not declare them hidden.
@@ -28,7 +28,7 @@ pub struct Around {
     types: Option<Types>,
 }
 
-impl Around {
+impl TemplateContext {
     /// The default that replaces a parameter's own.
     pub(super) fn default_of(&self, parameter: &str) -> Option<&Value> {
         self.defaults.get(parameter).filter(|value| !value.is_null())
@@ -77,13 +77,13 @@ impl Around {
     }
 
     /// The environment of the nested template that a resource is.
-    fn inside(&self, resource: &str, type_name: &str) -> Around {
+    fn inside(&self, resource: &str, type_name: &str) -> TemplateContext {
         let entry = self.resolved(type_name, resource).and_then(|resolved| resolved.entry);
         if !self.is_particular && entry.is_none() {
             return self.clone();
         }
         let registry = self.registry.for_child(resource, entry.as_deref());
-        Around { registry: Arc::new(registry), ..self.clone() }
+        TemplateContext { registry: Arc::new(registry), ..self.clone() }
     }
 
     /// Where operations stop at a resource: its hooks.
@@ -92,8 +92,8 @@ impl Around {
         self.registry.hooks(resource).iter().filter_map(|hook| hook.parse().ok()).collect()
     }
 
-    /// What is said of the life of every resource, with what the environment says of one: replaced by a new one first,
-    /// and always when it failed.
+    /// The lifecycle of a resource, with the settings of the environment: a replacement is created first, and a failed
+    /// resource is replaced.
     pub(super) fn lifecycle(&self, resource: &str) -> Lifecycle {
         let mut restricted = Restricted::default();
         for action in self.restricted(resource) {
@@ -117,9 +117,9 @@ impl Around {
     }
 }
 
-impl Own for Around {
+impl Own for TemplateContext {
     fn inside(&self, child: &str, type_name: &str) -> Arc<dyn Own> {
-        Arc::new(Around::inside(self, child, type_name))
+        Arc::new(TemplateContext::inside(self, child, type_name))
     }
 
     fn identity(&self) -> usize {
@@ -172,7 +172,7 @@ pub(super) fn surround(root: &Document<'_>, beside: &[Beside<'_>]) -> Surrounded
         diagnostics.push(refusal.invalid().at(at));
     }
     let registry = Registry::new(&merged.registry, &mut Vec::new());
-    let around = Around {
+    let context = TemplateContext {
         defaults: Arc::new(merged.parameter_defaults),
         encrypted: merged.encrypted.into(),
         registry: Arc::new(registry),
@@ -180,7 +180,7 @@ pub(super) fn surround(root: &Document<'_>, beside: &[Beside<'_>]) -> Surrounded
         is_particular: merged.registry.get("resources").is_some_and(|resources| !resources.is_null()),
     };
     let given = merged.parameters.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    let surroundings = Surroundings { own: Some(Arc::new(around)), ..root.around.clone() };
+    let surroundings = Surroundings { own: Some(Arc::new(context)), ..root.around.clone() };
     Surrounded { surroundings, given, diagnostics }
 }
 
@@ -224,7 +224,7 @@ fn is_relative(text: &str) -> bool {
     template && !text.starts_with('/') && !text.contains("://")
 }
 
-/// Where a refusal stands in a file: as far as its path leads.
+/// The place of a refusal in a file, as far as its path can be followed.
 fn placed(file: &Beside<'_>, refusal: &Refusal) -> Span {
     let Some(root) = &file.tree.root else { return Span::new(file.file, 0, 0) };
     let mut node: &Node = root;
@@ -252,8 +252,8 @@ fn placed(file: &Beside<'_>, refusal: &Refusal) -> Span {
 }
 
 /// The environment for lowering; an empty one if there is none.
-pub(super) fn of(surroundings: &Surroundings) -> Around {
+pub(super) fn of(surroundings: &Surroundings) -> TemplateContext {
     // The context of another dialect has no environment of Heat.
-    let own = surroundings.own.as_ref().and_then(|own| own.as_any().downcast_ref::<Around>());
+    let own = surroundings.own.as_ref().and_then(|own| own.as_any().downcast_ref::<TemplateContext>());
     own.cloned().unwrap_or_default()
 }

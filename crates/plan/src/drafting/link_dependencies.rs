@@ -5,15 +5,16 @@
 use std::sync::Arc;
 
 use blueprint::{Address, Value};
-
-use super::{AddressSet, Change, Decision};
-use crate::plan::{Action, Reason};
 use evaluate::resolve::Evaluation;
+use understand::compare::Change;
 use understand::links::Pair;
 use understand::links::wiring::{Read, Target, is_settable};
 
+use crate::decision::Decision;
+use crate::model::{Action, AddressSet, Reason};
+
 /// What a member uses because of links: what must be there first, and what contributions into it read.
-pub(super) fn link_dependencies(evaluation: &Evaluation, index: u32, position: Option<u32>) -> Vec<Address> {
+pub(crate) fn link_dependencies(evaluation: &Evaluation, index: u32, position: Option<u32>) -> Vec<Address> {
     let mut used = AddressSet::default();
     let mut writes = false;
     for (number, at, target) in evaluation.links_of(index, position) {
@@ -71,7 +72,7 @@ pub(super) fn link_dependencies(evaluation: &Evaluation, index: u32, position: O
 }
 
 /// What the requirements of links that write with a member read of others.
-fn required_first(evaluation: &Evaluation, index: u32, position: Option<u32>) -> Vec<Address> {
+pub(crate) fn required_first(evaluation: &Evaluation, index: u32, position: Option<u32>) -> Vec<Address> {
     let mut used = Vec::new();
     for (number, at, target) in evaluation.links_of(index, position) {
         let link = (*number, *at);
@@ -106,7 +107,7 @@ fn required_first(evaluation: &Evaluation, index: u32, position: Option<u32>) ->
 }
 
 /// Says of a change that a link makes it.
-pub(super) fn heed_links(evaluation: &Evaluation, index: u32, position: Option<u32>, decision: &mut Decision) {
+pub(crate) fn heed_links(evaluation: &Evaluation, index: u32, position: Option<u32>, decision: &mut Decision) {
     if !matches!(decision.action, Action::Update | Action::Replace) || decision.changes.is_empty() {
         return;
     }

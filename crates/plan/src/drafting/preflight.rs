@@ -10,30 +10,31 @@ use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Name, Unknown, Value};
 use diag::{Diagnostic, Diagnostics, Span};
-use provider::{Operation, Preflight, ProviderError, SourceContent};
-
-use super::opinions::place_in;
-use super::{Decision, Draft, HashSet};
-use crate::codes;
-use crate::plan::{Action, Reason};
 use evaluate::answers::{Answers, FrozenPreflight, FrozenSource};
 use evaluate::patience::code_of;
 use evaluate::resolve::Evaluation;
 use evaluate::world::{PreflightQuestion, World};
+use provider::{Operation, Preflight, ProviderError, SourceContent};
 use understand::compare::{Change, same};
+
+use crate::codes;
+use crate::decision::Decision;
+use crate::draft::{Draft, Obstacle};
+use crate::drafting::opinions::place_in;
+use crate::model::{Action, HashSet, Reason};
 
 /// What the decisions so far make or change.
 #[derive(Default)]
-pub(super) struct Changing {
+pub(crate) struct Changing {
     /// Ids of the things.
-    ids: Arc<BTreeSet<Name>>,
+    pub(crate) ids: Arc<BTreeSet<Name>>,
     /// Addresses of things that are made or changed, or that use such a thing.
-    unsettled: HashSet<Address>,
+    pub(crate) unsettled: HashSet<Address>,
 }
 
 impl Changing {
     /// Takes a decision in.
-    pub(super) fn add(&mut self, decision: &Decision, answers: &Answers) {
+    pub(crate) fn add(&mut self, decision: &Decision, answers: &Answers) {
         let changes = match decision.action {
             Action::Create | Action::Replace => true,
             Action::Update => !decision.only_recorded,
@@ -52,7 +53,7 @@ impl Changing {
     }
 
     /// Whether something is made or changed before a thing's turn comes.
-    fn is_before(&self, decision: &Decision) -> bool {
+    pub(crate) fn is_before(&self, decision: &Decision) -> bool {
         let settled = self.unsettled.is_empty();
         // What an intermediate value stands for is not told apart.
         let uses = |used: &Address| self.unsettled.contains(used) || used.name.starts_with('=');
@@ -60,17 +61,9 @@ impl Changing {
     }
 }
 
-/// Something that keeps an operation from being carried out.
-pub(crate) struct Obstacle {
-    pub(crate) address: Address,
-    /// The id of what is to be created, where that is what something stands in the way of.
-    id: Option<Name>,
-    diagnostic: Diagnostic,
-}
-
 /// What an answer says that keeps an operation from being carried out. `span_of` is where a field is written; a source that
 /// cannot be read may be `made_before`.
-fn obstacles_in(
+pub(crate) fn obstacles_in(
     decision: &Decision,
     answer: &Preflight,
     made_before: bool,
@@ -99,7 +92,7 @@ fn obstacles_in(
 }
 
 /// Asks what the operations of a draft would meet, and makes updates of things whose sources have another content.
-pub(super) async fn ask(
+pub(crate) async fn ask(
     evaluation: &mut Evaluation,
     drafts: &mut [Decision],
     changing: &Changing,
@@ -141,7 +134,7 @@ pub(super) async fn ask(
 }
 
 /// Whether a preflight has something to say about a decision.
-fn is_asked(decision: &Decision, evaluation: &Evaluation, world: &dyn World) -> bool {
+pub(crate) fn is_asked(decision: &Decision, evaluation: &Evaluation, world: &dyn World) -> bool {
     let Some(ty) = decision.ty.as_ref().filter(|ty| ty.capabilities.preflights) else { return false };
     let reads = || ty.sources.keys().any(|field| decision.desired.get(field).is_some_and(|value| !value.is_null()));
     let is_asked = match decision.action {
@@ -152,7 +145,11 @@ fn is_asked(decision: &Decision, evaluation: &Evaluation, world: &dyn World) -> 
     is_asked && (evaluation.answers.preflights.contains_key(&decision.address) || world.manages(&ty.name))
 }
 
-fn question<'a>(decision: &'a Decision, changing: &'a Arc<BTreeSet<Name>>, folder: &'a str) -> PreflightQuestion<'a> {
+pub(crate) fn question<'a>(
+    decision: &'a Decision,
+    changing: &'a Arc<BTreeSet<Name>>,
+    folder: &'a str,
+) -> PreflightQuestion<'a> {
     let operation = operation_of(decision.action);
     let prior = decision.prior.as_deref().filter(|record| !record.id.is_empty());
     // What has vanished is not there any more.
@@ -178,7 +175,11 @@ pub(crate) fn operation_of(action: Action) -> Operation {
     }
 }
 
-fn told(decision: &Decision, answer: Result<Preflight, ProviderError>, found: &mut Diagnostics) -> Option<Preflight> {
+pub(crate) fn told(
+    decision: &Decision,
+    answer: Result<Preflight, ProviderError>,
+    found: &mut Diagnostics,
+) -> Option<Preflight> {
     let error = match answer {
         Ok(answer) => return Some(answer),
         Err(error) => error,
@@ -191,7 +192,7 @@ fn told(decision: &Decision, answer: Result<Preflight, ProviderError>, found: &m
 }
 
 /// What is kept of an answer.
-fn frozen(answer: Preflight, folder: Name, follows: bool) -> FrozenPreflight {
+pub(crate) fn frozen(answer: Preflight, folder: Name, follows: bool) -> FrozenPreflight {
     let digest = |content| match content {
         SourceContent::Digest(digest) => Some(digest),
         SourceContent::Open | SourceContent::Unreadable(_) => None,
@@ -203,7 +204,7 @@ fn frozen(answer: Preflight, folder: Name, follows: bool) -> FrozenPreflight {
 }
 
 /// Makes a change of a source's content a change of the thing.
-fn heed(decision: &mut Decision, kept: &FrozenPreflight, ignored: &[Name]) {
+pub(crate) fn heed(decision: &mut Decision, kept: &FrozenPreflight, ignored: &[Name]) {
     let (Some(ty), Some(record)) = (&decision.ty, &decision.prior) else { return };
     if !matches!(decision.action, Action::None | Action::Update) {
         return;

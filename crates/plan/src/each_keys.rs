@@ -10,28 +10,28 @@ use std::collections::HashMap;
 
 use blueprint::{Address, IndexMap, Key, Name, Value};
 use diag::{Diagnostics, Span};
+use evaluate::resolve::{Evaluation, Members};
 use state::Snapshot;
 
-use super::addresses::element_of;
+use crate::addresses::element_of;
 use crate::codes;
-use evaluate::resolve::{Evaluation, Members};
 
-type FixedMap<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
+pub(crate) type FixedMap<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
 
 /// Members in the state, by template.
-type Recorded = IndexMap<Address, Vec<Address>>;
+pub(crate) type Recorded = IndexMap<Address, Vec<Address>>;
 
 /// Finds the members that were addressed otherwise.
 #[derive(Default)]
-pub(super) struct Keyed {
+pub(crate) struct Keyed {
     /// Looked up when the first template asks.
-    recorded: Option<Recorded>,
+    pub(crate) recorded: Option<Recorded>,
 }
 
 /// A member, in the state or in the document, with everything that is known of its spec.
-struct Candidate {
-    address: Address,
-    leaves: Vec<(String, String)>,
+pub(crate) struct Candidate {
+    pub(crate) address: Address,
+    pub(crate) leaves: Vec<(String, String)>,
 }
 
 impl Keyed {
@@ -83,9 +83,9 @@ impl Keyed {
 }
 
 /// What stands in the way: the first of before and the first of now about which nothing can be told.
-struct Doubt(usize, usize);
+pub(crate) struct Doubt(usize, usize);
 
-fn refused(name: &Name, old: &[Candidate], new: &[Candidate], doubt: Doubt, span: Span) -> diag::Diagnostic {
+pub(crate) fn refused(name: &Name, old: &[Candidate], new: &[Candidate], doubt: Doubt, span: Span) -> diag::Diagnostic {
     let Doubt(before, now) = doubt;
     let (before, now) = (&old[before].address, &new[now].address);
     codes::MOVE_CONFLICT
@@ -96,7 +96,7 @@ fn refused(name: &Name, old: &[Candidate], new: &[Candidate], doubt: Doubt, span
         .help(format!("or say what became of it: `metadata: {{ cyan.moved: {{ '{before}': '{now}' }} }}`"))
 }
 
-fn recorded(snapshot: &Snapshot) -> Recorded {
+pub(crate) fn recorded(snapshot: &Snapshot) -> Recorded {
     let mut recorded = Recorded::default();
     for address in snapshot.records.keys().filter(|address| address.key.is_some() && address.link.is_none()) {
         recorded.entry(element_of(address)).or_default().push(address.clone());
@@ -111,7 +111,7 @@ fn recorded(snapshot: &Snapshot) -> Recorded {
     recorded
 }
 
-fn candidate(address: &Address, spec: &Value) -> Candidate {
+pub(crate) fn candidate(address: &Address, spec: &Value) -> Candidate {
     let mut leaves = Vec::new();
     collect(spec, &mut String::new(), &mut leaves);
     leaves.sort();
@@ -119,7 +119,7 @@ fn candidate(address: &Address, spec: &Value) -> Candidate {
 }
 
 /// Every value that holds no others and is known, with its path.
-fn collect(value: &Value, path: &mut String, leaves: &mut Vec<(String, String)>) {
+pub(crate) fn collect(value: &Value, path: &mut String, leaves: &mut Vec<(String, String)>) {
     let length = path.len();
     match value {
         Value::Null | Value::Unknown(_) | Value::Function(_) => {}
@@ -145,7 +145,7 @@ fn collect(value: &Value, path: &mut String, leaves: &mut Vec<(String, String)>)
 }
 
 /// The values of candidates at each path, where all have one and no two the same.
-fn telling(all: &[Candidate]) -> FixedMap<&str, FixedMap<&str, usize>> {
+pub(crate) fn telling(all: &[Candidate]) -> FixedMap<&str, FixedMap<&str, usize>> {
     let mut by_path: FixedMap<&str, FixedMap<&str, usize>> = FixedMap::default();
     for (at, candidate) in all.iter().enumerate() {
         for (path, value) in &candidate.leaves {
@@ -157,7 +157,7 @@ fn telling(all: &[Candidate]) -> FixedMap<&str, FixedMap<&str, usize>> {
 }
 
 /// Which is which, by position among both; what is left over is gone, or new.
-fn paired(old: &[Candidate], new: &[Candidate]) -> Result<Vec<(usize, usize)>, Doubt> {
+pub(crate) fn paired(old: &[Candidate], new: &[Candidate]) -> Result<Vec<(usize, usize)>, Doubt> {
     if let ([_], [_]) = (old, new) {
         return Ok(vec![(0, 0)]);
     }

@@ -4,20 +4,24 @@
 
 use blueprint::{Address, Value};
 use diag::Diagnostics;
-use provider::{Catalogs, Side};
-use state::Snapshot;
-
-use super::opinions::ask_providers;
-use super::{AddressSet, DecidedSoFar, conclude, decide, preflight};
-use crate::links::{Linked, answered};
 use evaluate::resolve::Evaluation;
 use evaluate::resolve::links::{LinkAt, LinkSlot, part_resource};
 use evaluate::world::World;
+use provider::{Catalogs, Side};
+use state::Snapshot;
 use understand::links::address::part_of;
 use understand::links::wiring::{Read, Target};
 
+use crate::drafting::decide::decide;
+use crate::drafting::decided::{DecidedSoFar, conclude};
+use crate::drafting::opinions::ask_providers;
+use crate::drafting::preflight;
+use crate::linked::Linked;
+use crate::links::answered;
+use crate::model::AddressSet;
+
 /// Evaluates the parts of links and decides about them, those first that others read.
-pub(super) async fn decide_parts(
+pub(crate) async fn decide_parts(
     evaluation: &mut Evaluation,
     numbers: &[u32],
     snapshot: &Snapshot,
@@ -74,7 +78,7 @@ pub(super) async fn decide_parts(
 }
 
 /// What a part uses: both ends, unless one itself waits for it, neighbours and other parts.
-fn dependencies(evaluation: &Evaluation, link: LinkAt, part: usize) -> Vec<Address> {
+pub(crate) fn dependencies(evaluation: &Evaluation, link: LinkAt, part: usize) -> Vec<Address> {
     let mut used = AddressSet::default();
     let Some(pair) = evaluation.pair(link.0) else { return Vec::new() };
     let address_of = |target: Target| {

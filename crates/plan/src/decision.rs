@@ -1,0 +1,140 @@
+//! What is decided about one resource, link or part of a link.
+//!
+//! Not here: how it is decided (`drafting`, `links`, `reconcile`).
+
+use std::sync::Arc;
+
+use blueprint::{Address, Name, ReplaceOrder, Resource, TypeId, Value};
+use diag::Span;
+use evaluate::answers::{Answers, FrozenSeen};
+use provider::{Catalogs, ResourceType, TypeRef};
+use state::{Record, StatusWord};
+use understand::compare::Change;
+
+use crate::linked::Linked;
+use crate::model::{Action, Batch, Reason};
+
+/// A decision about one thing.
+#[derive(Clone, Debug)]
+pub(crate) struct Decision {
+    pub(crate) address: Address,
+    /// Position of the resource in the document, and of the member in it; none for what only the state knows.
+    pub(crate) element: Option<(u32, Option<u32>)>,
+    /// What of a link it is about, if it is.
+    pub(crate) linked: Option<Arc<Linked>>,
+    pub(crate) type_name: TypeId,
+    pub(crate) ty: Option<Arc<ResourceType>>,
+    pub(crate) action: Action,
+    pub(crate) reasons: Vec<Reason>,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) replace_order: ReplaceOrder,
+    pub(crate) may_replace: bool,
+    pub(crate) condition_open: bool,
+    /// All changes are only recorded: no call is made.
+    pub(crate) only_recorded: bool,
+    /// Only what is remembered beside the spec differs: metadata, dependencies, lifecycle.
+    pub(crate) record_differs: bool,
+    pub(crate) desired: Value,
+    pub(crate) metadata: Value,
+    pub(crate) prior: Option<Arc<Record>>,
+    /// The fields of the thing as they are now: seen if it was, else as recorded.
+    pub(crate) outputs: Value,
+    /// Opaque data for the call.
+    pub(crate) private: Value,
+    pub(crate) expired: Option<Name>,
+    /// What it uses, as its record will say.
+    pub(crate) dependencies: Vec<Address>,
+    pub(crate) retain: bool,
+    pub(crate) protect: bool,
+    pub(crate) restricted: blueprint::Restricted,
+    /// The abstract resource that a transform made it from, as addresses print.
+    pub(crate) made_from: Option<Name>,
+    /// The address it had before.
+    pub(crate) moved_from: Option<Address>,
+    /// It is made only to stand in for others, and taken away again.
+    pub(crate) temporary: bool,
+    /// The batch of its group that it belongs to.
+    pub(crate) batch: Option<Batch>,
+    pub(crate) span: Span,
+}
+
+impl Decision {
+    /// Whether anything else is to be remembered than a record has.
+    pub(crate) fn differs_from(&self, record: &Record) -> bool {
+        self.desired != record.inputs
+            || self.metadata != record.metadata
+            || self.dependencies != record.dependencies
+            || self.retain != record.retain
+            || self.protect != record.protect
+            || self.made_from.as_deref().unwrap_or_default() != record.origin.made_from.as_ref()
+    }
+}
+
+/// A decision about a thing that only the state knows: nothing is to be done yet.
+pub(crate) fn of_record(address: &Address, record: &Arc<Record>, catalogs: &Catalogs) -> Decision {
+    let ty = match catalogs.resource_type(&record.type_name) {
+        TypeRef::Known(ty) => Some(ty),
+        _ => None,
+    };
+    Decision {
+        address: address.clone(),
+        element: None,
+        linked: None,
+        type_name: record.type_name.clone(),
+        ty,
+        action: Action::None,
+        reasons: Vec::new(),
+        changes: Vec::new(),
+        replace_order: ReplaceOrder::DeleteFirst,
+        may_replace: false,
+        condition_open: false,
+        only_recorded: false,
+        record_differs: true,
+        desired: Value::Null,
+        metadata: Value::Null,
+        prior: Some(record.clone()),
+        outputs: record.outputs.clone(),
+        private: record.private.clone(),
+        expired: None,
+        dependencies: record.dependencies.clone(),
+        retain: record.retain,
+        protect: record.protect,
+        restricted: Default::default(),
+        made_from: Some(record.origin.made_from.clone()).filter(|name| !name.is_empty()),
+        moved_from: None,
+        temporary: false,
+        batch: None,
+        span: Span::NONE,
+    }
+}
+
+/// What becomes of a thing that goes. Where the document still declares it, the document says how it goes.
+pub(crate) fn removal(
+    address: &Address,
+    record: &Arc<Record>,
+    reason: Reason,
+    answers: &Answers,
+    catalogs: &Catalogs,
+    declared: Option<&Resource>,
+) -> Decision {
+    let seen = answers.seen.get(address);
+    let nothing_there = record.id.is_empty() && record.deposed.is_none() || matches!(seen, Some(FrozenSeen::Gone));
+    let mut decision = of_record(address, record, catalogs);
+    if let Some(resource) = declared {
+        decision.retain = resource.lifecycle.retain;
+        decision.protect |= resource.lifecycle.protect;
+        decision.span = resource.span;
+    }
+    decision.action = if nothing_there {
+        Action::None
+    } else if decision.retain {
+        Action::Detach
+    } else {
+        Action::Delete
+    };
+    decision.reasons = vec![reason];
+    if record.status.word == StatusWord::Failed {
+        decision.reasons.push(Reason::FailedBefore);
+    }
+    decision
+}

@@ -1,0 +1,282 @@
+//! Decides about the members of resources: compares the spec wanted with what is recorded and what was read.
+//!
+//! Not here: what providers say of a change (`opinions`), links (`links`).
+
+use std::sync::Arc;
+
+use blueprint::{Address, IndexMap, Name, Resource, Value};
+use diag::Diagnostics;
+use evaluate::answers::{Answers, FrozenSeen};
+use evaluate::resolve::{Evaluation, Member, Members, Outputs};
+use evaluate::world::World;
+use provider::ResourceType;
+use state::{Snapshot, StatusOp, StatusWord};
+use understand::compare::{Change, differences, mark_fields, with_path_of};
+use understand::links::contribution::{Contribution, carried};
+
+use crate::addresses::Named;
+use crate::codes;
+use crate::decision::Decision;
+use crate::drafting::decided::{DecidedSoFar, conclude};
+use crate::drafting::groups::common_dependencies;
+use crate::drafting::link_dependencies::{heed_links, link_dependencies};
+use crate::drafting::members::redraw;
+use crate::drafting::opinions::{ask_providers, heed};
+use crate::drafting::preflight;
+use crate::drift::prior_spec;
+use crate::model::{Action, AddressSet, Reason};
+use crate::policies::request_replacements;
+
+/// Decides about the members of a level's resources, asking their providers together.
+#[expect(clippy::too_many_arguments, reason = "each is a thing of its own; one caller")]
+pub(crate) async fn decide_level(
+    evaluation: &mut Evaluation,
+    resources: &[u32],
+    snapshot: &Snapshot,
+    groups: &IndexMap<Name, Vec<Address>>,
+    replace: &Named,
+    world: &dyn World,
+    decided: &mut DecidedSoFar,
+    found: &mut Diagnostics,
+) {
+    let documents = evaluation.documents.clone();
+    let mut drafts = Vec::with_capacity(resources.len());
+    for index in resources {
+        let Some((unit, _, resource)) = documents.resource(*index) else { continue };
+        let Some(ty) = documents.resource_type(*index) else { continue };
+        if let Some(id) = &resource.lifecycle.external {
+            settle_external(evaluation, *index, resource, ty, id, snapshot, found);
+            continue;
+        }
+        let common = common_dependencies(evaluation, &documents, unit, *index, resource, groups);
+        let every: Vec<(Option<u32>, &Member)> = match &evaluation.resources[*index as usize] {
+            Members::Single(member) => vec![(None, member.as_ref())],
+            Members::Many(members) => members
+                .iter()
+                .enumerate()
+                .filter_map(|(at, member)| Some((Some(at as u32), member.as_deref()?)))
+                .collect(),
+            _ => Vec::new(),
+        };
+        for (position, member) in every {
+            let linked = link_dependencies(evaluation, *index, position);
+            let dependencies = if linked.is_empty() { common.clone() } else { with_more(&common, linked) };
+            let written = evaluation.links.written_into(&member.address);
+            let mut decision = decide(member, resource, ty, snapshot, &evaluation.answers, &dependencies, written);
+            heed_links(evaluation, *index, position, &mut decision);
+            decision.element = Some((*index, position));
+            drafts.push(decision);
+        }
+    }
+    request_replacements(&mut drafts, replace);
+    preflight::ask(evaluation, &mut drafts, &decided.changing, &mut decided.obstacles, world, found).await;
+    ask_providers(evaluation, &mut drafts, world, found).await;
+    for mut decision in drafts {
+        let Some((index, position)) = decision.element else { continue };
+        if decision.action == Action::Replace {
+            if redraw(evaluation, index, position, snapshot, world, found).await {
+                let (resource, ty) = (documents.resource(index), documents.resource_type(index));
+                if let (Some((.., resource)), Some(ty), Some(member)) =
+                    (resource, ty, evaluation.member(index, position))
+                {
+                    let written = evaluation.links.written_into(&member.address);
+                    let dependencies = &decision.dependencies;
+                    let again = decide(member, resource, ty, snapshot, &evaluation.answers, dependencies, written);
+                    decision = decided_again(decision, again, &evaluation.answers);
+                }
+            }
+            decision.may_replace &= !is_redrawn(evaluation, &decision.address, snapshot);
+        }
+        conclude(evaluation, decision, decided);
+    }
+}
+
+/// A replacement, decided again because its remembered values were drawn anew (decision S60) and its spec is another one:
+/// what made it a replacement still does.
+pub(crate) fn decided_again(first: Decision, mut again: Decision, answers: &Answers) -> Decision {
+    again.element = first.element;
+    if let Some(opinion) = answers.opinions.get(&again.address) {
+        heed(&mut again, opinion);
+    }
+    if again.action != Action::Replace {
+        again.reasons = first.reasons;
+        again.action = first.action;
+        again.only_recorded = false;
+    }
+    again.private = first.private;
+    again.expired = first.expired;
+    again
+}
+
+/// Whether remembered values of a thing are not those of before, though the document asks for them as before. Such a
+/// thing is made anew whatever else comes out.
+pub(crate) fn is_redrawn(evaluation: &Evaluation, address: &Address, snapshot: &Snapshot) -> bool {
+    let sites = evaluation.sites.get(address.to_string().as_str());
+    sites.into_iter().flatten().any(|site| {
+        let (before, now) = (snapshot.remembered.get(site), evaluation.answers.remembered.get(site));
+        before.zip(now).is_some_and(|(before, now)| before.fingerprint == now.fingerprint && before.value != now.value)
+    })
+}
+
+pub(crate) fn with_more(common: &[Address], more: Vec<Address>) -> Vec<Address> {
+    common.iter().cloned().chain(more).collect::<AddressSet>().into_iter().collect()
+}
+
+/// Compares what is wanted of a thing with what is remembered and seen of it.
+pub(crate) fn decide(
+    member: &Member,
+    resource: &Resource,
+    ty: &Arc<ResourceType>,
+    snapshot: &Snapshot,
+    answers: &Answers,
+    dependencies: &[Address],
+    written: &[Contribution],
+) -> Decision {
+    let address = &member.address;
+    let record = snapshot.records.get(address);
+    let seen = answers.seen.get(address);
+    let mut decision = Decision {
+        address: address.clone(),
+        element: None,
+        linked: None,
+        type_name: ty.name.clone(),
+        ty: Some(ty.clone()),
+        action: Action::Create,
+        reasons: vec![Reason::New],
+        changes: Vec::new(),
+        replace_order: resource.lifecycle.replace_order.unwrap_or(ty.replace_order),
+        may_replace: false,
+        condition_open: member.condition_open,
+        only_recorded: false,
+        record_differs: false,
+        desired: member.spec.clone(),
+        metadata: member.metadata.clone(),
+        prior: record.cloned(),
+        outputs: Value::Null,
+        private: Value::Null,
+        expired: None,
+        dependencies: dependencies.to_vec(),
+        retain: resource.lifecycle.retain || member.retain,
+        protect: resource.lifecycle.protect,
+        restricted: resource.lifecycle.restricted,
+        made_from: resource.made_from.as_ref().map(|name| abstract_source(address, name)),
+        moved_from: None,
+        temporary: false,
+        batch: None,
+        span: resource.span,
+    };
+    let thing = record.filter(|record| !record.id.is_empty());
+    let Some(record) = thing.filter(|_| !matches!(seen, Some(FrozenSeen::Gone))) else {
+        decision.reasons = vec![match (thing, record) {
+            (Some(_), _) => Reason::Vanished,
+            (None, Some(_)) => Reason::FailedBefore,
+            (None, None) => Reason::New,
+        }];
+        differences(&ty.schema, &Value::Null, &decision.desired, &mut decision.changes);
+        decision.changes.iter_mut().for_each(|change| change.forces = false);
+        return decision;
+    };
+    let seen = match seen {
+        Some(FrozenSeen::There { fields, private, expired, .. }) => Some((fields, private, expired)),
+        _ => None,
+    };
+    decision.private = seen.map_or(&record.private, |(_, private, _)| private).clone();
+    decision.expired = seen.and_then(|(_, _, expired)| expired.clone());
+    decision.outputs = match seen {
+        Some((fields, ..)) => mark_fields(&ty.schema, fields, &record.outputs),
+        None => record.outputs.clone(),
+    };
+    if record.type_name != ty.name {
+        decision.action = Action::Replace;
+        decision.reasons = vec![Reason::TypeChanged];
+        differences(&ty.schema, &record.inputs, &decision.desired, &mut decision.changes);
+        return decision;
+    }
+    let ignored = &resource.lifecycle.ignore_changes;
+    let (prior, drifted) = prior_spec(ty, record, seen.map(|(fields, ..)| fields), ignored, written);
+    for path in ignored {
+        decision.desired = with_path_of(&decision.desired, &prior, path);
+    }
+    let anew = decision.desired.clone();
+    if !written.is_empty() {
+        // What links have written is theirs to change.
+        decision.desired = carried(&decision.desired, written.iter(), &prior, &anew);
+    }
+    differences(&ty.schema, &prior, &decision.desired, &mut decision.changes);
+    let forcing: Vec<&Change> = decision.changes.iter().filter(|change| change.forces).collect();
+    let failed = matches!(record.status.word, StatusWord::Failed | StatusWord::Interrupted);
+    let mut reasons = Vec::new();
+    if !forcing.is_empty() {
+        decision.may_replace = forcing.iter().all(|change| change.after.as_ref().is_some_and(Value::has_unknown));
+        decision.action = Action::Replace;
+        reasons.push(Reason::FieldForces);
+    } else if decision.expired.is_some() {
+        decision.action = Action::Replace;
+        reasons.push(Reason::Drifted);
+    } else if failed && (record.status.op == StatusOp::Create || resource.lifecycle.replace_if_failed) {
+        decision.action = Action::Replace;
+        reasons.push(Reason::FailedBefore);
+    } else if !decision.changes.is_empty() || failed || drifted {
+        decision.action = Action::Update;
+    } else {
+        decision.action = Action::None;
+    }
+    if decision.action != Action::None {
+        let mut by_document = Vec::new();
+        if written.is_empty() {
+            differences(&ty.schema, &record.inputs, &decision.desired, &mut by_document);
+        } else {
+            let said = carried(&anew, written.iter(), &record.inputs, &anew);
+            differences(&ty.schema, &record.inputs, &said, &mut by_document);
+        }
+        if !by_document.is_empty() && decision.action == Action::Update {
+            reasons.push(Reason::Changed);
+        }
+        if drifted && !reasons.contains(&Reason::Drifted) {
+            reasons.push(Reason::Drifted);
+        }
+        if failed && !reasons.contains(&Reason::FailedBefore) {
+            reasons.push(Reason::FailedBefore);
+        }
+    }
+    if decision.action == Action::Replace {
+        decision.desired = anew;
+    }
+    decision.reasons = reasons;
+    decision.record_differs = decision.differs_from(record);
+    decision
+}
+
+/// The abstract resource behind a thing, as addresses print.
+pub(crate) fn abstract_source(address: &Address, name: &Name) -> Name {
+    match address.path.is_empty() {
+        true => name.clone(),
+        false => Address::inside(&address.path, name.clone()).to_string().into(),
+    }
+}
+
+/// A thing that is there already and that nobody here changes: others read its id, and nothing is done to it.
+fn settle_external(
+    evaluation: &mut Evaluation,
+    index: u32,
+    resource: &Resource,
+    ty: &ResourceType,
+    id: &Name,
+    snapshot: &Snapshot,
+    found: &mut Diagnostics,
+) {
+    let messages = evaluation.documents.root().checked.rules.messages;
+    let Some(member) = evaluation.member_mut(index, None) else { return };
+    if snapshot.records.contains_key(&member.address) {
+        let mut changed = codes::EXTERNAL_CHANGED
+            .new(format!("`{}` was made here and would be one that exists elsewhere", member.address))
+            .label(resource.span, "declared as external now")
+            .help("declare the external thing under another name, and take this one away");
+        let mistake =
+            dialects::Mistake::ExternalChanged { resource: &member.address.name, type_name: &resource.type_name.item };
+        changed.words = messages.of(&mistake).map(Box::new);
+        found.push(changed);
+    }
+    let fields = ty.id_field.iter().map(|field| (field.clone(), Value::Text(id.clone())));
+    member.outputs = Outputs::Known(Value::map(fields.collect::<Vec<_>>()));
+}

@@ -1,0 +1,87 @@
+//! The decisions about the levels that are done, and what later levels may read of them.
+
+use blueprint::{Address, Value};
+use evaluate::resolve::{Evaluation, Outputs};
+
+use crate::decision::Decision;
+use crate::draft::Obstacle;
+use crate::drafting::opinions::changing;
+use crate::drafting::preflight::Changing;
+use crate::linked::Linked;
+use crate::model::{Action, HashSet, Reason};
+
+/// The decisions about the levels that are done.
+#[derive(Default)]
+pub(crate) struct DecidedSoFar {
+    /// By the resource's position in the document.
+    pub(crate) of: Vec<Vec<Decision>>,
+    /// What is made anew in this plan, so that those who read it can say so.
+    pub(crate) remade: HashSet<Address>,
+    /// About parts of links.
+    pub(crate) parts: Vec<Decision>,
+    /// What is made or changed by them.
+    pub(crate) changing: Changing,
+    /// What stands in the way of creates.
+    pub(crate) obstacles: Vec<Obstacle>,
+}
+
+/// Tells readers what they may expect of a thing, and keeps the decision.
+pub(crate) fn conclude(evaluation: &mut Evaluation, mut decision: Decision, decided: &mut DecidedSoFar) {
+    if matches!(decision.action, Action::Update | Action::Replace)
+        && decision
+            .changes
+            .iter()
+            .filter_map(|change| change.after.as_ref())
+            .any(|after| waits_for_any(after, &decided.remade))
+    {
+        decision.reasons.push(Reason::DependencyReplaced);
+    }
+    if decision.action == Action::Replace || decision.reasons.contains(&Reason::Vanished) {
+        decided.remade.insert(decision.address.clone());
+    }
+    let outputs = match decision.action {
+        Action::Create | Action::Replace => Outputs::Unknown,
+        Action::Update if decision.only_recorded => Outputs::Known(decision.outputs.clone()),
+        Action::Update => {
+            let changing = changing(&decision, evaluation.simulated, &evaluation.answers);
+            Outputs::BeforeUpdate(decision.outputs.clone(), changing.into())
+        }
+        Action::None
+        | Action::Move
+        | Action::Import
+        | Action::Delete
+        | Action::Detach
+        | Action::Link
+        | Action::Relink
+        | Action::Unlink
+        | Action::Read => Outputs::Known(decision.outputs.clone()),
+    };
+    decided.changing.add(&decision, &evaluation.answers);
+    if let Some(Linked::Part { link, part }) = decision.linked.as_deref() {
+        if let Some(member) = evaluation.part_mut(*link, *part) {
+            member.outputs = outputs;
+        }
+        decided.parts.push(decision);
+        return;
+    }
+    let Some((index, position)) = decision.element else { return };
+    if let Some(member) = evaluation.member_mut(index, position) {
+        member.outputs = outputs;
+    }
+    let list = &mut decided.of[index as usize];
+    if list.capacity() == 0 {
+        list.reserve_exact(evaluation.resources[index as usize].count());
+    }
+    list.push(decision);
+}
+
+/// Whether anything unknown in a value waits for one of these things.
+pub(crate) fn waits_for_any(value: &Value, things: &HashSet<Address>) -> bool {
+    match value {
+        Value::Unknown(unknown) => unknown.waits_for.iter().any(|address| things.contains(address)),
+        Value::Secret(inner) => waits_for_any(inner, things),
+        Value::List(items) | Value::Set(items) => items.iter().any(|item| waits_for_any(item, things)),
+        Value::Map(entries) => entries.values().any(|value| waits_for_any(value, things)),
+        _ => false,
+    }
+}

@@ -1,0 +1,115 @@
+//! Evaluates the elements of one level of the graph, asking the world what they need.
+//!
+//! Not here: what is decided about them (`decide`).
+
+use blueprint::IndexMap;
+use diag::Diagnostics;
+use evaluate::questions;
+use evaluate::resolve::{Evaluation, Members, Need};
+use evaluate::world::World;
+use provider::Catalogs;
+use understand::graph::Node;
+
+use crate::codes;
+use crate::draft::Draft;
+use crate::drafting::groups::{group, handed_group, searched_group};
+use crate::drafting::members::members;
+
+/// Evaluates every element of a level, putting what they need to the world together. Gives the level's resources, and
+/// the links whose parts come next.
+pub(crate) async fn settle_level(
+    evaluation: &mut Evaluation,
+    level: Vec<Node>,
+    live: &[bool],
+    draft: &mut Draft,
+    catalogs: &Catalogs,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) -> (Vec<u32>, Vec<u32>) {
+    let documents = evaluation.documents.clone();
+    let mut resources = Vec::new();
+    let mut links = Vec::new();
+    let mut todo = level;
+    let mut asked_before: Vec<String> = Vec::new();
+    while !todo.is_empty() {
+        let mut needs: IndexMap<String, Need> = IndexMap::default();
+        let mut again = Vec::new();
+        for node in todo {
+            let mut mistakes = Diagnostics::new();
+            let mut absent = Vec::new();
+            let taken = evaluation.taken();
+            let outcome = match node {
+                Node::Local(index) => {
+                    let dead = !live[index as usize];
+                    match evaluation.settle_local(index, &mut mistakes) {
+                        // An intermediate value that nobody reads does not make anybody read a data source.
+                        Err(Need::Fetch(_)) if dead => Ok(()),
+                        other => other.map_err(|need| vec![need]),
+                    }
+                }
+                Node::Resource(index) => members(evaluation, index, &mut absent, &mut mistakes)
+                    .and_then(|members| {
+                        evaluation.resources[index as usize] = members;
+                        evaluation.merge_links(index, &mut mistakes).map_err(|need| {
+                            evaluation.resources[index as usize] = Members::Open;
+                            vec![need]
+                        })
+                    })
+                    .map(|()| {
+                        draft.absent.append(&mut absent);
+                        resources.push(index);
+                    }),
+                Node::Input(number) => evaluation.settle_handed(number, &mut mistakes).map_err(|need| vec![need]),
+                // Read when something live asks for them (decision S59).
+                Node::DataSource(_) | Node::Child(_) => Ok(()),
+                Node::Link(number) => {
+                    evaluation.settle_link(number, &mut mistakes).map_err(|need| vec![need]).map(|ready| {
+                        if ready {
+                            links.push(number);
+                        }
+                    })
+                }
+            };
+            match outcome {
+                Ok(()) => {
+                    if !mistakes.is_empty() {
+                        let unit = match node {
+                            // What is handed down is written in the document above.
+                            Node::Input(_) => {
+                                documents.unit(documents.unit_of(node)).parent.map_or(0, |(above, _)| above)
+                            }
+                            _ => documents.unit_of(node),
+                        };
+                        documents.lead_to(unit, &mut mistakes);
+                        found.append(mistakes);
+                    }
+                    match node {
+                        Node::Local(index) => group(&documents, index, evaluation, &mut draft.groups),
+                        Node::DataSource(index) => searched_group(&documents, index, evaluation, &mut draft.groups),
+                        Node::Input(number) => handed_group(&documents, number, evaluation, &mut draft.groups),
+                        _ => {}
+                    }
+                }
+                Err(more) => {
+                    evaluation.give_back(taken);
+                    needs.extend(more.into_iter().map(|need| (questions::need_key(evaluation, &need), need)));
+                    again.push(node);
+                }
+            }
+        }
+        let asked: Vec<String> = needs.keys().cloned().collect();
+        if !again.is_empty() && asked == asked_before {
+            found.push(
+                codes::UNSUPPORTED_FEATURE
+                    .new("a question was answered and asked again; this is a fault of cyan, please report it"),
+            );
+            break;
+        }
+        questions::answer(evaluation, needs.into_values().collect(), catalogs, world, found).await;
+        asked_before = asked;
+        todo = again;
+    }
+    evaluation.report_room(found);
+    resources.sort_unstable();
+    (resources, links)
+}

@@ -1,0 +1,211 @@
+//! Evaluates a resource: its members, each with its spec and metadata, or what must be asked first.
+//!
+//! Not here: the order in which resources are evaluated (`level`).
+
+use blueprint::{Address, Key, Name, Resource, Value};
+use diag::Diagnostics;
+use evaluate::questions;
+use evaluate::resolve::{Evaluation, Member, Members, Need, Outputs, Site};
+use evaluate::world::World;
+use provider::{Catalogs, ResourceType};
+use state::Snapshot;
+
+use crate::codes;
+
+/// The members of a resource, evaluated; or everything that must be asked first. Those whose conditions are false go to
+/// `absent`.
+pub(crate) fn members(
+    evaluation: &mut Evaluation,
+    index: u32,
+    absent: &mut Vec<Address>,
+    found: &mut Diagnostics,
+) -> Result<Members, Vec<Need>> {
+    let documents = evaluation.documents.clone();
+    let Some((unit, name, resource)) = documents.resource(index) else { return Ok(Members::Failed) };
+    let Some(ty) = documents.resource_type(index) else {
+        // What is not there may be of a type that nobody knows.
+        let owner = name.to_string();
+        let there = evaluation.condition(Site::of(unit, &owner), resource, &mut Diagnostics::new());
+        return Ok(match there {
+            Ok(Some(Some(false))) => Members::Absent,
+            _ => Members::Failed,
+        });
+    };
+    let address = documents.unit(unit).address(name);
+    if resource.each.is_none() {
+        let member = member(evaluation, unit, address.clone(), None, resource, ty, found).map_err(|need| vec![need])?;
+        return Ok(match member {
+            Evaluated::There(member) => Members::Single(member),
+            Evaluated::Absent => {
+                absent.push(address);
+                Members::Absent
+            }
+            Evaluated::Failed => Members::Failed,
+        });
+    }
+    let owner = address.to_string();
+    let site = Site::of(unit, &owner);
+    let Some(items) = evaluation.items(site, name, resource, found).map_err(|need| vec![need])? else {
+        return Ok(Members::Failed);
+    };
+    let mut list = Vec::with_capacity(items.len());
+    let mut needs = Vec::new();
+    let mut keys: indexmap::IndexSet<Key, foldhash::fast::FixedState> = Default::default();
+    let mut failed = false;
+    for (at, item) in items.into_iter().enumerate() {
+        let item = (item, at as u32);
+        let key = match evaluation.member_key(site, &item, resource, found) {
+            Ok(Some(key)) => key,
+            Ok(None) => {
+                failed = true;
+                continue;
+            }
+            Err(need) => {
+                needs.push(need);
+                continue;
+            }
+        };
+        if !keys.insert(key.clone()) {
+            let span = resource.each.as_ref().and_then(|each| each.key.as_ref()).map_or(resource.span, |key| key.span);
+            let shown = address.clone().with_key(key);
+            found.push(
+                codes::EACH_KEY_DUPLICATE
+                    .new(format!("two members of `{name}` would be called `{shown}`"))
+                    .label(span, format!("the item at position {at} has the key of an earlier one")),
+            );
+            failed = true;
+            continue;
+        }
+        let address = address.clone().with_key(key);
+        match member(evaluation, unit, address.clone(), Some(item), resource, ty, found) {
+            Ok(Evaluated::There(member)) => list.push(Some(member)),
+            Ok(Evaluated::Absent) => {
+                absent.push(address);
+                list.push(None);
+            }
+            Ok(Evaluated::Failed) => failed = true,
+            Err(need) => needs.push(need),
+        }
+        // The same mistake in every member is one mistake of the template.
+        if failed && found.has_errors() {
+            break;
+        }
+    }
+    match (needs.is_empty(), failed) {
+        (false, false) => Err(needs),
+        (_, true) => Ok(Members::Failed),
+        _ => {
+            if resource.each.as_ref().is_some_and(|each| each.key.is_some()) && !evaluation.declared_links.is_empty() {
+                evaluation.links.keys.insert(index, keys.into_iter().collect());
+            }
+            Ok(Members::Many(list))
+        }
+    }
+}
+
+pub(crate) enum Evaluated {
+    There(Box<Member>),
+    Absent,
+    Failed,
+}
+
+pub(crate) fn member(
+    evaluation: &mut Evaluation,
+    unit: u32,
+    address: Address,
+    item: Option<(Value, u32)>,
+    resource: &Resource,
+    ty: &ResourceType,
+    found: &mut Diagnostics,
+) -> Result<Evaluated, Need> {
+    let owner = address.to_string();
+    let site = Site { unit, owner: &owner, item: item.as_ref() };
+    let condition_open = match evaluation.condition(site, resource, found)? {
+        Some(Some(true)) => false,
+        Some(None) => true,
+        Some(Some(false)) => return Ok(Evaluated::Absent),
+        None => return Ok(Evaluated::Failed),
+    };
+    let metadata = evaluation.metadata(site, resource, found)?;
+    let spec = match evaluation.spec(site, resource, ty, found)? {
+        Some(spec) => spec,
+        // What exists elsewhere is not made from its spec, which may read what is settled later.
+        None if resource.lifecycle.external.is_some() => Value::unknown(None, None),
+        None => return Ok(Evaluated::Failed),
+    };
+    let retain = evaluation.retained(site, resource, found)?;
+    let outputs = Outputs::Unknown;
+    Ok(Evaluated::There(Box::new(Member { address, item, spec, metadata, condition_open, retain, outputs })))
+}
+
+/// Evaluates the members of a template again, because other values are remembered for them than were drawn.
+pub(crate) async fn again(
+    evaluation: &mut Evaluation,
+    index: u32,
+    catalogs: &Catalogs,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) {
+    // What is wrong with them has been said. Each pass answers questions, and there are finitely many.
+    for _ in 0..1000 {
+        let mut said = Diagnostics::new();
+        let needs = match members(evaluation, index, &mut Vec::new(), &mut said) {
+            Ok(members) => {
+                evaluation.resources[index as usize] = members;
+                match evaluation.merge_links(index, &mut said) {
+                    Ok(()) => return,
+                    Err(need) => vec![need],
+                }
+            }
+            Err(needs) => needs,
+        };
+        questions::answer(evaluation, needs, catalogs, world, found).await;
+    }
+}
+
+/// Draws the remembered values of a thing anew and evaluates it again; false if it has none, or if they are new already.
+pub(crate) async fn redraw(
+    evaluation: &mut Evaluation,
+    index: u32,
+    position: Option<u32>,
+    snapshot: &Snapshot,
+    world: &dyn World,
+    found: &mut Diagnostics,
+) -> bool {
+    let Some(member) = evaluation.member(index, position) else { return false };
+    let (address, item) = (member.address.clone(), member.item.clone());
+    let sites = evaluation.sites.get(address.to_string().as_str()).cloned().unwrap_or_default();
+    let old: Vec<Name> = sites
+        .into_iter()
+        .filter(|site| {
+            snapshot.remembered.contains_key(site)
+                && snapshot.remembered.get(site) == evaluation.answers.remembered.get(site)
+        })
+        .collect();
+    if old.is_empty() {
+        return false;
+    }
+    for site in &old {
+        evaluation.answers.remembered.shift_remove(site);
+    }
+    let documents = evaluation.documents.clone();
+    let Some((unit, _, resource)) = documents.resource(index) else { return false };
+    let Some(ty) = documents.resource_type(index) else { return false };
+    // Each pass draws at least one value, so this ends after as many passes as there are call sites.
+    for _ in 0..=old.len() {
+        let mut mistakes = Diagnostics::new();
+        match self::member(evaluation, unit, address.clone(), item.clone(), resource, ty, &mut mistakes) {
+            Ok(Evaluated::There(fresh)) => {
+                let spec = fresh.spec.clone();
+                let Ok(Some(merged)) = evaluation.merged(index, position, spec, &mut mistakes) else { return false };
+                if let Some(place) = evaluation.member_mut(index, position) {
+                    *place = Member { spec: merged, ..*fresh };
+                }
+                return true;
+            }
+            Ok(_) => return false,
+            Err(need) => questions::answer(evaluation, vec![need], &Catalogs::default(), world, found).await,
+        }
+    }
+    false
+}

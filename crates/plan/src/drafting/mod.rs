@@ -1,0 +1,126 @@
+//! What to do with each thing: level by level of the graph, so that each element reads only what is decided.
+//!
+//! All questions of one level are put to the world together. Removals come last, from what the state has and nobody
+//! wants any more.
+
+mod decide;
+mod decided;
+pub(crate) mod groups;
+pub(crate) mod level;
+mod link_dependencies;
+mod link_resources;
+mod members;
+pub(crate) mod opinions;
+pub(crate) mod preflight;
+mod removals;
+
+use diag::{Diagnostics, Span};
+use evaluate::answers::Answers;
+use evaluate::resolve::{Evaluation, Members};
+use evaluate::world::World;
+use provider::Catalogs;
+use state::Snapshot;
+use understand::links::address::is_link;
+
+use crate::addresses::Named;
+use crate::decision::removal;
+use crate::draft::Draft;
+use crate::drafting::decide::decide_level;
+use crate::drafting::decided::DecidedSoFar;
+use crate::drafting::level::settle_level;
+use crate::drafting::members::again;
+use crate::drafting::removals::remove_what_is_gone;
+use crate::each_keys::Keyed;
+use crate::imports::Imports;
+use crate::levels::{levels, live_locals};
+use crate::links::{decide_links, undo_link};
+use crate::model::Reason;
+use crate::moves::Moves;
+use crate::options::Taken;
+use crate::settled::Ledger;
+use crate::target_set::Reach;
+
+/// What a draft is made with, beside the document.
+pub(crate) struct Drafting<'a> {
+    pub(crate) snapshot: &'a mut Snapshot,
+    pub(crate) ledger: &'a mut Ledger,
+    pub(crate) reach: &'a Reach<'a>,
+    pub(crate) moves: &'a mut Moves,
+    pub(crate) replace: &'a Named,
+    pub(crate) taken: &'a [Taken],
+    pub(crate) catalogs: &'a Catalogs,
+    pub(crate) world: &'a dyn World,
+}
+
+/// Decides about everything the document declares, then about what it no longer does.
+pub(crate) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found: &mut Diagnostics) -> Draft {
+    let Drafting { snapshot, ledger, reach, moves, replace, taken, catalogs, world } = with;
+    let mut keyed = Keyed::default();
+    let documents = evaluation.documents.clone();
+    let live = live_locals(&documents);
+    evaluation.links.remember(snapshot);
+    evaluation.settle_written_out(found);
+    let mut decided = DecidedSoFar::default();
+    let [.., resources] = documents.counts();
+    decided.of.resize_with(resources, Vec::new);
+    let mut draft = Draft { imports: Imports::of(taken), ..Draft::default() };
+    for level in levels(documents.graph()) {
+        let (resources, links) = settle_level(evaluation, level, &live, &mut draft, catalogs, world, found).await;
+        for index in &resources {
+            let pairs = keyed.moved(evaluation, *index, snapshot, found);
+            let pairs = pairs.into_iter().filter(|(_, to)| reach.covers(to));
+            let span = documents.resource(*index).map_or(Span::NONE, |(.., resource)| resource.span);
+            if moves.add(pairs, span, snapshot, &mut evaluation.answers, ledger) {
+                evaluation.links.remember_anew(snapshot);
+                again(evaluation, *index, catalogs, world, found).await;
+            }
+        }
+        draft.imports.take_in(evaluation, &resources, reach, snapshot, ledger, world, found).await;
+        decide_level(evaluation, &resources, snapshot, &draft.groups, replace, world, &mut decided, found).await;
+        link_resources::decide_parts(evaluation, &links, snapshot, catalogs, world, &mut decided, found).await;
+    }
+    // Decisions are large, so that no list of them has more room than it needs.
+    draft.decisions.reserve_exact(decided.of.iter().map(Vec::len).sum());
+    draft.decisions.extend(decided.of.into_iter().flatten());
+    draft.decisions.extend(decided.parts);
+    draft.obstacles = decided.obstacles;
+    draft.imports.refuse_what_was_not_told(&draft.decisions, found);
+    decide_links(&mut draft, evaluation, snapshot, catalogs, world, found).await;
+    ignored_dependencies(evaluation, found);
+    remove_what_is_gone(&mut draft, evaluation, snapshot, catalogs);
+    draft
+}
+
+/// Everything goes.
+pub(crate) fn draft_destroy(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs) -> Draft {
+    let mut draft = Draft::default();
+    for (address, record) in &snapshot.records {
+        if is_link(address) {
+            let undone = undo_link(&draft, None, address, record, Reason::Destroy);
+            draft.decisions.extend(undone);
+            continue;
+        }
+        draft.decisions.push(removal(address, record, Reason::Destroy, answers, catalogs, None));
+    }
+    draft.groups = snapshot.groups.clone();
+    draft
+}
+
+/// `dependsOn` names that stand for something absent are ignored, and that is said (decision A11).
+pub(crate) fn ignored_dependencies(evaluation: &Evaluation, found: &mut Diagnostics) {
+    for unit in evaluation.documents.units() {
+        let blueprint = unit.blueprint();
+        let is_absent = |at: usize| matches!(evaluation.resources[unit.resource(at) as usize], Members::Absent);
+        for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
+            for needed in resource.depends_on.iter().filter(|_| !is_absent(at)) {
+                if blueprint.resources.get_index_of(&needed.item).is_some_and(is_absent) {
+                    found.push(
+                        understand::check::codes::DEPENDENCY_IGNORED
+                            .new(format!("`{name}` does not wait for `{}`, which is not there", needed.item))
+                            .label(needed.span, "its condition is false"),
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Which declared resources the targets of a plan may reach: a coarse answer, before anything is evaluated.
+//!
+//! Not here: leaving out what is not targeted (`targets`).
+
+use blueprint::{Address, Name};
+use understand::documents::Documents;
+use understand::graph::Node;
+
+use crate::model::HashSet;
+
+/// Which declared resources a target may reach: a coarse answer, before anything is evaluated.
+pub(crate) struct Reach<'a> {
+    pub(crate) documents: &'a Documents,
+    pub(crate) resources: Option<HashSet<u32>>,
+}
+
+impl Reach<'_> {
+    pub(crate) fn of<'a>(documents: &'a Documents, targets: &[Address]) -> Reach<'a> {
+        if targets.is_empty() {
+            return Reach { documents, resources: None };
+        }
+        let mut seen: HashSet<Node> = HashSet::default();
+        let mut stack: Vec<Node> = Vec::new();
+        for target in targets {
+            stack.extend(documents.declared(target).map(Node::Resource));
+            // A child stands for everything in it.
+            let inside: Vec<Name> = target.path.iter().chain([&target.name]).cloned().collect();
+            for unit in documents.units().iter().filter(|unit| unit.path.starts_with(&inside)) {
+                let count = unit.blueprint().resources.len();
+                stack.extend((0..count).map(|at| Node::Resource(unit.resource(at))));
+            }
+        }
+        let mut resources = HashSet::default();
+        while let Some(node) = stack.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            if let Node::Resource(number) = node {
+                resources.insert(number);
+            }
+            stack.extend(documents.graph().edges(node).iter().map(|edge| edge.to));
+        }
+        Reach { documents, resources: Some(resources) }
+    }
+
+    /// Whether a thing may be within it.
+    pub(crate) fn covers(&self, address: &Address) -> bool {
+        match &self.resources {
+            None => true,
+            Some(resources) => self.documents.declared(address).is_some_and(|number| resources.contains(&number)),
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The tasks of a plan while their order is found: which tasks each decision has, and what they wait for.
+//!
+//! Not here: which waits there are (`waits`, `links`, `gates`, `batches`).
+
+use std::borrow::Cow;
+
+use blueprint::{Address, IndexMap, Name};
+use understand::documents::group_key;
+
+use crate::draft::Draft;
+use crate::task::{Decided, Task, TaskKind, Until, Wait};
+
+/// Tasks of one decision, by what they do.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Tasks {
+    /// Create, update, record or condition.
+    pub(crate) forward: Option<u32>,
+    /// Delete, or the old half of a replacement.
+    pub(crate) backward: Option<u32>,
+    /// The first of the deletes of old halves left over from earlier replacements; the others follow it.
+    pub(crate) left_over: Option<u32>,
+}
+
+pub(crate) struct Builder<'a> {
+    pub(crate) tasks: Vec<Task>,
+    /// What has no task is not among them.
+    pub(crate) of: IndexMap<Address, Tasks>,
+    /// Gathers of intermediate values: what waits for the value, and what waits for all its users.
+    pub(crate) gathers: IndexMap<Name, Option<u32>>,
+    pub(crate) releases: IndexMap<Name, u32>,
+    pub(crate) draft: &'a Draft,
+}
+
+impl Builder<'_> {
+    pub(crate) fn add(&mut self, kind: TaskKind, decision: Option<&std::sync::Arc<Decided>>) -> u32 {
+        self.tasks.push(Task { kind, step: None, waits: Vec::new(), decision: decision.cloned() });
+        self.tasks.len() as u32 - 1
+    }
+
+    /// Deletes of old halves that earlier replacements left over, one after the other, and never beside another call
+    /// at the address: after the thing is as it should be, or before it is forgotten.
+    pub(crate) fn left_over(&mut self, decided: &std::sync::Arc<Decided>, tasks: Tasks) -> Option<u32> {
+        let count = decided.prior.as_ref().map_or(0, |record| record.old_halves().count());
+        let (mut first, mut last) = (None, None);
+        for old in 1..=count as u32 {
+            let task = self.add(TaskKind::DeleteOld(old), Some(decided));
+            for on in tasks.forward.into_iter().chain(tasks.backward).chain(last) {
+                if self.tasks[on as usize].kind == TaskKind::Forget {
+                    self.wait(on, task, Until::Ready);
+                } else {
+                    self.wait(task, on, Until::Ready);
+                }
+            }
+            first = first.or(Some(task));
+            last = Some(task);
+        }
+        first
+    }
+
+    /// A task that does nothing but wait for many, so that many others need to wait for only one.
+    pub(crate) fn add_gather(&mut self, mut waits: Vec<u32>) -> u32 {
+        waits.sort_unstable();
+        waits.dedup();
+        let task = self.add(TaskKind::Gather, None);
+        self.tasks[task as usize].waits =
+            waits.into_iter().map(|task| Wait { task, until: Until::Configured }).collect();
+        task
+    }
+
+    /// Whoever waits for the same task twice is put right in the end, by `settle_waits`.
+    pub(crate) fn wait(&mut self, task: u32, on: u32, until: Until) {
+        if task != on {
+            self.tasks[task as usize].waits.push(Wait { task: on, until });
+        }
+    }
+
+    /// Each task waits for another one at most once, as far as the farthest of its reasons says.
+    pub(crate) fn settle_waits(&mut self) {
+        for task in &mut self.tasks {
+            let far = |until| match until {
+                Until::Ready => 0,
+                Until::Configured => 1,
+                Until::Over => 2,
+            };
+            task.waits.sort_by_key(|wait| (wait.task, far(wait.until)));
+            task.waits.dedup_by_key(|wait| wait.task);
+        }
+    }
+
+    /// The task that stands for an intermediate value's being known; none if nothing it uses changes.
+    ///
+    /// Groups come in the order in which they were settled, so what a group uses is there before it.
+    pub(crate) fn gather(&self, name: &str) -> Option<u32> {
+        self.gathers.get(name).copied().flatten()
+    }
+
+    /// Tasks of things of these types that an intermediate value uses, however indirectly.
+    pub(crate) fn stable_behind(&self, group: &str, types: &[Name]) -> Vec<u32> {
+        let mut found = Vec::new();
+        if types.is_empty() {
+            return found;
+        }
+        let mut seen: std::collections::HashSet<Cow<'_, str>, foldhash::fast::FixedState> = Default::default();
+        let mut stack = vec![Cow::Borrowed(group)];
+        while let Some(group) = stack.pop() {
+            if !seen.insert(group.clone()) {
+                continue;
+            }
+            for used in self.draft.groups.get(group.as_ref()).into_iter().flatten() {
+                match group_key(used) {
+                    Some(inner) => stack.push(inner),
+                    None => found.extend(self.of.get(used).and_then(|tasks| tasks.forward).filter(|task| {
+                        let decided = self.tasks[*task as usize].decision.as_ref();
+                        decided.is_some_and(|decided| types.iter().any(|ty| decided.type_name == *ty))
+                    })),
+                }
+            }
+        }
+        found
+    }
+
+    pub(crate) fn make_gathers(&mut self, is_deferred: impl Fn(&Name) -> bool) {
+        let groups = &self.draft.groups;
+        for (name, uses) in groups {
+            let waits: Vec<u32> = uses
+                .iter()
+                .filter_map(|address| match group_key(address) {
+                    Some(inner) => self.gather(&inner),
+                    None => self.of.get(address).and_then(|tasks| tasks.forward),
+                })
+                .collect();
+            let waits_for_nothing = waits.is_empty() && !is_deferred(name);
+            let task = if waits_for_nothing { None } else { Some(self.add_gather(waits)) };
+            self.gathers.insert(name.clone(), task);
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! From decisions to steps in order, and to the tasks that carry them out.
+//!
+//! A task is one call, or one change of the state alone; a replacement is two. Tasks wait for tasks: users after what
+//! they use, deletes after every user has let go (decision S62), ties in document order.
+
+mod batches;
+mod builder;
+mod gates;
+pub mod links;
+mod reads;
+mod sort;
+mod steps;
+mod waits;
+
+use blueprint::{Address, IndexMap, Name, ReplaceOrder};
+use diag::Diagnostics;
+use evaluate::resolve::Evaluation;
+use state::{Snapshot, StatusWord};
+use understand::documents::group_key;
+
+use crate::codes;
+use crate::decision::Decision;
+use crate::draft::Draft;
+use crate::drafting::preflight::reads_anew;
+use crate::linked::Linked;
+use crate::links::report::{link_changes, tell_links, told_of_links};
+use crate::model::{Action, Gate, LeftAlone, LinkChange, Reason, Step};
+use crate::stops::Subjects;
+use crate::task::{Decided, Task, TaskKind};
+use crate::tasks::builder::{Builder, Tasks};
+use crate::tasks::sort::topological;
+use crate::tasks::steps::number;
+use crate::tasks::waits::{conditions, unique_conflicts, wait_for_users, wait_for_what_is_used};
+
+/// The ordered plan.
+pub(crate) struct Ordered {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) groups: IndexMap<Name, Vec<Address>>,
+    pub(crate) left_alone: LeftAlone,
+    pub(crate) links: Vec<LinkChange>,
+    pub(crate) gates: Vec<Gate>,
+    pub(crate) secret: bool,
+}
+
+/// Puts decisions in order.
+pub(crate) fn order(
+    mut draft: Draft,
+    snapshot: &Snapshot,
+    evaluation: Option<&Evaluation>,
+    subjects: &Subjects,
+    partial: bool,
+    found: &mut Diagnostics,
+) -> Ordered {
+    let mut left_alone = LeftAlone { absent: std::mem::take(&mut draft.absent), ..LeftAlone::default() };
+    prefer_create_first(&mut draft);
+    refuse_create_first(&mut draft, found);
+    let mut secret = false;
+    let busy = draft.decisions.iter().filter(|decision| decision.action != Action::None).count();
+    let mut builder = Builder {
+        tasks: Vec::with_capacity(busy),
+        of: IndexMap::with_capacity_and_hasher(busy, Default::default()),
+        gathers: IndexMap::default(),
+        releases: IndexMap::default(),
+        draft: &draft,
+    };
+    let mut open: Vec<std::sync::Arc<Decided>> = Vec::new();
+    let mut of_links: std::collections::HashMap<usize, u32, foldhash::fast::FixedState> = Default::default();
+    for (number, decision) in draft.decisions.iter().enumerate() {
+        secret |= decision.desired.has_secret()
+            || decision.metadata.has_secret()
+            || decision.action != Action::Delete && decision.ty.as_ref().is_some_and(|ty| has_sensitive_output(ty));
+        // Most things of a plan that changes little have no task.
+        let decided = std::cell::LazyCell::new(|| std::sync::Arc::new(decided_of(number, decision)));
+        if decision.condition_open && decision.prior.as_ref().is_some_and(|record| !record.id.is_empty()) {
+            open.push(decided.clone());
+        }
+        let mut tasks = Tasks::default();
+        let of_link = match (decision.linked.as_deref(), decision.action) {
+            (Some(Linked::Phase(_)), _) => Some(TaskKind::Phase),
+            (Some(Linked::Whole(_)), Action::Unlink) => Some(TaskKind::Forget),
+            (Some(Linked::Whole(_)), _) => Some(TaskKind::Link),
+            _ => None,
+        };
+        if let Some(kind) = of_link {
+            let task = builder.add(kind, Some(&*decided));
+            of_links.insert(number, task);
+            match kind {
+                TaskKind::Link => tasks.forward = Some(task),
+                TaskKind::Forget => tasks.backward = Some(task),
+                _ => {}
+            }
+            if kind != TaskKind::Phase {
+                builder.of.insert(decision.address.clone(), tasks);
+            }
+            continue;
+        }
+        let retained = decision.action == Action::Replace && decision.retain;
+        if retained {
+            found.push(
+                codes::RETAINED
+                    .new(format!("the old `{}` is left in the world and no longer managed", decision.address))
+                    .label(decision.span, ""),
+            );
+        }
+        secret |= decision.prior.as_ref().is_some_and(|record| record.has_secret());
+        match decision.action {
+            Action::Create => {
+                tasks.forward = Some(builder.add(TaskKind::Create, Some(&*decided)));
+                tasks.backward = decision.temporary.then(|| builder.add(TaskKind::TakeBack, Some(&*decided)));
+            }
+            Action::Update if decision.only_recorded => {
+                tasks.forward = Some(builder.add(TaskKind::Record, Some(&*decided)))
+            }
+            Action::Update => tasks.forward = Some(builder.add(TaskKind::Update, Some(&*decided))),
+            Action::Replace => {
+                tasks.forward = Some(builder.add(TaskKind::Create, Some(&*decided)));
+                if !retained {
+                    tasks.backward = Some(builder.add(TaskKind::DeleteOld(0), Some(&*decided)));
+                }
+            }
+            Action::Delete if nothing_but_old_halves(decision) => {
+                tasks.backward = Some(builder.add(TaskKind::Forget, Some(&*decided)));
+            }
+            Action::Delete => tasks.backward = Some(builder.add(TaskKind::Delete, Some(&*decided))),
+            Action::Detach => tasks.backward = Some(builder.add(TaskKind::Forget, Some(&*decided))),
+            Action::Move | Action::Import if decision.record_differs => {
+                tasks.forward = Some(builder.add(TaskKind::Record, Some(&*decided)));
+            }
+            Action::Move | Action::Import => {
+                tasks.forward = Some(builder.add(TaskKind::Settled, Some(&*decided)));
+            }
+            Action::Link | Action::Relink | Action::Unlink | Action::Read => {}
+            Action::None if decision.element.is_none() && decision.linked.is_none() && !decision.record_differs => {
+                tasks.forward = Some(builder.add(TaskKind::Settled, Some(&*decided)));
+            }
+            Action::None if decision.element.is_none() && decision.linked.is_none() => {
+                tasks.backward = Some(builder.add(TaskKind::Forget, Some(&*decided)));
+            }
+            Action::None => {
+                left_alone.unchanged += 1;
+                if decision.record_differs {
+                    tasks.forward = Some(builder.add(TaskKind::Record, Some(&*decided)));
+                } else if decision.condition_open {
+                    tasks.forward = Some(builder.add(TaskKind::Condition, Some(&*decided)));
+                } else if decision.prior.as_ref().is_some_and(|record| record.status.word == StatusWord::Configured) {
+                    tasks.forward = Some(builder.add(TaskKind::Look, Some(&*decided)));
+                }
+            }
+        }
+        if decision.prior.as_ref().is_some_and(|record| record.deposed.is_some()) {
+            tasks.left_over = builder.left_over(&decided, tasks);
+        }
+        if decision.action == Action::Detach {
+            left_alone.retained.push(decision.address.clone());
+        }
+        if tasks.forward.or(tasks.backward).or(tasks.left_over).is_some() {
+            builder.of.insert(decision.address.clone(), tasks);
+        }
+    }
+    let deferred = reads::deferred(evaluation);
+    builder.make_gathers(|name| deferred.contains_key(name));
+    wait_for_what_is_used(&mut builder, &draft, evaluation);
+    let freed = unique_conflicts(&mut builder, &draft);
+    wait_for_users(&mut builder, &draft, snapshot, &freed);
+    batches::order(&mut builder, &draft);
+    links::order(&mut builder, &draft, &of_links);
+    conditions(&mut builder, &open, snapshot);
+    let gates = gates::add(&mut builder, &draft, subjects, snapshot);
+    builder.settle_waits();
+    let reads = reads::by_task(&builder, deferred, partial);
+    let mut tasks = builder.tasks;
+    let order = topological(&mut tasks);
+    let groups = std::mem::take(&mut draft.groups);
+    let links = link_changes(&draft.decisions);
+    let told = told_of_links(&draft.decisions);
+    let (mut steps, tasks) = number(tasks, &order, draft.decisions, reads);
+    tell_links(&mut steps, told);
+    subjects.tell(&mut steps);
+    Ordered { steps, tasks, groups, left_alone, links, gates, secret }
+}
+
+/// Whether what is to be deleted is gone already, and only old halves of it are left.
+pub(crate) fn nothing_but_old_halves(decision: &Decision) -> bool {
+    decision.prior.as_ref().is_some_and(|record| record.deposed.is_some() && record.id.is_empty())
+}
+
+pub(crate) fn decided_of(number: usize, decision: &Decision) -> Decided {
+    Decided {
+        number,
+        address: decision.address.clone(),
+        element: decision.element,
+        linked: decision.linked.clone(),
+        type_name: decision.type_name.clone(),
+        ty: decision.ty.clone(),
+        action: decision.action,
+        may_replace: decision.may_replace,
+        replace_order: decision.replace_order,
+        condition_open: decision.condition_open,
+        insist: decision.reasons.iter().any(|reason| matches!(reason, Reason::Drifted | Reason::FailedBefore))
+            || reads_anew(decision),
+        desired: decision.desired.clone(),
+        metadata: decision.metadata.clone(),
+        prior: decision.prior.clone(),
+        outputs: decision.outputs.clone(),
+        private: decision.private.clone(),
+        dependencies: decision.dependencies.clone(),
+        retain: decision.retain,
+        protect: decision.protect,
+        made_from: decision.made_from.clone(),
+        span: decision.span,
+    }
+}
+
+pub(crate) fn has_sensitive_output(ty: &provider::ResourceType) -> bool {
+    ty.schema.fields.values().any(|field| field.computed && understand::compare::has_sensitive(Some(field)))
+}
+
+/// What a create-first replacement uses and is replaced too must come create-first as well, or its old half would lose
+/// what it stands on (decision 5.2).
+pub(crate) fn prefer_create_first(draft: &mut Draft) {
+    let is_create_first =
+        |decision: &Decision| decision.action == Action::Replace && decision.replace_order == ReplaceOrder::CreateFirst;
+    let mut stack: Vec<usize> =
+        (0..draft.decisions.len()).filter(|at| is_create_first(&draft.decisions[*at])).collect();
+    if stack.is_empty() {
+        return;
+    }
+    let position: IndexMap<Address, usize> =
+        draft.decisions.iter().enumerate().map(|(at, decision)| (decision.address.clone(), at)).collect();
+    let mut seen_groups: std::collections::HashSet<Name, foldhash::fast::FixedState> = Default::default();
+    while let Some(at) = stack.pop() {
+        let mut uses = draft.decisions[at].dependencies.clone();
+        while let Some(address) = uses.pop() {
+            if let Some(group) = group_key(&address) {
+                if seen_groups.insert(group.as_ref().into()) {
+                    uses.extend(draft.groups.get(group.as_ref()).cloned().unwrap_or_default());
+                }
+                continue;
+            }
+            let Some(used) = position.get(&address) else { continue };
+            let decision = &mut draft.decisions[*used];
+            if decision.action == Action::Replace && decision.replace_order == ReplaceOrder::DeleteFirst {
+                decision.replace_order = ReplaceOrder::CreateFirst;
+                stack.push(*used);
+            }
+        }
+    }
+}
+
+/// Two things cannot share a unique value even for a moment: then the old one goes first, and that is said.
+pub(crate) fn refuse_create_first(draft: &mut Draft, found: &mut Diagnostics) {
+    for decision in &mut draft.decisions {
+        if decision.action != Action::Replace || decision.replace_order != ReplaceOrder::CreateFirst {
+            continue;
+        }
+        let (Some(ty), Some(prior)) = (&decision.ty, &decision.prior) else { continue };
+        let shared = ty.unique_fields().find(|field| {
+            let (old, new) = (prior.inputs.get(field), decision.desired.get(field));
+            old.zip(new).is_some_and(|(old, new)| understand::compare::same(old, new) && !new.is_null())
+        });
+        if let Some(field) = shared {
+            found.push(
+                codes::REPLACE_ORDER_CHANGED
+                    .new(format!("`{}` is replaced delete-first", decision.address))
+                    .label(decision.span, format!("the old and the new one share the unique value of `{field}`")),
+            );
+            decision.replace_order = ReplaceOrder::DeleteFirst;
+        }
+    }
+}

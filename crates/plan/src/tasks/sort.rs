@@ -1,0 +1,104 @@
+//! The tasks in an order in which they can be done.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use blueprint::IndexMap;
+
+use crate::task::{Task, TaskKind};
+
+/// Tasks in an order in which they can be done; ties in the order in which they were made, which is document order.
+/// Where they wait for each other in a circle, a wait that can be spared is taken out of it.
+pub(crate) fn topological(tasks: &mut [Task]) -> Vec<u32> {
+    let mut waiting: Vec<u32> = tasks.iter().map(|task| task.waits.len() as u32).collect();
+    let mut after: Vec<Vec<u32>> = vec![Vec::new(); tasks.len()];
+    for (at, task) in tasks.iter().enumerate() {
+        for wait in &task.waits {
+            after[wait.task as usize].push(at as u32);
+        }
+    }
+    let mut ready: BinaryHeap<Reverse<u32>> =
+        waiting.iter().enumerate().filter(|(_, count)| **count == 0).map(|(at, _)| Reverse(at as u32)).collect();
+    let mut order = Vec::with_capacity(tasks.len());
+    let mut done = vec![false; tasks.len()];
+    let mut first = 0;
+    loop {
+        while let Some(Reverse(at)) = ready.pop() {
+            order.push(at);
+            done[at as usize] = true;
+            for next in &after[at as usize] {
+                waiting[*next as usize] -= 1;
+                if waiting[*next as usize] == 0 {
+                    ready.push(Reverse(*next));
+                }
+            }
+        }
+        while done.get(first).copied().unwrap_or(false) {
+            first += 1;
+        }
+        if first == tasks.len() {
+            return order;
+        }
+        let Some((task, on)) = dispensable(tasks, &done, first as u32) else {
+            debug_assert!(false, "tasks wait for each other in a circle");
+            return order;
+        };
+        tasks[task as usize].waits.retain(|wait| wait.task != on);
+        after[on as usize].retain(|waiter| *waiter != task);
+        waiting[task as usize] -= 1;
+        if waiting[task as usize] == 0 {
+            ready.push(Reverse(task));
+        }
+    }
+}
+
+/// A wait in a circle that can be spared: a thing that goes for good need not wait until a survivor has turned away from
+/// it. A circle comes about where the survivor waits for a delete-first replacement, and that one for the thing to go;
+/// the survivor then reads something that is gone for a moment, as it does of the replaced thing itself.
+pub(crate) fn dispensable(tasks: &[Task], done: &[bool], from: u32) -> Option<(u32, u32)> {
+    let mut path: Vec<u32> = Vec::new();
+    let mut seen: IndexMap<u32, usize> = IndexMap::default();
+    let mut at = from;
+    // Whatever is not done waits for something that is not done, so the walk comes back to where it was.
+    while !seen.contains_key(&at) {
+        seen.insert(at, path.len());
+        path.push(at);
+        at = tasks[at as usize].waits.iter().find(|wait| !done[wait.task as usize])?.task;
+    }
+    let circle = &path[seen.get(&at).copied()?..];
+    // A stop comes earlier rather than never.
+    let gate = circle.iter().position(|at| matches!(tasks[*at as usize].kind, TaskKind::Gate(_)));
+    if let Some(gate) = gate {
+        return Some((circle[gate], circle[(gate + 1) % circle.len()]));
+    }
+    let kind = |at: usize| tasks[circle[at % circle.len()] as usize].kind;
+    let decision = |at: usize| tasks[circle[at % circle.len()] as usize].decision.as_ref();
+    let spared = |wanted: fn(TaskKind) -> bool| {
+        (0..circle.len()).find_map(|start| {
+            let goes = wanted(kind(start)) && !decision(start).is_some_and(|decided| decided.may_replace);
+            let mut end = start + 1;
+            while goes && matches!(kind(end), TaskKind::Gather | TaskKind::Pause(_)) {
+                end += 1;
+            }
+            let turns_away = matches!(
+                kind(end),
+                TaskKind::Create | TaskKind::Update | TaskKind::Record | TaskKind::Settled | TaskKind::Condition
+            );
+            let another = decision(start).map(|it| it.number) != decision(end).map(|it| it.number);
+            (goes && turns_away && another).then(|| (circle[(end - 1) % circle.len()], circle[end % circle.len()]))
+        })
+    };
+    // The old half of a create-first user goes after its new half, and that one may wait for what replaces us.
+    let old_half_of_a_user = || {
+        (0..circle.len()).find_map(|start| {
+            let goes = matches!(kind(start), TaskKind::Delete | TaskKind::DeleteOld(_))
+                && matches!(kind(start + 1), TaskKind::DeleteOld(_));
+            goes.then(|| (circle[start], circle[(start + 1) % circle.len()]))
+        })
+    };
+    spared(|kind| kind == TaskKind::Delete)
+        .or_else(|| spared(|kind| matches!(kind, TaskKind::DeleteOld(_))))
+        .or_else(old_half_of_a_user)
+        // No circle is left that these do not break; should there be one all the same, no step may be lost over it.
+        .or_else(|| Some((*circle.first()?, circle[1 % circle.len()])))
+}

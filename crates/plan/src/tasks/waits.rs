@@ -1,0 +1,301 @@
+//! What tasks wait for because of dependencies: users for what they use, deletes for the users.
+//!
+//! Not here: links, gates, batches.
+
+use blueprint::{Address, IndexMap, Name, ReplaceOrder, TypeId, Value};
+use evaluate::resolve::Evaluation;
+use state::Snapshot;
+use understand::documents::{address_of_group, group_key};
+use understand::graph::{EdgeKind, Node};
+
+use crate::decision::Decision;
+use crate::draft::Draft;
+use crate::linked::Linked;
+use crate::model::Action;
+use crate::task::{Decided, TaskKind, Until};
+use crate::tasks::builder::{Builder, Tasks};
+
+/// Everything that is made or changed waits for what it uses.
+pub(crate) fn wait_for_what_is_used(builder: &mut Builder<'_>, draft: &Draft, evaluation: Option<&Evaluation>) {
+    let Some(evaluation) = evaluation else {
+        wait_for_records(builder, draft);
+        return;
+    };
+    let documents = &evaluation.documents;
+    for decision in &draft.decisions {
+        let is_part = matches!(decision.linked.as_deref(), Some(Linked::Part { .. }));
+        let Some(tasks) = builder.of.get(&decision.address).copied() else { continue };
+        let Some(forward) = tasks.forward.filter(|_| decision.element.is_some() || is_part) else { continue };
+        let needs_stable = decision.ty.as_ref().map_or(&[][..], |ty| &ty.needs_stable);
+        let edges = decision.element.map_or(&[][..], |(index, _)| documents.graph().edges(Node::Resource(index)));
+        let depends_on: Vec<&Name> = edges
+            .iter()
+            .filter(|edge| edge.kind == EdgeKind::DependsOn)
+            .filter_map(|edge| match edge.to {
+                Node::Resource(number) => documents.resource(number).map(|(_, name, _)| name),
+                _ => None,
+            })
+            .collect();
+        for used in &decision.dependencies {
+            if let Some(group) = group_key(used) {
+                for on in builder.stable_behind(&group, needs_stable) {
+                    builder.wait(forward, on, Until::Ready);
+                }
+                if let Some(gather) = builder.gather(&group) {
+                    builder.wait(forward, gather, Until::Configured);
+                    if decision.may_replace {
+                        tasks.backward.iter().for_each(|backward| builder.wait(*backward, gather, Until::Configured));
+                    }
+                }
+                continue;
+            }
+            let Some(on) = builder.of.get(used).and_then(|tasks| tasks.forward) else { continue };
+            let by_type = builder.tasks[on as usize]
+                .decision
+                .as_ref()
+                .is_some_and(|used| needs_stable.iter().any(|ty| used.type_name == *ty));
+            let by_name = used.path == decision.address.path && depends_on.contains(&&used.name);
+            let until = if by_type || by_name { Until::Ready } else { Until::Configured };
+            builder.wait(forward, on, until);
+            if decision.may_replace {
+                // Whether the old one has to go is only known once these values are.
+                tasks.backward.iter().for_each(|backward| builder.wait(*backward, on, until));
+            }
+        }
+        if let (Action::Replace, Some(backward)) = (decision.action, tasks.backward) {
+            match decision.replace_order {
+                ReplaceOrder::DeleteFirst => builder.wait(forward, backward, Until::Ready),
+                ReplaceOrder::CreateFirst => builder.wait(backward, forward, Until::Ready),
+            }
+        }
+    }
+}
+
+/// The same without a document: each waits for what its record says that it uses.
+pub(crate) fn wait_for_records(builder: &mut Builder<'_>, draft: &Draft) {
+    for decision in draft.decisions.iter().filter(|decision| decision.action != Action::Delete) {
+        let Some(tasks) = builder.of.get(&decision.address).copied() else { continue };
+        let Some(forward) = tasks.forward else { continue };
+        for used in &decision.dependencies {
+            let on = match group_key(used) {
+                Some(group) => builder.gather(&Name::from(group.as_ref())),
+                None => builder.of.get(used).and_then(|tasks| tasks.forward),
+            };
+            if let Some(on) = on {
+                builder.wait(forward, on, Until::Configured);
+            }
+        }
+        if let (Action::Replace, Some(backward)) = (decision.action, tasks.backward) {
+            match decision.replace_order {
+                ReplaceOrder::DeleteFirst => builder.wait(forward, backward, Until::Ready),
+                ReplaceOrder::CreateFirst => builder.wait(backward, forward, Until::Ready),
+            }
+        }
+    }
+}
+
+/// Where a thing that comes has a value that a thing that goes must give up first, the delete comes first. Gives the
+/// addresses that do not wait for their surviving users.
+pub(crate) fn unique_conflicts(
+    builder: &mut Builder<'_>,
+    draft: &Draft,
+) -> std::collections::HashSet<Address, foldhash::fast::FixedState> {
+    let mut freed = std::collections::HashSet::default();
+    let mut going: IndexMap<(TypeId, Name, String), (Address, u32)> = IndexMap::default();
+    let unique = |decision: &Decision, spec: &Value| -> Vec<(TypeId, Name, String)> {
+        let Some(ty) = &decision.ty else { return Vec::new() };
+        let values = ty.unique_fields().filter_map(|field| {
+            let value = spec.get(field).filter(|value| !value.has_unknown() && !value.is_null())?;
+            Some((ty.name.clone(), field.clone(), value.revealed().to_string()))
+        });
+        values.collect()
+    };
+    for decision in &draft.decisions {
+        let tasks = builder.of.get(&decision.address).copied().unwrap_or_default();
+        // A value is given up by a delete, by the delete of an old half, or by an update that sets another one.
+        let gives_up = match decision.action {
+            Action::Delete | Action::Replace => tasks.backward,
+            Action::Update => tasks.forward,
+            _ => None,
+        };
+        let Some(gives_up) = gives_up else { continue };
+        let inputs = decision.prior.as_ref().map_or(&Value::Null, |record| &record.inputs);
+        let kept = unique(decision, &decision.desired);
+        for key in unique(decision, inputs).into_iter().filter(|key| !kept.contains(key)) {
+            going.insert(key, (decision.address.clone(), gives_up));
+        }
+    }
+    if going.is_empty() {
+        return freed;
+    }
+    for decision in draft
+        .decisions
+        .iter()
+        .filter(|decision| matches!(decision.action, Action::Create | Action::Replace | Action::Update))
+    {
+        let Some(forward) = builder.of.get(&decision.address).and_then(|tasks| tasks.forward) else { continue };
+        for key in unique(decision, &decision.desired) {
+            if let Some((address, gives_up)) = going.get(&key).cloned()
+                && address != decision.address
+            {
+                builder.wait(forward, gives_up, Until::Ready);
+                freed.insert(address);
+            }
+        }
+    }
+    freed
+}
+
+/// A delete waits until every user of the thing is deleted, or changed so that it no longer uses it.
+pub(crate) fn wait_for_users(
+    builder: &mut Builder<'_>,
+    draft: &Draft,
+    snapshot: &Snapshot,
+    freed: &std::collections::HashSet<Address, foldhash::fast::FixedState>,
+) {
+    let goes = |tasks: &Tasks| tasks.backward.or(tasks.left_over).is_some();
+    if snapshot.groups.is_empty() && !builder.of.values().any(goes) {
+        return;
+    }
+    // Users as the state knows them: by thing and by intermediate value.
+    let mut users: IndexMap<&Address, Vec<&Address>> =
+        IndexMap::with_capacity_and_hasher(snapshot.records.len(), Default::default());
+    // Those of which old halves do: these are done when the last of them is gone.
+    let mut old_users: IndexMap<&Address, Vec<u32>> = IndexMap::default();
+    for (address, record) in &snapshot.records {
+        for used in &record.dependencies {
+            users.entry(used).or_default().push(address);
+        }
+        if record.deposed.is_some()
+            && let Some(first) = builder.of.get(address).and_then(|tasks| tasks.left_over)
+        {
+            let last = first + record.old_halves().count() as u32 - 1;
+            for used in record.old_halves().flat_map(|old| &old.dependencies).filter(|used| *used != address) {
+                old_users.entry(used).or_default().push(last);
+            }
+        }
+    }
+    let mut groups_using: IndexMap<&Address, Vec<&Name>> = IndexMap::default();
+    for (name, uses) in &snapshot.groups {
+        for used in uses {
+            groups_using.entry(used).or_default().push(name);
+        }
+    }
+    // What lets go of an intermediate value: its users, and what lets go of the values that use it. Values were
+    // recorded after what they use, so going backwards finds the users first.
+    for (name, _) in snapshot.groups.iter().rev() {
+        let address = address_of_group(name);
+        let mut waits: Vec<u32> = Vec::new();
+        for user in users.get(&address).into_iter().flatten() {
+            let tasks = builder.of.get(*user).copied().unwrap_or_default();
+            waits.extend(tasks.forward.into_iter().chain(tasks.backward));
+        }
+        for group in groups_using.get(&address).into_iter().flatten() {
+            waits.extend(builder.releases.get(*group));
+        }
+        if !waits.is_empty() {
+            let task = builder.add_gather(waits);
+            builder.releases.insert(name.clone(), task);
+        }
+    }
+    // Users as the document has them now: they wait for the new thing, and the old half of a create-first for them.
+    let mut users_now: IndexMap<&Address, Vec<u32>> =
+        IndexMap::with_capacity_and_hasher(draft.decisions.len(), Default::default());
+    for decision in &draft.decisions {
+        if let Some(forward) = builder.of.get(&decision.address).and_then(|tasks| tasks.forward) {
+            for used in &decision.dependencies {
+                users_now.entry(used).or_default().push(forward);
+            }
+        }
+    }
+    for decision in &draft.decisions {
+        let Some(tasks) = builder.of.get(&decision.address).copied() else { continue };
+        for on in old_users.get(&decision.address).into_iter().flatten() {
+            for goes in tasks.backward.into_iter().chain(tasks.left_over) {
+                builder.wait(goes, *on, Until::Ready);
+            }
+        }
+        if let Some(left_over) = tasks.left_over {
+            // Who still uses an old half lets go of it first.
+            for user in users.get(&decision.address).into_iter().flatten().filter(|user| ***user != decision.address) {
+                let theirs = builder.of.get(*user).copied().unwrap_or_default();
+                for on in theirs.forward.into_iter().chain(theirs.backward) {
+                    builder.wait(left_over, on, Until::Configured);
+                }
+            }
+            for on in users_now.get(&decision.address).into_iter().flatten() {
+                builder.wait(left_over, *on, Until::Configured);
+            }
+            for group in groups_using.get(&decision.address).into_iter().flatten() {
+                if let Some(on) = builder.releases.get(*group).copied() {
+                    builder.wait(left_over, on, Until::Configured);
+                }
+            }
+        }
+        let Some(backward) = tasks.backward else { continue };
+        let kind = builder.tasks[backward as usize].kind;
+        if kind == TaskKind::Forget {
+            continue;
+        }
+        let delete_first = decision.action == Action::Replace && decision.replace_order == ReplaceOrder::DeleteFirst;
+        for user in users.get(&decision.address).into_iter().flatten() {
+            if **user == decision.address {
+                continue;
+            }
+            let theirs = builder.of.get(*user).copied().unwrap_or_default();
+            if let Some(on) = theirs.backward.filter(|on| builder.tasks[*on as usize].kind != TaskKind::Forget) {
+                builder.wait(backward, on, Until::Ready);
+            }
+            if let Some(on) = theirs.forward.filter(|_| !delete_first && !freed.contains(&decision.address)) {
+                builder.wait(backward, on, Until::Configured);
+            }
+        }
+        if !delete_first && !freed.contains(&decision.address) {
+            for group in groups_using.get(&decision.address).into_iter().flatten() {
+                if let Some(on) = builder.releases.get(*group).copied() {
+                    builder.wait(backward, on, Until::Configured);
+                }
+            }
+        }
+        if decision.action == Action::Replace && decision.replace_order == ReplaceOrder::CreateFirst {
+            for on in users_now.get(&decision.address).into_iter().flatten() {
+                builder.wait(backward, *on, Until::Configured);
+            }
+        }
+    }
+}
+
+/// Things whose conditions are known only on deploy and that are there already: if a condition comes out false, the
+/// thing goes after everything else (decision S32), users before what they use. A link is forgotten once its parts are gone.
+pub(crate) fn conditions(builder: &mut Builder<'_>, open: &[std::sync::Arc<Decided>], snapshot: &Snapshot) {
+    if open.is_empty() {
+        return;
+    }
+    let everything = builder.add_gather((0..builder.tasks.len() as u32).collect());
+    let mut going: IndexMap<&Address, u32> = IndexMap::default();
+    for decided in open {
+        let task = builder.add(TaskKind::DeleteIfAbsent, Some(decided));
+        builder.wait(task, everything, Until::Configured);
+        going.insert(&decided.address, task);
+    }
+    let mut users: IndexMap<&Address, Vec<u32>> = IndexMap::default();
+    for decided in open {
+        let (Some(own), Some(prior)) = (going.get(&decided.address).copied(), &decided.prior) else { continue };
+        for used in prior.dependencies.iter().filter(|used| **used != decided.address) {
+            let part_of_it = understand::links::address::link_of(used).is_some_and(|link| link == decided.address);
+            match going.get(used).copied().filter(|_| part_of_it) {
+                Some(part) => builder.wait(own, part, Until::Ready),
+                None => users.entry(used).or_default().push(own),
+            }
+        }
+    }
+    // Values were recorded after what they use, so going backwards finds the users first.
+    for (name, uses) in snapshot.groups.iter().rev() {
+        let Some(tasks) = users.get(&address_of_group(name)).cloned() else { continue };
+        let task = builder.add_gather(tasks);
+        uses.iter().for_each(|used| users.entry(used).or_default().push(task));
+    }
+    for (address, task) in going {
+        users.get(address).into_iter().flatten().for_each(|user| builder.wait(task, *user, Until::Ready));
+    }
+}
