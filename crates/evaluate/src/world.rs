@@ -192,7 +192,7 @@ pub trait World: Send + Sync {
     /// Applies a transform to a document.
     fn transform<'a>(&'a self, name: &'a str, document: Document) -> BoxFuture<'a, Result<Document, TransformError>> {
         let _ = document;
-        let message = format!("nobody here can carry out `{name}`");
+        let message = format!("no provider here carries out `{name}`");
         Box::pin(async move { Err(TransformError::whole(message)) })
     }
 }

@@ -31,6 +31,14 @@ pub(crate) struct Imports {
     taken: IndexMap<Address, Taken>,
 }
 
+/// What resources are imported with.
+pub(crate) struct ImportContext<'a> {
+    pub(crate) reach: &'a Reach<'a>,
+    pub(crate) snapshot: &'a mut Snapshot,
+    pub(crate) ledger: &'a mut Ledger,
+    pub(crate) world: &'a dyn World,
+}
+
 /// What is to be imported.
 struct Wanted {
     address: Address,
@@ -60,17 +68,14 @@ impl Imports {
     }
 
     /// Takes in whatever the members of these resources want to be imported. The hint is spent where there is a record.
-    #[expect(clippy::too_many_arguments, reason = "each is a thing of its own; one caller")]
     pub(crate) async fn take_in(
         &mut self,
         evaluation: &mut Evaluation,
         resources: &[u32],
-        reach: &Reach<'_>,
-        snapshot: &mut Snapshot,
-        ledger: &mut Ledger,
-        world: &dyn World,
+        with: ImportContext<'_>,
         found: &mut Diagnostics,
     ) {
+        let ImportContext { reach, snapshot, ledger, world } = with;
         let documents = evaluation.documents.clone();
         let mut wanted = Vec::new();
         for index in resources {

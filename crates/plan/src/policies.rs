@@ -200,8 +200,8 @@ pub(crate) fn report_what_goes(draft: &Draft, messages: &dyn MessageRules, found
         let Decision { address, span, .. } = decision;
         refuse_changes(decision, messages, found);
         match decision.action {
-            Action::Replace if decision.protect => found.push(protected(address, "replaced", *span)),
-            Action::Delete if decision.protect => found.push(protected(address, "deleted", *span)),
+            Action::Replace if decision.protection.protect => found.push(protected(address, "replaced", *span)),
+            Action::Delete if decision.protection.protect => found.push(protected(address, "deleted", *span)),
             Action::Detach => {
                 let note = codes::RETAINED.new(format!("`{address}` is left in the world and no longer managed"));
                 found.push(placed(note, *span, ""));
@@ -215,8 +215,8 @@ pub(crate) fn report_what_goes(draft: &Draft, messages: &dyn MessageRules, found
 fn refuse_changes(decision: &Decision, messages: &dyn MessageRules, found: &mut Diagnostics) {
     let words = |mistake: Mistake<'_>| messages.of(&mistake).map(Box::new);
     let (what, restricted) = match decision.action {
-        Action::Update => ("update", decision.restricted.update),
-        Action::Replace => ("replace", decision.restricted.replace),
+        Action::Update => ("update", decision.protection.restricted.update),
+        Action::Replace => ("replace", decision.protection.restricted.replace),
         _ => return,
     };
     if restricted {
@@ -235,7 +235,7 @@ fn refuse_changes(decision: &Decision, messages: &dyn MessageRules, found: &mut 
                 .help("give it its value of before, or make another resource");
             let resource = &decision.address.name;
             diagnostic.words = words(Mistake::Immutable { field, resource, type_name: &ty.name });
-            found.push(placed(diagnostic, decision.span, "its type lets nobody change it"));
+            found.push(placed(diagnostic, decision.span, "its type allows no change"));
         }
     }
 }

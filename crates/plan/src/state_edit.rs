@@ -61,7 +61,7 @@ pub(crate) async fn draft(surgery: &Surgery, on: Table<'_>, found: &mut Diagnost
             }
         }
         Surgery::Import { type_name, id, address } => {
-            if let Some(decision) = import(type_name, id, address, snapshot, ledger, catalogs, world, found).await {
+            if let Some(decision) = import((type_name, id, address), snapshot, ledger, catalogs, world, found).await {
                 draft.decisions.push(decision);
             }
         }
@@ -91,11 +91,8 @@ pub(crate) fn settled(mut decision: Decision, action: Action, reason: Reason) ->
     decision
 }
 
-#[expect(clippy::too_many_arguments, reason = "each is a thing of its own; one caller")]
 pub(crate) async fn import(
-    type_name: &TypeId,
-    id: &Name,
-    address: &Address,
+    (type_name, id, address): (&TypeId, &Name, &Address),
     snapshot: &mut Snapshot,
     ledger: &mut Ledger,
     catalogs: &Catalogs,

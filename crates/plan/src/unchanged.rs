@@ -301,7 +301,7 @@ fn differs(ty: &ResourceType, record: &Record, then: Option<&FrozenSeen>, now: &
         (None, ReadOutcome::Absent) => return None,
         (Some(_), ReadOutcome::Absent) => return Some("it is not there any more".to_owned()),
         (None, ReadOutcome::Present { .. }) => return Some("it is there again".to_owned()),
-        (_, ReadOutcome::Unknown) => return Some("nobody can tell whether it is there".to_owned()),
+        (_, ReadOutcome::Unknown) => return Some("it is not known whether it exists".to_owned()),
         (Some(then), ReadOutcome::Present { fields, .. }) => (then, fields),
     };
     let used = ty

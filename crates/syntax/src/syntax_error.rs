@@ -131,7 +131,7 @@ fn by_kind(text: &str, at: usize, kind: &Kind, seen: &Look, place: &dyn Fn(usize
         Kind::UnsupportedYamlMajorVersion | Kind::YamlVersionTooLong | Kind::MissingYamlVersion => {
             said("a version of YAML that is not understood", "`%YAML 1.2` is")
         }
-        Kind::UndeclaredTagHandle => said("a tag with a prefix that nobody declared", "no `%TAG` above names it"),
+        Kind::UndeclaredTagHandle => said("a tag with an undeclared prefix", "no `%TAG` above names it"),
         Kind::BomInsideDocument => said("a byte order mark inside the text", "may only stand at the beginning"),
         _ => said("this is not well-formed YAML", "unexpected here").note(kind.to_string().replace('\'', "`")),
     }

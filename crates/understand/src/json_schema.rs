@@ -403,7 +403,7 @@ impl<'t, 'd> Fields<'t, 'd> {
         for (word, is) in [
             ("Filled in where nothing is written.", field.computed && field.optional),
             ("Secret.", field.sensitive),
-            ("A change makes the thing anew.", field.must_recreate),
+            ("A change replaces the resource.", field.must_recreate),
         ] {
             if is {
                 docs = format!("{docs} {word}");

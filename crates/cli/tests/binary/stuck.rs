@@ -62,7 +62,7 @@ fn a_read_that_fails_can_be_mended_in_the_document() {
     place.ends(0, &["destroy", "--yes"]);
 }
 
-/// A run was killed inside a create, and nobody can tell what became of it: each command that is offered works.
+/// A run was killed inside a create, and its outcome is not known: each command that is offered works.
 #[test]
 fn each_way_out_that_needs_attention_offers_works() {
     for read in [None, Some("exit 9")] {

@@ -219,7 +219,7 @@ impl Shop {
             assert_eq!(reconciled.code, 0, "{said:?}\n{}{}{}", ended.err, reconciled.out, reconciled.err);
             ended = self.run(&words);
         }
-        if ended.code == 1 && ended.err.contains("error[needs-attention]: nobody knows `stdout` of `price`") {
+        if ended.code == 1 && ended.err.contains("error[needs-attention]: `stdout` of `price` is not known") {
             self.lost += 1;
             ended = self.run(&[words, vec!["--replace".to_owned(), "price".to_owned()]].concat());
         }
@@ -231,7 +231,7 @@ impl Shop {
 
     /// What the diagnostics ask about, each with what was being done to it.
     fn unclear(&self, said: &str) -> BTreeSet<(String, String)> {
-        let lost = "error[needs-attention]: nobody knows `stdout` of `price`";
+        let lost = "error[needs-attention]: `stdout` of `price` is not known";
         let errors = said.lines().filter(|line| line.starts_with("error[") && *line != lost);
         let unclear: BTreeSet<(String, String)> = errors
             .map(|line| {

@@ -268,7 +268,7 @@ pub(super) fn read_member(
                 absent(
                     reference.head_span,
                     format!("`{}` has no `{id_field}`", member.address),
-                    "nobody sets it".to_owned(),
+                    "it is not set".to_owned(),
                 )
             })?;
             Ok(Read { value, used: at })
@@ -280,7 +280,7 @@ pub(super) fn read_member(
                     None => Err(absent(
                         reference.path[at + 1].span,
                         format!("`{}` has no value for `{field}`", member.address),
-                        "nobody sets this field".to_owned(),
+                        "this field is not set".to_owned(),
                     )),
                 }
             }
@@ -337,7 +337,7 @@ fn known(member: &Member, name: &str, span: Span) -> Result<(), Stop> {
     }
     let address = &member.address;
     Err(codes::NEEDS_ATTENTION
-        .new(format!("nobody knows `{name}` of `{address}`"))
+        .new(format!("`{name}` of `{address}` is not known"))
         .label(span, "read here")
         .note(format!("the call that gave `{address}` this value was cut off, and it cannot be read back"))
         .help(format!("replace it: `cyan deploy --replace '{address}'`"))

@@ -25,13 +25,13 @@ use understand::links::address::is_link;
 use crate::addresses::Named;
 use crate::decision::removal;
 use crate::draft::Draft;
-use crate::drafting::decide::decide_level;
+use crate::drafting::decide::{LevelContext, decide_level};
 use crate::drafting::decided::DecidedSoFar;
 use crate::drafting::level::settle_level;
 use crate::drafting::members::again;
 use crate::drafting::removals::remove_what_is_gone;
 use crate::each_keys::Keyed;
-use crate::imports::Imports;
+use crate::imports::{ImportContext, Imports};
 use crate::levels::{levels, live_locals};
 use crate::links::{decide_links, undo_link};
 use crate::model::Reason;
@@ -75,8 +75,10 @@ pub(crate) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found
                 again(evaluation, *index, catalogs, world, found).await;
             }
         }
-        draft.imports.take_in(evaluation, &resources, reach, snapshot, ledger, world, found).await;
-        decide_level(evaluation, &resources, snapshot, &draft.groups, replace, world, &mut decided, found).await;
+        let with = ImportContext { reach, snapshot, ledger, world };
+        draft.imports.take_in(evaluation, &resources, with, found).await;
+        let context = LevelContext { snapshot, groups: &draft.groups, replace, world };
+        decide_level(evaluation, &resources, context, &mut decided, found).await;
         link_resources::decide_parts(evaluation, &links, snapshot, catalogs, world, &mut decided, found).await;
     }
     // Decisions are large, so that no list of them has more room than it needs.

@@ -24,7 +24,7 @@ pub fn child_failed(name: &str, child: &Child) -> diag::Diagnostic {
     codes::CHILD_FAILED
         .new(format!("the child document `{name}` has errors"))
         .label(child.span, "included here")
-        .help("mend the errors of the child")
+        .help("fix the errors of the child")
 }
 
 impl Checker<'_> {

@@ -18,7 +18,7 @@ diag::codes! {
     SELECTOR_MATCHES_NOTHING = Warning "selector-matches-nothing": "a selector without effect";
     LINK_CYCLE = Error "link-cycle": "links order each other in a circle";
     LINK_CARDINALITY = Error "link-cardinality": "too few or too many links";
-    LINK_CAPABILITY_MISSING = Error "link-capability-missing": "nobody gives what a link needs";
+    LINK_CAPABILITY_MISSING = Error "link-capability-missing": "no resource provides what a link needs";
     LINK_CONFLICT = Error "link-conflict": "two writers, two contents";
     LINK_REQUIREMENT = Error "link-requirement": "a link's own requirement fails";
     LINK_LENGTHS = Error "link-lengths": "templates do not pair";

@@ -334,7 +334,7 @@ impl Documents {
             let mut diagnostic = crate::check::codes::CHILD_FAILED
                 .new("the child document has errors")
                 .label(span, "included here")
-                .help("mend the errors of the child");
+                .help("fix the errors of the child");
             diagnostic.trail = trail;
             found.push(diagnostic);
         }

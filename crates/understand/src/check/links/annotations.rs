@@ -89,7 +89,7 @@ impl Checker<'_> {
         let span: Span = key.span;
         Some(
             document::UNKNOWN_ANNOTATION
-                .new(format!("nobody reads the annotation `{}`", key.item))
+                .new(format!("the annotation `{}` has no effect", key.item))
                 .label(span, "neither the type nor a link of this resource knows it")
                 .help_nearest(&key.item, known.by_key.keys().map(|key| key.as_ref())),
         )
