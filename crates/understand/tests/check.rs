@@ -1,12 +1,12 @@
-//! What the checks say about small documents: exactly these diagnostics, at these places.
+//! The diagnostics of small documents, with their places.
 
 #[expect(dead_code, reason = "this file uses a part")]
 mod checking;
 
 use checking::check_text;
 
-/// Checks the document after its `version` line: a line that ends in `# code` must give exactly that diagnostic
-/// (several are separated by blanks), others none. Notes about versions do not count.
+/// Checks the document after its `version` line. A line that ends in `# code` must have exactly that diagnostic
+/// (several are separated by blanks), all others none. Notes about versions do not count.
 fn check(text: &str) {
     let text = format!("version: 2023-04-20\n{}", unindented(text));
     let mut wanted: Vec<String> = Vec::new();
@@ -42,7 +42,7 @@ fn unindented(text: &str) -> String {
     lines().map(|line| format!("{}\n", line.get(margin..).unwrap_or(""))).collect()
 }
 
-/// The messages, helps and labels of all diagnostics, to look into.
+/// The messages, helps and labels of all diagnostics.
 fn words(text: &str) -> String {
     let text = format!("version: 2023-04-20\n{}", unindented(text));
     let found = check_text("case.yaml", &text);

@@ -1,4 +1,4 @@
-//! What becomes of an evaluated spec: conversions, defaults, secrets, and what only results show.
+//! Conforming an evaluated spec: conversions, defaults, secrets, and errors that only results show.
 
 mod checking;
 
@@ -17,7 +17,7 @@ fn record(spec: &str) -> Checked {
     checked
 }
 
-/// Conforms a value to the spec of `r`: what comes out, and `code line:column` of what is wrong.
+/// Conforms a value to the spec of `r`. Returns the result, and `code line:column` of each diagnostic.
 fn conform(checked: &Checked, given: Value) -> (Value, Vec<String>) {
     let resource = &checked.checked.blueprint.resources["r"];
     let ty = checked.checked.resource_types[0].as_ref().expect("the type is known");

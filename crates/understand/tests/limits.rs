@@ -1,4 +1,4 @@
-//! Limits of fields, and fields beside those of a type: what is written, and what comes out of substitutions.
+//! Limits of fields, and fields besides those of a type, for literals and for results of substitutions.
 
 #![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
 
@@ -16,7 +16,7 @@ const CATALOG: &str = r#"{"format": 1, "namespace": "OS::Shop", "resourceTypes":
         "labels": {"kind": "map", "minItems": 1, "maxItems": 2}}},
     "OS::Shop::Till": {"fields": {"size": {"kind": "integer"}}}}}"#;
 
-/// The codes of what is wrong with a resource.
+/// The codes of a resource's diagnostics.
 fn wrong(type_name: &str, spec: &str) -> Vec<&'static str> {
     let text = format!("version: 2023-04-20\nresources:\n  a:\n    type: {type_name}\n    spec: {spec}\n");
     let (catalogs, functions, _) = combine([Arc::new(read_catalog(CATALOG).unwrap())]);

@@ -1,4 +1,4 @@
-//! Things wait for others that have to do with the same third thing, where their types say so.
+//! Resources wait for others that name the same third resource, if their types declare it.
 
 #![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
 
@@ -22,7 +22,7 @@ const CATALOG: &str = r#"{"format": 1, "namespace": "net", "resourceTypes": {
     "net/server": {"fields": {"networks": {"kind": "array", "items": {"kind": "object", "fields": {"network": {"kind": "string"}}}}},
         "waits": [{"for": "net/subnet", "own": ["networks[].network"], "its": ["network"]}]}}}"#;
 
-/// What waits for what, as `a > b`, references aside; and the codes of what is wrong.
+/// The dependencies as `a > b`, without those of references, and the codes of the diagnostics.
 fn waits(resources: &str) -> (Vec<String>, Vec<&'static str>) {
     let text = format!("version: 2023-04-20\nvariables:\n  id: {{type: string}}\nresources:\n{resources}");
     let catalog = read_catalog(CATALOG).unwrap();
