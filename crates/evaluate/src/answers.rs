@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_keyed_digest_is_the_one_of_rfc_4231() {
+    fn keyed_digest_matches_rfc_4231() {
         let digest = keyed_digest("Jefe", b"what do ya want for nothing?");
         assert_eq!(digest.as_ref(), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
     }
