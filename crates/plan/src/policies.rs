@@ -19,17 +19,17 @@ use crate::draft::Draft;
 use crate::drift::{drifted_fields, prior_spec};
 use crate::model::{Action, Reason};
 use crate::options::DriftPolicy;
-use crate::settled::Ledger;
+use crate::settled::SettledRecords;
 
 /// Makes of what was seen what the policy wants the planner to see. A thing that has vanished stays vanished under all.
 /// Gives what was accepted although the document says otherwise.
-pub(crate) fn heed_drift(
+pub(crate) fn apply_drift_policy(
     policy: DriftPolicy,
     reaches: impl Fn(&Address) -> bool,
     snapshot: &mut Snapshot,
     answers: &mut Answers,
     catalogs: &Catalogs,
-    ledger: &mut Ledger,
+    settled_records: &mut SettledRecords,
 ) -> IndexMap<Address, Vec<Change>> {
     let mut differs = IndexMap::default();
     match policy {
@@ -60,7 +60,7 @@ pub(crate) fn heed_drift(
                     let mut taken = Record::clone(&record);
                     taken.outputs = accepted(&ty, &record, &fields);
                     taken.private = private;
-                    ledger.put(snapshot, &address, Some(Arc::new(taken)));
+                    settled_records.put(snapshot, &address, Some(Arc::new(taken)));
                 }
             }
         }

@@ -433,7 +433,7 @@ pub(crate) fn settle(
         }
         settled.push(Settled { address, record: after });
     }
-    tell_not_made(not_made, found);
+    report_not_made(not_made, found);
     settled.extend(take_over_unsure(snapshot, answers, options, catalogs, &mut heard));
     refuse_unheard(options, &heard, &settled, found);
     settled
@@ -481,7 +481,7 @@ pub(crate) fn report_unsure(unsure: &[Unread], instance: &str, options: &Options
 }
 
 /// Calls that were stated and not made: many of them are one note.
-fn tell_not_made(not_made: Vec<(Address, Diagnostic)>, found: &mut Diagnostics) {
+fn report_not_made(not_made: Vec<(Address, Diagnostic)>, found: &mut Diagnostics) {
     const NAMED: usize = 3;
     if not_made.len() <= NAMED {
         not_made.into_iter().for_each(|(_, note)| found.push(note));

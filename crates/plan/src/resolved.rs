@@ -234,7 +234,8 @@ fn deletion_policy(evaluation: &mut Evaluation, expr: Option<&Expr>) -> Name {
     }
 }
 
-/// Names of the elements of the root document that nodes need directly, sorted. A resource in a child counts as the child.
+/// Names of the elements of the root document that nodes need directly, sorted. A resource in a child counts as the
+/// child.
 fn direct_needs(documents: &Documents, nodes: Vec<Node>, own: &Name) -> Vec<Name> {
     let name_of = |node: Node| -> Option<Name> {
         let unit = documents.unit_of(node);

@@ -40,9 +40,9 @@ use crate::model::{Action, AddressSet, ChildChange, ExportAction, ExportChange, 
 use crate::moves::Moves;
 use crate::options::{DriftPolicy, Options, Surgery};
 use crate::plan::{Plan, Request, Staged};
-use crate::settled::{Ledger, Settled};
+use crate::settled::{Settled, SettledRecords};
 use crate::stops::Subjects;
-use crate::target_set::Reach;
+use crate::target_set::TargetSet;
 use crate::targets::Untouched;
 use crate::{
     addresses, batches, children, claims, codes, drift, exports, immutable, moves, policies, reconcile, refresh,
@@ -106,7 +106,7 @@ async fn plan_from(
     staging.preflight_rest(&mut draft).await;
     staging.refuse_unknown_addresses(&draft);
     staging.moves.refuse_declared(&draft, &mut staging.mistakes);
-    draft.say_what_came(&staging.moves);
+    draft.note_moves(&staging.moves);
     let left_out = staging.apply_targets(&mut draft);
     staging.refuse_claims(&mut draft).await;
     preflight::refuse_obstacles(&mut draft, &mut staging.mistakes);
@@ -189,7 +189,7 @@ struct Staging<'a> {
     /// Records that were settled after interrupted calls.
     settled: Vec<Settled>,
     /// Records that this plan has changed in `snapshot`, as they were before.
-    ledger: Ledger,
+    settled_records: SettledRecords,
     moves: Moves,
     drift: Vec<Drifted>,
     /// Accepted drift of fields that the document sets.
@@ -239,7 +239,7 @@ impl<'a> Staging<'a> {
             snapshot,
             answers,
             settled,
-            ledger: Ledger::default(),
+            settled_records: SettledRecords::default(),
             moves: Moves::default(),
             drift: Vec::new(),
             document_differs: IndexMap::default(),
@@ -264,10 +264,10 @@ impl<'a> Staging<'a> {
         self.document = Some(document);
         let mut kept_inputs = Vec::new();
         let root = &documents.root().checked;
-        immutable::heed(root, &inputs, &mut self.answers, &mut kept_inputs, &mut self.mistakes);
-        let reach = Reach::of(&documents, &self.options.targets);
-        self.follow_moves(&documents, &reach);
-        self.note_drift(&reach);
+        immutable::refuse_changed_inputs(root, &inputs, &mut self.answers, &mut kept_inputs, &mut self.mistakes);
+        let target_set = TargetSet::of(&documents, &self.options.targets);
+        self.follow_moves(&documents, &target_set);
+        self.note_drift(&target_set);
         if self.mistakes.has_errors() || failed_before {
             return None;
         }
@@ -278,8 +278,8 @@ impl<'a> Staging<'a> {
         evaluation.sites.insert("group".into(), groups.into_iter().chain(kept_inputs).collect());
         let with = drafting::Drafting {
             snapshot: &mut self.snapshot,
-            ledger: &mut self.ledger,
-            reach: &reach,
+            settled_records: &mut self.settled_records,
+            target_set: &target_set,
             moves: &mut self.moves,
             replace: &self.named.replace,
             taken: &self.options.taken,
@@ -287,7 +287,7 @@ impl<'a> Staging<'a> {
             world: self.world,
         };
         let draft = drafting::draft(&mut evaluation, with, &mut self.mistakes).await;
-        immutable::heed_children(&mut evaluation, &mut self.mistakes);
+        immutable::refuse_changed_child_inputs(&mut evaluation, &mut self.mistakes);
         self.answers = evaluation.answers.clone();
         self.evaluation = Some(evaluation);
         Some(draft)
@@ -318,14 +318,14 @@ impl<'a> Staging<'a> {
     }
 
     /// Moves records to the addresses that the documents give them.
-    fn follow_moves(&mut self, documents: &Documents, reach: &Reach<'_>) {
-        let within = |address: &Address| reach.covers(address);
+    fn follow_moves(&mut self, documents: &Documents, target_set: &TargetSet<'_>) {
+        let within = |address: &Address| target_set.covers(address);
         let (snapshot, answers) = (&mut self.snapshot, &mut self.answers);
-        self.moves = moves::follow(documents, within, snapshot, answers, &mut self.ledger, &mut self.mistakes);
+        self.moves = moves::follow(documents, within, snapshot, answers, &mut self.settled_records, &mut self.mistakes);
     }
 
     /// Notes what differs from the records, drops memoised values to renew, and applies the drift policy.
-    fn note_drift(&mut self, reach: &Reach<'_>) {
+    fn note_drift(&mut self, target_set: &TargetSet<'_>) {
         self.drift = drift::seen(&self.snapshot, &self.catalogs, &self.answers);
         if !self.named.renew.is_empty() {
             self.named.owners = policies::owners(&self.answers);
@@ -333,13 +333,14 @@ impl<'a> Staging<'a> {
         if !self.is_saved {
             policies::renew(&mut self.answers, &self.named.renew);
         }
-        self.apply_drift_policy(|address| reach.covers(address));
+        self.apply_drift_policy(|address| target_set.covers(address));
     }
 
     fn apply_drift_policy(&mut self, reaches: impl Fn(&Address) -> bool) {
         let (policy, catalogs) = (self.options.drift, &self.catalogs);
         let (snapshot, answers) = (&mut self.snapshot, &mut self.answers);
-        self.document_differs = policies::heed_drift(policy, reaches, snapshot, answers, catalogs, &mut self.ledger);
+        self.document_differs =
+            policies::apply_drift_policy(policy, reaches, snapshot, answers, catalogs, &mut self.settled_records);
     }
 
     /// Decides about what the state has, without a document: a change of the state, a reconciliation, or a destroy.
@@ -348,7 +349,7 @@ impl<'a> Staging<'a> {
             let table = state_edit::Table {
                 snapshot: &mut self.snapshot,
                 answers: &mut self.answers,
-                ledger: &mut self.ledger,
+                settled_records: &mut self.settled_records,
                 targets: &self.named.targets,
                 catalogs: &self.catalogs,
                 world: self.world,
@@ -396,8 +397,8 @@ impl<'a> Staging<'a> {
         let left_out = targets::restrict(draft, &self.named.targets, self.purpose, &self.snapshot, &mut self.mistakes);
         let out: AddressSet = left_out.iter().map(|decision| decision.address.clone()).collect();
         let is_out = |address: &Address| out.contains(address);
-        draft.imports.take_back(is_out, &mut self.snapshot, &mut self.ledger);
-        self.moves.take_back(is_out, &mut self.snapshot, &mut self.answers, &mut self.ledger);
+        draft.imports.take_back(is_out, &mut self.snapshot, &mut self.settled_records);
+        self.moves.take_back(is_out, &mut self.snapshot, &mut self.answers, &mut self.settled_records);
         if let Some(evaluation) = &self.evaluation {
             self.untouched = targets::untouched(&left_out, evaluation);
         }
@@ -499,7 +500,7 @@ impl<'a> Staging<'a> {
 
     /// Puts the decisions in order and completes the plan.
     fn order(mut self, draft: Draft, left_out: Vec<Decision>, outputs: Outputs, found: &mut Diagnostics) -> Staged {
-        self.settled.extend(std::mem::take(&mut self.ledger).settled(&self.snapshot));
+        self.settled.extend(std::mem::take(&mut self.settled_records).settled(&self.snapshot));
         let unchanged = children::unchanged_in(&draft);
         // A plan for targets leaves out the rest.
         let partial = !self.named.targets.is_empty();

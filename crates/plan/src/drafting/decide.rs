@@ -19,9 +19,9 @@ use crate::codes;
 use crate::decision::{Decision, Protection};
 use crate::drafting::decided::{DecidedSoFar, conclude};
 use crate::drafting::groups::common_dependencies;
-use crate::drafting::link_dependencies::{heed_links, link_dependencies};
+use crate::drafting::link_dependencies::{link_dependencies, mark_link_changes};
 use crate::drafting::members::redraw;
-use crate::drafting::opinions::{ask_providers, heed};
+use crate::drafting::opinions::{apply_opinion, ask_providers};
 use crate::drafting::preflight;
 use crate::drift::prior_spec;
 use crate::model::{Action, AddressSet, Reason};
@@ -70,7 +70,7 @@ pub(crate) async fn decide_level(
             let dependencies = if linked.is_empty() { common.clone() } else { with_more(&common, linked) };
             let written = evaluation.links.written_into(&member.address);
             let mut decision = decide(member, resource, ty, snapshot, &evaluation.answers, &dependencies, written);
-            heed_links(evaluation, *index, position, &mut decision);
+            mark_link_changes(evaluation, *index, position, &mut decision);
             decision.element = Some((*index, position));
             drafts.push(decision);
         }
@@ -103,7 +103,7 @@ pub(crate) async fn decide_level(
 pub(crate) fn decided_again(first: Decision, mut again: Decision, answers: &Answers) -> Decision {
     again.element = first.element;
     if let Some(opinion) = answers.opinions.get(&again.address) {
-        heed(&mut again, opinion);
+        apply_opinion(&mut again, opinion);
     }
     if again.action != Action::Replace {
         again.reasons = first.reasons;

@@ -26,7 +26,7 @@ use crate::decision::Decision;
 use crate::draft::Draft;
 use crate::drafting::preflight::reads_anew;
 use crate::linked::Linked;
-use crate::links::report::{link_changes, tell_links, told_of_links};
+use crate::links::report::{link_changes, links_by_resource, note_links_in_steps};
 use crate::model::{Action, Gate, LeftAlone, LinkChange, Reason, Step};
 use crate::stops::Subjects;
 use crate::task::{Decided, Task, TaskKind};
@@ -125,9 +125,9 @@ pub(crate) fn order(
     let order = topological(&mut tasks);
     let groups = std::mem::take(&mut draft.groups);
     let links = link_changes(&draft.decisions);
-    let told = told_of_links(&draft.decisions);
+    let told = links_by_resource(&draft.decisions);
     let (mut steps, tasks) = number(tasks, &order, draft.decisions, reads);
-    tell_links(&mut steps, told);
+    note_links_in_steps(&mut steps, told);
     subjects.tell(&mut steps);
     Ordered { steps, tasks, groups, left_alone, links, gates, secret }
 }
@@ -155,7 +155,7 @@ fn resource_tasks(
         Action::Update if decision.only_recorded => (Some(TaskKind::Record), None),
         Action::Update => (Some(TaskKind::Update), None),
         Action::Replace => (Some(TaskKind::Create), (!decision.protection.retain).then_some(TaskKind::DeleteOld(0))),
-        Action::Delete if nothing_but_old_halves(decision) => (None, Some(TaskKind::Forget)),
+        Action::Delete if only_deposed_left(decision) => (None, Some(TaskKind::Forget)),
         Action::Delete => (None, Some(TaskKind::Delete)),
         Action::Detach => (None, Some(TaskKind::Forget)),
         Action::Move | Action::Import if decision.record_differs => (Some(TaskKind::Record), None),
@@ -174,7 +174,7 @@ fn resource_tasks(
 }
 
 /// Whether what is to be deleted is gone already, and only old halves of it are left.
-pub(crate) fn nothing_but_old_halves(decision: &Decision) -> bool {
+pub(crate) fn only_deposed_left(decision: &Decision) -> bool {
     decision.prior.as_ref().is_some_and(|record| record.deposed.is_some() && record.id.is_empty())
 }
 
