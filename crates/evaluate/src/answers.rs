@@ -64,7 +64,7 @@ pub struct Answers {
 /// The prefix of the key of a remembered group, before the path of includes that leads to it.
 pub const GROUP: &str = "group|";
 
-/// Drops what is remembered of a group only until the operation has succeeded.
+/// Drops the part of the memory of groups that is kept only until the operation has succeeded.
 pub fn finished(remembered: &mut IndexMap<Name, Remembered>) {
     for (_, known) in remembered.iter_mut().filter(|(key, _)| key.starts_with(GROUP)) {
         known.value = without_unfinished(&known.value);
