@@ -64,7 +64,7 @@ pub struct Answers {
 /// The prefix of the key of a remembered group, before the path of includes that leads to it.
 pub const GROUP: &str = "group|";
 
-/// Drops what is remembered of a group only until the operation has succeeded.
+/// Drops the part of the memory of groups that is kept only until the operation has succeeded.
 pub fn finished(remembered: &mut IndexMap<Name, Remembered>) {
     for (_, known) in remembered.iter_mut().filter(|(key, _)| key.starts_with(GROUP)) {
         known.value = without_unfinished(&known.value);
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_keyed_digest_is_the_one_of_rfc_4231() {
+    fn keyed_digest_matches_rfc_4231() {
         let digest = keyed_digest("Jefe", b"what do ya want for nothing?");
         assert_eq!(digest.as_ref(), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
     }

@@ -24,7 +24,7 @@ pub enum Event {
         address: Address,
         /// The operation.
         operation: Operation,
-        /// Which half of a replacement the call is, if it is one.
+        /// Whether the call is one half of a replacement.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         replacing: bool,
     },
@@ -62,7 +62,7 @@ pub enum Event {
         address: Address,
         /// The operation.
         operation: Operation,
-        /// Which half of a replacement the step is, if it is one.
+        /// Whether the step is one half of a replacement.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         replacing: bool,
     },

@@ -219,7 +219,7 @@ pub fn take_in(evaluation: &mut Evaluation, question: Question, reply: Reply, fo
             evaluation.data[index as usize] = settle(evaluation, index, &search, fetched, found);
         }
         (Question::Fetch(index, search), Reply::Nothing) => {
-            found.extend(nobody_reads(evaluation, index, &search));
+            found.extend(missing_provider(evaluation, index, &search));
             evaluation.data[index as usize] = Slot::Failed;
         }
         (Question::Fetch(index, _), _) => evaluation.data[index as usize] = Slot::Failed,
@@ -519,7 +519,7 @@ fn read_on_deploy(source: &DataSource, ty: &DataSourceType, waits_for: &[bluepri
 }
 
 /// The diagnostic for a data source without a provider.
-fn nobody_reads(evaluation: &Evaluation, index: u32, search: &Search) -> Option<Diagnostic> {
+fn missing_provider(evaluation: &Evaluation, index: u32, search: &Search) -> Option<Diagnostic> {
     let (_, name, source) = evaluation.documents.data_source(index)?;
     Some(no_provider(name, source, search))
 }

@@ -144,7 +144,7 @@ fn taken_in(
         fine = false;
         let is_abstract =
             |resource: &Resource| written.get(&resource.span).is_some_and(|(_, is_abstract)| *is_abstract);
-        // Report at the abstract resource's place; of two equal ones, at the later.
+        // Report at the abstract resource; if both or neither are abstract, at the later one.
         let (at, other) = match (is_abstract(taken), is_abstract(resource)) {
             (true, false) => (taken, resource),
             (false, true) => (resource, taken),

@@ -556,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    fn only_leaves_that_differ_are_named() {
+    fn only_changed_leaves_are_named() {
         assert_eq!(
             changes(r#"{"a":{"b":1,"c":[1,2]}}"#, r#"{"a":{"b":1,"c":[1,3,4]}}"#),
             ["spec.a.c[1] 2 3", "spec.a.c[2] - 4"]
@@ -585,7 +585,7 @@ mod tests {
     }
 
     #[test]
-    fn no_secret_shows_because_a_provider_answers_in_another_order() {
+    fn secrets_stay_hidden_if_a_provider_reorders_a_list() {
         let field = keyed_list();
         let like = Value::list([
             Value::map([("name", Value::from("a")), ("key", Value::from("hidden").secret())]),
@@ -598,7 +598,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_schema_calls_sensitive_is_hidden_whatever_it_was_before() {
+    fn sensitive_fields_are_marked_without_an_earlier_mark() {
         let secret = Field { sensitive: true, ..Field::of(Kind::String) };
         let fields = [("key".into(), secret), ("name".into(), Field::of(Kind::String))].into_iter().collect();
         let schema = Schema { fields, open: false };
@@ -607,7 +607,7 @@ mod tests {
     }
 
     #[test]
-    fn a_union_with_a_sensitive_branch_is_hidden() {
+    fn union_with_a_sensitive_branch_is_marked() {
         let secret = Field { sensitive: true, ..Field::of(Kind::String) };
         let object = Schema { fields: [("token".into(), secret)].into_iter().collect(), open: false };
         let union =
@@ -616,7 +616,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_with_an_unknown_key_may_be_any_that_is_left() {
+    fn item_with_an_unknown_key_is_paired_with_a_remaining_one() {
         let mut field = keyed_list();
         let Kind::Array(item) = &mut field.kind else { panic!("a list") };
         let Kind::Object(schema) = &mut Arc::make_mut(item).kind else { panic!("objects") };
@@ -635,7 +635,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_is_told_by_its_key_even_if_something_else_of_it_is_unknown() {
+    fn item_with_unknown_parts_is_paired_by_its_key() {
         let field = keyed_list();
         let paths = |before: &str, after: Value| {
             let mut changes = Vec::new();
@@ -651,7 +651,7 @@ mod tests {
     }
 
     #[test]
-    fn order_does_not_count_in_a_set_within_a_list() {
+    fn order_of_a_set_in_a_list_is_ignored() {
         let set = Field { set: true, ..Field::of(Kind::Array(Arc::new(Field::of(Kind::Any)))) };
         let lists = Field::of(Kind::Array(Arc::new(set)));
         assert!(same_field(&lists, &read("[[1,2],[3]]"), &read("[[2,1],[3]]")));
@@ -660,7 +660,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_set_in_another_order_is_the_same() {
+    fn reordered_large_set_is_equal() {
         let field = Field { set: true, ..Field::of(Kind::Array(Arc::new(Field::of(Kind::Any)))) };
         let item = |at: i64| {
             Value::map([("n", if at % 2 == 0 { Value::Int(at) } else { Value::Float(at as f64) }), ("z", Value::Null)])
@@ -672,7 +672,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_end_of_an_ignored_path_comes_or_goes() {
+    fn ignored_path_adds_or_removes_only_its_last_name() {
         let (wanted, prior) = (read(r#"{"a":{"x":1},"b":1}"#), read(r#"{"c":{"x":2},"a":{"x":3,"y":4}}"#));
         let with = |path| serde_json::to_string(&with_path_of(&wanted, &prior, path)).unwrap();
         assert_eq!(with("a.x"), r#"{"a":{"x":3},"b":1}"#);

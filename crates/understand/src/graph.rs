@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_needed_comes_first_and_ties_keep_document_order() {
+    fn dependencies_come_first_and_ties_keep_document_order() {
         let (graph, cycles) = graph(&[(0, 2), (2, 3)], 4);
         assert!(cycles.is_empty());
         let order: Vec<_> = graph.order().collect();
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_is_one_path_and_its_dependents_are_left_out() {
+    fn cycle_is_one_path_and_its_dependents_are_left_out() {
         let (graph, cycles) = graph(&[(0, 1), (1, 2), (2, 3), (3, 1)], 5);
         assert_eq!(cycles.len(), 1);
         let path: Vec<_> = cycles[0].iter().map(|(node, _)| *node).collect();
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_chain_needs_no_deep_stack() {
+    fn long_chain_does_not_overflow_the_stack() {
         let edges: Vec<_> = (0..2000).map(|at| (at, at + 1)).collect();
         let (graph, cycles) = graph(&edges, 2001);
         assert!(cycles.is_empty());

@@ -6,7 +6,7 @@ mod checking;
 use checking::check_text;
 
 #[test]
-fn the_examples_of_every_page_are_true() {
+fn examples_of_every_page_have_the_marked_diagnostics() {
     let mut wrong = Vec::new();
     let mut blocks = 0;
     for code in understand::check::codes::CODES {

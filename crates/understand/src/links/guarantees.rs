@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn who_needs_comes_after_who_gives_and_circles_are_found() {
+    fn links_follow_their_guarantees_and_cycles_are_found() {
         let (gives, needs, both) = (kind("x/a", &["g"], &[]), kind("x/c", &[], &["g"]), kind("x/d", &["h"], &["g"]));
         let at = |kind| Between { a: (0, None), b: (1, None), kind };
         let guarantees = Guarantees::of([at(&needs), at(&gives), at(&both)].into_iter());
