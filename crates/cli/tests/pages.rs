@@ -1,10 +1,9 @@
 //! Commands on pages do what the pages show: README.md, `docs` and the pages of `examples`.
 //!
 //! * ```` ```yaml NAME ```` (also `json`, `toml`, ..) is a file of that name.
-//! * ```` ```console ```` holds commands after `$ ` and what they print, compared exactly.
-//! * ````
-//!   ```sh ```` holds commands that run on a terminal; questions are answered with `y`. Each must succeed, or end with N if its comment says `exit
-//!   code N ` .
+//! * ```` ```console ```` holds commands after `$ ` and their output, which is compared exactly.
+//! * ```` ```sh ```` holds commands that run on a terminal; questions are answered with `y`. Each must succeed, or end
+//!   with N if its comment says `exit code N`.
 //! * `<!-- $ COMMAND -->` is a step that the reader need not see; `$EXAMPLES` is the folder of the examples.
 //!
 //! Commands of a page run one after another, in a folder that is their home and is shown as `~`. No other kind of block

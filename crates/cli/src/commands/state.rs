@@ -128,8 +128,7 @@ async fn prune(
     if !report.is_json() {
         report.terminal.data(&super::history::shown(&removal.operations, report));
     }
-    let count = removal.operations.len();
-    let operations = if count == 1 { "1 operation".to_owned() } else { format!("{count} operations") };
+    let operations = number(removal.operations.len(), "operation", "operations");
     if !(consent.yes || session.config.yes) {
         if !report.terminal.can_ask() {
             let question = format!("{operations} would be removed from the history of `{instance}`");
@@ -151,10 +150,16 @@ async fn prune(
         "documents": pruned.documents,
     }));
     report.terminal.say(format!(
-        "Removed {operations} from the history of `{instance}`: {} journal entries, {} documents.",
-        pruned.entries, pruned.documents
+        "Removed {operations} from the history of `{instance}`: {}, {}.",
+        number(pruned.entries as usize, "journal entry", "journal entries"),
+        number(pruned.documents as usize, "document", "documents"),
     ));
     Ok(Exit::Done)
+}
+
+/// A count with its noun.
+fn number(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// Seals all secrets of a state with the key in a file.
@@ -290,7 +295,7 @@ async fn export(
     let journal = journal.ok_or_else(|| StoreError::Unknown { instance: instance.clone() })?;
     if let Some(address) = journal.clone().snapshot().open.keys().next() {
         report.terminal.say(format!(
-            "What became of a call of `{address}` is not settled; whoever takes the state in finds that out as here would be done."
+            "What became of a call of `{address}` is not settled; the instance that loads the state settles it."
         ));
     }
     let exported = Exported::whole(&instance, journal);

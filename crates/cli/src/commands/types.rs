@@ -359,7 +359,7 @@ fn words(field: &Field) -> String {
     for (word, is) in [
         ("filled in if not written", field.computed && field.optional),
         ("secret", field.sensitive),
-        ("a change makes it anew", field.must_recreate && field.is_settable()),
+        ("a change replaces it", field.must_recreate && field.is_settable()),
         ("unique", field.unique),
     ] {
         if is {

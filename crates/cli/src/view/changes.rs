@@ -15,7 +15,7 @@ const LONGEST: usize = 120;
 
 /// Writes a changed leaf, each line after `indent`, with a line break at the end.
 pub(crate) fn change(text: &mut String, change: &Change, indent: &str, paint: Paint) {
-    let forces = if change.forces { paint.magenta(" (makes it anew)") } else { String::new() };
+    let forces = if change.forces { paint.magenta(" (forces replacement)") } else { String::new() };
     let path = change.path.strip_prefix("spec.").unwrap_or(&change.path);
     match (&change.before, &change.after) {
         (Some(before), Some(after)) => match (lines_of(before), lines_of(after)) {

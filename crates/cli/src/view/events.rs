@@ -23,7 +23,7 @@ pub(crate) fn doing(operation: Operation, replacing: bool) -> &'static str {
 fn done(operation: Operation, replacing: bool) -> &'static str {
     match (operation, replacing) {
         (Operation::Create, false) => "created",
-        (Operation::Create, true) => "created anew",
+        (Operation::Create, true) => "recreated",
         (Operation::Update, _) => "updated",
         (Operation::Delete, false) => "deleted",
         (Operation::Delete, true) => "deleted the old one",

@@ -219,7 +219,7 @@ fn one(text: &mut String, step: &Step, shown: Shown<'_>) {
         text.push_str(&format!("{indent}    {expired}\n"));
     }
     if !outside.is_empty() {
-        text.push_str(&format!("{indent}    {}\n", paint.dim("changed by somebody else:")));
+        text.push_str(&format!("{indent}    {}\n", paint.dim("changed outside of `cyan`:")));
         outside.iter().for_each(|change| changes::change(text, change, &format!("{indent}      "), paint));
         if step.changes.is_empty() {
             text.push('\n');
@@ -291,7 +291,7 @@ fn words(reason: Reason) -> &'static str {
         Reason::Changed => "changed",
         Reason::TypeChanged => "its type is another one",
         Reason::FieldForces => "a field cannot be changed in place",
-        Reason::DependencyReplaced => "what it uses is made anew",
+        Reason::DependencyReplaced => "a dependency is replaced",
         Reason::LinkChanged => "a link writes into it",
         Reason::Removed => "no longer in the document",
         Reason::ConditionFalse => "its condition is false",

@@ -262,7 +262,7 @@ resources:
     assert_eq!(place.run(&["deploy", "--yes"]).code, -1, "it was killed");
     place.ends(0, &["unlock", "--yes"]);
     let ended = place.ends(1, &["deploy", "--yes"]);
-    assert!(ended.err.contains("error[needs-attention]: nobody knows `stdout` of `made`"), "{}", ended.err);
+    assert!(ended.err.contains("error[needs-attention]: `stdout` of `made` is not known"), "{}", ended.err);
     assert!(ended.err.contains("cyan deploy --replace 'made'") && !place.has("user.txt"), "{}", ended.err);
     place.ends(0, &["deploy", "--yes", "--replace", "made"]);
     assert_eq!(place.read("user.txt"), "it is 42");
@@ -286,7 +286,7 @@ fn an_update_that_was_cut_off_runs_again_or_a_person_is_asked() {
         place.ends(0, &["unlock", "--yes"]);
         if asks {
             let ended = place.ends(1, &["deploy", "--yes"]);
-            assert!(ended.err.contains("nobody can tell what became of the update of `it`"), "{}", ended.err);
+            assert!(ended.err.contains("the outcome of the update of `it` is not known"), "{}", ended.err);
             place.ends(0, &["reconcile", "--yes", "--adopt", "it"]);
         }
         place.ends(0, &["deploy", "--yes"]);

@@ -221,7 +221,7 @@ impl Shop {
             assert_eq!(reconciled.code, 0, "{said:?}\n{}{}{}", ended.err, reconciled.out, reconciled.err);
             ended = self.run(&words);
         }
-        if ended.code == 1 && ended.err.contains("error[needs-attention]: nobody knows `stdout` of `price`") {
+        if ended.code == 1 && ended.err.contains("error[needs-attention]: `stdout` of `price` is not known") {
             self.lost += 1;
             ended = self.run(&[words, vec!["--replace".to_owned(), "price".to_owned()]].concat());
         }
@@ -233,7 +233,7 @@ impl Shop {
 
     /// The calls that the diagnostics ask about: address and operation.
     fn unclear(&self, said: &str) -> BTreeSet<(String, String)> {
-        let lost = "error[needs-attention]: nobody knows `stdout` of `price`";
+        let lost = "error[needs-attention]: `stdout` of `price` is not known";
         let errors = said.lines().filter(|line| line.starts_with("error[") && *line != lost);
         let unclear: BTreeSet<(String, String)> = errors
             .map(|line| {

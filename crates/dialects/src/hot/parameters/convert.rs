@@ -58,7 +58,7 @@ impl Schema {
                 false => format!("the default cannot be used: {}", refusal.message),
             };
             let warning = Refusal::new(&INVALID_DEFAULT, message).graded(diag::Severity::Warning);
-            found.push(warning.help("mend it, or take it away: it counts where nothing is given"));
+            found.push(warning.help("correct it, or remove it: it applies where no value is given"));
         }
     }
 
