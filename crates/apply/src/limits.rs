@@ -1,8 +1,8 @@
 //! Limits of calls: how many run at once, how many and how often each provider takes, and how failed calls are retried.
 //!
-//! Each provider has a queue. A task that finds no room at its provider waits in that queue, and an answer or a wake-up that
-//! makes room takes the next one from it, so the tasks that wait are never scanned. Wake-ups refill the token bucket of
-//! a provider, so there is no clock here.
+//! Each provider has a queue. A task that finds no free slot at its provider waits in that queue. An answer or a
+//! wake-up that frees a slot takes the next task from the queue, so waiting tasks are never scanned. Wake-ups refill
+//! the token bucket of a provider, so there is no clock here.
 //!
 //! Not here: the calls themselves (`start`, `answer`, `ask`).
 
@@ -195,8 +195,8 @@ impl Limits {
         }
     }
 
-    /// The questions of a task take room at the providers that they go to. If one of these has none, the task waits in its
-    /// queue, and the result is false.
+    /// Takes slots at all providers that the questions of a task go to. If one provider has no free slot, the task
+    /// waits in its queue, and the result is false.
     pub(crate) fn occupy_asking(&mut self, number: u32, questions: &[Question], ranks: &Ranks) -> bool {
         let mut asked: Vec<u32> = questions.iter().filter_map(|it| self.of(it.namespace()?)).collect();
         if let Some(full) = asked.iter().find(|at| self.providers[**at as usize].is_full()) {

@@ -1,4 +1,4 @@
-//! Diagnostic codes of an operation: its lease and its key.
+//! Diagnostic codes of an operation's lease and key.
 
 pub use evaluate::codes::PROVIDER_FAILED;
 pub use plan::codes::PLAN_STALE;
