@@ -1,8 +1,8 @@
 //! Recovers from YAML errors: reports the error, and finds the line at which parsing resumes.
 //!
-//! * A substitution that YAML cut is hidden from the parser, and the lines that hold it are read again.
-//! * After any other error the containers keep what they have. Reading goes on at the next line that is an entry of one
-//!   of them by its indentation, with the containers that are open there.
+//! * A substitution that YAML cut is masked for the parser, and its lines are parsed again.
+//! * After any other error the containers keep what they have. Parsing resumes at the next line whose indentation makes
+//!   it an entry of an open container.
 //!
 //! Parsing stops after many errors, so that the cost stays linear.
 
