@@ -82,7 +82,7 @@ impl Lowering {
         if pairs.len() == 1 { pairs.pop() } else { None }
     }
 
-    /// Whether a name is a function where conditions stand; false for one that exists but not here.
+    /// Whether a name is a function that conditions may use: `Some(false)` for one that is valid only elsewhere.
     pub(super) fn function_in_condition(&self, name: &str) -> Option<bool> {
         let here = CALLABLE.iter().any(|(known, since)| *known == name && self.version >= *since);
         if here {
@@ -440,7 +440,7 @@ impl Lowering {
     }
 }
 
-/// The expression that computes the name of a condition; none for other operands.
+/// The expression that computes the name of a condition; `None` for other operands.
 fn computed_name(operand: &Expr) -> Option<&Expr> {
     match &operand.kind {
         ExprKind::Call(call) if call.function.as_ref() == NAMED => call.arguments.first().map(|first| &first.value),
