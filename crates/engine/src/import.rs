@@ -124,14 +124,14 @@ impl Session {
         // The resource exists where the plan would create it, so the plan may be refused. It knows the address all the
         // same.
         self.plan_quietly(basis, &mut shell, &mut found, &mut |_| {}).await;
-        let is_told = |one: &&Diagnostic| {
+        let is_reported = |one: &&Diagnostic| {
             [&codes::UNKNOWN_ADDRESS, &codes::IMPORT_FAILED].iter().any(|it| it.name == one.code.name)
         };
-        Ok(Findings { diagnostics: found.iter().filter(is_told).cloned().collect(), files: document.files })
+        Ok(Findings { diagnostics: found.iter().filter(is_reported).cloned().collect(), files: document.files })
     }
 }
 
-/// Why a document declares no resource of that type at that address, if so.
+/// The reason why a document declares no resource of that type at that address; `None` if it declares one.
 fn undeclared_in(document: &Document, type_name: &TypeId, address: &Address) -> Option<Diagnostic> {
     let units = document.documents.iter().flat_map(|documents| documents.units());
     let inner = units.filter(|unit| unit.path[..] == address.path[..]).map(|unit| unit.blueprint()).next();

@@ -433,8 +433,14 @@ pub(crate) fn settle(
         }
         settled.push(Settled { address, record: after });
     }
-    tell_not_made(not_made, found);
+    report_not_made(not_made, found);
     settled.extend(take_over_unsure(snapshot, answers, options, catalogs, &mut heard));
+    refuse_unheard(options, &heard, &settled, found);
+    settled
+}
+
+/// `unknown-address` for each address of a verdict at which no call was interrupted.
+fn refuse_unheard(options: &Options, heard: &HashSet<&Address>, settled: &[Settled], found: &mut Diagnostics) {
     for address in said(options).filter(|address| !heard.contains(*address)) {
         let known: Vec<String> = settled.iter().map(|settled| settled.address.to_string()).collect();
         let shown = address.to_string();
@@ -444,7 +450,6 @@ pub(crate) fn settle(
                 .help_nearest(&shown, known.iter().map(String::as_str)),
         );
     }
-    settled
 }
 
 /// Says which failed creates cannot be looked for, and what can be done about that. By force, or where the world is left aside,
@@ -476,7 +481,7 @@ pub(crate) fn report_unsure(unsure: &[Unread], instance: &str, options: &Options
 }
 
 /// Calls that were stated and not made: many of them are one note.
-fn tell_not_made(not_made: Vec<(Address, Diagnostic)>, found: &mut Diagnostics) {
+fn report_not_made(not_made: Vec<(Address, Diagnostic)>, found: &mut Diagnostics) {
     const NAMED: usize = 3;
     if not_made.len() <= NAMED {
         not_made.into_iter().for_each(|(_, note)| found.push(note));

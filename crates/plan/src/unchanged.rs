@@ -114,7 +114,7 @@ fn settings(plan: &Plan, world: &dyn World, found: &mut Diagnostics) {
     }
 }
 
-/// Keyed digests of the settings of the providers that steps need.
+/// EachKeys digests of the settings of the providers that steps need.
 pub(crate) fn settings_of(steps: &[Step], salt: &str, world: &dyn World) -> blueprint::IndexMap<Name, Name> {
     let mut digests = blueprint::IndexMap::default();
     let mut before = "";

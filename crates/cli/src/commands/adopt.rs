@@ -1,7 +1,7 @@
-//! Runs `cyan state import` on an export in the form of another tool. Writes the documents of the export below the
-//! current folder, and deploys them with the existing resources as managed resources: it does not create these again.
+//! Runs `cyan state import` on an export in the format of another tool. Writes the documents of the export below
+//! the current folder, deploys them, and adopts the existing resources without creating any of these again.
 //!
-//! Not here: the forms (`engine::foreign`); how existing resources become managed (`plan::imports`).
+//! Not here: the formats (`engine::foreign`); how existing resources become managed (`plan::imports`).
 
 use std::path::{Component, Path};
 
@@ -66,7 +66,7 @@ fn lay_out(form: &dyn Form, name: &str, text: &str, report: &mut Report) -> Resu
     Ok(())
 }
 
-/// The error for an export that cannot be imported. `what` is a phrase about the form.
+/// The error for an export that cannot be imported. `what` is a phrase about the format.
 fn unusable(form: &dyn Form, what: String, help: Option<&str>) -> CommandError {
     CommandError::Unfit { name: format!("the {} form", form.name()), what, help: help.map(str::to_owned) }
 }

@@ -66,7 +66,7 @@ pub(super) fn removal(said: &Value, version: Version) -> Option<Diagnostic> {
     }
 }
 
-/// A definition whose parts were read.
+/// A parsed definition.
 struct Body {
     name: Spanned<Name>,
     /// The resolved type: a type, or the path of a template.

@@ -27,7 +27,7 @@ pub(super) enum Step {
     Call(Name),
 }
 
-/// In which part of a template a value stands.
+/// The part of a template that contains a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Within {
     /// In none that Heat names.
@@ -96,7 +96,7 @@ impl Way {
         }
     }
 
-    /// The words for a mistake that stands there.
+    /// Heat's message for a mistake at this place.
     pub(super) fn said(&self, when: When, class: &'static str, message: &str) -> Words {
         match when {
             When::Read => Words::of(INVALID, message).at(self.written(self.names().join("."), &self.steps)),
@@ -119,7 +119,7 @@ impl Way {
         path
     }
 
-    /// Every call begins a path of its own, which stands in the message of the call around it.
+    /// Every call begins its own path, which is part of the message of the enclosing call.
     fn checked(&self, message: &str) -> Words {
         let calls = self.steps.iter().filter(|step| matches!(step, Step::Call(_))).count();
         let mut ways = self.steps.split_inclusive(|step| matches!(step, Step::Call(_)));

@@ -41,7 +41,7 @@ impl<'a> Before<'a> {
         }
     }
 
-    /// So many members it had.
+    /// The previous number of members.
     pub(super) fn there(&self) -> usize {
         names(self.memory, "names").len() + self.left().len()
     }
