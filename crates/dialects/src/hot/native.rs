@@ -82,7 +82,7 @@ impl Native for Pure {
     }
 }
 
-/// `repeat`, which may write much more on its way than comes of it.
+/// `repeat`, whose intermediate results may be much larger than its result.
 #[derive(Debug)]
 struct Repeat;
 
@@ -294,7 +294,7 @@ fn facade(arguments: &[Value]) -> Result<Value, Refusal> {
     }))
 }
 
-/// A mistake that counts only where it is reached.
+/// Refuses with the given mistake when it is evaluated.
 fn refuse(arguments: &[Value]) -> Result<Value, Refusal> {
     Err(refused(arguments))
 }
@@ -332,7 +332,7 @@ fn is_decided(before: &[Value], decides: bool) -> bool {
     earlier.into_iter().any(|(_, operand)| matches!(operand.bare(), Value::Bool(holds) if *holds == decides))
 }
 
-/// The name of a condition that a call has given, where there is a condition of that name.
+/// The name that a call has returned, if a condition with that name exists.
 fn condition_name(arguments: &[Value]) -> Option<Name> {
     let name = arguments.first()?.bare().as_text()?;
     let names = arguments.get(1)?.as_list()?;
