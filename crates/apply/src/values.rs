@@ -9,7 +9,7 @@ use state::Record;
 use super::ask::reopen;
 use crate::codes;
 use crate::machine::Apply;
-use evaluate::resolve::{Members, Outputs, Site, Slot};
+use evaluate::resolve::{CallSite, Members, Outputs, Slot};
 use plan::linked::Linked;
 use plan::model::Action;
 use plan::task::Decided;
@@ -43,7 +43,8 @@ impl Apply {
         let item = evaluation.member(index, position).and_then(|member| member.item.clone());
         let owner = decided.address.to_string();
         let mut mistakes = Diagnostics::new();
-        let outcome = evaluation.condition(Site { unit, owner: &owner, item: item.as_ref() }, resource, &mut mistakes);
+        let outcome =
+            evaluation.condition(CallSite { unit, owner: &owner, item: item.as_ref() }, resource, &mut mistakes);
         mistakes.retain(diag::Diagnostic::is_error);
         self.results.found.append(mistakes);
         match outcome {
@@ -121,7 +122,8 @@ impl Apply {
         let item = evaluation.member(index, position).and_then(|member| member.item.clone());
         let owner = decided.address.to_string();
         let mut mistakes = Diagnostics::new();
-        let outcome = evaluation.spec(Site { unit, owner: &owner, item: item.as_ref() }, resource, &ty, &mut mistakes);
+        let outcome =
+            evaluation.spec(CallSite { unit, owner: &owner, item: item.as_ref() }, resource, &ty, &mut mistakes);
         let outcome = match outcome {
             Ok(Some(spec)) => evaluation.merged(index, position, spec, &mut mistakes),
             other => other,
@@ -160,7 +162,7 @@ impl Apply {
         let Some((unit, _, resource)) = documents.resource(index) else { return };
         let item = evaluation.member(index, position).and_then(|member| member.item.clone());
         let owner = decided.address.to_string();
-        let site = Site { unit, owner: &owner, item: item.as_ref() };
+        let site = CallSite { unit, owner: &owner, item: item.as_ref() };
         match evaluation.metadata(site, resource, &mut Diagnostics::new()) {
             Ok(metadata) => {
                 if let Some(member) = evaluation.member_mut(index, position) {

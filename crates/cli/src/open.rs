@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::paths::{absolute, folder_of, nearest_folder};
-use engine::shell::Chance;
+use engine::shell::Rng;
 use engine::{Config, DocumentSource, Installed, Library, Meant, Run, Session, SessionOptions, text_of};
 use state::InstanceName;
 
@@ -95,7 +95,7 @@ pub(crate) async fn instance(
         is_named: named.is_some(),
         changes: report.is_operation(),
     };
-    let instance = session.existing_instance(&meant, &mut Run::new(&Chance::System), report).await?;
+    let instance = session.existing_instance(&meant, &mut Run::new(&Rng::System), report).await?;
     Ok((session, instance))
 }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use diag::Files;
 use engine::apply::Outcome;
-use engine::shell::{Clock, Interrupt, Lost, Operated, taken_over};
+use engine::shell::{Aborted, Clock, Interrupt, Operated, taken_over};
 use engine::{Envelope, Frontend, OperateRequest, Planned, Session, SessionEvent, json, key, raise_warnings};
 use engine::{Purpose, Staged};
 use serde_json::json;
@@ -143,7 +143,7 @@ pub(crate) async fn carry_out_shown(
         }
         Operated::Store(error) => return Err(error.into()),
         Operated::Nothing => Exit::Done,
-        Operated::Lost(lost) => was_lost(lost, files, report),
+        Operated::Aborted(lost) => was_lost(lost, files, report),
         Operated::Done(outcome) => has_ended(&outcome, files, destroys, report),
     };
     tell_end(exit, has_exports, session, &instance, report).await?;
@@ -151,7 +151,7 @@ pub(crate) async fn carry_out_shown(
 }
 
 /// Reports how a run ended whose end could not be recorded.
-fn was_lost(lost: Lost, files: &Files, report: &mut Report) -> Exit {
+fn was_lost(lost: Aborted, files: &Files, report: &mut Report) -> Exit {
     let interrupted = lost.store.is_none();
     report.set_counts(lost.counts);
     report.set_not_done(&lost.undone);

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash as _, Hasher as _};
 
-use crate::{Code, Severity, Span, Words, nearest};
+use crate::{Code, NativeMessage, Severity, Span, nearest};
 
 /// A remark at a place in the source. The first label of a diagnostic is its main place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct Diagnostic {
     pub trail: Vec<Trail>,
     /// The corresponding message of the native tool of the dialect, so that people can search for it. Shown only on
     /// request.
-    pub words: Option<Box<Words>>,
+    pub words: Option<Box<NativeMessage>>,
 }
 
 impl Code {
@@ -97,7 +97,7 @@ impl Diagnostic {
     }
 
     /// Sets the corresponding message of the dialect's native tool.
-    pub fn words(mut self, words: impl Into<Words>) -> Diagnostic {
+    pub fn words(mut self, words: impl Into<NativeMessage>) -> Diagnostic {
         self.words = Some(Box::new(words.into()));
         self
     }

@@ -10,16 +10,16 @@ mod code;
 mod diagnostic;
 mod draw;
 mod file;
+mod native_message;
 mod nearest;
 mod text_map;
 mod visible;
-mod words;
 
 pub use code::{Code, Severity};
 pub use diagnostic::{Diagnostic, Diagnostics, Fix, Label, Trail};
 pub use draw::{Colors, draw};
 pub use file::{File, FileId, Files, Position, Span, Spanned};
+pub use native_message::NativeMessage;
 pub use nearest::nearest;
 pub use text_map::{TextMap, opening};
 pub use visible::{is_hidden, visible, visible_json, visible_line};
-pub use words::Words;

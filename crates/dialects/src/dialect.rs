@@ -4,7 +4,9 @@ use blueprint::{Blueprint, Expr, Packages, Value};
 use diag::{Code, Diagnostics};
 use expr::FunctionTable;
 
-use crate::{Beside, DialectRules, DialectSettings, Document, Explained, Lowered, Setting, Shape, Surrounded, Wanted};
+use crate::{
+    Companion, DialectRules, DialectSettings, Document, Explained, LoadedCompanions, Lowered, Setting, Shape, Wanted,
+};
 
 /// A document language. Holds no state.
 ///
@@ -59,7 +61,7 @@ pub trait Dialect: Send + Sync {
     }
 
     /// Reads the companion files of a root, whatever its dialect; none if the dialect has no such files.
-    fn surround(&self, _root: &Document<'_>, _beside: &[Beside<'_>]) -> Option<Surrounded> {
+    fn surround(&self, _root: &Document<'_>, _beside: &[Companion<'_>]) -> Option<LoadedCompanions> {
         None
     }
 

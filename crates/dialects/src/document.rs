@@ -4,7 +4,7 @@ use blueprint::Blueprint;
 use diag::{Diagnostics, FileId};
 use syntax::Tree;
 
-use crate::Surroundings;
+use crate::LoadContext;
 
 /// A text that was read as a tree.
 pub struct Document<'a> {
@@ -17,7 +17,7 @@ pub struct Document<'a> {
     /// Its tree.
     pub tree: &'a Tree,
     /// Its context.
-    pub around: &'a Surroundings,
+    pub around: &'a LoadContext,
 }
 
 /// A blueprint, and everything that is wrong with the document it came from.

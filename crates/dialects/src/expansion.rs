@@ -3,7 +3,7 @@
 use blueprint::{Blueprint, Expr, Name, Value};
 use diag::Diagnostics;
 
-use crate::Surroundings;
+use crate::LoadContext;
 
 /// An entry in the memory of a group that is forgotten once the operation that wrote it has ended well.
 pub const UNFINISHED: &str = "unfinished";
@@ -25,7 +25,7 @@ pub struct Expanding<'a> {
     /// The children above its members, itself included.
     pub path: &'a [Name],
     /// Its context.
-    pub around: &'a Surroundings,
+    pub around: &'a LoadContext,
 }
 
 /// A group of members written out.

@@ -8,7 +8,7 @@ use expr::FunctionTable;
 
 use crate::blueprint::BlueprintDialect;
 use crate::hot::HotDialect;
-use crate::{Beside, Dialect, DialectRules, DialectSettings, Document, Settings, Surrounded};
+use crate::{Companion, Dialect, DialectRules, DialectSettings, Document, LoadedCompanions, Settings};
 
 /// The built-in dialects, in the order in which they are asked.
 static BUILT_IN: &[&dyn Dialect] = &[&BlueprintDialect, &HotDialect];
@@ -66,7 +66,7 @@ impl Dialects {
 
     /// Reads the companion files of a root. If the root's own dialect has no such files, another dialect reads them for
     /// the children, and the root takes their values for its inputs. Empty if no dialect has such files.
-    pub fn surround(&self, root: &Document<'_>, beside: &[Beside<'_>]) -> Surrounded {
+    pub fn surround(&self, root: &Document<'_>, beside: &[Companion<'_>]) -> LoadedCompanions {
         let own = self.of(root).and_then(|dialect| dialect.surround(root, beside));
         let other = || self.iter().find_map(|dialect| dialect.surround(root, beside));
         own.or_else(other).unwrap_or_default()

@@ -23,7 +23,7 @@ pub struct Limits {
 
 /// How much documents may ask for, whatever their dialect. None: the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Room {
+pub struct DocumentLimits {
     /// Bytes of one value.
     pub value_bytes: Option<usize>,
     /// Bytes of all values that expressions make.
@@ -34,9 +34,10 @@ pub struct Room {
     pub all_members: Option<usize>,
 }
 
-impl Room {
+impl DocumentLimits {
     /// The defaults.
-    pub const USUAL: Room = Room { value_bytes: None, all_value_bytes: None, members: None, all_members: None };
+    pub const USUAL: DocumentLimits =
+        DocumentLimits { value_bytes: None, all_value_bytes: None, members: None, all_members: None };
 
     /// The settings.
     const SETTINGS: [Setting; 4] = [
@@ -47,9 +48,9 @@ impl Room {
     ];
 
     /// Reads the written values. An error is the rest of a sentence that begins with the place of the settings.
-    pub fn read(written: &[(Name, Value)]) -> Result<Room, String> {
-        let read = DialectSettings::read(&Room::SETTINGS, written)?;
-        Ok(Room {
+    pub fn read(written: &[(Name, Value)]) -> Result<DocumentLimits, String> {
+        let read = DialectSettings::read(&DocumentLimits::SETTINGS, written)?;
+        Ok(DocumentLimits {
             value_bytes: read.size("value-bytes"),
             all_value_bytes: read.size("all-value-bytes"),
             members: read.size("members"),
@@ -138,14 +139,14 @@ impl DialectSettings {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Limits for documents of every dialect.
-    pub room: Room,
+    pub room: DocumentLimits,
     /// By dialect.
     by_dialect: Vec<(&'static str, DialectSettings)>,
 }
 
 impl Settings {
     /// Nothing is set.
-    pub const NONE: Settings = Settings { room: Room::USUAL, by_dialect: Vec::new() };
+    pub const NONE: Settings = Settings { room: DocumentLimits::USUAL, by_dialect: Vec::new() };
 
     /// Replaces the settings of a dialect.
     pub fn set(&mut self, dialect: &'static str, settings: DialectSettings) {
@@ -216,14 +217,15 @@ mod tests {
 
     #[test]
     fn every_limit_of_documents_can_be_set() {
-        let mut all = vec![Room::USUAL];
-        for (name, _) in Room::SETTINGS {
-            let room = Room::read(&[(name.into(), Value::Int(2000))]).expect("it can be set");
+        let mut all = vec![DocumentLimits::USUAL];
+        for (name, _) in DocumentLimits::SETTINGS {
+            let room = DocumentLimits::read(&[(name.into(), Value::Int(2000))]).expect("it can be set");
             assert!(!all.contains(&room), "{name}");
             all.push(room);
         }
-        let refused =
-            |name: &str, value: i64| Room::read(&[(name.into(), Value::Int(value))]).expect_err("it is refused");
+        let refused = |name: &str, value: i64| {
+            DocumentLimits::read(&[(name.into(), Value::Int(value))]).expect_err("it is refused")
+        };
         assert_eq!(refused("member", 1), "has no setting `member`; did you mean `members`?");
         assert_eq!(refused("value-bytes", 1 << 40), "wants a number from 1024 to 67108864 for `value-bytes`");
     }

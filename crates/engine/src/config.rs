@@ -274,7 +274,8 @@ impl Config {
         for (key, value) in &self.documents {
             written.push((Name::from(key.as_str()), self.value(value, &format!("documents.{key}"))?.revealed()));
         }
-        settings.room = dialects::Room::read(&written).map_err(|why| self.wrong(format!("`documents` {why}")))?;
+        settings.room =
+            dialects::DocumentLimits::read(&written).map_err(|why| self.wrong(format!("`documents` {why}")))?;
         Ok(settings)
     }
 

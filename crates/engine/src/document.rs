@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::phases::shell::{Chance, Clock, Shell};
-use crate::phases::{Checked, Documents, Frozen, FrozenDocument, Given, Reading};
+use crate::phases::shell::{Clock, Rng, Shell};
+use crate::phases::{Checked, Documents, Given, Pinned, PinnedDocument, Reading};
 use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, Files};
 use source::Location;
@@ -53,7 +53,7 @@ pub struct Known<'a> {
     /// Whether all inputs are given.
     pub complete: bool,
     /// Children that were read before.
-    pub kept: Option<&'a Frozen>,
+    pub kept: Option<&'a Pinned>,
     /// The state.
     pub before: Option<&'a Snapshot>,
 }
@@ -65,7 +65,7 @@ impl<'a> Known<'a> {
     }
 
     /// All inputs and the children of a plan or an operation that was kept.
-    pub fn kept(given: &'a Given, kept: &'a Frozen) -> Known<'a> {
+    pub fn kept(given: &'a Given, kept: &'a Pinned) -> Known<'a> {
         Known { given: Some(given), complete: true, kept: Some(kept), before: None }
     }
 }
@@ -86,7 +86,7 @@ impl Workshop {
             root,
             working_directory: working_directory(),
             clock: Clock::System,
-            chance: Chance::System,
+            chance: Rng::System,
             sources: (self.installed.sources)(),
             http: self.installed.http.as_ref().map(|make| make()),
             planning: None,
@@ -132,7 +132,7 @@ impl Document {
         self.checked = None;
         let (mut files, mut found) = self.root.begin(&self.source);
         let world = self.workshop.shell(&self.library, self.source.folder.clone());
-        let none = Frozen::default();
+        let none = Pinned::default();
         let path = self.source.path.as_ref();
         let reading = Reading {
             files: &mut files,
@@ -223,13 +223,13 @@ impl Document {
     }
 
     /// The document as a plan keeps it. Paths are relative to the state.
-    pub fn frozen(&self, place: &StatePlace) -> FrozenDocument {
+    pub fn frozen(&self, place: &StatePlace) -> PinnedDocument {
         let path = match &self.source.path {
             Some(path) => relative(&place.base(), &absolute(path)),
             None => "-".to_owned(),
         };
         let environments = self.source.environments.iter();
         let beside = environments.map(|file| (relative(&place.base(), &file.path).into(), file.text.clone()));
-        FrozenDocument { path: path.into(), text: self.source.text.clone(), beside: beside.collect() }
+        PinnedDocument { path: path.into(), text: self.source.text.clone(), beside: beside.collect() }
     }
 }

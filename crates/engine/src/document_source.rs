@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::phases::FrozenDocument;
+use crate::phases::PinnedDocument;
 
 use crate::discovery::documents_in;
 use crate::error::Error;
@@ -52,7 +52,7 @@ impl DocumentSource {
     }
 
     /// A document that a state keeps.
-    pub fn kept(document: &FrozenDocument, place: &StatePlace) -> DocumentSource {
+    pub fn kept(document: &PinnedDocument, place: &StatePlace) -> DocumentSource {
         let path = (document.path.as_ref() != "-").then(|| place.base().join(document.path.as_ref()));
         let folder = path.as_deref().map_or_else(|| absolute(Path::new("")), folder_of);
         let environments = document.beside.iter().map(|(path, text)| EnvironmentFile {

@@ -1,7 +1,7 @@
 //! Plans from the state alone: destroy, reconcile, changes of the state; and drift.
 
-use crate::phases::shell::Chance;
-use crate::phases::{Given, Looked, Options, Surgery};
+use crate::phases::shell::Rng;
+use crate::phases::{Given, Looked, Options, StateEdit};
 use blueprint::{Address, TypeId};
 use diag::{Diagnostics, Files};
 use state::{InstanceName, Snapshot};
@@ -30,7 +30,7 @@ impl Session {
         options: Options,
         frontend: &mut dyn Frontend,
     ) -> Result<Planned, Error> {
-        let mut run = Run::new(&Chance::System);
+        let mut run = Run::new(&Rng::System);
         self.refuse_held(&instance, frontend).await?;
         let options = self.plan_options(options);
         let snapshot = self.settled_state(&instance, frontend).await?;
@@ -48,8 +48,8 @@ impl Session {
             self.library.catalogs.of(id.package_name());
         };
         match &options.surgery {
-            Some(Surgery::Import { type_name, .. }) => open(type_name),
-            Some(Surgery::Load(exported)) => exported.records.values().for_each(|record| open(&record.type_name)),
+            Some(StateEdit::Import { type_name, .. }) => open(type_name),
+            Some(StateEdit::Load(exported)) => exported.records.values().for_each(|record| open(&record.type_name)),
             _ => {}
         }
     }

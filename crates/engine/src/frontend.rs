@@ -4,7 +4,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::phases::shell::Chance;
+use crate::phases::shell::Rng;
 use crate::phases::{Checked, Given};
 use blueprint::{Address, Name};
 use diag::{Diagnostics, Files};
@@ -118,7 +118,7 @@ pub struct Run {
 
 impl Run {
     /// A new run.
-    pub fn new(chance: &Chance) -> Run {
+    pub fn new(chance: &Rng) -> Run {
         let id: String = chance.bytes().iter().map(|byte| format!("{byte:02x}")).collect();
         Run { id: id.into(), sequence: 0 }
     }

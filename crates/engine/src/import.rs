@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::codes;
-use crate::phases::{Options, Surgery};
+use crate::phases::{Options, StateEdit};
 use blueprint::{Address, Blueprint, Name, TypeId};
 use diag::{Diagnostic, Diagnostics, Files};
 use state::InstanceName;
@@ -39,7 +39,7 @@ impl Session {
     ) -> Result<Planned, Error> {
         self.refuse_undeclared(&instance, &request, frontend).await?;
         let ImportRequest { type_name, id, address } = request;
-        let surgery = Surgery::Import { type_name, id, address };
+        let surgery = StateEdit::Import { type_name, id, address };
         let options = Options { refresh: false, surgery: Some(surgery), ..Options::default() };
         self.stage_state(instance, options, frontend).await
     }

@@ -48,7 +48,7 @@ enum Match {
         by: String,
     },
     /// The document has no instance, and these instances have lost their documents: it may be one of these, renamed.
-    Lost(Vec<(InstanceName, String)>),
+    Aborted(Vec<(InstanceName, String)>),
 }
 
 impl Identity {
@@ -107,7 +107,7 @@ impl Identity {
         };
         let lost: Vec<(InstanceName, String)> =
             all.iter().filter(is_lost).map(|info| (info.name.clone(), info.document.to_string())).collect();
-        if lost.is_empty() { Match::Instance(self.derived.clone()) } else { Match::Lost(lost) }
+        if lost.is_empty() { Match::Instance(self.derived.clone()) } else { Match::Aborted(lost) }
     }
 
     /// Whether an instance was deployed from another document.
@@ -199,7 +199,7 @@ impl Session {
             let identity = Identity::of_file(path, self);
             let instance = match identity.find(&all, exists_in(self)) {
                 // A request that only reads may take the only instance, also if its document was renamed.
-                Match::Lost(_) if !meant.is_named && !meant.changes => identity.derived.clone(),
+                Match::Aborted(_) if !meant.is_named && !meant.changes => identity.derived.clone(),
                 // It belongs to another document, but no other instance has the name.
                 Match::Taken { instance, .. } => instance,
                 found => settled(found, &identity, run, frontend)?,
@@ -253,7 +253,7 @@ fn settled(
             Err(Error::SeveralInstances { names: names.iter().map(ToString::to_string).collect() })
         }
         Match::Taken { instance, by } => Err(Error::Diagnosed(Box::new(taken(&instance, &by, identity)))),
-        Match::Lost(lost) => {
+        Match::Aborted(lost) => {
             let [(instance, before)] = lost.as_slice() else {
                 return Err(Error::Unanswered(Box::new(moved(&lost, identity))));
             };
@@ -373,13 +373,16 @@ mod tests {
         assert_eq!(find(&[instance("there", "there.yaml", 1)]), Match::Instance(name("store")));
         assert_eq!(
             find(&[instance("there", "there.yaml", 1), instance("shop", "shop.yaml", 1)]),
-            Match::Lost(vec![lost("shop", "shop.yaml")])
+            Match::Aborted(vec![lost("shop", "shop.yaml")])
         );
         assert_eq!(
             find(&[instance("a", "a.yaml", 1), instance("b", "b.yaml", 1), instance("c", "c.yaml", 0)]),
-            Match::Lost(vec![lost("a", "a.yaml"), lost("b", "b.yaml")])
+            Match::Aborted(vec![lost("a", "a.yaml"), lost("b", "b.yaml")])
         );
-        assert_eq!(find(&[instance("store", "old/store.yaml", 1)]), Match::Lost(vec![lost("store", "old/store.yaml")]));
+        assert_eq!(
+            find(&[instance("store", "old/store.yaml", 1)]),
+            Match::Aborted(vec![lost("store", "old/store.yaml")])
+        );
         assert_eq!(find(&[instance("input", "-", 1)]), Match::Instance(name("store")), "standard input has no path");
     }
 

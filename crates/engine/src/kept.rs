@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::codes;
 use crate::phases::plan_file::{self, MadeFrom, PlanFile, PlanFileError, hidden_step};
-use crate::phases::shell::Chance;
-use crate::phases::{Documents, FrozenDocument, Given, Plan};
+use crate::phases::shell::Rng;
+use crate::phases::{Documents, Given, PinnedDocument, Plan};
 use diag::{Diagnostic, Diagnostics, Files};
 use state::seal::SealError;
 use state::{InstanceName, InstanceNameError, Snapshot, StoreError};
@@ -31,7 +31,7 @@ pub struct KeptPlan {
 /// The document of a kept plan, read again from the plan.
 struct ReadAgain {
     files: Files,
-    document: Option<(Arc<Documents>, FrozenDocument)>,
+    document: Option<(Arc<Documents>, PinnedDocument)>,
     root: PathBuf,
 }
 
@@ -79,7 +79,7 @@ impl Session {
 
     /// Makes a kept plan again from what it was made from, and refuses it unless it is the same.
     pub async fn stage_kept(&self, plan: KeptPlan, frontend: &mut dyn Frontend) -> Result<(Planned, Files), Error> {
-        let mut run = Run::new(&Chance::System);
+        let mut run = Run::new(&Rng::System);
         let KeptPlan { instance, file, made_from } = plan;
         let mut differs = Diagnostics::new();
         if let Some(frozen) = &made_from.document {
@@ -139,7 +139,7 @@ fn refuse(diagnostic: Diagnostic, frontend: &mut dyn Frontend) -> Error {
 }
 
 /// Adds to `differs` how the files of a document differ from the plan.
-fn document_differs(frozen: &FrozenDocument, place: &StatePlace, differs: &mut Diagnostics) {
+fn document_differs(frozen: &PinnedDocument, place: &StatePlace, differs: &mut Diagnostics) {
     if frozen.path.as_ref() != "-" {
         differs.extend(file_differs(&place.base().join(frozen.path.as_ref()), &frozen.path, &frozen.text));
     }

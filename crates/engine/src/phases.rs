@@ -3,12 +3,12 @@
 pub use ::apply::machine::Apply;
 pub use ::apply::model::{Asking, Effect, Happened};
 pub use ::plan::drift::{Drift, Drifted, Looked, drift, only};
-pub use ::plan::offline::check_offline;
-pub use ::plan::options::{Adoption, DriftPolicy, Options, Surgery, Taken};
 pub use ::plan::model::{
-    Action, Batch, ChildChange, ExportAction, ExportChange, FrozenDocument, LeftAlone, LinkChange, LinkEffectChange,
+    Action, Batch, ChildChange, ExportAction, ExportChange, LeftAlone, LinkChange, LinkEffectChange, PinnedDocument,
     PlannedStop, Purpose, Reason, Step, StepLinks,
 };
+pub use ::plan::offline::check_offline;
+pub use ::plan::options::{Adoption, DriftPolicy, Options, StateEdit, Taken};
 pub use ::plan::plan::{Plan, Request, Staged, is_current};
 pub use ::plan::resolved::{Resolved, ResolvedElement};
 pub use ::plan::staging::plan;
@@ -23,12 +23,12 @@ pub use evaluate::transform::{transform, transform_documents};
 pub use evaluate::world::{PlanQuestion, PreflightQuestion, ReadQuestion, SourceError, World};
 pub use understand::check::{self, Checked, check};
 pub use understand::compare::Change;
-pub use understand::documents::{Documents, Unit};
+pub use understand::documents::{DocumentInstance, Documents};
 pub use understand::graph::{Edge, EdgeKind, Graph, Node};
 pub use understand::json_schema::json_schema;
 pub use understand::links::{Links, Pair};
 pub use understand::load::{Loaded, load};
-pub use understand::pinned::{Frozen, FrozenChild, FrozenData};
+pub use understand::pinned::{Pinned, PinnedChild, PinnedData};
 
 /// The machine that carries a plan out.
 pub mod apply {

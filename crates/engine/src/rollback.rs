@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::phases::generation::Goal;
-use crate::phases::shell::{Back, Chance, Shell, last_goal};
+use crate::phases::generation::RollbackTarget;
+use crate::phases::shell::{Rng, RollbackPlanner, Shell, last_goal};
 use crate::phases::{Given, Options, Staged};
 use diag::{Diagnostics, Files};
 use provider::BoxFuture;
@@ -30,7 +30,7 @@ struct Way {
 
 /// What a plan back is made from.
 struct Goals<'a> {
-    goal: Goal,
+    goal: RollbackTarget,
     instance: &'a InstanceName,
     snapshot: Snapshot,
     refresh: bool,
@@ -46,7 +46,7 @@ impl Session {
         refresh: bool,
         frontend: &mut dyn Frontend,
     ) -> Result<(Planned, Files), Error> {
-        let mut run = Run::new(&Chance::System);
+        let mut run = Run::new(&Rng::System);
         self.refuse_held(&instance, frontend).await?;
         let goal = match last_goal(self.reading().as_ref(), &instance, generation).await? {
             Ok(goal) => goal,
@@ -56,7 +56,7 @@ impl Session {
             }
         };
         let snapshot = self.settled_state(&instance, frontend).await?;
-        if let Goal::Kept(kept) = &goal
+        if let RollbackTarget::Kept(kept) = &goal
             && generation.is_none()
             && kept.generation == snapshot.generation
         {
@@ -82,8 +82,8 @@ impl Session {
         let Goals { goal, instance, snapshot, refresh } = goals;
         let options = Options { rollback: true, refresh, simulated: self.is_simulated(), ..Options::default() };
         let (files, root, document, given, answers) = match goal {
-            Goal::Nothing => (Files::new(), self.root_of(&snapshot), None, Given::default(), None),
-            Goal::Kept(kept) => {
+            RollbackTarget::Nothing => (Files::new(), self.root_of(&snapshot), None, Given::default(), None),
+            RollbackTarget::Kept(kept) => {
                 let source = DocumentSource::kept(&kept.document, &self.place);
                 let folder = source.folder.clone();
                 let shown = format!("{} (generation {})", source.shown, kept.generation.0);
@@ -123,8 +123,8 @@ impl<'a> Planner<'a> {
     }
 }
 
-impl Back for Planner<'_> {
-    fn stage<'a>(&'a self, goal: Goal, found: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>> {
+impl RollbackPlanner for Planner<'_> {
+    fn stage<'a>(&'a self, goal: RollbackTarget, found: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>> {
         Box::pin(async move {
             let way = async {
                 let snapshot = self.session.open(Access::Read).load(self.instance).await?;

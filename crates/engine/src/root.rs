@@ -4,7 +4,7 @@
 use crate::phases::Loaded;
 use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, FileId, Files};
-use dialects::{Beside, Dialects, Surroundings};
+use dialects::{Companion, Dialects, LoadContext};
 
 use crate::document_source::DocumentSource;
 use crate::library::Library;
@@ -17,7 +17,7 @@ pub(crate) struct Root {
     /// Its meaning.
     pub(crate) loaded: Loaded,
     /// What its environment files and its language give to the check.
-    pub(crate) around: Surroundings,
+    pub(crate) around: LoadContext,
     /// What environment files give for its inputs.
     pub(crate) environment: IndexMap<Name, Value>,
     /// What is wrong with the texts.
@@ -31,7 +31,7 @@ impl Root {
         let ids = add_texts(source, &mut files);
         let mut found = Diagnostics::new();
         let settings = library.selection.dialects.clone();
-        let alone = Surroundings { settings, types: Some(library.types()), ..Surroundings::NONE };
+        let alone = LoadContext { settings, types: Some(library.types()), ..LoadContext::NONE };
         let (around, environment) = surrounded(source, &ids, &library.dialects, alone, &mut found);
         let loaded = {
             let packages = library.catalogs.packages();
@@ -67,9 +67,9 @@ fn surrounded(
     source: &DocumentSource,
     ids: &TextIds,
     dialects: &Dialects,
-    around: Surroundings,
+    around: LoadContext,
     found: &mut Diagnostics,
-) -> (Surroundings, IndexMap<Name, Value>) {
+) -> (LoadContext, IndexMap<Name, Value>) {
     if source.environments.is_empty() {
         return (around, IndexMap::default());
     }
@@ -89,8 +89,8 @@ fn surrounded(
         let folder = if folder == source.folder { String::new() } else { folder.to_string_lossy().into_owned() };
         trees.push((*file, &environment.shown, folder, tree));
     }
-    let beside: Vec<Beside<'_>> =
-        trees.iter().map(|(file, name, folder, tree)| Beside { file: *file, name, folder, tree }).collect();
+    let beside: Vec<Companion<'_>> =
+        trees.iter().map(|(file, name, folder, tree)| Companion { file: *file, name, folder, tree }).collect();
     let surrounded = dialects.surround(&document, &beside);
     // In a broken text a value may look like a key.
     let clean = |one: Diagnostic| match broken_files.iter().find(|(file, _)| *file == one.span().file) {

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::phases::shell::{Chance, Clock, Shell};
+use crate::phases::shell::{Clock, Rng, Shell};
 use state::seal::Sealer;
 use state::{InstanceName, Snapshot, Store};
 use tokio_util::sync::CancellationToken;
@@ -153,7 +153,7 @@ impl Session {
             root,
             working_directory: working_directory(),
             clock: Clock::System,
-            chance: Chance::System,
+            chance: Rng::System,
             sources: (self.installed.sources)(),
             http: self.installed.http.as_ref().map(|make| make()),
             planning: None,

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use crate::phases::shell::{Clock, PlanningEvent, Shell, busy};
-use crate::phases::{Answers, Checked, Documents, FrozenDocument, Given, Options, Request, Staged};
+use crate::phases::{Answers, Checked, Documents, Given, Options, PinnedDocument, Request, Staged};
 use blueprint::IndexMap;
 use diag::{Diagnostic, Diagnostics, Files};
 use state::{InstanceName, LeaseHolder, Snapshot};
@@ -75,7 +75,7 @@ pub struct Planned {
 /// What a plan is made from, apart from the world.
 pub(crate) struct Basis {
     /// The checked documents and the text of the root; `None` for a plan from the state alone.
-    pub(crate) document: Option<(Arc<Documents>, FrozenDocument)>,
+    pub(crate) document: Option<(Arc<Documents>, PinnedDocument)>,
     /// The inputs.
     pub(crate) given: Given,
     /// How the plan is made.

@@ -6,7 +6,7 @@ use blueprint::{Address, IndexMap, Name, Value};
 use provider::Planned;
 use serde::{Deserialize, Serialize};
 use state::Remembered;
-use understand::pinned::{Frozen, FrozenChild, FrozenData};
+use understand::pinned::{Pinned, PinnedChild, PinnedData};
 
 /// All answers of one stage, by question.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -17,16 +17,16 @@ pub struct Answers {
     pub working_directory: Option<Name>,
     /// Bytes that were read, with their digests, by the path or URL as requested.
     #[serde(default)]
-    pub bytes: IndexMap<Name, FrozenBytes>,
+    pub bytes: IndexMap<Name, PinnedBytes>,
     /// Texts of children, by request.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub documents: IndexMap<Name, FrozenChild>,
+    pub documents: IndexMap<Name, PinnedChild>,
     /// Values generated for call sites, new and earlier ones.
     #[serde(default)]
     pub remembered: IndexMap<Name, Remembered>,
     /// Exported fields of data sources, by name.
     #[serde(default)]
-    pub data_sources: IndexMap<Name, FrozenData>,
+    pub data_sources: IndexMap<Name, PinnedData>,
     /// Answers of provider functions, by namespace, function and a digest of the arguments. Secret arguments have a
     /// keyed digest.
     #[serde(default)]
@@ -40,10 +40,10 @@ pub struct Answers {
     pub transformed: IndexMap<Name, Name>,
     /// The results of refresh that differ from the records, by address.
     #[serde(default)]
-    pub seen: IndexMap<Address, FrozenSeen>,
+    pub seen: IndexMap<Address, PinnedSeen>,
     /// The results of reading imported resources, by address.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub imports: IndexMap<Address, FrozenSeen>,
+    pub imports: IndexMap<Address, PinnedSeen>,
     /// Whether the caller requested a refresh.
     #[serde(default)]
     pub refreshed: bool,
@@ -55,7 +55,7 @@ pub struct Answers {
     pub opinions: IndexMap<Address, Opinion>,
     /// The results of preflights, by address.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub preflights: IndexMap<Address, FrozenPreflight>,
+    pub preflights: IndexMap<Address, PinnedPreflight>,
     /// Keyed digests of the settings of providers, by namespace. Namespaces without settings are absent.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub settings: IndexMap<Name, Name>,
@@ -95,8 +95,8 @@ pub fn groups_of(remembered: &IndexMap<Name, Remembered>) -> IndexMap<Name, Valu
 
 impl Answers {
     /// The answers that reading the documents again needs, as a plan keeps them.
-    pub fn frozen(&self) -> Frozen {
-        Frozen {
+    pub fn frozen(&self) -> Pinned {
+        Pinned {
             documents: self.documents.clone(),
             data_sources: self.data_sources.clone(),
             groups: groups_of(&self.remembered),
@@ -106,7 +106,7 @@ impl Answers {
 
 /// Bytes as they were when the plan was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FrozenBytes {
+pub struct PinnedBytes {
     /// Their SHA-256 in lower-case hex.
     pub digest: Name,
     /// The folder of the document that requested them; empty for a URL.
@@ -119,13 +119,13 @@ pub struct FrozenBytes {
 
 /// The result of a preflight when the plan was made: see [`provider::Preflight`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct FrozenPreflight {
+pub struct PinnedPreflight {
     /// The id that the resource will have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<Name>,
     /// The sources that the operation reads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sources: Vec<FrozenSource>,
+    pub sources: Vec<PinnedSource>,
     /// What existed at the place of the resource; null if nothing did.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub standing: Value,
@@ -137,7 +137,7 @@ pub struct FrozenPreflight {
     pub follows: bool,
 }
 
-impl FrozenPreflight {
+impl PinnedPreflight {
     /// Whether any part of it is secret.
     pub fn has_secret(&self) -> bool {
         let digests = self.sources.iter().filter_map(|source| source.digest.as_ref());
@@ -147,7 +147,7 @@ impl FrozenPreflight {
 
 /// A source as it was when the plan was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FrozenSource {
+pub struct PinnedSource {
     /// The field that names the source.
     pub field: Name,
     /// The name of the source in messages.
@@ -160,7 +160,7 @@ pub struct FrozenSource {
 /// The result of refresh for a resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum FrozenSeen {
+pub enum PinnedSeen {
     /// It exists with these fields.
     There {
         /// The provider's id.
@@ -226,10 +226,10 @@ pub fn keyed_digest(key: &str, bytes: &[u8]) -> Name {
     data_encoding::HEXLOWER.encode(&hash).into()
 }
 
-impl FrozenBytes {
+impl PinnedBytes {
     /// Bytes with their digest. `path` may be a URL.
-    pub fn new(folder: &str, path: &str, bytes: Arc<[u8]>) -> FrozenBytes {
-        FrozenBytes { digest: digest(&bytes), folder: folder.into(), path: path.into(), value: Value::Bytes(bytes) }
+    pub fn new(folder: &str, path: &str, bytes: Arc<[u8]>) -> PinnedBytes {
+        PinnedBytes { digest: digest(&bytes), folder: folder.into(), path: path.into(), value: Value::Bytes(bytes) }
     }
 }
 

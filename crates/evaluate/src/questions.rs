@@ -8,13 +8,13 @@ use expr::{Ask, AskFailure, FunctionTable, Purity, Returns};
 use provider::{Catalogs, DataSourceType, Fetched, Planned, ProviderError, TypeRef};
 use state::Remembered;
 
-use crate::answers::FrozenBytes;
+use crate::answers::PinnedBytes;
 use crate::codes;
 use crate::resolve::scope::bytes_key;
-use crate::resolve::{Evaluation, Halt, Need, Site, Slot, site_of};
+use crate::resolve::{CallSite, Evaluation, Halt, Need, Slot, site_of};
 use crate::world::{PlanQuestion, World};
 use understand::compare::{entry_of, has_sensitive, item_of, mark_like};
-use understand::pinned::{FrozenData, FrozenSearch};
+use understand::pinned::{PinnedData, PinnedSearch};
 
 /// An insertion-ordered set with a fixed hash.
 type IndexSet<T> = indexmap::IndexSet<T, foldhash::fast::FixedState>;
@@ -380,7 +380,7 @@ pub async fn put(question: &Question, now: i64, functions: &FunctionTable, world
 
 /// The failure for an error of a provider's function.
 fn failed(function: &str, error: ProviderError) -> AskFailure {
-    let code = crate::patience::code_of(&error);
+    let code = crate::retry::code_of(&error);
     AskFailure { code, message: format!("`{function}` failed"), notes: vec![error.message] }
 }
 
@@ -423,10 +423,10 @@ fn keep(evaluation: &mut Evaluation, key: String, unit: u32, ask: Ask, reply: Re
             drop(evaluation.refused.insert(key, failed(&function, error)));
         }
         (Ask::File { path, .. }, Reply::Bytes(bytes)) => {
-            answers.bytes.insert(key, FrozenBytes::new(&folder, &path, bytes));
+            answers.bytes.insert(key, PinnedBytes::new(&folder, &path, bytes));
         }
         (Ask::Http { url }, Reply::Bytes(bytes)) => {
-            answers.bytes.insert(key, FrozenBytes::new("", &url, bytes));
+            answers.bytes.insert(key, PinnedBytes::new("", &url, bytes));
         }
         (Ask::Remembered { fingerprint, .. }, Reply::Value(value)) => {
             answers.remembered.insert(key, Remembered { fingerprint, value });
@@ -462,7 +462,7 @@ fn search(
         return Ok(Searched::Settled(Slot::Failed));
     };
     let owner = documents.unit(unit).named(format_args!("datasources.{name}"));
-    let site = Site::of(unit, &owner);
+    let site = CallSite::of(unit, &owner);
     let mut filters: Vec<(Name, Name, Value)> = Vec::new();
     let (mut unknown, mut waits_for) = (false, Vec::new());
     for filter in &source.filters {
@@ -547,15 +547,15 @@ fn settle(
     let at = evaluation.answers.now;
     evaluation.answers.data_sources.insert(
         documents.unit(unit).named(name).into(),
-        FrozenData { at, fields: fields.clone(), asked: asked_again(search) },
+        PinnedData { at, fields: fields.clone(), asked: asked_again(search) },
     );
     Slot::Value(fields)
 }
 
 /// The search in the form that a saved plan keeps. `None` if reading runs a command or sends a request.
-fn asked_again(search: &Search) -> Option<Box<FrozenSearch>> {
+fn asked_again(search: &Search) -> Option<Box<PinnedSearch>> {
     let Search { ty, filters, annotations, folder } = search;
-    let again = || FrozenSearch { filters: filters.clone(), annotations: annotations.clone(), folder: folder.clone() };
+    let again = || PinnedSearch { filters: filters.clone(), annotations: annotations.clone(), folder: folder.clone() };
     (!ty.acts).then(|| Box::new(again()))
 }
 
@@ -573,7 +573,7 @@ fn chosen(
         Ok(fetched) => fetched,
         Err(error) => {
             found.push(
-                crate::patience::code_of(&error)
+                crate::retry::code_of(&error)
                     .new(format!("the data source `{name}` cannot be read"))
                     .label(source.span, "")
                     .note(error.message),

@@ -23,7 +23,7 @@ pub(crate) use fault::{At, Fault, too_large};
 pub(crate) use limits::bytes;
 pub use limits::{Full, MOST, Meter, size, weight};
 use machine::is_omitted;
-pub(crate) use machine::{Arguments, Body, Machine, Site, known_type, unknown_of};
+pub(crate) use machine::{Arguments, Body, CallSite, Machine, known_type, unknown_of};
 pub use machine::{may_omit, omitted};
 
 /// Evaluates an expression. Warnings go to `found`. If several members of a list, map or text fail, all failures but

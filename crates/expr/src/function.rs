@@ -90,7 +90,7 @@ pub struct Refusal {
     /// Advice on what to do.
     pub help: Option<String>,
     /// The corresponding message of the dialect's native tool.
-    pub words: Option<Box<diag::Words>>,
+    pub words: Option<Box<diag::NativeMessage>>,
 }
 
 /// A step into a value.

@@ -5,11 +5,11 @@
 
 use blueprint::{IndexMap, Map, Name, Value};
 use diag::{Diagnostics, Span};
-use evaluate::resolve::{Evaluation, Halt, Need, Site, Slot};
+use evaluate::resolve::{CallSite, Evaluation, Halt, Need, Slot};
 use state::{ChildRecord, DataRecord, Declared, Snapshot};
 use understand::check::Checked;
 use understand::compare::same;
-use understand::documents::{Documents, Unit};
+use understand::documents::{DocumentInstance, Documents};
 
 use crate::codes;
 use crate::decision::Decision;
@@ -46,7 +46,7 @@ pub fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
         }
         if let Some(expr) = unit.blueprint().metadata.as_ref().filter(|_| number > 0)
             && let Err(Halt::Need(need)) =
-                evaluation.value(Site::of(number, &unit.named("metadata")), expr, &mut ignored)
+                evaluation.value(CallSite::of(number, &unit.named("metadata")), expr, &mut ignored)
         {
             add(need);
         }
@@ -60,7 +60,7 @@ pub fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
 }
 
 /// The data sources of a document that are read and say something of themselves, by position.
-fn told(evaluation: &Evaluation, unit: &Unit) -> Vec<usize> {
+fn told(evaluation: &Evaluation, unit: &DocumentInstance) -> Vec<usize> {
     let sources = unit.blueprint().data_sources.values().enumerate();
     let told = sources.filter(|(at, source)| {
         let metadata = &source.metadata;
@@ -81,7 +81,7 @@ fn source_metadata(
         return Ok(Value::Null);
     };
     let owner = documents.unit(unit).named(format_args!("datasources.{name}"));
-    evaluation.metadata_of(Site::of(unit, &owner), &source.metadata, found)
+    evaluation.metadata_of(CallSite::of(unit, &owner), &source.metadata, found)
 }
 
 /// Everything that is to be remembered of children and data sources, as far as it is known. What reads something out of
@@ -124,7 +124,7 @@ pub fn declared(
 fn child(
     evaluation: &mut Evaluation,
     number: u32,
-    unit: &Unit,
+    unit: &DocumentInstance,
     untouched: &Untouched,
     former: Option<&ChildRecord>,
     found: &mut Diagnostics,
@@ -152,7 +152,7 @@ fn child(
     child.metadata = match &unit.blueprint().metadata {
         Some(_) if untouched.keeps_metadata(number) => former.map(|former| former.metadata.clone()).unwrap_or_default(),
         Some(expr) => evaluation
-            .present(Site::of(number, &unit.named("metadata")), expr, found)
+            .present(CallSite::of(number, &unit.named("metadata")), expr, found)
             .unwrap_or_else(|_| Value::Map(Map::default().into())),
         None => Value::Null,
     };

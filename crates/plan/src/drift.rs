@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use blueprint::{Address, Field, IndexMap, Map, Name, TypeId, Value};
 use diag::{Diagnostics, Severity};
-use evaluate::answers::{Answers, FrozenSeen};
-use evaluate::patience::Patient;
+use evaluate::answers::{Answers, PinnedSeen};
+use evaluate::retry::RetryingWorld;
 use evaluate::world::World;
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot};
@@ -57,7 +57,7 @@ pub struct Looked {
 /// from being compared. Things whose call was cut off are left out: what became of them the next plan says.
 pub async fn drift(snapshot: &Snapshot, catalogs: &Catalogs, world: &dyn World, found: &mut Diagnostics) -> Looked {
     let mut answers = Answers::default();
-    let world = Patient::new(world, catalogs);
+    let world = RetryingWorld::new(world, catalogs);
     let unread = refresh::refresh(snapshot, false, &[], catalogs, &world, &mut answers).await;
     refresh::report_unread(&unread, Severity::Error, "fix the cause, and run it again", found);
     Looked { drifted: seen(snapshot, catalogs, &answers), unread: answers.unread }
@@ -72,8 +72,8 @@ pub(crate) fn seen(snapshot: &Snapshot, catalogs: &Catalogs, answers: &Answers) 
     let written = written_by_links(snapshot);
     for (address, record) in snapshot.records.iter().filter(|(address, _)| !snapshot.open.contains_key(*address)) {
         let how = match answers.seen.get(address) {
-            Some(FrozenSeen::Gone) => Drift::Vanished,
-            Some(FrozenSeen::There { fields, expired, .. }) => {
+            Some(PinnedSeen::Gone) => Drift::Vanished,
+            Some(PinnedSeen::There { fields, expired, .. }) => {
                 let changes = match catalogs.resource_type(&record.type_name) {
                     TypeRef::Known(ty) => match written.get(address) {
                         Some(written) => {
@@ -91,7 +91,7 @@ pub(crate) fn seen(snapshot: &Snapshot, catalogs: &Catalogs, answers: &Answers) 
                     _ => Drift::Differs(changes),
                 }
             }
-            Some(FrozenSeen::CannotTell) | None => continue,
+            Some(PinnedSeen::CannotTell) | None => continue,
         };
         all.push(Drifted { address: address.clone(), type_name: record.type_name.clone(), how });
     }

@@ -2,7 +2,7 @@
 
 use blueprint::{IndexMap, Map, Name, Value};
 use diag::Diagnostics;
-use evaluate::resolve::{Evaluation, Halt, Need, Site};
+use evaluate::resolve::{CallSite, Evaluation, Halt, Need};
 use state::Snapshot;
 use understand::compare::same;
 
@@ -24,7 +24,7 @@ pub(crate) fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
         }
     }
     if let Some(expr) = &blueprint.metadata
-        && let Err(Halt::Need(need)) = evaluation.value(Site::of(0, "metadata"), expr, &mut ignored)
+        && let Err(Halt::Need(need)) = evaluation.value(CallSite::of(0, "metadata"), expr, &mut ignored)
         && !needs.contains(&need)
     {
         needs.push(need);
@@ -136,7 +136,7 @@ pub fn metadata(evaluation: &mut Evaluation, found: &mut Diagnostics) -> Value {
     let documents = evaluation.documents.clone();
     match &documents.root().blueprint().metadata {
         Some(expr) => {
-            evaluation.present(Site::of(0, "metadata"), expr, found).unwrap_or(Value::Map(Map::default().into()))
+            evaluation.present(CallSite::of(0, "metadata"), expr, found).unwrap_or(Value::Map(Map::default().into()))
         }
         None => Value::Null,
     }

@@ -10,7 +10,7 @@ use evaluate::resolve::inputs::Given;
 use state::{Ended, Generation, GenerationInfo, Operation, OperationKind, OperationOutcome};
 
 use crate::codes;
-use crate::model::FrozenDocument;
+use crate::model::PinnedDocument;
 use crate::plan::Plan;
 
 /// A document with everything it was planned from, beside the state.
@@ -19,7 +19,7 @@ pub struct Kept {
     /// The generation it belongs to.
     pub generation: Generation,
     /// The root document.
-    pub document: FrozenDocument,
+    pub document: PinnedDocument,
     /// Its inputs, as given.
     pub given: Given,
     /// What the world had said: children, data sources, files, remembered values. Nothing that was seen of the things
@@ -29,7 +29,7 @@ pub struct Kept {
 
 /// What a rollback wants.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Goal {
+pub enum RollbackTarget {
     /// What that generation wanted.
     Kept(Box<Kept>),
     /// Nothing: there was no instance before, or it had been destroyed.
@@ -72,7 +72,7 @@ pub fn kept(plan: &Plan) -> Value {
 }
 
 /// Files that were given along with a document.
-fn beside(document: &FrozenDocument) -> Value {
+fn beside(document: &PinnedDocument) -> Value {
     let pair = |(path, text): &(Name, std::sync::Arc<str>)| {
         Value::list([Value::Text(path.clone()), Value::Text(text.clone())])
     };
@@ -102,7 +102,7 @@ fn read(generation: Generation, operation: &Operation) -> Option<Kept> {
         _ => None,
     };
     let beside = desired.get("beside").and_then(Value::as_list).unwrap_or_default().iter().filter_map(pair).collect();
-    let document = FrozenDocument { path: operation.document.clone(), text: text.clone(), beside };
+    let document = PinnedDocument { path: operation.document.clone(), text: text.clone(), beside };
     // The first states kept the inputs alone: everything else is asked for again.
     let mut answers: Answers = match desired.get("answers") {
         Some(Value::Text(answers)) => state::read_json(answers.as_bytes()).ok()?,
@@ -121,25 +121,25 @@ fn read(generation: Generation, operation: &Operation) -> Option<Kept> {
 
 /// The operation in a history that a rollback goes back to.
 #[derive(Clone, Debug, PartialEq)]
-pub enum GoalOperation {
+pub enum TargetOperation {
     /// Its documents tell what is wanted.
     Of(Generation, Name),
-    /// Nothing: see [`Goal::Nothing`].
+    /// Nothing: see [`RollbackTarget::Nothing`].
     Nothing,
 }
 
 /// The operation to go back to, found in the operations of the past, newest first: the last one that ended well and said what
 /// is wanted, or the one of this number. Where there is none, nothing is gone back to.
-pub fn goal(history: &[GenerationInfo], wanted: Option<Generation>) -> Result<GoalOperation, Box<Diagnostic>> {
+pub fn goal(history: &[GenerationInfo], wanted: Option<Generation>) -> Result<TargetOperation, Box<Diagnostic>> {
     for GenerationInfo { operation, finished } in history {
         let Some(Ended { outcome, generation, .. }) = finished else { continue };
         if wanted.is_some_and(|wanted| wanted != *generation) {
             continue;
         }
         match (outcome, operation.kind) {
-            (OperationOutcome::Gone, _) => return Ok(GoalOperation::Nothing),
+            (OperationOutcome::Gone, _) => return Ok(TargetOperation::Nothing),
             (_, OperationKind::State | OperationKind::Reconcile) => {}
-            (OperationOutcome::Ready, _) => return Ok(GoalOperation::Of(*generation, operation.id.clone())),
+            (OperationOutcome::Ready, _) => return Ok(TargetOperation::Of(*generation, operation.id.clone())),
             _ => {}
         }
         if wanted.is_some() {
@@ -148,7 +148,7 @@ pub fn goal(history: &[GenerationInfo], wanted: Option<Generation>) -> Result<Go
         }
     }
     match wanted {
-        None => Ok(GoalOperation::Nothing),
+        None => Ok(TargetOperation::Nothing),
         Some(wanted) => {
             let what = format!("there is no generation {}", wanted.0);
             Err(Box::new(incomplete(what).help("`cyan history` lists them")))
@@ -157,9 +157,9 @@ pub fn goal(history: &[GenerationInfo], wanted: Option<Generation>) -> Result<Go
 }
 
 /// What an operation wanted, to be gone back to.
-pub fn kept_by(generation: Generation, operation: Option<&Operation>) -> Result<Goal, Box<Diagnostic>> {
+pub fn kept_by(generation: Generation, operation: Option<&Operation>) -> Result<RollbackTarget, Box<Diagnostic>> {
     let kept = operation.and_then(|operation| read(generation, operation));
-    kept.map(|kept| Goal::Kept(Box::new(kept)))
+    kept.map(|kept| RollbackTarget::Kept(Box::new(kept)))
         .ok_or_else(|| Box::new(incomplete(format!("generation {} was not kept whole", generation.0))))
 }
 
@@ -210,7 +210,7 @@ mod tests {
             past(1, Deploy, Ready),
         ];
         history.insert(0, GenerationInfo { finished: None, ..past(8, Update, Failed) });
-        let of = |number: u64| Ok(GoalOperation::Of(Generation(number), format!("op-{number}").into()));
+        let of = |number: u64| Ok(TargetOperation::Of(Generation(number), format!("op-{number}").into()));
         let found = |history: &[GenerationInfo], wanted: Option<u64>| {
             goal(history, wanted.map(Generation)).map_err(|diagnostic| diagnostic.message.clone())
         };
@@ -219,9 +219,9 @@ mod tests {
         let failed = "generation 5 did not end well, so nothing can go back to it".to_owned();
         assert_eq!(found(&history, Some(5)), Err(failed));
         assert_eq!(found(&history, Some(99)), Err("there is no generation 99".to_owned()));
-        assert_eq!(found(&history[..4], None), Ok(GoalOperation::Nothing), "no operation ended well");
+        assert_eq!(found(&history[..4], None), Ok(TargetOperation::Nothing), "no operation ended well");
         history.insert(1, past(7, Destroy, Gone));
-        assert_eq!(found(&history, None), Ok(GoalOperation::Nothing));
+        assert_eq!(found(&history, None), Ok(TargetOperation::Nothing));
     }
 
     #[test]
@@ -243,7 +243,9 @@ mod tests {
             desired,
         };
         for desired in [desired.clone(), desired.secret()] {
-            let Ok(Goal::Kept(kept)) = kept_by(Generation(3), Some(&operation(desired))) else { panic!("it is whole") };
+            let Ok(RollbackTarget::Kept(kept)) = kept_by(Generation(3), Some(&operation(desired))) else {
+                panic!("it is whole")
+            };
             assert_eq!((kept.generation, &*kept.document.text), (Generation(3), "three"));
             assert_eq!(kept.given.typed.get("size"), Some(&Value::Int(3)));
             assert_eq!(kept.given.text.get("name").map(AsRef::as_ref), Some("n"));

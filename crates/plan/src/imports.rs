@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Kind, Map, Name, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Span};
-use evaluate::answers::FrozenSeen;
+use evaluate::answers::PinnedSeen;
 use evaluate::resolve::{Evaluation, Member, Members};
 use evaluate::world::{ReadQuestion, World};
 use provider::{ReadOutcome, ResourceType};
@@ -139,7 +139,7 @@ impl Imports {
             match seen {
                 Ok(seen) => {
                     // The id as the provider writes it: the same thing may be named in several ways.
-                    if let FrozenSeen::There { id: real, .. } = &seen {
+                    if let PinnedSeen::There { id: real, .. } = &seen {
                         let key = (wanted.ty.name.clone(), real.clone());
                         match managed.get(&key).filter(|other| **other != wanted.address) {
                             Some(other) => {
@@ -178,7 +178,7 @@ impl Imports {
 
 /// A thing that nobody can look at, from its definition and what another tool has kept of it: texts, which are JSON where the
 /// field holds no text.
-fn as_told(wanted: &Wanted, told: &IndexMap<Name, Value>) -> FrozenSeen {
+fn as_told(wanted: &Wanted, told: &IndexMap<Name, Value>) -> PinnedSeen {
     let mut fields = wanted.desired.as_map().cloned().unwrap_or_default();
     for (name, value) in told {
         let Some(field) = wanted.ty.schema.fields.get(name).filter(|field| field.computed) else { continue };
@@ -187,7 +187,7 @@ fn as_told(wanted: &Wanted, told: &IndexMap<Name, Value>) -> FrozenSeen {
         fields.insert(name.clone(), read);
     }
     let fields = Value::Map(fields.into());
-    FrozenSeen::There { id: wanted.id.clone(), fields, private: Value::Null, expired: None }
+    PinnedSeen::There { id: wanted.id.clone(), fields, private: Value::Null, expired: None }
 }
 
 /// Where each thing is managed.
@@ -202,7 +202,7 @@ pub(crate) async fn read(
     ty: &ResourceType,
     id: &Name,
     world: &dyn World,
-) -> Result<FrozenSeen, String> {
+) -> Result<PinnedSeen, String> {
     if !ty.capabilities.imports || !ty.capabilities.reads {
         return Err(format!("things of type `{}` cannot be imported: nothing tells what they are", ty.name));
     }
@@ -244,10 +244,10 @@ pub(crate) async fn read(
     }
 }
 
-fn frozen(seen: ReadOutcome) -> Option<FrozenSeen> {
+fn frozen(seen: ReadOutcome) -> Option<PinnedSeen> {
     match seen {
         ReadOutcome::Present { id, fields, private, expired } => {
-            Some(FrozenSeen::There { id, fields, private, expired: expired.map(Into::into) })
+            Some(PinnedSeen::There { id, fields, private, expired: expired.map(Into::into) })
         }
         ReadOutcome::Absent | ReadOutcome::Unknown => None,
     }
@@ -255,8 +255,8 @@ fn frozen(seen: ReadOutcome) -> Option<FrozenSeen> {
 
 /// The record of a thing that was read: what could have been set of it counts as set. Fields whose drift does not count
 /// are as `desired` says.
-pub(crate) fn record_of(ty: &ResourceType, seen: &FrozenSeen, desired: &Value, id: &Name) -> Option<Record> {
-    let FrozenSeen::There { id: read, fields, private, .. } = seen else { return None };
+pub(crate) fn record_of(ty: &ResourceType, seen: &PinnedSeen, desired: &Value, id: &Name) -> Option<Record> {
+    let PinnedSeen::There { id: read, fields, private, .. } = seen else { return None };
     let outputs = mark_fields(&ty.schema, fields, desired);
     let mut inputs = Map::default();
     for (name, field) in &ty.schema.fields {

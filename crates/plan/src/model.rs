@@ -260,7 +260,7 @@ pub struct LeftAlone {
 
 /// A document as it was staged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FrozenDocument {
+pub struct PinnedDocument {
     /// Its path, relative to the state.
     pub path: Name,
     /// Its text.

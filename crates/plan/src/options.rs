@@ -53,7 +53,7 @@ pub struct Taken {
 
 /// A change of the state alone.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Surgery {
+pub enum StateEdit {
     /// Things get new addresses: from, to.
     Move(Vec<(Address, Address)>),
     /// Things are forgotten; they stay in the world.
@@ -124,7 +124,7 @@ pub struct Options {
     pub importing: Vec<Address>,
     /// A change of the state alone. Never kept in a plan file.
     #[serde(skip)]
-    pub surgery: Option<Surgery>,
+    pub surgery: Option<StateEdit>,
 }
 
 impl Default for Options {

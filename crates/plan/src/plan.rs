@@ -7,10 +7,10 @@ use std::sync::Arc;
 use blueprint::{Address, Expr, IndexMap, Name, Value};
 use diag::Diagnostics;
 use evaluate::answers::Answers;
-use evaluate::patience::Patient;
 use evaluate::questions;
 use evaluate::resolve::inputs::Given;
-use evaluate::resolve::{Evaluation, Halt, Site};
+use evaluate::resolve::{CallSite, Evaluation, Halt};
+use evaluate::retry::RetryingWorld;
 use evaluate::world::World;
 use expr::FunctionTable;
 use provider::Catalogs;
@@ -21,7 +21,7 @@ use crate::codes;
 use crate::drift::Drifted;
 use crate::linked::Linked;
 use crate::model::{
-    Action, ChildChange, ExportAction, ExportChange, FrozenDocument, Gate, LeftAlone, LinkChange, PlannedStop, Purpose,
+    Action, ChildChange, ExportAction, ExportChange, Gate, LeftAlone, LinkChange, PinnedDocument, PlannedStop, Purpose,
     Step,
 };
 use crate::options::{DriftPolicy, Options};
@@ -33,11 +33,11 @@ impl Staged {
     /// The value of an expression of the staged document, asking the world what it needs. `None` if it is in error.
     pub async fn evaluate(&mut self, expr: &Expr, world: &dyn World, found: &mut Diagnostics) -> Option<Value> {
         let evaluation = self.evaluation.as_mut()?;
-        let world = &Patient::new(world, &self.catalogs);
+        let world = &RetryingWorld::new(world, &self.catalogs);
         // Each round answers a question, and an expression holds finitely many.
         for _ in 0..1000 {
             let mut mistakes = Diagnostics::new();
-            match evaluation.present(Site::of(0, "eval"), expr, &mut mistakes) {
+            match evaluation.present(CallSite::of(0, "eval"), expr, &mut mistakes) {
                 Ok(value) => {
                     found.append(mistakes);
                     return Some(value);
@@ -73,7 +73,7 @@ pub struct Plan {
     /// The revision of the state it was made from.
     pub revision: Revision,
     /// The document; none for a destroy.
-    pub document: Option<FrozenDocument>,
+    pub document: Option<PinnedDocument>,
     /// The inputs as given.
     pub given: Given,
     /// How it was made.
@@ -210,7 +210,7 @@ pub struct Request<'a> {
     /// The instance.
     pub instance: Name,
     /// The checked documents, and the text of the root; none to destroy or to reconcile.
-    pub document: Option<(Arc<Documents>, FrozenDocument)>,
+    pub document: Option<(Arc<Documents>, PinnedDocument)>,
     /// The inputs as given.
     pub given: Given,
     /// How.

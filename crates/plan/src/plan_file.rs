@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use state::Revision;
 use state::seal::{Place, SealError, Sealer};
 
-use crate::model::{ChildChange, ExportChange, FrozenDocument, LeftAlone, LinkChange, Purpose, Step};
+use crate::model::{ChildChange, ExportChange, LeftAlone, LinkChange, PinnedDocument, Purpose, Step};
 use crate::options::Options;
 use crate::plan::Plan;
 
@@ -80,7 +80,7 @@ pub struct PlanFile {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MadeFrom {
     /// The document; none for a destroy.
-    pub document: Option<FrozenDocument>,
+    pub document: Option<PinnedDocument>,
     /// Typed inputs.
     pub typed: IndexMap<Name, Value>,
     /// Inputs as text.

@@ -7,7 +7,7 @@ use blueprint::{Address, IndexMap, Map, Name, Value};
 use diag::{Diagnostics, Span};
 use dialects::Mistake;
 use dialects::rules::MessageRules;
-use evaluate::answers::{Answers, FrozenSeen};
+use evaluate::answers::{Answers, PinnedSeen};
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot};
 use understand::compare::{Change, mark_fields};
@@ -34,12 +34,12 @@ pub(crate) fn apply_drift_policy(
     let mut differs = IndexMap::default();
     match policy {
         DriftPolicy::Revert | DriftPolicy::Refuse => {}
-        DriftPolicy::Ignore => answers.seen.retain(|_, seen| !matches!(seen, FrozenSeen::There { .. })),
+        DriftPolicy::Ignore => answers.seen.retain(|_, seen| !matches!(seen, PinnedSeen::There { .. })),
         DriftPolicy::Accept => {
             let drifted: Vec<Address> = answers
                 .seen
                 .iter()
-                .filter(|(address, seen)| matches!(seen, FrozenSeen::There { .. }) && reaches(address))
+                .filter(|(address, seen)| matches!(seen, PinnedSeen::There { .. }) && reaches(address))
                 .map(|(address, _)| address.clone())
                 .collect();
             for address in drifted {
@@ -47,7 +47,7 @@ pub(crate) fn apply_drift_policy(
                 else {
                     continue;
                 };
-                let Some(FrozenSeen::There { fields, private, .. }) = answers.seen.shift_remove(&address) else {
+                let Some(PinnedSeen::There { fields, private, .. }) = answers.seen.shift_remove(&address) else {
                     continue;
                 };
                 if let TypeRef::Known(ty) = catalogs.resource_type(&record.type_name) {
@@ -187,7 +187,7 @@ fn has_drifted(decision: &Decision, answers: &Answers) -> bool {
     let (Some(ty), Some(record)) = (&decision.ty, &decision.prior) else { return false };
     match answers.seen.get(&decision.address) {
         // What its hints said does not count, though it is declared no longer.
-        Some(FrozenSeen::There { fields, .. }) => {
+        Some(PinnedSeen::There { fields, .. }) => {
             prior_spec(ty, record, Some(fields), &crate::hints::ignored_changes(record), &[]).1
         }
         _ => false,

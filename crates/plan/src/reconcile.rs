@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use blueprint::{Address, IndexMap};
-use evaluate::answers::{Answers, FrozenSeen};
+use evaluate::answers::{Answers, PinnedSeen};
 use provider::{Catalogs, ResourceType};
 use state::{Record, Snapshot};
 use understand::compare::{Change, differences, mark_fields, with_path_of};
@@ -42,7 +42,7 @@ pub(crate) fn draft(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs)
 fn decide(
     address: &Address,
     record: &Arc<Record>,
-    seen: &FrozenSeen,
+    seen: &PinnedSeen,
     written: &[Contribution],
     catalogs: &Catalogs,
 ) -> Option<Decision> {
@@ -52,13 +52,13 @@ fn decide(
     decision.metadata = record.metadata.clone();
     decision.replace_order = ty.replace_order;
     match seen {
-        FrozenSeen::Gone => {
+        PinnedSeen::Gone => {
             decision.action = Action::Create;
             decision.reasons = vec![Reason::Vanished];
             differences(&ty.schema, &blueprint::Value::Null, &decision.desired, &mut decision.changes);
             decision.changes.iter_mut().for_each(|change: &mut Change| change.forces = false);
         }
-        FrozenSeen::There { fields, private, expired, .. } => {
+        PinnedSeen::There { fields, private, expired, .. } => {
             let ignored = crate::hints::ignored_changes(record);
             let (prior, drifted) = prior_spec(&ty, record, Some(fields), &ignored, written);
             for path in &ignored {
@@ -76,7 +76,7 @@ fn decide(
             decision.private = private.clone();
             decision.expired = expired.clone();
         }
-        FrozenSeen::CannotTell => return None,
+        PinnedSeen::CannotTell => return None,
     }
     Some(decision)
 }

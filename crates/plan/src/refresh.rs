@@ -5,8 +5,8 @@ use std::task::Poll;
 
 use blueprint::{Address, Field, IndexMap, Name, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
-use evaluate::answers::{Answers, FrozenSeen};
-use evaluate::patience::{at_once, code_of};
+use evaluate::answers::{Answers, PinnedSeen};
+use evaluate::retry::{at_once, code_of};
 use evaluate::world::{ReadQuestion, World};
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
@@ -140,7 +140,7 @@ pub(crate) async fn refresh(
 /// differences are kept.
 #[derive(Default)]
 struct Told<'a> {
-    seen: Vec<(usize, &'a Address, FrozenSeen)>,
+    seen: Vec<(usize, &'a Address, PinnedSeen)>,
     unread: Vec<(usize, Unread)>,
 }
 
@@ -170,7 +170,7 @@ async fn ask<'a>(
                         (true, false) => Why::Unsure,
                     };
                     if why != Why::Recorded {
-                        told.seen.push((number, address, FrozenSeen::CannotTell));
+                        told.seen.push((number, address, PinnedSeen::CannotTell));
                     }
                     told.unread.push((number, Unread { address: address.clone(), code, message, why }));
                 }
@@ -292,10 +292,10 @@ fn reads(catalogs: &Catalogs, record: &Record) -> bool {
 }
 
 /// What was seen, unless it is just what is recorded.
-fn frozen(seen: ReadOutcome, record: Option<&Arc<Record>>, keep: bool) -> Option<FrozenSeen> {
+fn frozen(seen: ReadOutcome, record: Option<&Arc<Record>>, keep: bool) -> Option<PinnedSeen> {
     match seen {
-        ReadOutcome::Absent => Some(FrozenSeen::Gone),
-        ReadOutcome::Unknown => Some(FrozenSeen::CannotTell),
+        ReadOutcome::Absent => Some(PinnedSeen::Gone),
+        ReadOutcome::Unknown => Some(PinnedSeen::CannotTell),
         ReadOutcome::Present { id, fields, private, expired } => {
             let as_recorded = record.is_some_and(|record| {
                 record.id == id && same(&record.outputs, &fields) && same(&record.private, &private)
@@ -303,7 +303,7 @@ fn frozen(seen: ReadOutcome, record: Option<&Arc<Record>>, keep: bool) -> Option
             if as_recorded && expired.is_none() && !keep {
                 return None;
             }
-            Some(FrozenSeen::There { id, fields, private, expired: expired.map(Into::into) })
+            Some(PinnedSeen::There { id, fields, private, expired: expired.map(Into::into) })
         }
     }
 }
@@ -313,9 +313,9 @@ fn frozen(seen: ReadOutcome, record: Option<&Arc<Record>>, keep: bool) -> Option
 pub(crate) fn seen_elsewhere(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs) -> Vec<Address> {
     let open = snapshot.open.iter().filter(|(address, open)| {
         let not_made =
-            open.intent.op == StatusOp::Create && !matches!(answers.seen.get(*address), Some(FrozenSeen::There { .. }));
+            open.intent.op == StatusOp::Create && !matches!(answers.seen.get(*address), Some(PinnedSeen::There { .. }));
         let of_recorded = recorded_beside(snapshot, address).is_some_and(|record| reads(catalogs, record))
-            && !matches!(answers.seen.get(*address), Some(FrozenSeen::CannotTell));
+            && !matches!(answers.seen.get(*address), Some(PinnedSeen::CannotTell));
         open.intent.deposed || not_made && snapshot.records.contains_key(*address) && !of_recorded
     });
     open.map(|(address, _)| address.clone()).collect()
@@ -344,7 +344,7 @@ pub(crate) fn settle(
         if let Some((said, _)) = &verdict {
             heard.insert(said);
         }
-        let unclear = matches!(seen, Some(FrozenSeen::CannotTell));
+        let unclear = matches!(seen, Some(PinnedSeen::CannotTell));
         let is_said = verdict.is_some();
         let (after, how) = match verdict {
             Some((_, Verdict::Forgotten)) => (None, "it is forgotten"),
@@ -415,8 +415,8 @@ pub(crate) fn settle(
         };
         let note = codes::INTERRUPTED.new(format!("the {} of `{address}` was cut off; {how}", open.intent.op.word()));
         let nothing_came_of_it = match (open.intent.op, seen) {
-            (StatusOp::Create, Some(FrozenSeen::Gone)) => true,
-            (StatusOp::Delete, seen) => matches!(seen, Some(FrozenSeen::There { .. })),
+            (StatusOp::Create, Some(PinnedSeen::Gone)) => true,
+            (StatusOp::Delete, seen) => matches!(seen, Some(PinnedSeen::There { .. })),
             _ => false,
         };
         match nothing_came_of_it && !is_said {
@@ -520,20 +520,20 @@ fn verdict<'a>(address: &Address, options: &'a Options) -> Option<(&'a Address, 
 }
 
 /// Whether the thing that a person named as made or changed was looked for and is not there.
-fn not_there(open: &Open, seen: Option<&FrozenSeen>) -> bool {
-    open.intent.op != StatusOp::Delete && matches!(seen, Some(FrozenSeen::Gone))
+fn not_there(open: &Open, seen: Option<&PinnedSeen>) -> bool {
+    open.intent.op != StatusOp::Delete && matches!(seen, Some(PinnedSeen::Gone))
 }
 
 /// What is true of a thing if a call that was cut off counts as done; nothing where its id is not known.
 fn adopted(
     open: &Open,
     before: Option<&Arc<Record>>,
-    seen: Option<&FrozenSeen>,
+    seen: Option<&PinnedSeen>,
     id: Option<&Name>,
     catalogs: &Catalogs,
 ) -> Option<Option<Arc<Record>>> {
     let intent = &open.intent;
-    if let Some(seen @ FrozenSeen::There { .. }) = seen {
+    if let Some(seen @ PinnedSeen::There { .. }) = seen {
         return Some(after_cut_off(open, before, Some(seen), catalogs));
     }
     match intent.op {
@@ -593,7 +593,7 @@ fn take_over_unsure<'o>(
         if let Some((said, verdict)) = verdict(address, options) {
             heard.insert(said);
             match verdict {
-                Verdict::Adopted(Some(id)) if !matches!(seen, Some(FrozenSeen::There { .. } | FrozenSeen::Gone)) => {
+                Verdict::Adopted(Some(id)) if !matches!(seen, Some(PinnedSeen::There { .. } | PinnedSeen::Gone)) => {
                     named = Some(made_as(id, &attempt.type_name, &attempt.inputs, catalogs));
                 }
                 Verdict::Adopted(_) => {}
@@ -613,9 +613,9 @@ fn take_over_unsure<'o>(
             }
         }
         seen = named.as_ref().or(seen);
-        let Some(seen) = seen.filter(|seen| matches!(seen, FrozenSeen::There { id, .. } if *id != record.id)) else {
+        let Some(seen) = seen.filter(|seen| matches!(seen, PinnedSeen::There { id, .. } if *id != record.id)) else {
             let told = answers.refreshed && !answers.unread.contains_key(address);
-            if told && record.attempt.is_some() && !matches!(seen, Some(FrozenSeen::CannotTell)) {
+            if told && record.attempt.is_some() && !matches!(seen, Some(PinnedSeen::CannotTell)) {
                 // No new one was made: there is nothing to look for any more.
                 Arc::make_mut(record).attempt = None;
                 settled.push(Settled { address: address.clone(), record: Some(record.clone()) });
@@ -651,7 +651,7 @@ fn take_over_unsure<'o>(
 }
 
 /// What would be seen of a thing that was created with these inputs under an id that a person names.
-fn made_as(id: &Name, type_name: &TypeId, inputs: &Value, catalogs: &Catalogs) -> FrozenSeen {
+fn made_as(id: &Name, type_name: &TypeId, inputs: &Value, catalogs: &Catalogs) -> PinnedSeen {
     let mut fields = filled(inputs, &Value::Null).as_map().cloned().unwrap_or_default();
     if let TypeRef::Known(ty) = catalogs.resource_type(type_name)
         && let Some(field) = &ty.id_field
@@ -659,14 +659,14 @@ fn made_as(id: &Name, type_name: &TypeId, inputs: &Value, catalogs: &Catalogs) -
         fields.insert(field.clone(), Value::Text(id.clone()));
     }
     forget_lost(catalogs, type_name, inputs, &mut fields, |_| true);
-    FrozenSeen::There { id: id.clone(), fields: Value::Map(fields.into()), private: Value::Null, expired: None }
+    PinnedSeen::There { id: id.clone(), fields: Value::Map(fields.into()), private: Value::Null, expired: None }
 }
 
 /// What is true of a thing after a call that was cut off.
 fn after_cut_off(
     open: &Open,
     before: Option<&Arc<Record>>,
-    seen: Option<&FrozenSeen>,
+    seen: Option<&PinnedSeen>,
     catalogs: &Catalogs,
 ) -> Option<Arc<Record>> {
     let intent = &open.intent;
@@ -675,7 +675,7 @@ fn after_cut_off(
         _ => mark_like(fields, Some(like), None),
     };
     let there = match seen {
-        Some(FrozenSeen::There { id, fields, private, .. }) => Some((id, fields, private)),
+        Some(PinnedSeen::There { id, fields, private, .. }) => Some((id, fields, private)),
         _ => None,
     };
     match (intent.op, there) {
@@ -763,7 +763,7 @@ fn after_not_made(intent: &Intent, before: Option<&Arc<Record>>, catalogs: &Cata
     let record = match before {
         Some(failed) => Record { private: intent.private.clone(), ..Record::clone(failed) },
         None => {
-            let nothing = FrozenSeen::There {
+            let nothing = PinnedSeen::There {
                 id: "".into(),
                 fields: Value::Null,
                 private: intent.private.clone(),

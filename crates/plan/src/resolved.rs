@@ -8,7 +8,7 @@
 use blueprint::{Address, Blueprint, Child, Expr, Head, Name, Resource, TypeId, Value};
 use diag::Diagnostics;
 use dialects::{Part, SpecAt};
-use evaluate::resolve::{Evaluation, Members, Site, Slot};
+use evaluate::resolve::{CallSite, Evaluation, Members, Slot};
 use provider::{Catalogs, TypeRef};
 use understand::check::conform::{conform_resource, conform_schema};
 use understand::documents::whole::read_by;
@@ -140,7 +140,7 @@ fn resource_element(
         Members::Absent => (false, Value::Null, Value::Null),
         _ => (true, Value::Null, Value::Null),
     };
-    let site = Site::of(0, &address);
+    let site = CallSite::of(0, &address);
     let given = rules.specs.shown(&resource.type_name.item, &given);
     let written = there.then(|| evaluation.present(site, &resource.spec, &mut Diagnostics::new()).ok());
     let (mut given, mut metadata) = (given, metadata);
@@ -183,7 +183,7 @@ fn child_element(
     let root = documents.root();
     let rules = root.checked.rules;
     let spec = child.expansion.as_ref().map(|expansion| {
-        let value = evaluation.present(Site::of(0, name), &expansion.spec, &mut Diagnostics::new()).ok();
+        let value = evaluation.present(CallSite::of(0, name), &expansion.spec, &mut Diagnostics::new()).ok();
         let ty = catalogs.resource_type(&TypeId::from(&expansion.kind.item));
         let given = match (&value, ty) {
             (Some(value), TypeRef::Known(ty)) => {
@@ -200,7 +200,7 @@ fn child_element(
     let mut written = Vec::new();
     // An input that every child receives, also without a declaration, is not a property.
     for (input, expr) in child.inputs.iter().filter(|(input, _)| !rules.children.is_passed_undeclared(&input.item)) {
-        if let Ok(Some(value)) = evaluation.entry(Site::of(0, name), expr, &mut Diagnostics::new()) {
+        if let Ok(Some(value)) = evaluation.entry(CallSite::of(0, name), expr, &mut Diagnostics::new()) {
             written.push((input.item.clone(), value));
         }
     }
@@ -236,7 +236,7 @@ fn child_element(
 
 /// Evaluates an expression of the root document outside a spec, such as a policy. Null if there is none or it fails.
 fn presented(evaluation: &mut Evaluation, expr: Option<&Expr>) -> Value {
-    let value = expr.map(|expr| evaluation.present(Site::of(0, ""), expr, &mut Diagnostics::new()));
+    let value = expr.map(|expr| evaluation.present(CallSite::of(0, ""), expr, &mut Diagnostics::new()));
     value.and_then(Result::ok).unwrap_or_default()
 }
 

@@ -16,11 +16,11 @@ use std::sync::Arc;
 use blueprint::{Address, IndexMap, Name, Value};
 use diag::{Diagnostics, Severity};
 use dialects::DialectRules;
-use evaluate::answers::{Answers, FrozenPreflight, groups_differ};
-use evaluate::patience::Patient;
+use evaluate::answers::{Answers, PinnedPreflight, groups_differ};
 use evaluate::questions;
 use evaluate::resolve::Evaluation;
 use evaluate::resolve::inputs::{Given, resolve_inputs};
+use evaluate::retry::RetryingWorld;
 use evaluate::transform::transform_documents;
 use evaluate::world::World;
 use expr::FunctionTable;
@@ -28,7 +28,7 @@ use provider::Catalogs;
 use state::{Declared, OperationKind, Snapshot, Store};
 use understand::compare::Change;
 use understand::documents::Documents;
-use understand::pinned::FrozenData;
+use understand::pinned::PinnedData;
 
 use crate::addresses::Named;
 use crate::decision::Decision;
@@ -36,9 +36,9 @@ use crate::draft::Draft;
 use crate::drafting;
 use crate::drafting::preflight;
 use crate::drift::Drifted;
-use crate::model::{Action, AddressSet, ChildChange, ExportAction, ExportChange, FrozenDocument, Purpose, Step};
+use crate::model::{Action, AddressSet, ChildChange, ExportAction, ExportChange, PinnedDocument, Purpose, Step};
 use crate::moves::Moves;
-use crate::options::{DriftPolicy, Options, Surgery};
+use crate::options::{DriftPolicy, Options, StateEdit};
 use crate::plan::{Plan, Request, Staged};
 use crate::settled::{Settled, SettledRecords};
 use crate::stops::Subjects;
@@ -80,7 +80,7 @@ async fn plan_from(
     found: &mut Diagnostics,
 ) -> Option<Staged> {
     let catalogs = request.catalogs.clone();
-    let world = Patient::new(request.world, &catalogs);
+    let world = RetryingWorld::new(request.world, &catalogs);
     world.recall(&request.snapshot);
     let (document, functions) = (request.document.take(), request.functions.clone());
     let is_saved = request.answers.is_some() && !request.options.rollback;
@@ -172,7 +172,7 @@ struct Outputs {
 /// A plan while it is made. Each method is one step of [`plan_from`].
 struct Staging<'a> {
     instance: Name,
-    document: Option<FrozenDocument>,
+    document: Option<PinnedDocument>,
     given: Given,
     options: Options,
     purpose: Purpose,
@@ -253,7 +253,7 @@ impl<'a> Staging<'a> {
     async fn draft_documents(
         &mut self,
         documents: Arc<Documents>,
-        document: FrozenDocument,
+        document: PinnedDocument,
         functions: Arc<FunctionTable>,
         failed_before: bool,
     ) -> Option<Draft> {
@@ -408,7 +408,7 @@ impl<'a> Staging<'a> {
     /// Reports resources that two addresses or two instances would manage.
     async fn refuse_claims(&mut self, draft: &mut Draft) {
         // A state that is loaded may be that of another instance, which then gives its resources up.
-        let gives_up = matches!(self.options.surgery, Some(Surgery::Load(_) | Surgery::Remove(_)));
+        let gives_up = matches!(self.options.surgery, Some(StateEdit::Load(_) | StateEdit::Remove(_)));
         if self.mistakes.has_errors() || self.options.force || gives_up {
             return;
         }
@@ -580,8 +580,8 @@ impl<'a> Staging<'a> {
             || outputs.declared.values().any(Value::has_secret)
             || self.settled.iter().any(|settled| settled.record.as_ref().is_some_and(|record| record.has_secret()))
             || answers.remembered.values().any(|memoised| memoised.value.has_secret())
-            || answers.data_sources.values().any(FrozenData::has_secret)
-            || answers.preflights.values().any(FrozenPreflight::has_secret)
+            || answers.data_sources.values().any(PinnedData::has_secret)
+            || answers.preflights.values().any(PinnedPreflight::has_secret)
             || answers.calls.values().any(Value::has_secret)
             || self.evaluation.as_ref().is_some_and(|evaluation| evaluation.inputs.iter().any(Value::has_secret))
     }

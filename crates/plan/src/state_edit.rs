@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Name, TypeId, Value};
 use diag::{Diagnostics, Span};
-use evaluate::answers::{Answers, FrozenSeen};
+use evaluate::answers::{Answers, PinnedSeen};
 use evaluate::world::World;
 use provider::{Catalogs, TypeRef};
 use state::{Exported, Snapshot};
@@ -17,7 +17,7 @@ use crate::decision::{Decision, of_record};
 use crate::draft::Draft;
 use crate::drift::drifted_fields;
 use crate::model::{Action, Reason};
-use crate::options::Surgery;
+use crate::options::StateEdit;
 use crate::settled::SettledRecords;
 use crate::{imports, moves, policies};
 
@@ -32,11 +32,11 @@ pub(crate) struct Table<'a> {
 }
 
 /// Changes the records and says so.
-pub(crate) async fn draft(surgery: &Surgery, on: Table<'_>, found: &mut Diagnostics) -> Draft {
+pub(crate) async fn draft(surgery: &StateEdit, on: Table<'_>, found: &mut Diagnostics) -> Draft {
     let Table { snapshot, answers, settled_records, targets, catalogs, world } = on;
     let mut draft = Draft { groups: snapshot.groups.clone(), ..Draft::default() };
     match surgery {
-        Surgery::Move(wanted) => {
+        StateEdit::Move(wanted) => {
             let moves = moves::asked(wanted, snapshot, answers, settled_records, found);
             draft.groups = snapshot.groups.clone();
             for (address, record) in snapshot.records.iter().filter(|(address, _)| moves.has_arrived(address)) {
@@ -45,7 +45,7 @@ pub(crate) async fn draft(surgery: &Surgery, on: Table<'_>, found: &mut Diagnost
                 draft.decisions.push(decision);
             }
         }
-        Surgery::Remove(wanted) => {
+        StateEdit::Remove(wanted) => {
             let named = Named::new(wanted);
             for address in wanted {
                 let one = Named::new(std::slice::from_ref(address));
@@ -60,14 +60,14 @@ pub(crate) async fn draft(surgery: &Surgery, on: Table<'_>, found: &mut Diagnost
                 draft.decisions.push(decision);
             }
         }
-        Surgery::Import { type_name, id, address } => {
+        StateEdit::Import { type_name, id, address } => {
             if let Some(decision) =
                 import((type_name, id, address), snapshot, settled_records, catalogs, world, found).await
             {
                 draft.decisions.push(decision);
             }
         }
-        Surgery::Load(exported) => {
+        StateEdit::Load(exported) => {
             load(exported, snapshot, settled_records, found);
             draft.groups = snapshot.groups.clone();
             for address in exported.records.keys() {
@@ -80,7 +80,7 @@ pub(crate) async fn draft(surgery: &Surgery, on: Table<'_>, found: &mut Diagnost
                 }
             }
         }
-        Surgery::AcceptDrift => accept(&mut draft, snapshot, answers, settled_records, targets, catalogs),
+        StateEdit::AcceptDrift => accept(&mut draft, snapshot, answers, settled_records, targets, catalogs),
     }
     draft
 }
@@ -122,7 +122,7 @@ pub(crate) async fn import(
     match imports::read(address, &ty, id, world).await {
         Ok(seen) => {
             // The id as the provider writes it: the same thing may be named in several ways.
-            if let FrozenSeen::There { id: real, .. } = &seen
+            if let PinnedSeen::There { id: real, .. } = &seen
                 && let Some(other) = imports::managed(snapshot).get(&(ty.name.clone(), real.clone()))
             {
                 found.push(imports::managed_already(address, other, real, Span::NONE));
@@ -186,11 +186,11 @@ pub(crate) fn accept(
         let Some(record) = snapshot.records.get(address).cloned() else { continue };
         let mut decision = of_record(address, &record, catalogs);
         match (seen, decision.ty.clone()) {
-            (FrozenSeen::Gone, _) if record.deposed.is_none() => {
+            (PinnedSeen::Gone, _) if record.deposed.is_none() => {
                 settled_records.put(snapshot, address, None);
                 decision = settled(decision, Action::None, Reason::Vanished);
             }
-            (FrozenSeen::There { fields, private, .. }, Some(ty)) => {
+            (PinnedSeen::There { fields, private, .. }, Some(ty)) => {
                 if drifted_fields(&ty, &record, fields).next().is_none() {
                     continue;
                 }

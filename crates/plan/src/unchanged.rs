@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
-use evaluate::answers::{Answers, FrozenPreflight, FrozenSeen};
-use evaluate::patience::Patient;
+use evaluate::answers::{Answers, PinnedPreflight, PinnedSeen};
 use evaluate::questions::{Search, read_alone};
 use evaluate::resolve::Evaluation;
+use evaluate::retry::RetryingWorld;
 use evaluate::world::{PreflightQuestion, World};
 use foldhash::fast::FixedState;
 use provider::{Catalogs, ProviderError, ReadOutcome, ResourceType, SourceContent, TypeRef};
@@ -30,7 +30,7 @@ const CHANGED: &str = "has changed since the plan was made";
 /// Whether a plan may be carried out: `input-changed` and `observation-changed` for each difference otherwise. `folder` is
 /// that of the root document.
 pub async fn unchanged(staged: &Staged, folder: &str, world: &dyn World, found: &mut Diagnostics) -> bool {
-    let world = &Patient::new(world, &staged.catalogs);
+    let world = &RetryingWorld::new(world, &staged.catalogs);
     let before = found.len();
     inputs(&staged.plan.answers, folder, world, found).await;
     if let Some(evaluation) = &staged.evaluation {
@@ -189,7 +189,7 @@ async fn preflights(staged: &Staged, told: &AddressSet, world: &dyn World, found
     }
 }
 
-fn sources(address: &Address, kept: &FrozenPreflight, now: &[provider::SourceRead], found: &mut Diagnostics) {
+fn sources(address: &Address, kept: &PinnedPreflight, now: &[provider::SourceRead], found: &mut Diagnostics) {
     for then in &kept.sources {
         // What the plan makes itself is not pinned.
         let Some(digest) = &then.digest else { continue };
@@ -269,7 +269,7 @@ pub(crate) fn is_observed(ty: &ResourceType, record: &Record, answers: &Answers,
         && ty.capabilities.reads
         && ty.reads_with.as_ref().is_none_or(is_set)
         && !answers.unread.contains_key(address)
-        && !matches!(answers.seen.get(address), Some(FrozenSeen::CannotTell))
+        && !matches!(answers.seen.get(address), Some(PinnedSeen::CannotTell))
 }
 
 /// Whether a step changes a thing that was not looked at.
@@ -290,12 +290,12 @@ pub(crate) fn is_unobserved(
 }
 
 /// In what a thing differs from what the plan saw, in the fields that plans use.
-fn differs(ty: &ResourceType, record: &Record, then: Option<&FrozenSeen>, now: &ReadOutcome) -> Option<String> {
+fn differs(ty: &ResourceType, record: &Record, then: Option<&PinnedSeen>, now: &ReadOutcome) -> Option<String> {
     let then = match then {
         None => Some(&record.outputs),
-        Some(FrozenSeen::There { fields, .. }) => Some(fields),
-        Some(FrozenSeen::Gone) => None,
-        Some(FrozenSeen::CannotTell) => return None,
+        Some(PinnedSeen::There { fields, .. }) => Some(fields),
+        Some(PinnedSeen::Gone) => None,
+        Some(PinnedSeen::CannotTell) => return None,
     };
     let (then, now) = match (then, now) {
         (None, ReadOutcome::Absent) => return None,

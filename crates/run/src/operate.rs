@@ -8,13 +8,13 @@ use state::{
 };
 use tokio::sync::mpsc;
 
-use super::run::{Interrupt, LEASE, Lost, run};
+use super::run::{Aborted, Interrupt, LEASE, run};
 use crate::codes;
 use crate::shell::Shell;
 use apply::machine::Apply;
 use apply::model::{OnFailure, Outcome, Settings};
 use evaluate::event::Event;
-use plan::generation::{self, Goal, GoalOperation};
+use plan::generation::{self, RollbackTarget, TargetOperation};
 use plan::model::Purpose;
 use plan::plan::{Plan, Staged};
 use plan::unchanged::unchanged;
@@ -31,17 +31,17 @@ pub enum Operated {
     /// It ran to its end.
     Done(Outcome),
     /// It ran, but was cut off or its end could not be recorded.
-    Lost(Lost),
+    Aborted(Aborted),
     /// The store failed before anything started.
     Store(StoreError),
 }
 
 /// Makes the plan of a rollback. The implementation knows what the engine does not: where documents are read, which
 /// providers exist.
-pub trait Back: Send + Sync {
+pub trait RollbackPlanner: Send + Sync {
     /// The plan that returns from the current state to a goal, with [`Options::rollback`](plan::options::Options).
     /// `None` if it cannot be made; the errors go to `found`.
-    fn stage<'a>(&'a self, goal: Goal, found: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>>;
+    fn stage<'a>(&'a self, goal: RollbackTarget, found: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>>;
 
     /// The same diagnostics for a report that can show only the documents of the failed operation: places in the goal's
     /// documents become text.
@@ -65,7 +65,7 @@ pub struct OperateRequest<'a> {
     /// How it is carried out.
     pub settings: Settings,
     /// Makes the plan of a rollback; `None` if no rollback follows a failure.
-    pub back: Option<&'a dyn Back>,
+    pub back: Option<&'a dyn RollbackPlanner>,
     /// Requests of a person to stop.
     pub interrupts: mpsc::UnboundedReceiver<Interrupt>,
 }
@@ -175,7 +175,7 @@ impl Leased<'_> {
         let apply = Apply::new(staged, settings, operation);
         match run(apply, shell, store, lease, interrupts, tell).await {
             Ok(outcome) => Operated::Done(outcome),
-            Err(lost) => Operated::Lost(lost),
+            Err(lost) => Operated::Aborted(lost),
         }
     }
 
@@ -184,7 +184,7 @@ impl Leased<'_> {
     async fn roll_back(
         &self,
         outcome: &mut Outcome,
-        back: &dyn Back,
+        back: &dyn RollbackPlanner,
         interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
         mut tell: impl FnMut(Event) + Send,
     ) -> Option<Operated> {
@@ -201,11 +201,11 @@ impl Leased<'_> {
                 outcome.diagnostics.push(*diagnostic);
                 return None;
             }
-            Err(error) => return Some(Operated::Lost(lost(outcome, error))),
+            Err(error) => return Some(Operated::Aborted(lost(outcome, error))),
         };
         let number = match &goal {
-            Goal::Kept(kept) => Some(kept.generation.0),
-            Goal::Nothing => None,
+            RollbackTarget::Kept(kept) => Some(kept.generation.0),
+            RollbackTarget::Nothing => None,
         };
         tell(Event::RollingBack { generation: number });
         let staged = tokio::select! {
@@ -223,7 +223,7 @@ impl Leased<'_> {
         let settings = Settings { on_failure: OnFailure::KeepGoing, ..settings };
         let head = match store.head(&lease.instance).await {
             Ok(head) => head,
-            Err(error) => return Some(Operated::Lost(lost(outcome, error))),
+            Err(error) => return Some(Operated::Aborted(lost(outcome, error))),
         };
         let second = Leased { settings, ..*self };
         match Box::pin(second.run(staged, head, interrupts, tell)).await {
@@ -241,8 +241,8 @@ impl Leased<'_> {
                 outcome.diagnostics.append(generation::left(&[], back.in_words(said)));
                 None
             }
-            Operated::Store(error) => Some(Operated::Lost(lost(outcome, error))),
-            Operated::Lost(second) => Some(Operated::Lost(Lost { counts: outcome.counts, ..second })),
+            Operated::Store(error) => Some(Operated::Aborted(lost(outcome, error))),
+            Operated::Aborted(second) => Some(Operated::Aborted(Aborted { counts: outcome.counts, ..second })),
         }
     }
 }
@@ -277,24 +277,24 @@ async fn alive<T>(work: impl Future<Output = T>, store: &dyn Store, lease: &stat
 
 /// The result of an operation that ended but whose rollback failed because of the store. It reports the changes of the
 /// operation.
-fn lost(outcome: &Outcome, store: StoreError) -> Lost {
+fn lost(outcome: &Outcome, store: StoreError) -> Aborted {
     let (left_in_flight, undone) = (outcome.left_in_flight.clone(), outcome.undone.clone());
-    Lost { store: Some(store), counts: outcome.counts, left_in_flight, undone }
+    Aborted { store: Some(store), counts: outcome.counts, left_in_flight, undone }
 }
 
-/// The goal of a rollback: see [`generation::goal`]. It is [`Goal::Nothing`] if no generation succeeded. The outer
+/// The goal of a rollback: see [`generation::goal`]. It is [`RollbackTarget::Nothing`] if no generation succeeded. The outer
 /// error is the store's, the inner one the reason why there is no goal.
 pub async fn last_goal(
     store: &dyn Store,
     instance: &InstanceName,
     wanted: Option<Generation>,
-) -> Result<Result<Goal, Box<diag::Diagnostic>>, StoreError> {
+) -> Result<Result<RollbackTarget, Box<diag::Diagnostic>>, StoreError> {
     let history = store.history(instance, usize::MAX).await?;
     Ok(match generation::goal(&history, wanted) {
-        Ok(GoalOperation::Of(generation, id)) => {
+        Ok(TargetOperation::Of(generation, id)) => {
             generation::kept_by(generation, store.operation(instance, &id).await?.as_ref())
         }
-        Ok(GoalOperation::Nothing) => Ok(Goal::Nothing),
+        Ok(TargetOperation::Nothing) => Ok(RollbackTarget::Nothing),
         Err(diagnostic) => Err(diagnostic),
     })
 }

@@ -37,7 +37,7 @@ pub enum Interrupt {
 
 /// The result of a run that was cut off or whose end could not be recorded.
 #[derive(Debug)]
-pub struct Lost {
+pub struct Aborted {
     /// The store's error, if there was one.
     pub store: Option<StoreError>,
     /// The numbers of resources created, updated, deleted and replaced, in this order, as far as recorded.
@@ -48,9 +48,9 @@ pub struct Lost {
     pub undone: Vec<Address>,
 }
 
-impl Lost {
-    fn now(apply: &Apply, store: Option<StoreError>) -> Lost {
-        Lost { store, counts: apply.counts(), left_in_flight: apply.left_in_flight(), undone: apply.undone() }
+impl Aborted {
+    fn now(apply: &Apply, store: Option<StoreError>) -> Aborted {
+        Aborted { store, counts: apply.counts(), left_in_flight: apply.left_in_flight(), undone: apply.undone() }
     }
 }
 
@@ -75,7 +75,7 @@ pub async fn run(
     lease: &Lease,
     interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
     mut tell: impl FnMut(Event) + Send,
-) -> Result<Outcome, Lost> {
+) -> Result<Outcome, Aborted> {
     let mut course = Course::of(apply.plan().revision);
     let mut under_way: FuturesUnordered<BoxFuture<'_, Answer>> = FuturesUnordered::new();
     let (progress, mut told) = mpsc::unbounded_channel::<Event>();
@@ -132,7 +132,7 @@ pub async fn run(
                     if outcome.outcome.is_some() {
                         return Ok(outcome);
                     }
-                    return Err(Lost {
+                    return Err(Aborted {
                         store: course.refused,
                         counts: outcome.counts,
                         left_in_flight: outcome.left_in_flight,
@@ -147,7 +147,7 @@ pub async fn run(
         }
         match interrupts.try_recv() {
             Ok(Interrupt::Gently) => course.happened.push(Happened::Interrupt),
-            Ok(Interrupt::AtOnce) => return Err(Lost::now(&apply, None)),
+            Ok(Interrupt::AtOnce) => return Err(Aborted::now(&apply, None)),
             Err(_) => {}
         }
         if alive.tick().now_or_never().is_some() {
@@ -159,7 +159,7 @@ pub async fn run(
                 Some(event) = told.recv() => tell(event),
                 interrupt = interrupts.recv(), if may_interrupt => match interrupt {
                     Some(Interrupt::Gently) => course.happened.push(Happened::Interrupt),
-                    Some(Interrupt::AtOnce) => return Err(Lost::now(&apply, None)),
+                    Some(Interrupt::AtOnce) => return Err(Aborted::now(&apply, None)),
                     None => may_interrupt = false,
                 },
                 Some(answer) = under_way.next() => {
@@ -170,7 +170,7 @@ pub async fn run(
                     }
                 }
                 _ = alive.tick() => course.renew(store, lease).await,
-                else => return Err(Lost::now(&apply, course.refused)),
+                else => return Err(Aborted::now(&apply, course.refused)),
             }
         }
     }

@@ -90,25 +90,25 @@ impl Clock {
 
 /// The source of random bytes.
 #[derive(Clone, Debug)]
-pub enum Chance {
+pub enum Rng {
     /// The operating system's generator.
     System,
     /// A fixed sequence for tests. It starts with this number.
     Seeded(Arc<std::sync::atomic::AtomicU64>),
 }
 
-impl Chance {
+impl Rng {
     /// A fixed sequence that starts with this number.
-    pub fn seeded(seed: u64) -> Chance {
-        Chance::Seeded(Arc::new(std::sync::atomic::AtomicU64::new(seed)))
+    pub fn seeded(seed: u64) -> Rng {
+        Rng::Seeded(Arc::new(std::sync::atomic::AtomicU64::new(seed)))
     }
 
     /// The next 16 random bytes.
     #[expect(clippy::disallowed_methods, reason = "the shell is where chance comes from")]
     pub fn bytes(&self) -> [u8; 16] {
         match self {
-            Chance::System => uuid::Uuid::new_v4().into_bytes(),
-            Chance::Seeded(next) => {
+            Rng::System => uuid::Uuid::new_v4().into_bytes(),
+            Rng::Seeded(next) => {
                 use sha2::Digest as _;
                 let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                 let hash = sha2::Sha256::digest(number.to_be_bytes());
@@ -138,7 +138,7 @@ pub struct Shell {
     /// The source of the current time.
     pub clock: Clock,
     /// The source of random bytes.
-    pub chance: Chance,
+    pub chance: Rng,
     /// Where included documents are read from.
     pub sources: source::Sources,
     /// Fetches URLs; `None` if requests are not allowed.

@@ -10,8 +10,8 @@ use std::time::Instant;
 
 use blueprint::{IndexMap, Name};
 use diag::{Diagnostics, Files};
-use engine::shell::{Chance, Clock, OperateRequest, Operated, Shell, operate};
-use engine::{Checked, Documents, FrozenDocument, Given, Options, Request, Staged};
+use engine::shell::{Clock, OperateRequest, Operated, Rng, Shell, operate};
+use engine::{Checked, Documents, Given, Options, PinnedDocument, Request, Staged};
 use expr::FunctionTable;
 use provider::{Catalogs, Provider};
 use providers::fake::{self, FakeOptions};
@@ -66,7 +66,7 @@ fn main() {
         for (plan, apply) in [("plan first", "apply first"), ("plan again", "apply again")] {
             let snapshot = bench.store.load(&bench.name).await.unwrap();
             watch.lap("load state");
-            let document = FrozenDocument { path: "main.yaml".into(), text: text.clone(), beside: Vec::new() };
+            let document = PinnedDocument { path: "main.yaml".into(), text: text.clone(), beside: Vec::new() };
             let documents = Arc::new(Documents::single(checked.clone(), ".".into()));
             let staged = bench.plan(Some((documents, document)), snapshot, &mut found).await;
             if watch.lap(plan) {
@@ -131,7 +131,7 @@ fn shell(catalogs: &Arc<Catalogs>) -> Shell {
         root: ".".into(),
         working_directory: None,
         clock: Clock::System,
-        chance: Chance::System,
+        chance: Rng::System,
         sources: Default::default(),
         http: None,
         planning: None,
@@ -153,7 +153,7 @@ impl Bench {
     /// Plans a deploy, or without a document a destroy.
     async fn plan(
         &self,
-        document: Option<(Arc<Documents>, FrozenDocument)>,
+        document: Option<(Arc<Documents>, PinnedDocument)>,
         snapshot: Snapshot,
         found: &mut Diagnostics,
     ) -> Staged {

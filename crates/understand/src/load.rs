@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blueprint::{Blueprint, Name, Packages};
 use diag::{Diagnostics, FileId, Files};
-use dialects::{Dialects, Document, Surroundings, Wanted};
+use dialects::{Dialects, Document, LoadContext, Wanted};
 use expr::FunctionTable;
 use syntax::{Format, Tree};
 
@@ -34,7 +34,7 @@ pub fn load(
     dialects: &Dialects,
     functions: &FunctionTable,
     packages: &Packages,
-    around: &Surroundings,
+    around: &LoadContext,
     found: &mut Diagnostics,
 ) -> Loaded {
     let Some(source) = files.get(file) else {

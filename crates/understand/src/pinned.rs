@@ -11,11 +11,11 @@ use source::{Digest, Location};
 
 /// The results of reading a document and its children.
 #[derive(Clone, Debug, Default)]
-pub struct Frozen {
+pub struct Pinned {
     /// Texts of children, by request.
-    pub documents: IndexMap<Name, FrozenChild>,
+    pub documents: IndexMap<Name, PinnedChild>,
     /// Data sources that the paths of includes read, in the form of `Answers`.
-    pub data_sources: IndexMap<Name, FrozenData>,
+    pub data_sources: IndexMap<Name, PinnedData>,
     /// The remembered values of groups, by the path of includes that leads to each.
     pub groups: IndexMap<Name, Value>,
 }
@@ -23,9 +23,9 @@ pub struct Frozen {
 /// A child document as it was when the plan was made. File paths are relative to the folder of the root document, so
 /// that a plan can be moved together with its documents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FrozenChild {
+pub struct PinnedChild {
     /// The request.
-    pub request: FrozenRequest,
+    pub request: PinnedRequest,
     /// Its location.
     pub location: Location,
     /// Its digest.
@@ -36,7 +36,7 @@ pub struct FrozenChild {
 
 /// A request for a document: see [`source::Request`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FrozenRequest {
+pub struct PinnedRequest {
     /// The document that contains the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Location>,
@@ -53,10 +53,10 @@ pub struct FrozenRequest {
     pub checksum: Option<Name>,
 }
 
-impl FrozenRequest {
+impl PinnedRequest {
     /// A request relative to a folder.
-    pub fn new(request: &source::Request, folder: &str) -> FrozenRequest {
-        FrozenRequest {
+    pub fn new(request: &source::Request, folder: &str) -> PinnedRequest {
+        PinnedRequest {
             from: request.from.as_ref().map(|from| from.relative_to(folder)),
             path: request.path.clone(),
             kind: request.kind.clone(),
@@ -84,19 +84,19 @@ impl FrozenRequest {
 
 /// A data source as it was when the plan was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FrozenData {
+pub struct PinnedData {
     /// The time of the read in seconds since 1970 UTC.
     pub at: i64,
     /// A map of the exported fields by exported name.
     pub fields: Value,
     /// The search, if it can be repeated without running or sending anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub asked: Option<Box<FrozenSearch>>,
+    pub asked: Option<Box<PinnedSearch>>,
 }
 
 /// The search of a data source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FrozenSearch {
+pub struct PinnedSearch {
     /// Field, operator and search value of each filter.
     pub filters: Vec<(Name, Name, Value)>,
     /// The evaluated annotations of the data source.
@@ -106,7 +106,7 @@ pub struct FrozenSearch {
     pub folder: Name,
 }
 
-impl FrozenData {
+impl PinnedData {
     /// Whether any part of it is secret.
     pub fn has_secret(&self) -> bool {
         let asked = self.asked.as_deref();

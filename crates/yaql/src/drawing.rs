@@ -13,7 +13,7 @@ pub enum Draw {
 
 /// A place of an expression that needs such a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Site {
+pub struct CallSite {
     /// The index of the call in the expression, in the order of the text, from 0.
     pub call: u32,
     /// The index of the value among those of this call, from 0: a call that runs for each item of a list needs several.
@@ -25,7 +25,7 @@ pub struct Site {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DrawRequest {
     /// The place that needs it.
-    pub site: Site,
+    pub site: CallSite,
     /// The kind of value.
     pub what: Draw,
 }
@@ -33,7 +33,7 @@ pub struct DrawRequest {
 /// Supplies such values and stores them: the same site must get the same value each time (decision D15).
 pub trait Drawing {
     /// The stored value of a site; `None` stops the evaluation with [`crate::Stop::Ask`].
-    fn drawn(&mut self, site: Site, what: Draw) -> Option<Value>;
+    fn drawn(&mut self, site: CallSite, what: Draw) -> Option<Value>;
 }
 
 /// Supplies nothing: an expression that uses `now` or `random` stops with [`crate::Stop::Ask`].
@@ -41,7 +41,7 @@ pub trait Drawing {
 pub struct NothingDrawn;
 
 impl Drawing for NothingDrawn {
-    fn drawn(&mut self, _: Site, _: Draw) -> Option<Value> {
+    fn drawn(&mut self, _: CallSite, _: Draw) -> Option<Value> {
         None
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use blueprint::{Name, Value};
 
-use crate::drawing::{Draw, DrawRequest, Site};
+use crate::drawing::{CallSite, Draw, DrawRequest};
 use crate::failure::{Evaluated, Halt};
 use crate::functions::{self, Arguments};
 use crate::key::TextKey;
@@ -158,16 +158,16 @@ impl Machine<'_> {
                 }
             },
         };
-        let site = Site { call, turn };
+        let site = CallSite { call, turn };
         if let Some(value) = self.drawing.drawn(site, what) {
             return Ok(value);
         }
         // A call that runs once for each item asks for twice as many values each time, so that few evaluations are
         // needed.
         let mut questions: Vec<_> =
-            (turn..=turn * 2).map(|turn| DrawRequest { site: Site { call, turn }, what }).collect();
+            (turn..=turn * 2).map(|turn| DrawRequest { site: CallSite { call, turn }, what }).collect();
         for call in self.tree.all_calls() {
-            let site = Site { call: call.ordinal, turn: 0 };
+            let site = CallSite { call: call.ordinal, turn: 0 };
             if let Some(what) = functions::draws(&call.name)
                 && self.drawing.drawn(site, what).is_none()
             {

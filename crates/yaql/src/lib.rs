@@ -48,7 +48,7 @@ mod stream;
 mod text;
 mod tree;
 
-pub use drawing::{Draw, DrawRequest, Drawing, NothingDrawn, Site};
+pub use drawing::{CallSite, Draw, DrawRequest, Drawing, NothingDrawn};
 pub use failure::{Failure, FailureKind, Stop};
 pub use functions::{Function, How, functions};
 pub use limits::Limits;

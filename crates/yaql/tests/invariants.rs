@@ -3,7 +3,7 @@
 use blueprint::Value;
 use proptest::prelude::*;
 use yaql::{
-    Draw, DrawRequest, Drawing, How, Limits, NothingDrawn, ParameterPlace, ParameterType, Program, Site, Stop,
+    CallSite, Draw, DrawRequest, Drawing, How, Limits, NothingDrawn, ParameterPlace, ParameterType, Program, Stop,
     functions,
 };
 
@@ -27,7 +27,7 @@ fn data() -> Value {
 struct Drawn(Vec<DrawRequest>);
 
 impl Drawing for Drawn {
-    fn drawn(&mut self, site: Site, what: Draw) -> Option<Value> {
+    fn drawn(&mut self, site: CallSite, what: Draw) -> Option<Value> {
         self.0.contains(&DrawRequest { site, what }).then(|| match what {
             Draw::Now => Value::Int(1_577_934_245_000_000),
             Draw::Random => Value::Float(f64::from(site.turn % 10) / 10.0),

@@ -77,7 +77,7 @@ pub(super) fn parse(document: &mut Document, typed: &str) -> (Expr, Diagnostics)
     let own = document.checked.as_ref().and_then(|checked| {
         let dialect = document.library.dialects.get(checked.blueprint.dialect)?;
         let (tree, broken) = syntax::parse(file, typed, syntax::Format::Yaml);
-        let around = dialects::Surroundings::NONE;
+        let around = dialects::LoadContext::NONE;
         let typed = dialects::Document { file, name: "expression", text: typed, tree: &tree, around: &around };
         let (expr, mut found) = dialect.expression(&typed, &checked.blueprint)?;
         found.append(broken);

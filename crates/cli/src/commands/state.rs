@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use diag::Files;
 use engine::foreign::{self, Form, Whole};
-use engine::generation::Goal;
-use engine::shell::{Chance, last_goal};
+use engine::generation::RollbackTarget;
+use engine::shell::{Rng, last_goal};
 use engine::{DocumentSource, Run, Session, key, read_text, retention};
-use engine::{Options, Surgery};
+use engine::{Options, StateEdit};
 use serde_json::json;
 use state::seal::{SealError, Sealer};
 use state::{
@@ -28,11 +28,11 @@ pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) 
     let alone = |surgery| Options { refresh: false, surgery: Some(surgery), ..Options::default() };
     match arguments.command {
         StateCommand::Move { from, to, which, consent } => {
-            let options = alone(Surgery::Move(vec![(from, to)]));
+            let options = alone(StateEdit::Move(vec![(from, to)]));
             change(which, options, consent, global, report).await
         }
         StateCommand::Remove { addresses, which, consent } => {
-            let options = alone(Surgery::Remove(addresses));
+            let options = alone(StateEdit::Remove(addresses));
             change(which, options, consent, global, report).await
         }
         StateCommand::Export { file, which, form: Some(form), reveal } => {
@@ -213,7 +213,7 @@ pub(crate) async fn meant(
     }
     match here {
         Some(document) => {
-            let mut run = Run::new(&Chance::System);
+            let mut run = Run::new(&Rng::System);
             let name = session.instance_of_file(Path::new(&document), &mut run, report).await?;
             Ok((session, name))
         }
@@ -243,7 +243,7 @@ async fn import(
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     let exported = Arc::new(exported);
-    let surgery = Some(Surgery::Load(exported.clone()));
+    let surgery = Some(StateEdit::Load(exported.clone()));
     let options = Options { refresh: false, surgery, ..Options::default() };
     let (mut session, instance) = meant(&place, global, report).await?;
     let planned = session.stage_state(instance.clone(), options, report).await?;
@@ -332,7 +332,7 @@ async fn export_as(
     let store = session.reading();
     let snapshot = store.load(&instance).await?;
     let kept = match last_goal(store.as_ref(), &instance, None).await? {
-        Ok(Goal::Kept(kept)) => Some(kept),
+        Ok(RollbackTarget::Kept(kept)) => Some(kept),
         _ => None,
     };
     let whole = |kept| Whole { instance: &instance, snapshot: &snapshot, kept, reveal };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::shell::{Chance, Clock};
+use engine::shell::{Clock, Rng};
 use engine::{DocumentSource, Run, Session};
 use serde_json::json;
 use state::{InstanceName, Liveness};
@@ -72,7 +72,7 @@ async fn held_before_the_first_step(
     let instance = match (named, &document) {
         (Some(named), _) => named,
         (None, Some(document)) => {
-            session.instance_of_file(Path::new(document), &mut Run::new(&Chance::System), report).await?
+            session.instance_of_file(Path::new(document), &mut Run::new(&Rng::System), report).await?
         }
         (None, None) => return Ok(None),
     };

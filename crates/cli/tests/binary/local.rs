@@ -309,7 +309,7 @@ resources:
 datasources:
   t:
     type: local/file
-    metadata: {displayName: Beside it}
+    metadata: {displayName: Companion it}
     filter: {field: path, operator: '=', search: t.txt}
     exports: {content: {type: string}}
 ";

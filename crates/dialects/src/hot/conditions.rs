@@ -4,7 +4,7 @@
 //! the point of decision is never looked at.
 
 use ::blueprint::{Choice, Expr, ExprKind, Head, IndexMap, Local, Name, Type, Value};
-use diag::{Diagnostic, Severity, Span, Words};
+use diag::{Diagnostic, NativeMessage, Severity, Span};
 use expr::codes::ARGUMENT_TYPE;
 use syntax::{Content, Node};
 
@@ -160,10 +160,10 @@ impl Lowering {
     }
 
     /// Heat's message for a value that names no condition, at the place of use.
-    fn no_such(&self, shown: &str) -> Words {
+    fn no_such(&self, shown: &str) -> NativeMessage {
         let message = format!("Invalid condition \"{shown}\"");
         match &self.condition_for {
-            Some(words) => Words { message: message.into(), ..words.clone() },
+            Some(words) => NativeMessage { message: message.into(), ..words.clone() },
             None => invalid(message),
         }
     }
@@ -206,7 +206,7 @@ impl Lowering {
     }
 
     fn word_unasked(&mut self, unasked: Vec<(usize, Name)>, locals: &IndexMap<Name, Local>) {
-        let mut first: IndexMap<Name, Words> = IndexMap::default();
+        let mut first: IndexMap<Name, NativeMessage> = IndexMap::default();
         let rounds = self.rounds.clone();
         // For a cycle Heat names the condition of it that it reaches first.
         let mut entered: Vec<Option<Name>> = vec![None; rounds.len()];

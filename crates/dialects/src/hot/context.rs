@@ -12,7 +12,7 @@ use super::kinds::{Made, made};
 use super::parameters::Kind;
 use super::read::{Reader, place};
 use super::refusal::Refusal;
-use crate::{Beside, Document, Own, Surrounded, Surroundings, Types};
+use crate::{Companion, Document, LoadContext, LoadedCompanions, Own, Types};
 
 /// The environment of a template.
 #[derive(Clone, Debug, Default)]
@@ -132,7 +132,7 @@ impl Own for TemplateContext {
 }
 
 /// Reads and merges environment files: the environment of the root, and the values for its parameters.
-pub(super) fn surround(root: &Document<'_>, beside: &[Beside<'_>]) -> Surrounded {
+pub(super) fn surround(root: &Document<'_>, beside: &[Companion<'_>]) -> LoadedCompanions {
     let mut diagnostics = Diagnostics::new();
     let kinds = kinds_of(root);
     let mut files = Vec::with_capacity(beside.len());
@@ -180,8 +180,8 @@ pub(super) fn surround(root: &Document<'_>, beside: &[Beside<'_>]) -> Surrounded
         is_particular: merged.registry.get("resources").is_some_and(|resources| !resources.is_null()),
     };
     let given = merged.parameters.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    let surroundings = Surroundings { own: Some(Arc::new(context)), ..root.around.clone() };
-    Surrounded { surroundings, given, diagnostics }
+    let surroundings = LoadContext { own: Some(Arc::new(context)), ..root.around.clone() };
+    LoadedCompanions { surroundings, given, diagnostics }
 }
 
 /// The kinds of the root's parameters.
@@ -225,7 +225,7 @@ fn is_relative(text: &str) -> bool {
 }
 
 /// The place of a refusal in a file, as far as its path can be followed.
-fn placed(file: &Beside<'_>, refusal: &Refusal) -> Span {
+fn placed(file: &Companion<'_>, refusal: &Refusal) -> Span {
     let Some(root) = &file.tree.root else { return Span::new(file.file, 0, 0) };
     let mut node: &Node = root;
     let mut at = place(node).head();
@@ -252,7 +252,7 @@ fn placed(file: &Beside<'_>, refusal: &Refusal) -> Span {
 }
 
 /// The environment for lowering; an empty one if there is none.
-pub(super) fn of(surroundings: &Surroundings) -> TemplateContext {
+pub(super) fn of(surroundings: &LoadContext) -> TemplateContext {
     // The context of another dialect has no environment of Heat.
     let own = surroundings.own.as_ref().and_then(|own| own.as_any().downcast_ref::<TemplateContext>());
     own.cloned().unwrap_or_default()

@@ -1,7 +1,7 @@
 //! A template as a whole (decisions Heat 1, Heat 3).
 
 use ::blueprint::{Blueprint, Expr, IndexMap, Input, Name, Type, Value};
-use diag::{Diagnostics, Span, Spanned, Words};
+use diag::{Diagnostics, NativeMessage, Span, Spanned};
 use syntax::Content;
 
 use super::codes::{AMBIGUOUS_VERSION, GROUPED_TWICE, TOO_LARGE, UNKNOWN_SECTION, YAML_KEYWORD_NAME};
@@ -33,7 +33,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
             .new("the document is empty")
             .label(whole, "not even a version")
             .help("begin with `heat_template_version: 2018-08-31`")
-            .words(Words::of("ValueError", "Template format version not found."));
+            .words(NativeMessage::of("ValueError", "Template format version not found."));
         reader.found.push(missing);
         return Lowered { blueprint, diagnostics: reader.found };
     };
@@ -42,7 +42,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
     }
     let Some(pairs) = reader.pairs(root) else {
         if !matches!(root.content, Content::Missing) {
-            let words = Words::of("ValueError", "The template is not a JSON object or YAML mapping.");
+            let words = NativeMessage::of("ValueError", "The template is not a JSON object or YAML mapping.");
             let wrong = WRONG_SHAPE
                 .new("a template is a map")
                 .label(place(root), "neither a version nor sections")
@@ -63,7 +63,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
                 .new(format!("the template has {size} bytes, {who} {most}"))
                 .label(blueprint.span.unwrap_or(whole), "begins here")
                 .help("move parts into nested templates, or long texts into files that `get_file` reads")
-                .words(Words::of(
+                .words(NativeMessage::of(
                     "RequestLimitExceeded",
                     format!("Request limit exceeded: Template size ({size} bytes) exceeds maximum allowed size ({MOST_BYTES} bytes)."),
                 )),
@@ -110,7 +110,7 @@ fn version(pairs: &[Pair<'_>], reader: &mut Reader, root: Span) -> Option<(Versi
                 .new("the template does not say its version")
                 .label(root.head(), "no version in this document")
                 .help("add `heat_template_version: 2018-08-31`")
-                .words(Words::of("ValueError", "Template format version not found.")),
+                .words(NativeMessage::of("ValueError", "Template format version not found.")),
             several => {
                 let keys: Vec<&str> = several.iter().map(|pair| pair.key.item.as_ref()).collect();
                 several.iter().skip(1).fold(
@@ -118,7 +118,7 @@ fn version(pairs: &[Pair<'_>], reader: &mut Reader, root: Span) -> Option<(Versi
                         .new("the template says its version twice")
                         .label(several[0].key.span, "here")
                         .help("keep `heat_template_version`")
-                        .words(Words::of(
+                        .words(NativeMessage::of(
                             "InvalidTemplateVersion",
                             format!("The template version is invalid: Ambiguous versions ({})", keys.join(", ")),
                         )),
@@ -137,7 +137,7 @@ fn version(pairs: &[Pair<'_>], reader: &mut Reader, root: Span) -> Option<(Versi
                 .new("the version must be text")
                 .label(span, "not a date in text")
                 .help("write a date with hyphens: `2018-08-31`")
-                .words(Words::of(
+                .words(NativeMessage::of(
                     "InvalidTemplateVersion",
                     "The template version is invalid: Template version was not provided",
                 )),
@@ -163,7 +163,7 @@ fn version(pairs: &[Pair<'_>], reader: &mut Reader, root: Span) -> Option<(Versi
                     .new(format!("there is no version `{text}` of Heat's templates"))
                     .label(span, "not a known version")
                     .help(format!("use one of: {}", all.join(", ")))
-                    .words(Words::of(
+                    .words(NativeMessage::of(
                         "InvalidTemplateVersion",
                         format!(
                             "The template version is invalid: \"{key}: {text}\". \"{key}\" should be one of: {}",
@@ -271,7 +271,7 @@ impl Lowering {
                             invalid(format!("Condition definitions must be a map. Found a {found} instead"))
                                 .error("Conditions validation error")
                         }
-                        _ => Words::of("AttributeError", format!("'{found}' object has no attribute 'items'")),
+                        _ => NativeMessage::of("AttributeError", format!("'{found}' object has no attribute 'items'")),
                     };
                     self.wrong_shape(&format!("the section `{key}`"), "a map", pair.value, words);
                 }
@@ -377,7 +377,7 @@ impl Lowering {
         for group in items {
             let Some(keys) = self.reader.pairs(group) else {
                 let found = python::type_name(&self.reader.value(group));
-                let words = Words::of("AttributeError", format!("'{found}' object has no attribute 'get'"));
+                let words = NativeMessage::of("AttributeError", format!("'{found}' object has no attribute 'get'"));
                 self.wrong_shape("a parameter group", "a map", group, words);
                 continue;
             };
@@ -431,7 +431,7 @@ impl Lowering {
 }
 
 /// Heat's message about a group of parameters, with the label of the group where it concerns one.
-fn grouping(label: &Value, message: &str) -> Words {
+fn grouping(label: &Value, message: &str) -> NativeMessage {
     let words = invalid(message).error("Parameter Groups error");
     match label {
         Value::Null => words.at("parameter_groups"),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ::blueprint::{Blueprint, Field, Kind, Map, Name, Schema, SupportStatus, Value};
-use diag::{Diagnostics, Severity, Span, Spanned, Words};
+use diag::{Diagnostics, NativeMessage, Severity, Span, Spanned};
 use expr::Step;
 use python::{Flags, Key, Pattern};
 
@@ -34,7 +34,7 @@ impl Fitting<'_> {
     }
 
     /// Heat's message about a property.
-    fn words(&self, words: &str) -> Words {
+    fn words(&self, words: &str) -> NativeMessage {
         let part = if self.at.part == Part::UpdatePolicy { "update_policy" } else { "properties" };
         property_words(&["resources", self.at.resource, part], &self.path, words)
     }

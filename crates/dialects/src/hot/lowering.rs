@@ -1,7 +1,7 @@
 //! The state that the lowering of all sections shares: the names of the template, and the diagnostics so far.
 
 use ::blueprint::{Expr, IndexMap, Name, Value};
-use diag::{Diagnostic, Severity, Span, Words};
+use diag::{Diagnostic, NativeMessage, Severity, Span};
 use syntax::Node;
 
 use super::context::TemplateContext;
@@ -43,9 +43,9 @@ pub(super) struct Lowering {
     /// Inside of a condition, where few functions are called.
     pub(super) in_condition: bool,
     /// Heat's class and path, without a message, for the condition that is being read, where it has no name.
-    pub(super) condition_for: Option<Words>,
+    pub(super) condition_for: Option<NativeMessage>,
     /// The references to conditions by name, in the order in which Heat evaluates them.
-    pub(super) asked: Vec<(Name, Words)>,
+    pub(super) asked: Vec<(Name, NativeMessage)>,
     /// Mistakes in named conditions that Heat reports at the first use: the number of the diagnostic, and the
     /// condition.
     pub(super) unasked: Vec<(usize, Name)>,
@@ -115,7 +115,7 @@ impl Lowering {
     }
 
     /// Reports a value of the wrong kind.
-    pub(super) fn wrong_shape(&mut self, what: &str, wanted: &str, node: &Node, words: impl Into<Words>) {
+    pub(super) fn wrong_shape(&mut self, what: &str, wanted: &str, node: &Node, words: impl Into<NativeMessage>) {
         // A broken text was reported already.
         if node.is_missing() {
             return;

@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 
 use ::blueprint::{Child, Expr, ExprKind, Head, Value};
-use diag::{Diagnostic, Span, Words};
+use diag::{Diagnostic, NativeMessage, Span};
 
 use super::kinds::{CHAIN, RESOURCE_GROUP, SCALING_GROUP};
 use super::way::{INVALID, Step, Way, When, Within, invalid, joined, path};
@@ -18,7 +18,7 @@ use crate::codes::VALUE_CONSTRAINT;
 use crate::{Mistake, Part, Place};
 
 /// Heat's message about a property: its path has these names, and then these steps.
-pub(super) fn property(names: &[&str], steps: &[expr::Step], message: &str) -> Words {
+pub(super) fn property(names: &[&str], steps: &[expr::Step], message: &str) -> NativeMessage {
     let mut all: Vec<Cow<'_, str>> = names.iter().map(|name| Cow::Borrowed(*name)).collect();
     all.extend(steps.iter().map(|step| match step {
         expr::Step::Key(key) => Cow::Borrowed(key.as_ref()),
@@ -28,7 +28,7 @@ pub(super) fn property(names: &[&str], steps: &[expr::Step], message: &str) -> W
 }
 
 /// The words for things that need each other: names and types, each needing the one behind it.
-pub(super) fn circle(round: &[(&str, &str)]) -> Words {
+pub(super) fn circle(round: &[(&str, &str)]) -> NativeMessage {
     // Python's classes are mostly called as the last part of the type is.
     let shown = |(name, ty): &(&str, &str)| match ty.rsplit("::").next().unwrap_or_default() {
         "None" => format!("NoneResource \"{name}\""),
@@ -43,7 +43,7 @@ pub(super) fn circle(round: &[(&str, &str)]) -> Words {
         format!("{}: {{{}}}", shown(one), shown(next))
     });
     let needs: Vec<String> = needs.collect();
-    Words::of("CircularDependencyException", format!("Circular Dependency Found: {{{}}}", needs.join(", ")))
+    NativeMessage::of("CircularDependencyException", format!("Circular Dependency Found: {{{}}}", needs.join(", ")))
 }
 
 /// The class of a message about something absent whose path is not known yet. The message is the name of what is
@@ -51,11 +51,11 @@ pub(super) fn circle(round: &[(&str, &str)]) -> Words {
 const NOT_THERE: &str = "(not there)";
 
 /// The words for a mistake that is found without knowledge of Heat.
-pub(super) fn of(mistake: &Mistake<'_>) -> Option<Words> {
+pub(super) fn of(mistake: &Mistake<'_>) -> Option<NativeMessage> {
     Some(match *mistake {
         Mistake::NoAttribute { of, attribute, at } => {
             let message = format!("The Referenced Attribute ({of} {attribute}) is incorrect.");
-            at.map_or_else(|| Words::from(&*message), |(place, span)| checked(&message, &place, span))
+            at.map_or_else(|| NativeMessage::from(&*message), |(place, span)| checked(&message, &place, span))
         }
         Mistake::NoInput { child, input } => {
             property(&["resources", child, "properties"], &[], &format!("Unknown Property {input}"))
@@ -64,11 +64,11 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<Words> {
             property(&["resources", child, "properties"], &[], &format!("Property {input} not assigned"))
         }
         Mistake::NoType(name) => invalid(format!("The Resource Type ({name}) could not be found.")),
-        Mistake::ExternalDepends { type_name, id } => Words::of(
+        Mistake::ExternalDepends { type_name, id } => NativeMessage::of(
             "InvalidExternalResourceDependency",
             format!("Invalid dependency with external {type_name} resource: {id}"),
         ),
-        Mistake::ExternalChanged { resource, type_name } => Words::of(
+        Mistake::ExternalChanged { resource, type_name } => NativeMessage::of(
             "UPDATE_FAILED",
             format!("Update to property external_id of {resource} ({type_name}) is not supported."),
         )
@@ -80,11 +80,12 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<Words> {
             invalid(format!("Could not fetch remote template \"{file}\": Invalid URL scheme {scheme}"))
         }
         Mistake::Unread(file) => invalid(format!("Could not fetch remote template \"{file}\"")),
-        Mistake::TooDeep(most) => {
-            Words::of("RequestLimitExceeded", format!("Request limit exceeded: Recursion depth exceeds {most}."))
-        }
+        Mistake::TooDeep(most) => NativeMessage::of(
+            "RequestLimitExceeded",
+            format!("Request limit exceeded: Recursion depth exceeds {most}."),
+        ),
         Mistake::Undeclared(name) => {
-            Words::of("UnknownUserParameter", format!("The Parameter ({name}) was not defined in template."))
+            NativeMessage::of("UnknownUserParameter", format!("The Parameter ({name}) was not defined in template."))
         }
         Mistake::Misfit { resource, field, why, is_kind: true } => {
             let mut words = property(&["resources", resource, "properties"], &[], why);
@@ -95,7 +96,7 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<Words> {
         Mistake::Misfit { why, .. } if !why.starts_with(char::is_uppercase) => return None,
         Mistake::Misfit { why, .. } => invalid(why),
         // `placed` knows the expression, and so the path.
-        Mistake::Gone(name) => Words::of(NOT_THERE, name),
+        Mistake::Gone(name) => NativeMessage::of(NOT_THERE, name),
         Mistake::GoneAttribute { of, at: (place, span) } => {
             checked(&format!("The specified reference \"{of}\" (in unknown) is incorrect."), &place, span)
         }
@@ -105,17 +106,17 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<Words> {
         }
         Mistake::Circle(round) => circle(round),
         Mistake::Restricted { resource, action } => {
-            Words::of("UPDATE_FAILED", format!("{action} is restricted for resource."))
+            NativeMessage::of("UPDATE_FAILED", format!("{action} is restricted for resource."))
                 .error("ResourceActionRestricted")
                 .at(path(&["resources", resource]))
         }
-        Mistake::Immutable { field, resource, type_name } => Words::of(
+        Mistake::Immutable { field, resource, type_name } => NativeMessage::of(
             "UPDATE_FAILED",
             format!("Update to properties {field} of {resource} ({type_name}) is not supported."),
         )
         .error("NotSupported")
         .at(path(&["resources", resource])),
-        Mistake::ImmutableInput(name) => Words::of(
+        Mistake::ImmutableInput(name) => NativeMessage::of(
             "ImmutableParameterModified",
             format!("The following parameters are immutable and may not be updated: {name}"),
         ),
@@ -128,7 +129,7 @@ pub(super) fn of(mistake: &Mistake<'_>) -> Option<Words> {
                 "UPDATE" => "ValueError".to_owned(),
                 _ => format!("Resource {operation} failed: ValueError"),
             };
-            Words::of(format!("{operation}_FAILED"), said).error(error).at(path(&way))
+            NativeMessage::of(format!("{operation}_FAILED"), said).error(error).at(path(&way))
         }
     })
 }
@@ -266,7 +267,7 @@ fn literal_in(expr: &Expr, span: Span) -> Option<&str> {
 }
 
 /// Heat's message for a mistake in the call at a place.
-pub(super) fn checked(message: &str, place: &Place<'_>, span: Span) -> Words {
+pub(super) fn checked(message: &str, place: &Place<'_>, span: Span) -> NativeMessage {
     let mut way = Way::to(place.part.into(), &place.of.into());
     if let Some(input) = place.input {
         way.steps.push(Step::Key(input.into()));

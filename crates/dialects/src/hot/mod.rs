@@ -55,7 +55,9 @@ pub use context::TemplateContext;
 pub use version::NAME;
 use version::VERSION_KEYS;
 
-use crate::{Beside, Dialect, DialectRules, DialectSettings, Document, Explained, Lowered, Setting, Shape, Surrounded};
+use crate::{
+    Companion, Dialect, DialectRules, DialectSettings, Document, Explained, LoadedCompanions, Lowered, Setting, Shape,
+};
 
 /// OpenStack Heat's Orchestration Templates.
 pub struct HotDialect;
@@ -96,7 +98,7 @@ impl Dialect for HotDialect {
         functions::explained()
     }
 
-    fn surround(&self, root: &Document<'_>, beside: &[Beside<'_>]) -> Option<Surrounded> {
+    fn surround(&self, root: &Document<'_>, beside: &[Companion<'_>]) -> Option<LoadedCompanions> {
         Some(context::surround(root, beside))
     }
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use ::blueprint::{Map, Name, Type, Value};
-use diag::Words;
+use diag::NativeMessage;
 use expr::codes::ARGUMENT_TYPE;
 use expr::{FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns, Step};
 
@@ -208,7 +208,7 @@ const INTERNAL: &[(&str, Run)] = &[
     ("(show)", show),
 ];
 
-fn refusal(code: &'static diag::Code, message: impl Into<String>, words: impl Into<diag::Words>) -> Refusal {
+fn refusal(code: &'static diag::Code, message: impl Into<String>, words: impl Into<diag::NativeMessage>) -> Refusal {
     Refusal {
         code,
         message: message.into(),
@@ -346,7 +346,7 @@ fn named(arguments: &[Value]) -> Result<Value, Refusal> {
         None | Some(Value::Null) => Ok(Value::Bool(true)),
         Some(other) => {
             let text = |at: usize| arguments.get(at).and_then(Value::as_text).unwrap_or_default().to_owned();
-            let words = Words {
+            let words = NativeMessage {
                 class: text(2).into(),
                 error: text(3).into(),
                 ..format!("Invalid condition \"{}\"", python::text(other)).into()

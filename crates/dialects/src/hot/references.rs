@@ -1,7 +1,7 @@
 //! Calls that read something by its name: parameters, resources, files, and the resource above.
 
 use ::blueprint::{Expr, ExprKind, Head, Value};
-use diag::{Severity, Span, Spanned, Words};
+use diag::{NativeMessage, Severity, Span, Spanned};
 use expr::codes::ARGUMENT_TYPE;
 use syntax::{Content, Node};
 
@@ -200,7 +200,7 @@ impl Lowering {
     }
 
     /// Heat's message for a mistake that it finds while it makes the current value.
-    pub(super) fn made(&self, class: &'static str, message: &str) -> Words {
+    pub(super) fn made(&self, class: &'static str, message: &str) -> NativeMessage {
         self.way.said(When::Made, class, message)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A refusal has no place yet. Code that knows where the value is written turns it into a diagnostic.
 
-use diag::{Code, Diagnostic, Severity, Span, Words};
+use diag::{Code, Diagnostic, NativeMessage, Severity, Span};
 use expr::Step;
 
 /// Why a value is not taken.
@@ -96,8 +96,8 @@ impl Refusal {
     }
 
     /// Heat's message.
-    pub fn words(&self) -> Option<Words> {
-        self.heat.as_ref().map(|heat| Words::of(self.class, heat.as_str()))
+    pub fn words(&self) -> Option<NativeMessage> {
+        self.heat.as_ref().map(|heat| NativeMessage::of(self.class, heat.as_str()))
     }
 
     /// Sets Heat's usual class if the refusal has none: it concerns the template as a whole.

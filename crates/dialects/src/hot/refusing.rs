@@ -2,7 +2,7 @@
 
 use super::expressions::{REFUSE, REFUSE_READ, call};
 use ::blueprint::{Expr, ExprKind, Value};
-use diag::Words;
+use diag::NativeMessage;
 use expr::codes::ARGUMENT_TYPE;
 use expr::{Refusal, Step};
 
@@ -49,7 +49,8 @@ pub(super) fn refused(arguments: &[Value]) -> Refusal {
     let known = [expr::codes::CODES, crate::codes::CODES, super::codes::CODES, super::functions::codes::CODES];
     let code = known.into_iter().flatten().find(|code| code.name == text(0)).copied().unwrap_or(&ARGUMENT_TYPE);
     let words = arguments.get(2).map(|_| {
-        let words = Words { class: text(3).to_owned().into(), error: text(4).to_owned().into(), ..text(2).into() };
+        let words =
+            NativeMessage { class: text(3).to_owned().into(), error: text(4).to_owned().into(), ..text(2).into() };
         Box::new(words.at(text(5)))
     });
     let path = vec![Step::Index(0)];

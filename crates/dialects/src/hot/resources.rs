@@ -1,7 +1,7 @@
 //! The section `resources` (decision Heat 9).
 
 use ::blueprint::{Blueprint, Child, Expr, ExprKind, Guarded, Lifecycle, Name, Resource, ResourceMetadata, Value};
-use diag::{Code, Diagnostic, Severity, Span, Spanned, Words};
+use diag::{Code, Diagnostic, NativeMessage, Severity, Span, Spanned};
 use syntax::{Content, Node};
 
 use expr::codes::UNKNOWN_FIELD;
@@ -385,7 +385,7 @@ impl Lowering {
                     .new(format!("there is no resource `{text}`"))
                     .label(span, "not declared")
                     .help_nearest(text, self.resources.keys().map(AsRef::as_ref))
-                    .words(Words::of(
+                    .words(NativeMessage::of(
                         "InvalidTemplateReference",
                         format!("The specified reference \"{text}\" (in {own}) is incorrect."),
                     ));
@@ -455,7 +455,7 @@ impl Lowering {
         }
         // Heat does not expect an inline condition to fail, so the class is Python's.
         let in_place = way.within == Within::ResourceCondition && matches!(node.content, Content::Map(_));
-        let unforeseen = || Words::of("ValueError", "");
+        let unforeseen = || NativeMessage::of("ValueError", "");
         self.condition_for = Some(if in_place { unforeseen() } else { way.said(When::Made, "ValueError", "") });
         self.way = way;
         let condition = self.condition(node);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ::blueprint::{AccessorKind, Blueprint, Child, Expansion, Head, Input, Name, Ref, Schema, Value};
-use diag::{Diagnostic, Diagnostics, Span, Spanned, Words};
+use diag::{Diagnostic, Diagnostics, NativeMessage, Span, Spanned};
 
 use super::codes::TOO_LARGE;
 use super::fitting::{self, fitted};
@@ -232,13 +232,16 @@ impl SizeRules for HotRules {
             .new(format!("the template has more than {most} resources with those below it, {who}"))
             .label(place, "the root of them all")
             .help("divide it into stacks of their own")
-            .words(Words::of("RequestLimitExceeded", "Request limit exceeded: Maximum resources per stack exceeded."));
+            .words(NativeMessage::of(
+                "RequestLimitExceeded",
+                "Request limit exceeded: Maximum resources per stack exceeded.",
+            ));
         Some(diagnostic)
     }
 }
 
 impl MessageRules for HotRules {
-    fn of(&self, mistake: &Mistake<'_>) -> Option<Words> {
+    fn of(&self, mistake: &Mistake<'_>) -> Option<NativeMessage> {
         messages::of(mistake)
     }
 

@@ -334,7 +334,7 @@ impl Settling<'_> {
         }
         self.found.push(
             UNKNOWN_RESOURCE.new(format!("there is no resource `{name}`")).label(name_span, "not declared").words(
-                diag::Words::of(
+                diag::NativeMessage::of(
                     "InvalidTemplateReference",
                     format!("The specified reference \"{name}\" (in unknown) is incorrect."),
                 ),

@@ -6,14 +6,14 @@
 use std::borrow::Cow;
 
 use ::blueprint::Name;
-use diag::Words;
+use diag::NativeMessage;
 
 /// Heat's class of errors where no other is named.
 pub(super) const INVALID: &str = "StackValidationFailed";
 
 /// Words of Heat's usual class, about the template as a whole.
-pub(super) fn invalid(message: impl Into<Box<str>>) -> Words {
-    Words::of(INVALID, message)
+pub(super) fn invalid(message: impl Into<Box<str>>) -> NativeMessage {
+    NativeMessage::of(INVALID, message)
 }
 
 /// A step of the way to a value.
@@ -97,9 +97,9 @@ impl Way {
     }
 
     /// Heat's message for a mistake at this place.
-    pub(super) fn said(&self, when: When, class: &'static str, message: &str) -> Words {
+    pub(super) fn said(&self, when: When, class: &'static str, message: &str) -> NativeMessage {
         match when {
-            When::Read => Words::of(INVALID, message).at(self.written(self.names().join("."), &self.steps)),
+            When::Read => NativeMessage::of(INVALID, message).at(self.written(self.names().join("."), &self.steps)),
             When::Checked => self.checked(message),
             When::Made => self.made(class, message),
         }
@@ -120,7 +120,7 @@ impl Way {
     }
 
     /// Every call begins its own path, which is part of the message of the enclosing call.
-    fn checked(&self, message: &str) -> Words {
+    fn checked(&self, message: &str) -> NativeMessage {
         let calls = self.steps.iter().filter(|step| matches!(step, Step::Call(_))).count();
         let mut ways = self.steps.split_inclusive(|step| matches!(step, Step::Call(_)));
         let mut names: Vec<Cow<'_, str>> = match self.within {
@@ -146,7 +146,7 @@ impl Way {
         words
     }
 
-    fn made(&self, class: &'static str, message: &str) -> Words {
+    fn made(&self, class: &'static str, message: &str) -> NativeMessage {
         let of = self.of.as_ref();
         let property = |part: &'static str| {
             let mut names = vec![Cow::Borrowed("resources"), Cow::Borrowed(of), Cow::Borrowed(part)];
@@ -158,28 +158,28 @@ impl Way {
         match self.within {
             Within::Properties => property("properties"),
             Within::UpdatePolicy => property("update_policy"),
-            Within::Metadata => Words::of("CREATE_FAILED", message)
+            Within::Metadata => NativeMessage::of("CREATE_FAILED", message)
                 .error(format!("Resource CREATE failed: {class}"))
                 .at(joined(&["resources".into(), of.into()])),
             Within::ResourceCondition => {
                 invalid(message).at(joined(&["resources".into(), of.into(), "condition".into()]))
             }
             Within::OutputCondition => invalid(message).at(joined(&["outputs".into(), of.into(), "condition".into()])),
-            Within::Output => Words::from(message),
+            Within::Output => NativeMessage::from(message),
             // Heat catches one class of Python's exceptions here, and three for a deletion policy.
             Within::Condition if class == "ValueError" => invalid(message),
             Within::DeletionPolicy if matches!(class, "TypeError" | "ValueError" | "KeyError") => invalid(message),
-            _ => Words::of(class, message),
+            _ => NativeMessage::of(class, message),
         }
     }
 
     /// The words for a function that cannot be called in a condition, the last step of the way.
-    pub(super) fn not_here(&self, function: &str) -> Words {
+    pub(super) fn not_here(&self, function: &str) -> NativeMessage {
         self.said(When::Read, INVALID, &format!("The function \"{function}\" is invalid in this context"))
     }
 
     /// Heat's message for the name of an unknown resource, in a call that is the last step of the path.
-    pub(super) fn no_resource(&self, name: &str) -> Words {
+    pub(super) fn no_resource(&self, name: &str) -> NativeMessage {
         const CLASS: &str = "InvalidTemplateReference";
         let message = |key: &str| format!("The specified reference \"{name}\" (in {key}) is incorrect.");
         let last = match self.steps.last() {
@@ -199,7 +199,7 @@ impl Way {
             _ => return self.said(When::Made, CLASS, &message("unknown")),
         };
         let steps = self.steps.split_last().map_or(&[][..], |(_, steps)| steps);
-        Words::of(CLASS, message(&self.written(format!("{}.{section}", self.of), steps)))
+        NativeMessage::of(CLASS, message(&self.written(format!("{}.{section}", self.of), steps)))
     }
 }
 

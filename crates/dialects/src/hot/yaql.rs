@@ -10,7 +10,7 @@ use diag::Code;
 use expr::codes::ARGUMENT_TYPE;
 use expr::{Native, Refusal, Step};
 use syntax::Node;
-use yaql::{Draw, Drawing, Failure, FailureKind, Limits, Program, Site, Stop};
+use yaql::{CallSite, Draw, Drawing, Failure, FailureKind, Limits, Program, Stop};
 
 use super::codes::{YAQL_FAILED, YAQL_LEXICAL, YAQL_LIMIT, YAQL_NO_MATCH, YAQL_SYNTAX, YAQL_UNKNOWN_FUNCTION};
 
@@ -143,7 +143,7 @@ struct Drawn {
 }
 
 impl Drawing for Drawn {
-    fn drawn(&mut self, site: Site, what: Draw) -> Option<Value> {
+    fn drawn(&mut self, site: CallSite, what: Draw) -> Option<Value> {
         match what {
             Draw::Now => Some(Value::Int(self.now?.checked_mul(1_000_000)?)),
             Draw::Random if self.seed.is_empty() => None,

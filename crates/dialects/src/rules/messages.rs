@@ -1,14 +1,14 @@
 //! Messages of the tool whose documents a dialect reads.
 
 use blueprint::Child;
-use diag::{Diagnostic, Words};
+use diag::{Diagnostic, NativeMessage};
 
 use crate::{Mistake, Place};
 
 /// The messages of a dialect's own tool, besides those of the engine.
 pub trait MessageRules: Send + Sync {
     /// The tool's message about a mistake; none if the tool has none.
-    fn of(&self, _mistake: &Mistake<'_>) -> Option<Words> {
+    fn of(&self, _mistake: &Mistake<'_>) -> Option<NativeMessage> {
         None
     }
 

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use blueprint::{Child, Expr, IndexMap, Name, Value};
 use diag::{Diagnostics, FileId};
-use dialects::Surroundings;
+use dialects::LoadContext;
 use expr::Ask;
 use source::{Location, Request};
 
 use super::known::Known;
 use understand::load::Loaded;
 use understand::load::load;
-use understand::pinned::FrozenRequest;
+use understand::pinned::PinnedRequest;
 
 use super::places::{Include, Place, Text, folder_of, includes_of};
 use super::reader::{Reader, Wanted};
@@ -38,7 +38,7 @@ impl Reader<'_> {
             for (place, include) in std::mem::take(&mut waiting) {
                 match self.request(place, include, inputs) {
                     Wanted::Document(request) => {
-                        let key = FrozenRequest::new(&request, &self.reading.folder).key();
+                        let key = PinnedRequest::new(&request, &self.reading.folder).key();
                         requests.entry(key).or_insert_with(|| (request, Vec::new())).1.push((place, include));
                     }
                     Wanted::Answers(more) if self.reading.complete => {
@@ -302,7 +302,7 @@ impl Reader<'_> {
     pub(super) async fn load(
         &mut self,
         file: FileId,
-        around: &mut Surroundings,
+        around: &mut LoadContext,
         location: Option<Location>,
         found: &mut Diagnostics,
     ) -> Loaded {

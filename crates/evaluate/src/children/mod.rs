@@ -32,11 +32,11 @@ use blueprint::Value;
 use diag::{Diagnostic, Diagnostics};
 
 use self::known::Found;
-use crate::patience::Patient;
 use crate::resolve::inputs::inputs_known;
+use crate::retry::RetryingWorld;
 use understand::documents::Documents;
 use understand::load::Loaded;
-use understand::pinned::Frozen;
+use understand::pinned::Pinned;
 
 use self::places::{Place, Text};
 use self::reader::Reader;
@@ -48,9 +48,9 @@ use self::wanted::answered;
 ///
 /// `None` if no dialect recognises the root, which is already reported.
 pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnostics) -> Option<Documents> {
-    let patient = Patient::new(reading.world, reading.catalogs);
+    let patient = RetryingWorld::new(reading.world, reading.catalogs);
     let mut reading = Reading { world: &patient, ..reading };
-    let (mut frozen, mut around) = (Frozen::default(), reading.around.clone());
+    let (mut frozen, mut around) = (Pinned::default(), reading.around.clone());
     let location = reading.location.clone();
     let root = answered(&mut reading, &mut frozen, root, &mut around, location.as_ref(), found).await;
     let blueprint = root.blueprint?;

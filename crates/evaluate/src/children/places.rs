@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use blueprint::{Blueprint, Name};
 use diag::{Diagnostic, Diagnostics, FileId};
-use dialects::Surroundings;
+use dialects::LoadContext;
 use source::Location;
 
 /// A text that has been read. All places that include it share it.
@@ -14,7 +14,7 @@ pub(super) struct Text {
     pub(super) location: Option<Location>,
     pub(super) blueprint: Arc<Blueprint>,
     /// Its load context.
-    pub(super) around: Surroundings,
+    pub(super) around: LoadContext,
     /// The diagnostics about the text.
     pub(super) found: Diagnostics,
     /// The diagnostics about its includes, by position of the include.

@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use blueprint::{Blueprint, Child, Name, Value};
 use diag::{Diagnostic, Diagnostics, Span, Spanned, Trail};
-use dialects::{DialectRules, Surroundings};
+use dialects::{DialectRules, LoadContext};
 use expr::{Ask, AskFailure};
 use source::{Location, Request};
 
 use super::known::{Found, Knowledge};
 use understand::check::below::Passed;
 use understand::check::{CheckContext, Checked};
-use understand::pinned::{Frozen, FrozenChild, FrozenRequest};
+use understand::pinned::{Pinned, PinnedChild, PinnedRequest};
 
 use super::places::{Include, Place, Text, folder_of};
 use super::reading::Reading;
@@ -34,7 +34,7 @@ pub(super) struct Reader<'a> {
     pub(super) crowded: bool,
     /// The memory used so far by values that decide the location of includes.
     pub(super) meter: Cell<expr::Meter>,
-    pub(super) frozen: Frozen,
+    pub(super) frozen: Pinned,
     /// Inputs of the root by position.
     pub(super) inputs: Vec<Value>,
     /// The exports of data sources that paths read.
@@ -139,7 +139,7 @@ impl Reader<'_> {
     }
 
     /// The load context of a document that is included there.
-    pub(super) fn around(&self, above: Option<Include>) -> Surroundings {
+    pub(super) fn around(&self, above: Option<Include>) -> LoadContext {
         let Some((place, include)) = above else { return self.reading.around.clone() };
         let text = self.text_of(place);
         let blueprint = &text.blueprint;
@@ -181,8 +181,8 @@ impl Reader<'_> {
 
     pub(super) fn freeze(&mut self, key: Name, request: &Request, document: &source::Document, text: &str) {
         let folder = &self.reading.folder;
-        let frozen = FrozenChild {
-            request: FrozenRequest::new(request, folder),
+        let frozen = PinnedChild {
+            request: PinnedRequest::new(request, folder),
             location: document.location.relative_to(folder),
             digest: document.digest,
             text: text.into(),

@@ -2,7 +2,7 @@
 
 use blueprint::Name;
 use diag::Files;
-use dialects::{Dialects, Surroundings};
+use dialects::{Dialects, LoadContext};
 use expr::FunctionTable;
 use provider::Catalogs;
 use source::Location;
@@ -10,7 +10,7 @@ use state::Snapshot;
 
 use crate::resolve::inputs::Given;
 use crate::world::World;
-use understand::pinned::Frozen;
+use understand::pinned::Pinned;
 
 /// The context for reading documents.
 pub struct Reading<'a> {
@@ -26,7 +26,7 @@ pub struct Reading<'a> {
     /// on inputs stay open.
     pub given: Option<&'a Given>,
     /// The load context of the root.
-    pub around: &'a Surroundings,
+    pub around: &'a LoadContext,
     /// The world to ask.
     pub world: &'a dyn World,
     /// The location of the root; `None` for a text without one.
@@ -36,7 +36,7 @@ pub struct Reading<'a> {
     /// Whether all inputs are given, so that every child must be found now.
     pub complete: bool,
     /// The results of earlier reads, for example of a saved plan.
-    pub kept: &'a Frozen,
+    pub kept: &'a Pinned,
     /// The state, with the remembered groups and the ids of their members. `None` if there is none yet.
     pub before: Option<&'a Snapshot>,
 }

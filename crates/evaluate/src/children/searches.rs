@@ -14,7 +14,7 @@ use provider::TypeRef;
 use super::known::Known;
 use super::reader::Reader;
 use crate::questions::Search;
-use understand::pinned::FrozenData;
+use understand::pinned::PinnedData;
 
 /// A data source that can be read now: the place, the position and the search.
 pub(super) type Ready = ((u32, u32), Search);
@@ -125,7 +125,7 @@ impl Reader<'_> {
             let text = self.places[place as usize].text as usize;
             self.texts[text].found.append(found);
             if let Some(fields) = &fields {
-                self.frozen.data_sources.insert(name, FrozenData { at: now, fields: fields.clone(), asked: None });
+                self.frozen.data_sources.insert(name, PinnedData { at: now, fields: fields.clone(), asked: None });
             }
             self.data.insert((place, at), fields);
         }

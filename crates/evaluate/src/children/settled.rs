@@ -10,7 +10,7 @@ use source::Request;
 use super::known::Known;
 use super::places::Text;
 use super::reader::Reader;
-use understand::pinned::FrozenRequest;
+use understand::pinned::PinnedRequest;
 
 /// The maximum number of earlier places of a document that are compared with the next one.
 const MOST_COMPARED: usize = 8;
@@ -20,7 +20,7 @@ impl Reader<'_> {
     pub(super) async fn read_samples(&mut self) {
         for ((place, include), sample) in std::mem::take(&mut self.samples) {
             let request = Request::path(self.text_of(place).location.clone(), sample.item.clone());
-            let key = FrozenRequest::new(&request, &self.reading.folder).key();
+            let key = PinnedRequest::new(&request, &self.reading.folder).key();
             let document = match self.reading.kept.documents.get(&key) {
                 Some(kept) => {
                     let bytes: Arc<[u8]> = kept.text.as_bytes().into();

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use blueprint::Name;
 use diag::{Diagnostics, Span};
-use dialects::{Answer, Surroundings, Wanted};
+use dialects::{Answer, LoadContext, Wanted};
 use provider::TypeRef;
 use source::{Location, Request};
 use understand::load::{Loaded, load};
-use understand::pinned::{Frozen, FrozenChild, FrozenRequest};
+use understand::pinned::{Pinned, PinnedChild, PinnedRequest};
 
 use super::reading::Reading;
 
@@ -20,9 +20,9 @@ const MOST_ROUNDS: usize = 16;
 /// Loads a text again until its dialect wants nothing more. `context` receives the answers.
 pub(super) async fn answered(
     reading: &mut Reading<'_>,
-    pinned: &mut Frozen,
+    pinned: &mut Pinned,
     mut loaded: Loaded,
-    context: &mut Surroundings,
+    context: &mut LoadContext,
     location: Option<&Location>,
     found: &mut Diagnostics,
 ) -> Loaded {
@@ -65,12 +65,12 @@ pub(super) async fn answered(
 /// The text of a file beside a document. On error, the reason as a phrase.
 async fn file(
     reading: &Reading<'_>,
-    pinned: &mut Frozen,
+    pinned: &mut Pinned,
     location: Option<&Location>,
     path: &Name,
 ) -> Result<Name, Name> {
     let request = Request::path(location.cloned(), path.clone());
-    let of_request = FrozenRequest::new(&request, &reading.folder);
+    let of_request = PinnedRequest::new(&request, &reading.folder);
     let key = of_request.key();
     let document = match reading.kept.documents.get(&key) {
         Some(kept) => {
@@ -82,7 +82,7 @@ async fn file(
     let document = document.map_err(|error| Name::from(error.to_string()))?;
     let bytes: Arc<[u8]> = document.bytes;
     let text: Name = std::str::from_utf8(&bytes).map_err(|_| Name::from("it is not UTF-8 text"))?.into();
-    let child = FrozenChild {
+    let child = PinnedChild {
         request: of_request,
         location: document.location.relative_to(&reading.folder),
         digest: document.digest,

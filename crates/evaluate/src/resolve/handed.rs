@@ -8,7 +8,7 @@ use dialects::{Absence, CheckedBy, Mistake, Part, Place};
 use expr::{Read, Stop};
 
 use super::scope::Frame;
-use super::{Evaluation, Halt, Need, Site, Slot};
+use super::{CallSite, Evaluation, Halt, Need, Slot};
 use understand::check;
 use understand::documents::{Documents, Handed};
 
@@ -61,7 +61,7 @@ impl Evaluation {
                 let owner = child.named(format_args!("variables.{name}"));
                 let within = self.within(*above, *unit, name, expr, &documents);
                 let mut mine = Diagnostics::new();
-                let value = self.entry(Site::of(*above, &owner), expr, &mut mine);
+                let value = self.entry(CallSite::of(*above, &owner), expr, &mut mine);
                 self.place(*above, within, &mut mine);
                 found.append(mine);
                 match value? {
@@ -146,14 +146,14 @@ impl Evaluation {
         };
         let owner = documents.unit(unit).named(format_args!("exports.{name}"));
         if !export.may_fail {
-            let value = self.value(Site::of(unit, &owner), &export.field, found)?;
+            let value = self.value(CallSite::of(unit, &owner), &export.field, found)?;
             return check::value::exported(value, &export.ty, &export.field, found).map_err(|_| Halt::Failed);
         }
         let mut mine = Diagnostics::new();
         if let (true, ExprKind::Map(entries)) = (export.by_entry, &export.field.kind) {
             let mut all = Vec::with_capacity(entries.len());
             for (name, entry) in entries {
-                match self.value(Site::of(unit, &owner), entry, &mut Diagnostics::new()) {
+                match self.value(CallSite::of(unit, &owner), entry, &mut Diagnostics::new()) {
                     Ok(value) => all.push((name.item.clone(), value)),
                     Err(Halt::Need(need)) => return Err(Halt::Need(need)),
                     Err(_) => all.push((name.item.clone(), Value::Null)),
@@ -161,7 +161,7 @@ impl Evaluation {
             }
             return Ok(Value::map(all));
         }
-        let value = self.value(Site::of(unit, &owner), &export.field, &mut mine);
+        let value = self.value(CallSite::of(unit, &owner), &export.field, &mut mine);
         let value = match value {
             Err(Halt::Absent(diagnostic)) => {
                 mine.push(*diagnostic);

@@ -15,7 +15,7 @@ use expr::Stop;
 use provider::{Annotation, LinkEffect, Opinion, ResourceType, Side};
 use state::{Record, Snapshot, StatusWord};
 
-use super::{Evaluation, Halt, Member, Members, Need, Outputs, Site, unknown_of};
+use super::{CallSite, Evaluation, Halt, Member, Members, Need, Outputs, unknown_of};
 use crate::resolve::pairing::LinkInstance;
 use crate::resolve::pairing::{Ends, Place, Unpaired, pair_up};
 use understand::check::links::annotations::key_for;
@@ -307,7 +307,7 @@ impl Evaluation {
         let Some(of) = self.declared(resource) else { return Ok(None) };
         let (name, declared) = of.entry();
         let owner = of.address().to_string();
-        let site = Site::of(of.unit, &owner);
+        let site = CallSite::of(of.unit, &owner);
         if declared.each.is_none() {
             let holds = self.condition(site, declared, found)?;
             return Ok(holds.map(Ends::Single));
@@ -318,7 +318,7 @@ impl Evaluation {
             let item = (item, at as u32);
             let Some(key) = self.member_key(site, &item, declared, found)? else { return Ok(None) };
             let owner = of.address().with_key(key.clone()).to_string();
-            let site = Site { unit: of.unit, owner: &owner, item: Some(&item) };
+            let site = CallSite { unit: of.unit, owner: &owner, item: Some(&item) };
             let Some(there) = self.condition(site, declared, found)? else { return Ok(None) };
             places.push(Place { key, there });
         }
@@ -643,7 +643,7 @@ impl Evaluation {
             None => None,
             Some(at) => {
                 let (name, declared) = of.entry();
-                let site = Site::of(of.unit, &owner);
+                let site = CallSite::of(of.unit, &owner);
                 let items = self.items(site, name, declared, found).map_err(Halt::Need)?.unwrap_or_default();
                 items.get(at as usize).map(|item| (item.clone(), at))
             }
@@ -652,7 +652,7 @@ impl Evaluation {
             Some(at) => of.address().with_key(Key::Index(at)).to_string(),
             None => owner,
         };
-        self.value(Site { unit: of.unit, owner: &owner, item: item.as_ref() }, expr, found)
+        self.value(CallSite { unit: of.unit, owner: &owner, item: item.as_ref() }, expr, found)
     }
 
     /// The effective annotations of a link, by the names of its kind. `None` if one is invalid, which is reported.

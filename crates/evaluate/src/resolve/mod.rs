@@ -28,7 +28,7 @@ use state::Remembered;
 use crate::answers::Answers;
 use crate::codes;
 use understand::check;
-use understand::documents::{Documents, Kind, Unit};
+use understand::documents::{DocumentInstance, Documents, Kind};
 use understand::links::Links;
 
 pub use inputs::{Given, judge_inputs};
@@ -127,7 +127,7 @@ pub enum Halt {
 
 /// The context of an expression: its document, its owner, and the member of a repetition.
 #[derive(Clone, Copy)]
-pub struct Site<'a> {
+pub struct CallSite<'a> {
     /// The number of the document.
     pub unit: u32,
     /// An address, or `values.x`. Remembered call sites are stored under it.
@@ -136,10 +136,10 @@ pub struct Site<'a> {
     pub item: Option<&'a (Value, u32)>,
 }
 
-impl<'a> Site<'a> {
+impl<'a> CallSite<'a> {
     /// A site outside of any repetition.
-    pub fn of(unit: u32, owner: &'a str) -> Site<'a> {
-        Site { unit, owner, item: None }
+    pub fn of(unit: u32, owner: &'a str) -> CallSite<'a> {
+        CallSite { unit, owner, item: None }
     }
 }
 
@@ -271,7 +271,7 @@ impl Evaluation {
     }
 
     /// Like [`Self::value`], but reports an absent element as an error.
-    pub fn present(&mut self, site: Site<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
+    pub fn present(&mut self, site: CallSite<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
         self.value(site, expr, found).map_err(|halt| match halt {
             Halt::Absent(diagnostic) => {
                 found.push(*diagnostic);
@@ -282,7 +282,7 @@ impl Evaluation {
     }
 
     /// Like [`Self::present`], for an entry of a map. Returns `None` if the entry is omitted.
-    pub fn entry(&mut self, site: Site<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Option<Value>, Halt> {
+    pub fn entry(&mut self, site: CallSite<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Option<Value>, Halt> {
         if !expr::may_omit(expr) {
             return self.present(site, expr, found).map(Some);
         }
@@ -297,7 +297,7 @@ impl Evaluation {
     /// Like [`Self::present`]. The dialect completes the diagnostics about the expression.
     pub(crate) fn present_at(
         &mut self,
-        site: Site<'_>,
+        site: CallSite<'_>,
         place: Place<'_>,
         found: &mut Diagnostics,
     ) -> Result<Value, Halt> {
@@ -328,7 +328,7 @@ impl Evaluation {
         let Some((unit, name, local)) = documents.local(index) else { return Ok(()) };
         let owner = documents.unit(unit).named(format_args!("values.{name}"));
         let mut mine = Diagnostics::new();
-        let value = self.value(Site::of(unit, &owner), &local.value, &mut mine);
+        let value = self.value(CallSite::of(unit, &owner), &local.value, &mut mine);
         self.place(unit, Place::new(Part::Local, name, &local.value), &mut mine);
         found.append(mine);
         let slot = match value {
@@ -383,7 +383,7 @@ impl Evaluation {
     /// Whether a condition holds. Returns `Some(None)` if that is known only on deploy, and `None` after an error.
     pub fn condition(
         &mut self,
-        site: Site<'_>,
+        site: CallSite<'_>,
         resource: &Resource,
         found: &mut Diagnostics,
     ) -> Result<Option<Option<bool>>, Need> {
@@ -410,7 +410,7 @@ impl Evaluation {
     /// The items of a repetition; `None` after an error. Drops `none` items first (decision S37).
     pub fn items(
         &mut self,
-        site: Site<'_>,
+        site: CallSite<'_>,
         name: &str,
         resource: &Resource,
         found: &mut Diagnostics,
@@ -480,7 +480,7 @@ impl Evaluation {
     /// The key of a member, if members are addressed by key. `None` after an error.
     pub fn member_key(
         &mut self,
-        site: Site<'_>,
+        site: CallSite<'_>,
         item: &(Value, u32),
         resource: &Resource,
         found: &mut Diagnostics,
@@ -488,7 +488,7 @@ impl Evaluation {
         let Some(expr) = resource.each.as_ref().and_then(|each| each.key.as_ref()) else {
             return Ok(Some(Key::Index(item.1)));
         };
-        match self.present(Site { item: Some(item), ..site }, expr, found) {
+        match self.present(CallSite { item: Some(item), ..site }, expr, found) {
             Ok(value) => match expr::to_text(&value) {
                 Some(Ok(text)) if !text.is_unknown() => Ok(text.as_text().map(|text| Key::Name(text.into()))),
                 _ => {
@@ -508,7 +508,7 @@ impl Evaluation {
     /// The spec of a member: evaluated, converted and with defaults. `None` after an error.
     pub fn spec(
         &mut self,
-        site: Site<'_>,
+        site: CallSite<'_>,
         resource: &Resource,
         ty: &ResourceType,
         found: &mut Diagnostics,
@@ -533,7 +533,7 @@ impl Evaluation {
     }
 
     /// Whether the removal policy of a resource, or of a child above it, says that the instance is kept.
-    pub fn retained(&mut self, site: Site<'_>, resource: &Resource, found: &mut Diagnostics) -> Result<bool, Need> {
+    pub fn retained(&mut self, site: CallSite<'_>, resource: &Resource, found: &mut Diagnostics) -> Result<bool, Need> {
         if let Some(removal) = &resource.removal
             && self.says_retain(site, removal, found)?
         {
@@ -544,7 +544,7 @@ impl Evaluation {
         while let Some((above, include)) = documents.unit(at).parent {
             let child = documents.unit(above).blueprint().children.get_index(include as usize);
             if let Some(removal) = child.and_then(|(_, child)| child.removal.as_deref())
-                && self.says_retain(Site::of(above, site.owner), removal, found)?
+                && self.says_retain(CallSite::of(above, site.owner), removal, found)?
             {
                 return Ok(true);
             }
@@ -553,7 +553,7 @@ impl Evaluation {
         Ok(false)
     }
 
-    fn says_retain(&mut self, site: Site<'_>, removal: &Expr, found: &mut Diagnostics) -> Result<bool, Need> {
+    fn says_retain(&mut self, site: CallSite<'_>, removal: &Expr, found: &mut Diagnostics) -> Result<bool, Need> {
         match self.present_at(site, Place::new(Part::Removal, name_in(site.owner), removal), found) {
             Ok(value) => {
                 let checked = &self.documents.unit(site.unit).checked;
@@ -571,14 +571,19 @@ impl Evaluation {
     }
 
     /// Labels, annotations, display name and custom data of a member; null if there are none.
-    pub fn metadata(&mut self, site: Site<'_>, resource: &Resource, found: &mut Diagnostics) -> Result<Value, Need> {
+    pub fn metadata(
+        &mut self,
+        site: CallSite<'_>,
+        resource: &Resource,
+        found: &mut Diagnostics,
+    ) -> Result<Value, Need> {
         self.metadata_of(site, &resource.metadata, found)
     }
 
     /// Labels, annotations, display name and custom data from any element's metadata; null if there are none.
     pub fn metadata_of(
         &mut self,
-        site: Site<'_>,
+        site: CallSite<'_>,
         metadata: &blueprint::ResourceMetadata,
         found: &mut Diagnostics,
     ) -> Result<Value, Need> {
@@ -637,7 +642,7 @@ impl Evaluation {
         let Some(export) = documents.root().blueprint().exports.get(name) else { return Ok(None) };
         let owner = format!("exports.{name}");
         let mut mine = Diagnostics::new();
-        let value = self.value(Site::of(0, &owner), &export.field, &mut mine);
+        let value = self.value(CallSite::of(0, &owner), &export.field, &mut mine);
         self.place(0, Place::new(Part::Export, name, &export.field), &mut mine);
         let failed = matches!(value, Err(Halt::Failed | Halt::Absent(_)));
         if failed && export.may_fail {
@@ -669,7 +674,7 @@ impl Evaluation {
         for (number, unit) in (0..).zip(documents.units()) {
             for (owner, expr) in self.described(unit) {
                 let mut ignored = Diagnostics::new();
-                match self.value(Site::of(number, &unit.named(owner)), expr, &mut ignored) {
+                match self.value(CallSite::of(number, &unit.named(owner)), expr, &mut ignored) {
                     Ok(value) if matches!(value.bare(), Value::List(_) | Value::Set(_) | Value::Map(_)) => {
                         if said.insert(expr.span) {
                             found.push(check::description_mismatch(value.kind_word(), expr.span));
@@ -688,7 +693,7 @@ impl Evaluation {
     }
 
     /// The descriptions of a document that contain expressions, with their owners.
-    fn described<'u>(&self, unit: &'u Unit) -> Vec<(String, &'u Expr)> {
+    fn described<'u>(&self, unit: &'u DocumentInstance) -> Vec<(String, &'u Expr)> {
         let blueprint = unit.blueprint();
         let mut every: Vec<(String, &Expr)> = Vec::new();
         let mut add = |owner: std::fmt::Arguments<'_>, description: Option<&'u Expr>| {

@@ -14,20 +14,20 @@ use crate::codes;
 use understand::compare::has_sensitive;
 use understand::documents::{Documents, Kind};
 
-use super::{Evaluation, Halt, Member, Members, Need, Outputs, Site, Slot, site_of, unknown_of};
+use super::{CallSite, Evaluation, Halt, Member, Members, Need, Outputs, Slot, site_of, unknown_of};
 
 /// An evaluation from the view of one expression.
 pub(super) struct Frame<'a> {
     pub evaluation: &'a mut Evaluation,
     /// The context of the expression.
-    pub site: Site<'a>,
+    pub site: CallSite<'a>,
     /// The question that must be answered before the expression has a value.
     pub need: Option<Need>,
 }
 
 impl Evaluation {
     /// The value of an expression.
-    pub fn value(&mut self, site: Site<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
+    pub fn value(&mut self, site: CallSite<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
         if self.meter.is_full() {
             return Err(Halt::Failed);
         }

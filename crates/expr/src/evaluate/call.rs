@@ -8,7 +8,7 @@ use diag::{Diagnostic, Span};
 use super::access::{access, out_of_range};
 use super::fault::{At, Fault, too_large};
 use super::limits::{bytes, size};
-use super::machine::{Arguments, Body, DEPTH, Machine, Site, function_as_value, is_omitted, unknown_of};
+use super::machine::{Arguments, Body, CallSite, DEPTH, Machine, function_as_value, is_omitted, unknown_of};
 use crate::codes;
 use crate::convert::{Source, convert_type};
 use crate::function::{FunctionDef, Parameter, Purity, Returns};
@@ -18,7 +18,7 @@ use crate::scope::{Ask, Stop};
 const LOOKED_AT: usize = 16;
 
 /// A function value of the called function with these arguments bound.
-pub(crate) fn bind<'a>(_: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+pub(crate) fn bind<'a>(_: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     Ok(Value::Function(Arc::new(Function { name: site.function.into(), bound: arguments })))
 }
 
@@ -32,18 +32,24 @@ impl<'a> Machine<'a> {
                 .help_nearest(&call.function, functions.names())
                 .into());
         };
-        let site = Site { call: span, name: call.name_span, function: &call.function, written: Some(call), item: None };
+        let site =
+            CallSite { call: span, name: call.name_span, function: &call.function, written: Some(call), item: None };
         self.invoke(def, &site, Arguments::Written(&call.arguments))
     }
 
-    fn invoke(&mut self, def: &'a FunctionDef, site: &Site<'a>, arguments: Arguments<'a>) -> Result<Value, Stop> {
+    fn invoke(&mut self, def: &'a FunctionDef, site: &CallSite<'a>, arguments: Arguments<'a>) -> Result<Value, Stop> {
         self.deeper(site.call)?;
         let result = self.carry_out(def, site, arguments);
         self.depth -= 1;
         result
     }
 
-    fn carry_out(&mut self, def: &'a FunctionDef, site: &Site<'a>, arguments: Arguments<'a>) -> Result<Value, Stop> {
+    fn carry_out(
+        &mut self,
+        def: &'a FunctionDef,
+        site: &CallSite<'a>,
+        arguments: Arguments<'a>,
+    ) -> Result<Value, Stop> {
         let count = arguments.len();
         if count < def.least || def.most().is_some_and(|most| count > most) {
             let fault = Fault::new(&codes::ARGUMENT_COUNT, At::Name, count_message(def, count)).label(def.signature());
@@ -104,7 +110,7 @@ impl<'a> Machine<'a> {
         &mut self,
         native: &dyn crate::Native,
         def: &'a FunctionDef,
-        site: &Site<'a>,
+        site: &CallSite<'a>,
         arguments: &Arguments<'a>,
     ) -> Result<Value, Stop> {
         let mut values = Vec::with_capacity(arguments.len());
@@ -168,7 +174,7 @@ impl<'a> Machine<'a> {
     fn plain(
         &mut self,
         def: &FunctionDef,
-        site: &Site<'a>,
+        site: &CallSite<'a>,
         mut values: Vec<Value>,
         run: impl FnOnce(&mut Self, &[Value], &mut Vec<Fault>) -> Result<Result<Value, Fault>, Stop>,
     ) -> Result<Value, Stop> {
@@ -201,7 +207,7 @@ impl<'a> Machine<'a> {
     pub(crate) fn argument(
         &mut self,
         def: &'a FunctionDef,
-        site: &Site<'a>,
+        site: &CallSite<'a>,
         arguments: &Arguments<'a>,
         at: usize,
     ) -> Result<Value, Stop> {
@@ -244,7 +250,7 @@ impl<'a> Machine<'a> {
     pub(crate) fn foresee(
         &mut self,
         def: &'a FunctionDef,
-        site: &Site<'a>,
+        site: &CallSite<'a>,
         arguments: &Arguments<'a>,
         at: usize,
     ) -> Result<(), Stop> {
@@ -264,7 +270,7 @@ impl<'a> Machine<'a> {
     fn check_kind(
         &mut self,
         def: &FunctionDef,
-        site: &Site<'a>,
+        site: &CallSite<'a>,
         parameter: &Parameter,
         at: usize,
         value: &Value,
@@ -301,7 +307,7 @@ impl<'a> Machine<'a> {
     /// Calls a function value for an item. Errors are placed at the argument `parameter` and name the item.
     pub(crate) fn callback(
         &mut self,
-        site: &Site<'a>,
+        site: &CallSite<'a>,
         parameter: usize,
         function: &Function,
         arguments: Vec<Value>,
@@ -350,7 +356,7 @@ impl<'a> Machine<'a> {
         if def.takes_index && def.most().is_some_and(|most| most > arguments.len()) {
             arguments.push(Value::Int(item as i64));
         }
-        let site = Site { call: place, name: place, function: &def.name, written: None, item: Some(item) };
+        let site = CallSite { call: place, name: place, function: &def.name, written: None, item: Some(item) };
         let count = arguments.len();
         if count < def.least || def.most().is_some_and(|most| count > most) {
             let fault = Fault::new(
@@ -366,7 +372,7 @@ impl<'a> Machine<'a> {
 
     /// Applies a function value of `getattr` or `getelem`.
     fn pick(&mut self, place: Span, function: &Function, arguments: Vec<Value>, item: usize) -> Result<Value, Stop> {
-        let site = Site { call: place, name: place, function: "", written: None, item: Some(item) };
+        let site = CallSite { call: place, name: place, function: "", written: None, item: Some(item) };
         let (Some(wanted), [value]) = (function.bound.first(), arguments.as_slice()) else {
             let message = format!("`{}` gives a function of one argument", function.name);
             return Err(self.fail(&site, Fault::new(&codes::CALLBACK_TYPE, At::Call, message), None));
@@ -427,7 +433,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Returns the answer to a question, or adds the question to those that are asked.
-    pub(crate) fn ask(&mut self, site: &Site<'a>, ask: Ask) -> Result<Value, Stop> {
+    pub(crate) fn ask(&mut self, site: &CallSite<'a>, ask: Ask) -> Result<Value, Stop> {
         match self.scope.answer(&ask) {
             None => {
                 self.asked.push(ask);
@@ -444,7 +450,7 @@ impl<'a> Machine<'a> {
 
     /// As [`Machine::ask`]. If an argument is secret, messages of the source are hidden, because they may quote it
     /// (decision A15).
-    pub(crate) fn ask_concealed(&mut self, site: &Site<'a>, ask: Ask, secret: bool) -> Result<Value, Stop> {
+    pub(crate) fn ask_concealed(&mut self, site: &CallSite<'a>, ask: Ask, secret: bool) -> Result<Value, Stop> {
         self.ask(site, ask).map_err(|stop| match stop {
             Stop::Failed(mut diagnostic) if secret => {
                 diagnostic.message = in_secret(diagnostic.code);
@@ -455,7 +461,7 @@ impl<'a> Machine<'a> {
         })
     }
 
-    pub(crate) fn ask_remembered(&mut self, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+    pub(crate) fn ask_remembered(&mut self, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
         let ask = Ask::Remembered {
             path: self.place(),
             nth: self.number(site.written),
@@ -471,13 +477,13 @@ impl<'a> Machine<'a> {
     }
 
     /// The error for a function value in an argument that needs data.
-    pub(crate) fn refuse_function(&self, site: &Site<'a>, at: usize, function: &Function) -> Stop {
+    pub(crate) fn refuse_function(&self, site: &CallSite<'a>, at: usize, function: &Function) -> Stop {
         function_as_value(&function.name, site.place(At::Argument(at))).into()
     }
 
     /// Refuses arguments that are together larger than one value may be: shared parts of them may be written many
     /// times.
-    fn accepts(&mut self, site: &Site<'a>, values: &[Value]) -> Result<(), Stop> {
+    fn accepts(&mut self, site: &CallSite<'a>, values: &[Value]) -> Result<(), Stop> {
         let largest = self.largest();
         let mut left = largest;
         for value in values {
@@ -499,7 +505,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Checks the size of a result and counts it (decision A17).
-    pub(crate) fn sized(&mut self, site: &Site<'a>, value: Value) -> Result<Value, Stop> {
+    pub(crate) fn sized(&mut self, site: &CallSite<'a>, value: Value) -> Result<Value, Stop> {
         let largest = self.largest();
         let taken = size(&value, largest);
         self.take(site.call, taken.unwrap_or(largest))?;
@@ -507,11 +513,11 @@ impl<'a> Machine<'a> {
     }
 
     /// Turns a fault into a stop, with an optional second label.
-    pub(crate) fn fail(&mut self, site: &Site<'_>, fault: Fault, other: Option<(At, String)>) -> Stop {
+    pub(crate) fn fail(&mut self, site: &CallSite<'_>, fault: Fault, other: Option<(At, String)>) -> Stop {
         self.placed(site, fault, other).into()
     }
 
-    fn placed(&self, site: &Site<'_>, fault: Fault, other: Option<(At, String)>) -> Diagnostic {
+    fn placed(&self, site: &CallSite<'_>, fault: Fault, other: Option<(At, String)>) -> Diagnostic {
         let mut diagnostic = fault.code.new(fault.message).label(site.place(fault.at), fault.label);
         if let Some((at, text)) = other {
             diagnostic = diagnostic.label(site.place(at), text);
@@ -583,7 +589,7 @@ fn accepts(ty: &Type, value: &Value) -> bool {
 }
 
 /// The diagnostic of a refusal, placed as deep in the written arguments as its path leads.
-fn refused(site: &Site<'_>, refusal: crate::Refusal, secret: bool) -> Diagnostic {
+fn refused(site: &CallSite<'_>, refusal: crate::Refusal, secret: bool) -> Diagnostic {
     let mut steps = refusal.path.iter();
     let mut place = site.call;
     // A name in parentheses is not the name of a written function.

@@ -65,13 +65,13 @@ pub(crate) enum Body {
     /// Takes known arguments without secret marks.
     Plain(fn(&[Value], &mut Vec<Fault>) -> Result<Value, Fault>),
     /// Takes evaluated arguments, some of which may be unknown or secret.
-    Open(for<'a> fn(&mut Machine<'a>, &Site<'a>, Vec<Value>) -> Result<Value, Stop>),
+    Open(for<'a> fn(&mut Machine<'a>, &CallSite<'a>, Vec<Value>) -> Result<Value, Stop>),
     /// Evaluates its arguments itself (decision A16).
-    Lazy(for<'a> fn(&mut Machine<'a>, &'a FunctionDef, &Site<'a>, &Arguments<'a>) -> Result<Value, Stop>),
+    Lazy(for<'a> fn(&mut Machine<'a>, &'a FunctionDef, &CallSite<'a>, &Arguments<'a>) -> Result<Value, Stop>),
 }
 
 /// The place of a call, for diagnostics.
-pub(crate) struct Site<'a> {
+pub(crate) struct CallSite<'a> {
     pub(crate) call: Span,
     pub(super) name: Span,
     pub(crate) function: &'a str,
@@ -104,7 +104,7 @@ impl Arguments<'_> {
     }
 }
 
-impl Site<'_> {
+impl CallSite<'_> {
     pub(super) fn place(&self, at: At) -> Span {
         match at {
             At::Call => self.call,

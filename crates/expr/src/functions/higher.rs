@@ -7,7 +7,7 @@ use blueprint::{Function, Type, Value};
 use super::define::{any_list, any_map, function, gives};
 use crate::codes;
 use crate::convert::{Source, convert_type};
-use crate::evaluate::{At, Body, Fault, Machine, Site, bind};
+use crate::evaluate::{At, Body, CallSite, Fault, Machine, bind};
 use crate::function::{FunctionDef, Returns};
 use crate::scope::Stop;
 
@@ -118,7 +118,7 @@ fn unknown_from(arguments: &[Value], ty: Type) -> Value {
 }
 
 /// Calls a function for each item and returns the results by position. Questions for all items are asked together.
-fn for_each<'a>(machine: &mut Machine<'a>, site: &Site<'a>, work: &Work) -> Result<Vec<Value>, Stop> {
+fn for_each<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, work: &Work) -> Result<Vec<Value>, Stop> {
     let mut results = Vec::with_capacity(work.items.len());
     let mut asks = None;
     for (at, item) in work.items.iter().enumerate() {
@@ -131,7 +131,7 @@ fn for_each<'a>(machine: &mut Machine<'a>, site: &Site<'a>, work: &Work) -> Resu
     asks.map_or(Ok(results), Err)
 }
 
-fn map<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn map<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     let work = match work(&arguments, any_list()) {
         Ok(work) => work,
         Err(unknown) => return Ok(unknown),
@@ -148,13 +148,13 @@ fn map<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) ->
     machine.sized(site, whole(Value::list(results), work.secret))
 }
 
-fn wrong_result(machine: &mut Machine<'_>, site: &Site<'_>, at: usize, needed: &str, result: &Value) -> Stop {
+fn wrong_result(machine: &mut Machine<'_>, site: &CallSite<'_>, at: usize, needed: &str, result: &Value) -> Stop {
     let message = format!("the function must give {needed}, for item {at} it gave one of kind {}", result.kind_word());
     let fault = Fault::new(&codes::CALLBACK_RESULT, At::Argument(1), message).label(format!("does not give {needed}"));
     machine.fail(site, fault, None)
 }
 
-fn filter<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn filter<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     let work = match work(&arguments, any_list()) {
         Ok(work) => work,
         Err(unknown) => return Ok(unknown),
@@ -178,7 +178,7 @@ fn filter<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>)
     Ok(whole(Value::list(kept), secret))
 }
 
-fn reduce<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn reduce<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     let work = match work(&arguments, Type::Any) {
         Ok(work) => work,
         Err(unknown) => return Ok(unknown),
@@ -191,7 +191,7 @@ fn reduce<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>)
 }
 
 /// A stable merge sort. It terminates and keeps all items even if the comparing function is inconsistent.
-fn sort<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn sort<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     let work = match work(&arguments, any_list()) {
         Ok(work) => work,
         Err(unknown) => return Ok(unknown),
@@ -229,7 +229,7 @@ fn sort<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -
     Ok(whole(Value::list(items), secret))
 }
 
-fn flatmap<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn flatmap<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     let work = match work(&arguments, any_list()) {
         Ok(work) => work,
         Err(unknown) => return Ok(unknown),
@@ -255,7 +255,7 @@ fn flatmap<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>
 }
 
 /// Composes functions after checking that the result type of each fits the next.
-fn compose<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn compose<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     let mut order: Vec<usize> = (0..arguments.len()).collect();
     if site.function == "compose" {
         order.reverse();

@@ -6,7 +6,7 @@ use blueprint::{Type, Value};
 
 use super::define::{any_map, function, gives};
 use crate::codes;
-use crate::evaluate::{Arguments, At, Body, Fault, Machine, Site, unknown_of};
+use crate::evaluate::{Arguments, At, Body, CallSite, Fault, Machine, unknown_of};
 use crate::function::{FunctionDef, Returns};
 use crate::scope::Stop;
 
@@ -161,7 +161,7 @@ pub(super) fn body(name: &str) -> Option<Body> {
 fn decide<'a>(
     machine: &mut Machine<'a>,
     def: &'a FunctionDef,
-    site: &Site<'a>,
+    site: &CallSite<'a>,
     arguments: &Arguments<'a>,
     decisive: bool,
 ) -> Result<Value, Stop> {
@@ -189,7 +189,7 @@ fn decide<'a>(
 fn choose<'a>(
     machine: &mut Machine<'a>,
     def: &'a FunctionDef,
-    site: &Site<'a>,
+    site: &CallSite<'a>,
     arguments: &Arguments<'a>,
 ) -> Result<Value, Stop> {
     let condition = machine.argument(def, site, arguments, 0)?;
@@ -210,7 +210,7 @@ fn choose<'a>(
 fn until<'a>(
     machine: &mut Machine<'a>,
     def: &'a FunctionDef,
-    site: &Site<'a>,
+    site: &CallSite<'a>,
     arguments: &Arguments<'a>,
     counts: fn(&Value) -> bool,
 ) -> Result<Value, Stop> {
@@ -234,7 +234,7 @@ fn until<'a>(
     Ok(value.tainted(secret))
 }
 
-fn lookup<'a>(_: &mut Machine<'a>, _: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn lookup<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     let default = arguments.get(2).cloned().unwrap_or_default();
     let (Some(map), Some(key)) = (arguments.first(), arguments.get(1)) else { return Ok(Value::Null) };
     let secret = matches!(map, Value::Secret(_)) || key.has_secret();

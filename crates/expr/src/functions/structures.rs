@@ -6,7 +6,7 @@ use blueprint::{Map, ObjectType, Type, Value};
 
 use super::define::{any_list, any_map, function, gives};
 use crate::codes;
-use crate::evaluate::{Arguments, At, Body, Fault, Machine, Site, unknown_of};
+use crate::evaluate::{Arguments, At, Body, CallSite, Fault, Machine, unknown_of};
 use crate::function::{FunctionDef, Returns};
 use crate::scope::Stop;
 
@@ -104,7 +104,7 @@ pub(super) fn body(name: &str) -> Option<Body> {
     })
 }
 
-fn len<'a>(_: &mut Machine<'a>, _: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn len<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     let value = arguments.first().unwrap_or(&Value::Null);
     if value.is_unknown() {
         return Ok(unknown_result(&arguments, Type::Int));
@@ -141,7 +141,7 @@ fn kind(value: &Value) -> Option<&'static str> {
     }
 }
 
-fn list<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn list<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     let mut first: Option<(usize, &'static str)> = None;
     for (at, item) in arguments.iter().enumerate() {
         match (first, kind(item)) {
@@ -169,7 +169,7 @@ fn list<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -
 fn object<'a>(
     machine: &mut Machine<'a>,
     def: &'a FunctionDef,
-    site: &Site<'a>,
+    site: &CallSite<'a>,
     arguments: &Arguments<'a>,
 ) -> Result<Value, Stop> {
     let mut entries = Map::default();
@@ -188,7 +188,7 @@ fn object<'a>(
     machine.sized(site, Value::Map(Arc::new(entries)))
 }
 
-fn keys<'a>(_: &mut Machine<'a>, _: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn keys<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     let (map, secret) = arguments.first().map(Value::exposed).unwrap_or((&Value::Null, false));
     if map.is_unknown() {
         return Ok(unknown_result(&arguments, Type::list(Type::Text)));
@@ -197,7 +197,7 @@ fn keys<'a>(_: &mut Machine<'a>, _: &Site<'a>, arguments: Vec<Value>) -> Result<
     Ok(Value::list(keys).tainted(secret))
 }
 
-fn vals<'a>(_: &mut Machine<'a>, _: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn vals<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     let (map, secret) = arguments.first().map(Value::exposed).unwrap_or((&Value::Null, false));
     if map.is_unknown() {
         return Ok(unknown_result(&arguments, any_list()));
@@ -206,7 +206,7 @@ fn vals<'a>(_: &mut Machine<'a>, _: &Site<'a>, arguments: Vec<Value>) -> Result<
     Ok(Value::list(values).tainted(secret))
 }
 
-fn merge<'a>(_: &mut Machine<'a>, _: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn merge<'a>(_: &mut Machine<'a>, _: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     if arguments.iter().any(Value::is_unknown) {
         return Ok(unknown_result(&arguments, any_map()));
     }

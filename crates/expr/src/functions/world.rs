@@ -4,7 +4,7 @@ use blueprint::{AccessorKind, Expr, ExprKind, Head, Type, Value};
 
 use super::define::{any_map, function, gives};
 use crate::codes;
-use crate::evaluate::{Arguments, At, Body, Fault, Machine, Site};
+use crate::evaluate::{Arguments, At, Body, CallSite, Fault, Machine};
 use crate::function::{FunctionDef, Purity};
 use crate::scope::{Ask, Stop};
 
@@ -71,7 +71,7 @@ fn known_text(arguments: &[Value], ty: Type) -> Result<(blueprint::Name, bool), 
     }
 }
 
-fn file<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn file<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     match known_text(&arguments, Type::Bytes) {
         Ok((path, secret)) => {
             let ask = Ask::File { path, document: site.call.file };
@@ -81,7 +81,7 @@ fn file<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -
     }
 }
 
-fn http_resource<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn http_resource<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     let (url, secret) = match known_text(&arguments, Type::Bytes) {
         Ok(known) => known,
         Err(unknown) => return Ok(unknown),
@@ -98,7 +98,7 @@ fn http_resource<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<
     Ok(machine.ask_concealed(site, Ask::Http { url }, secret)?.tainted(secret))
 }
 
-fn datetime<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
+fn datetime<'a>(machine: &mut Machine<'a>, site: &CallSite<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     let (format, secret) = match known_text(&arguments, Type::Text) {
         Ok(known) => known,
         Err(unknown) => return Ok(unknown),
@@ -117,7 +117,7 @@ fn datetime<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value
 fn link<'a>(
     machine: &mut Machine<'a>,
     _: &'a FunctionDef,
-    site: &Site<'a>,
+    site: &CallSite<'a>,
     arguments: &Arguments<'a>,
 ) -> Result<Value, Stop> {
     let mut ends = Vec::new();

@@ -14,7 +14,7 @@ use std::time::Duration;
 use blueprint::{Address, Batches, IndexMap, Name};
 use diag::Diagnostics;
 use dialects::codes::VALUE_CONSTRAINT;
-use evaluate::answers::FrozenSeen;
+use evaluate::answers::PinnedSeen;
 use evaluate::resolve::Evaluation;
 use provider::Catalogs;
 use state::Snapshot;
@@ -174,7 +174,7 @@ fn groups<'a>(draft: &Draft, documents: &'a Documents, evaluation: &Evaluation, 
         }
     };
     for (address, record) in &snapshot.records {
-        let gone = matches!(evaluation.answers.seen.get(address), Some(FrozenSeen::Gone));
+        let gone = matches!(evaluation.answers.seen.get(address), Some(PinnedSeen::Gone));
         if !record.id.is_empty() && !gone {
             each(address, &|member| member.there = true);
         }

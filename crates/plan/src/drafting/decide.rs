@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Name, Resource, Value};
 use diag::Diagnostics;
-use evaluate::answers::{Answers, FrozenSeen};
+use evaluate::answers::{Answers, PinnedSeen};
 use evaluate::resolve::{Evaluation, Member, Members, Outputs};
 use evaluate::world::World;
 use provider::ResourceType;
@@ -144,7 +144,7 @@ pub(crate) fn decide(
     let seen = answers.seen.get(address);
     let mut decision = undecided(member, resource, ty, record, dependencies);
     let thing = record.filter(|record| !record.id.is_empty());
-    let Some(record) = thing.filter(|_| !matches!(seen, Some(FrozenSeen::Gone))) else {
+    let Some(record) = thing.filter(|_| !matches!(seen, Some(PinnedSeen::Gone))) else {
         decision.reasons = vec![match (thing, record) {
             (Some(_), _) => Reason::Vanished,
             (None, Some(_)) => Reason::FailedBefore,
@@ -155,7 +155,7 @@ pub(crate) fn decide(
         return decision;
     };
     let seen = match seen {
-        Some(FrozenSeen::There { fields, private, expired, .. }) => Some((fields, private, expired)),
+        Some(PinnedSeen::There { fields, private, expired, .. }) => Some((fields, private, expired)),
         _ => None,
     };
     decision.private = seen.map_or(&record.private, |(_, private, _)| private).clone();

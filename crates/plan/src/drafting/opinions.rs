@@ -5,8 +5,8 @@
 use blueprint::{Address, Expr, ExprKind, Name, Value};
 use diag::{Diagnostics, Span};
 use evaluate::answers::{Answers, Opinion};
-use evaluate::patience::code_of;
 use evaluate::resolve::Evaluation;
+use evaluate::retry::code_of;
 use evaluate::world::{PlanQuestion, World};
 use understand::compare::Change;
 

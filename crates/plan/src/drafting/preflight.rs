@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Name, Unknown, Value};
 use diag::{Diagnostic, Diagnostics, Span};
-use evaluate::answers::{Answers, FrozenPreflight, FrozenSource};
-use evaluate::patience::code_of;
+use evaluate::answers::{Answers, PinnedPreflight, PinnedSource};
 use evaluate::resolve::Evaluation;
+use evaluate::retry::code_of;
 use evaluate::world::{PreflightQuestion, World};
 use provider::{Operation, Preflight, ProviderError, SourceContent};
 use understand::compare::{Change, same};
@@ -192,19 +192,19 @@ pub(crate) fn told(
 }
 
 /// What is kept of an answer.
-pub(crate) fn frozen(answer: Preflight, folder: Name, follows: bool) -> FrozenPreflight {
+pub(crate) fn frozen(answer: Preflight, folder: Name, follows: bool) -> PinnedPreflight {
     let digest = |content| match content {
         SourceContent::Digest(digest) => Some(digest),
         SourceContent::Open | SourceContent::Unreadable(_) => None,
     };
     let sources = answer.sources.into_iter();
     let sources =
-        sources.map(|it| FrozenSource { field: it.field, name: it.name, digest: digest(it.content) }).collect();
-    FrozenPreflight { id: answer.id, sources, standing: answer.existing, folder, follows }
+        sources.map(|it| PinnedSource { field: it.field, name: it.name, digest: digest(it.content) }).collect();
+    PinnedPreflight { id: answer.id, sources, standing: answer.existing, folder, follows }
 }
 
 /// Makes a change of a source's content a change of the thing.
-pub(crate) fn apply_sources(decision: &mut Decision, kept: &FrozenPreflight, ignored: &[Name]) {
+pub(crate) fn apply_sources(decision: &mut Decision, kept: &PinnedPreflight, ignored: &[Name]) {
     let (Some(ty), Some(record)) = (&decision.ty, &decision.prior) else { return };
     if !matches!(decision.action, Action::None | Action::Update) {
         return;
@@ -256,7 +256,7 @@ pub(crate) async fn ask_rest(
     answers: &Answers,
     world: &dyn World,
     found: &mut Diagnostics,
-) -> IndexMap<Address, FrozenPreflight> {
+) -> IndexMap<Address, PinnedPreflight> {
     let nothing = Arc::default();
     let is_asked = |decision: &Decision| {
         let preflights = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.preflights);

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Map, Name, ReplaceOrder, TypeId, Value};
 use diag::{Diagnostics, Span};
-use evaluate::answers::FrozenSeen;
+use evaluate::answers::PinnedSeen;
 use evaluate::questions;
 use evaluate::resolve::links::{LinkAt, LinkSlot, conflict};
 use evaluate::resolve::{Evaluation, Member, Members, Need};
@@ -154,7 +154,7 @@ fn seen_of<'s>(
     address: &Address,
 ) -> Option<&'s mut (Standing, bool)> {
     let of = seen.entry(address.clone()).or_insert_with(|| match evaluation.answers.seen.get(address) {
-        Some(FrozenSeen::There { fields, .. }) => Some((Standing::new(fields.clone()), true)),
+        Some(PinnedSeen::There { fields, .. }) => Some((Standing::new(fields.clone()), true)),
         Some(_) => None,
         None => {
             let record = snapshot.records.get(address).filter(|record| !record.id.is_empty());

@@ -193,7 +193,7 @@ pub(super) async fn finish(
                 _ => "failed",
             }
         }
-        Some(Operated::Lost(lost)) => return Err(format!("{lost:?}")),
+        Some(Operated::Aborted(lost)) => return Err(format!("{lost:?}")),
         Some(Operated::Store(error)) => return Err(error.to_string()),
     };
     let shown = serde_json::to_string(&run.events).map_err(|error| error.to_string())?;

@@ -276,7 +276,7 @@ impl Template {
         let mut files = Files::new();
         let root = files.add("template.yaml", text);
         let (tree, _) = syntax::parse(root, text, syntax::Format::Yaml);
-        let around = dialects::Surroundings { dialect: Some("hot"), ..Default::default() };
+        let around = dialects::LoadContext { dialect: Some("hot"), ..Default::default() };
         let document = dialects::Document { file: root, name: "template.yaml", text, tree: &tree, around: &around };
         let texts = self.environments(update, place);
         let trees: Vec<_> = texts
@@ -286,10 +286,10 @@ impl Template {
                 (file, syntax::parse(file, text, syntax::Format::Yaml))
             })
             .collect();
-        let beside: Vec<dialects::Beside<'_>> = texts
+        let beside: Vec<dialects::Companion<'_>> = texts
             .iter()
             .zip(&trees)
-            .map(|((name, _), (file, (tree, _)))| dialects::Beside { file: *file, name, folder: "", tree })
+            .map(|((name, _), (file, (tree, _)))| dialects::Companion { file: *file, name, folder: "", tree })
             .collect();
         let Some(surrounded) = dialects::Dialects::BUILT_IN.get("hot").and_then(|hot| hot.surround(&document, &beside))
         else {

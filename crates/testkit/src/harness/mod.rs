@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use blueprint::{Breakpoints, IndexMap, Name};
 use dialects::Dialects;
-use engine::shell::{Chance, Clock, HttpGet, Shell};
+use engine::shell::{Clock, HttpGet, Rng, Shell};
 use expr::FunctionTable;
 use provider::{Catalog, Catalogs, Provider};
 use providers::fake::{self, FakeOptions, FakeProvider, SharedWorld};
@@ -54,7 +54,7 @@ pub struct Harness {
     /// Documents by absolute path, read in place of the disk.
     pub memory_source: Option<InMemorySource>,
     /// Files given along with a root, such as an environment of Heat.
-    pub context: dialects::Surroundings,
+    pub context: dialects::LoadContext,
     /// The dialects that documents can be written in.
     pub dialects: Dialects,
     /// The caller's working directory.
@@ -76,7 +76,7 @@ pub struct Harness {
     /// Time after which each run is interrupted, as by a person.
     pub interrupt_after: Option<Duration>,
     delayed_reads: DelayedReads,
-    rng: Chance,
+    rng: Rng,
     simulated_catalogs: Vec<Arc<Catalog>>,
     real_providers: Vec<Arc<dyn Provider>>,
 }
@@ -102,7 +102,7 @@ impl Harness {
             memory: MemoryState::default(),
             folder,
             memory_source: None,
-            context: dialects::Surroundings::default(),
+            context: dialects::LoadContext::default(),
             dialects: Dialects::BUILT_IN,
             working_directory: Some("/w".into()),
             name: Self::instance(),
@@ -114,7 +114,7 @@ impl Harness {
             web: BTreeMap::new(),
             interrupt_after: None,
             delayed_reads: DelayedReads::default(),
-            rng: Chance::seeded(1),
+            rng: Rng::seeded(1),
             simulated_catalogs: simulated,
             real_providers: real,
         }

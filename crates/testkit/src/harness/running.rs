@@ -73,7 +73,7 @@ impl Harness {
                 operated = running => Some(operated).filter(|_| !process.has_ended() && !process.loses_commits()),
             }
         };
-        if matches!(operated, None | Some(Operated::Lost(_))) {
+        if matches!(operated, None | Some(Operated::Aborted(_))) {
             // The next run is a new process. It starts after the lease has expired and when reads are no longer
             // delayed.
             tokio::time::sleep(engine::shell::LEASE * 2).await;

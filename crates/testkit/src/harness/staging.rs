@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use blueprint::{Name, Value};
 use diag::{Diagnostics, Files};
-use dialects::{Beside, Dialects, Document, Surroundings};
-use engine::generation::Goal;
-use engine::shell::Back;
-use engine::{Answers, Checked, Documents, Frozen, FrozenDocument, Given, Loaded, Options, Reading, Request, Staged};
+use dialects::{Companion, Dialects, Document, LoadContext};
+use engine::generation::RollbackTarget;
+use engine::shell::RollbackPlanner;
+use engine::{Answers, Checked, Documents, Given, Loaded, Options, Pinned, PinnedDocument, Reading, Request, Staged};
 use provider::BoxFuture;
 use source::Location;
 
@@ -26,7 +26,7 @@ pub struct CheckedDocument {
     /// The root with its children.
     pub documents: Option<Arc<Documents>>,
     /// The text of the root, as a generation keeps it.
-    pub document: FrozenDocument,
+    pub document: PinnedDocument,
 }
 
 /// The result of staging a document.
@@ -51,11 +51,11 @@ impl Harness {
     /// Reads and checks a document with the children whose locations the inputs determine. `complete`: all inputs are
     /// given.
     pub async fn read_all(&self, name: &str, text: &str, given: &Given, complete: bool) -> CheckedDocument {
-        self.read_pinned(name, text, given, complete, &Frozen::default()).await
+        self.read_pinned(name, text, given, complete, &Pinned::default()).await
     }
 
     /// Reads a document as a saved plan does, with the bytes that the plan pinned.
-    pub async fn read_with(&self, text: &str, pinned: &Frozen) -> CheckedDocument {
+    pub async fn read_with(&self, text: &str, pinned: &Pinned) -> CheckedDocument {
         self.read_pinned("main.yaml", text, &Given::default(), true, pinned).await
     }
 
@@ -65,7 +65,7 @@ impl Harness {
         text: &str,
         given: &Given,
         complete: bool,
-        pinned: &Frozen,
+        pinned: &Pinned,
     ) -> CheckedDocument {
         let mut files = Files::new();
         let file = files.add(name, text);
@@ -102,7 +102,7 @@ impl Harness {
         };
         let documents = engine::documents(loaded, reading, &mut diagnostics).await.map(Arc::new);
         let checked = documents.as_ref().map(|documents| documents.root().checked.clone());
-        let document = FrozenDocument { path: name.into(), text: text.into(), beside: Vec::new() };
+        let document = PinnedDocument { path: name.into(), text: text.into(), beside: Vec::new() };
         CheckedDocument { files, diagnostics, checked, documents, document }
     }
 
@@ -145,7 +145,7 @@ impl Harness {
         });
         let folder: Name = self.folder.to_string_lossy().as_ref().into();
         let documents = checked.clone().map(|checked| Arc::new(Documents::single(checked, folder)));
-        let document = FrozenDocument { path: name.into(), text: text.into(), beside: Vec::new() };
+        let document = PinnedDocument { path: name.into(), text: text.into(), beside: Vec::new() };
         CheckedDocument { files, diagnostics, checked, documents, document }
     }
 
@@ -179,10 +179,10 @@ impl Harness {
     }
 
     /// Stages a rollback.
-    pub async fn stage_rollback(&self, goal: Goal) -> Stage {
+    pub async fn stage_rollback(&self, goal: RollbackTarget) -> Stage {
         let options = Options { rollback: true, ..Options::default() };
-        let Goal::Kept(kept) = goal else { return self.stage_destroy(options).await };
-        let FrozenDocument { path, text, .. } = &kept.document;
+        let RollbackTarget::Kept(kept) = goal else { return self.stage_destroy(options).await };
+        let PinnedDocument { path, text, .. } = &kept.document;
         let read = self.read_pinned(path, text, &kept.given, true, &kept.answers.frozen()).await;
         let CheckedDocument { files, mut diagnostics, documents, document, .. } = read;
         let Some(documents) = documents.filter(|_| !diagnostics.has_errors()) else {
@@ -196,7 +196,7 @@ impl Harness {
     /// Makes a plan.
     pub async fn plan(
         &self,
-        document: Option<(Arc<Documents>, FrozenDocument)>,
+        document: Option<(Arc<Documents>, PinnedDocument)>,
         given: Given,
         options: Options,
         answers: Option<Answers>,
@@ -231,18 +231,18 @@ impl Harness {
 }
 
 /// The load context that an environment of Heat gives to a root document. Drops the environment's diagnostics.
-pub fn heat_environment(root: &str, text: &str, name: &str, environment: &str) -> Surroundings {
+pub fn heat_environment(root: &str, text: &str, name: &str, environment: &str) -> LoadContext {
     let mut files = Files::new();
     let (file, beside) = (files.add(root, text), files.add(name, environment));
     let (tree, _) = syntax::parse(file, text, syntax::Format::of_name(root));
     let (given, _) = syntax::parse(beside, environment, syntax::Format::Yaml);
-    let alone = Surroundings::NONE;
+    let alone = LoadContext::NONE;
     let document = Document { file, name: root, text, tree: &tree, around: &alone };
-    Dialects::BUILT_IN.surround(&document, &[Beside { file: beside, name, folder: "", tree: &given }]).surroundings
+    Dialects::BUILT_IN.surround(&document, &[Companion { file: beside, name, folder: "", tree: &given }]).surroundings
 }
 
-impl Back for Harness {
-    fn stage<'a>(&'a self, goal: Goal, found: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>> {
+impl RollbackPlanner for Harness {
+    fn stage<'a>(&'a self, goal: RollbackTarget, found: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>> {
         Box::pin(async move {
             let stage = self.stage_rollback(goal).await;
             found.append(stage.diagnostics);

@@ -6,7 +6,7 @@ use blueprint::Breakpoints;
 use diag::Files;
 use engine::apply::OnFailure;
 use engine::shell::last_goal;
-use engine::{Action, Staged, Surgery};
+use engine::{Action, Staged, StateEdit};
 use provider::{Operation, TypeRef};
 use providers::fake::{Fault, FaultKind, Refusal};
 use state::{Exported, Generation, Store as _};
@@ -160,11 +160,11 @@ impl Runner {
         let edit = match command {
             "import" => {
                 let (type_name, id) = (words.next("the type")?.into(), words.next("the id")?.into());
-                Surgery::Import { type_name, id, address: words.address()? }
+                StateEdit::Import { type_name, id, address: words.address()? }
             }
-            "move" => Surgery::Move(vec![(words.address()?, words.address()?)]),
-            "remove" => Surgery::Remove(vec![words.address()?]),
-            "accept-drift" => Surgery::AcceptDrift,
+            "move" => StateEdit::Move(vec![(words.address()?, words.address()?)]),
+            "remove" => StateEdit::Remove(vec![words.address()?]),
+            "accept-drift" => StateEdit::AcceptDrift,
             "save" => {
                 self.harness.name = words.instance()?;
                 words.end()?;
@@ -173,7 +173,7 @@ impl Runner {
                 return Ok(());
             }
             _ => match Exported::read(&self.exported_state, &self.harness.sealer()) {
-                Ok(exported) => Surgery::Load(exported.into()),
+                Ok(exported) => StateEdit::Load(exported.into()),
                 Err(error) => {
                     self.line(error.to_string());
                     return Ok(());
@@ -182,7 +182,7 @@ impl Runner {
         };
         self.harness.name = words.instance()?;
         let mut arguments = words.arguments()?;
-        arguments.plan.refresh = edit == Surgery::AcceptDrift;
+        arguments.plan.refresh = edit == StateEdit::AcceptDrift;
         arguments.plan.surgery = Some(edit);
         let stage = self.harness.stage_destroy(arguments.plan.clone()).await;
         if let Some(staged) = self.show_stage(stage) {

@@ -146,7 +146,7 @@ impl Runner {
             }
             Some(Operated::Nothing) => self.line("nothing to do"),
             Some(Operated::Done(outcome)) => self.show_outcome(outcome),
-            Some(Operated::Lost(lost)) => self.line(format!("lost: {lost:?}")),
+            Some(Operated::Aborted(lost)) => self.line(format!("lost: {lost:?}")),
             Some(Operated::Store(error)) => self.line(format!("the store: {error}")),
         }
     }

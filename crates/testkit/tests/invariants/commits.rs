@@ -288,7 +288,7 @@ fn counts_include_only_recorded_outcomes() {
             let snapshot = harness.snapshot().await;
             let recorded = snapshot.records.len() as u64;
             match run.operated.expect("it was not cut off") {
-                Operated::Lost(lost) => {
+                Operated::Aborted(lost) => {
                     assert_eq!((lost.counts, snapshot.generation.0), ([recorded, 0, 0, 0], 0), "commit {number}");
                     assert_eq!(recorded, u64::from(number).saturating_sub(2), "commit {number}");
                 }

@@ -79,7 +79,7 @@ fn writer_stops_after_its_lease_was_taken_over() {
             (lease, store.head(&harness.name).await)
         };
         let (operated, (lease, head)) = beside(&harness, taking_over).await;
-        let Operated::Lost(lost) = operated else { panic!("{operated:?}") };
+        let Operated::Aborted(lost) = operated else { panic!("{operated:?}") };
         match &lost.store {
             Some(StoreError::Busy { holder: Some(holder), .. }) => assert_eq!(&*holder.who, "bob@lab"),
             other => panic!("{other:?}"),

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use blueprint::{IndexMap, Name};
-use engine::shell::{Chance, Operated, Shell};
+use engine::shell::{Operated, Rng, Shell};
 use engine::{Given, Options};
 use provider::Provider;
 use providers::fake::{self, FakeOptions, Fault};
@@ -57,7 +57,7 @@ fn shell(harness: &Harness) -> Shell {
         root: harness.folder.clone(),
         working_directory: harness.working_directory.clone(),
         clock: harness.clock.clone(),
-        chance: Chance::seeded(u64::from(u32::MAX)),
+        chance: Rng::seeded(u64::from(u32::MAX)),
         sources: Default::default(),
         http: None,
         planning: None,

@@ -244,7 +244,7 @@ async fn said(harness: &Harness, speaks: Speaks, destroy: bool) -> usize {
     shell.providers.insert(["test".into()], move || Arc::new(Echo { inner, speaks }));
     shell.settings.insert("test".into(), Value::map([("token", Value::from(SETTING).secret())]));
     // Each run is a new operation.
-    shell.chance = engine::shell::Chance::seeded(speaks as u64 * 1_000);
+    shell.chance = engine::shell::Rng::seeded(speaks as u64 * 1_000);
     let mut text: IndexMap<Name, Name> = IndexMap::default();
     text.insert("password".into(), PASSWORD.into());
     let given = Given { text, ..Given::default() };

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use diag::Diagnostics;
-use engine::generation::Goal;
+use engine::generation::RollbackTarget;
 use engine::shell::PlanningEvent;
-use engine::shell::{Back, Interrupt, LEASE, Operated};
+use engine::shell::{Interrupt, LEASE, Operated, RollbackPlanner};
 use engine::{Event, Options, Staged};
 use provider::BoxFuture;
 use provider::{ErrorKind, ProviderError, Retries};
@@ -388,7 +388,7 @@ fn second_interrupt_cancels_calls_at_once() {
             vec![(Duration::from_secs(10), Interrupt::Gently), (Duration::from_secs(11), Interrupt::AtOnce)];
         bench.accidents("create a", [Accident::Hangs]);
         let ran = bench.apply(Some(LIMITED)).await;
-        let Operated::Lost(lost) = &ran.operated else { panic!("{:?}", ran.operated) };
+        let Operated::Aborted(lost) = &ran.operated else { panic!("{:?}", ran.operated) };
         assert_eq!(lost.counts, [1, 0, 0, 0]);
         assert_eq!(ran.took, Duration::from_secs(11));
         assert_eq!(bench.statuses().await, ["c: create ready", "a: open"]);
@@ -429,8 +429,8 @@ fn interrupted_poll_leaves_readiness_unknown() {
 /// A rollback that is never planned, because a read does not answer.
 struct Never;
 
-impl Back for Never {
-    fn stage<'a>(&'a self, _: Goal, _: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>> {
+impl RollbackPlanner for Never {
+    fn stage<'a>(&'a self, _: RollbackTarget, _: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>> {
         Box::pin(std::future::pending())
     }
 
@@ -527,7 +527,7 @@ fn calls_are_cancelled_and_awaited_after_the_store_fails() {
             };
             let (ran, _) = tokio::join!(bench.run(staged.expect("a plan")), taking_over);
             assert_eq!(ran.took, Duration::from_secs(took), "{:?}", ran.operated);
-            let Operated::Lost(lost) = &ran.operated else { panic!("{:?}", ran.operated) };
+            let Operated::Aborted(lost) = &ran.operated else { panic!("{:?}", ran.operated) };
             assert_eq!(lost.left_in_flight.len(), left);
         });
     }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use blueprint::{IndexMap, Name};
 use diag::Diagnostics;
 use engine::apply::{Outcome, Settings};
-use engine::shell::{Back, Chance, Interrupt, LEASE, OperateRequest, Operated, Shell, operate};
+use engine::shell::{Interrupt, LEASE, OperateRequest, Operated, Rng, RollbackPlanner, Shell, operate};
 use engine::{Event, Given, Options, Request, Staged};
 use provider::{Catalog, Provider};
 use state::OperationOutcome;
@@ -36,9 +36,9 @@ struct Bench {
     cloud: Arc<Cloud>,
     settings: Settings,
     begun: tokio::time::Instant,
-    chance: Chance,
+    chance: Rng,
     /// Makes the plan of a rollback.
-    back: Option<&'static dyn Back>,
+    back: Option<&'static dyn RollbackPlanner>,
     /// Interrupts, each at a time after the start of the run.
     interrupts: Vec<(Duration, Interrupt)>,
 }
@@ -94,7 +94,7 @@ impl Bench {
             cloud,
             settings: Settings::default(),
             begun,
-            chance: Chance::seeded(7),
+            chance: Rng::seeded(7),
             back: None,
             interrupts: Vec::new(),
         }
@@ -182,7 +182,7 @@ impl Bench {
         let running = operate(request, tell);
         let operated = running.await;
         let took = begun.elapsed();
-        if matches!(operated, Operated::Lost(_)) {
+        if matches!(operated, Operated::Aborted(_)) {
             tokio::time::sleep(LEASE * 2).await;
         }
         Ran { operated, events, took }

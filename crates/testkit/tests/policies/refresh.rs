@@ -184,7 +184,7 @@ fn interrupted_call_must_be_settled_first() {
         bench.interrupts = vec![(Duration::from_secs(1), engine::shell::Interrupt::AtOnce)];
         bench.accidents("create r5", [Accident::Hangs]);
         let ran = bench.apply(Some(&many(|number| number))).await;
-        assert!(matches!(ran.operated, engine::shell::Operated::Lost(_)));
+        assert!(matches!(ran.operated, engine::shell::Operated::Aborted(_)));
         bench.accidents("read r5", times(1, ErrorKind::Permanent));
         for refresh in [true, false] {
             bench.accidents("read r5", times(1, ErrorKind::Permanent));

@@ -20,11 +20,11 @@ use source::Location;
 use crate::check::{Checked, Included};
 use crate::graph::{Graph, Node};
 use crate::links::Links;
-use crate::pinned::Frozen;
+use crate::pinned::Pinned;
 
 /// A document in one place: the root, or a child where it is included.
 #[derive(Clone, Debug)]
-pub struct Unit {
+pub struct DocumentInstance {
     /// The checked document, shared with its other places.
     pub checked: Arc<Checked>,
     /// The names of the includes above its elements, outermost first; empty for the root.
@@ -80,7 +80,7 @@ pub struct Placed {
     pub file: FileId,
 }
 
-impl Unit {
+impl DocumentInstance {
     /// Its blueprint.
     pub fn blueprint(&self) -> &Blueprint {
         &self.checked.blueprint
@@ -200,17 +200,17 @@ pub enum Reach {
 /// A root document and its children, which are planned as one.
 #[derive(Clone, Debug)]
 pub struct Documents {
-    units: Vec<Unit>,
+    units: Vec<DocumentInstance>,
     graph: Arc<Graph>,
     /// The links of all documents, with resources by number. Links stay within a document.
     links: Arc<Links>,
     /// The number of elements of each kind.
     counts: [usize; 5],
     /// The results of reading them, as a plan keeps them.
-    pub frozen: Frozen,
+    pub frozen: Pinned,
     reach: Reach,
     /// The size limits that apply to them.
-    pub room: dialects::Room,
+    pub room: dialects::DocumentLimits,
 }
 
 impl Documents {
@@ -223,7 +223,7 @@ impl Documents {
         let file = checked.blueprint.span.map_or(FileId::NONE, |span| span.file);
         let children = vec![None; checked.blueprint.children.len()];
         let path = Arc::from([]);
-        let root = Unit {
+        let root = DocumentInstance {
             checked,
             path,
             location: None,
@@ -240,9 +240,9 @@ impl Documents {
             graph,
             links,
             counts,
-            frozen: Frozen::default(),
+            frozen: Pinned::default(),
             reach,
-            room: dialects::Room::USUAL,
+            room: dialects::DocumentLimits::USUAL,
         }
     }
 
@@ -265,7 +265,7 @@ impl Documents {
     }
 
     /// The same documents with other size limits.
-    pub fn within(self, room: dialects::Room) -> Documents {
+    pub fn within(self, room: dialects::DocumentLimits) -> Documents {
         Documents { room, ..self }
     }
 
@@ -280,7 +280,7 @@ impl Documents {
     }
 
     /// The results of reading the children.
-    pub fn frozen(&self) -> &Frozen {
+    pub fn frozen(&self) -> &Pinned {
         &self.frozen
     }
 
@@ -395,12 +395,12 @@ impl Documents {
     }
 
     /// The root document.
-    pub fn root(&self) -> &Unit {
+    pub fn root(&self) -> &DocumentInstance {
         &self.units[0]
     }
 
     /// All documents in their places: the root first, each before its children.
-    pub fn units(&self) -> &[Unit] {
+    pub fn units(&self) -> &[DocumentInstance] {
         &self.units
     }
 
@@ -450,7 +450,7 @@ impl Documents {
     }
 
     /// The unit with this number.
-    pub fn unit(&self, number: u32) -> &Unit {
+    pub fn unit(&self, number: u32) -> &DocumentInstance {
         &self.units[number as usize]
     }
 
@@ -508,7 +508,7 @@ impl Documents {
     }
 
     /// The checked document of the include at a position of a unit, if it could be read.
-    pub fn included(&self, unit: &Unit, position: usize) -> Option<&Checked> {
+    pub fn included(&self, unit: &DocumentInstance, position: usize) -> Option<&Checked> {
         unit.child(position).map(|child| self.unit(child).checked.as_ref())
     }
 

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use blueprint::{AccessorKind, Child, Expr, Head, Name, Ref};
 use diag::{Diagnostics, Span, Spanned};
 
-use super::{Documents, Kind, Placed, Reach, Unit, counts_of};
+use super::{DocumentInstance, Documents, Kind, Placed, Reach, counts_of};
 use crate::check::edges::{expressions, reads_metadata};
 use crate::check::{Checked, codes};
 use crate::graph::{Edge, EdgeKind, Graph, Node};
 use crate::links::Links;
-use crate::pinned::Frozen;
+use crate::pinned::Pinned;
 
 /// A dependency of an element, as seen in its own document.
 #[derive(Clone, Copy)]
@@ -50,15 +50,15 @@ struct Wiring {
 }
 
 /// The members of a group that do not stay: they are removed, or exist only during an update.
-fn beyond_of(unit: &Unit) -> HashSet<Name, foldhash::fast::FixedState> {
+fn beyond_of(unit: &DocumentInstance) -> HashSet<Name, foldhash::fast::FixedState> {
     unit.blueprint().batches.iter().flat_map(|batches| batches.beyond.iter().cloned()).collect()
 }
 
 impl Documents {
     /// Assembles documents in their places, each after the one that includes it. Reports cycles through several
     /// documents.
-    pub fn assemble(placed: Vec<Placed>, frozen: Frozen, reach: Reach, found: &mut Diagnostics) -> Documents {
-        let mut units: Vec<Unit> = Vec::with_capacity(placed.len());
+    pub fn assemble(placed: Vec<Placed>, frozen: Pinned, reach: Reach, found: &mut Diagnostics) -> Documents {
+        let mut units: Vec<DocumentInstance> = Vec::with_capacity(placed.len());
         let mut counts = [0_usize; 5];
         let mut of_place: HashMap<u32, u32, foldhash::fast::FixedState> = HashMap::default();
         let mut beyond: HashMap<u32, HashSet<Name, foldhash::fast::FixedState>, foldhash::fast::FixedState> =
@@ -83,11 +83,23 @@ impl Documents {
                 *all += more;
             }
             let path = path.into();
-            units.push(Unit { checked, path, location, folder, parent, file, children, left_out, stands_in, first });
+            units.push(DocumentInstance {
+                checked,
+                path,
+                location,
+                folder,
+                parent,
+                file,
+                children,
+                left_out,
+                stands_in,
+                first,
+            });
         }
         let graph = units.first().map(|root| root.checked.graph.clone()).unwrap_or_default();
         let links = units.first().map(|root| root.checked.links.clone()).unwrap_or_default();
-        let mut documents = Documents { units, graph, links, counts, frozen, reach, room: dialects::Room::USUAL };
+        let mut documents =
+            Documents { units, graph, links, counts, frozen, reach, room: dialects::DocumentLimits::USUAL };
         if documents.units.len() > 1 {
             let pairs = documents.units.iter().flat_map(|unit| {
                 unit.checked.links.pairs().iter().map(|pair| pair.from(unit.first[Kind::Resource as usize]))

@@ -197,7 +197,7 @@ mod tests {
     struct Drawn;
 
     impl crate::Drawing for Drawn {
-        fn drawn(&mut self, _: crate::Site, what: Draw) -> Option<blueprint::Value> {
+        fn drawn(&mut self, _: crate::CallSite, what: Draw) -> Option<blueprint::Value> {
             Some(match what {
                 Draw::Now => blueprint::Value::Int(1_577_934_245_000_000),
                 Draw::Random => blueprint::Value::Float(0.5),

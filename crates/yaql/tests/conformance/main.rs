@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use blueprint::Value;
-use yaql::{Draw, Drawing, FailureKind, Limits, Program, Site, Stop};
+use yaql::{CallSite, Draw, Drawing, FailureKind, Limits, Program, Stop};
 
 /// The time limit of an expression.
 const LONGEST: Duration = Duration::from_secs(3);
@@ -61,7 +61,7 @@ fn cases(folder: &Path) -> Vec<Case> {
 struct Drawn;
 
 impl Drawing for Drawn {
-    fn drawn(&mut self, site: Site, what: Draw) -> Option<Value> {
+    fn drawn(&mut self, site: CallSite, what: Draw) -> Option<Value> {
         Some(match what {
             Draw::Now => Value::Int(1_577_934_245_000_000),
             Draw::Random => Value::Float(f64::from((site.call * 7 + site.turn) % 10) / 10.0),

@@ -9,7 +9,7 @@ use provider::Side;
 
 use super::{Declared, LinkAt};
 use crate::resolve::scope::{Frame, read_member};
-use crate::resolve::{Evaluation, Halt, Members, Need, Site};
+use crate::resolve::{CallSite, Evaluation, Halt, Members, Need};
 use understand::links::Pair;
 
 /// The scope of an expression of a link kind.
@@ -33,7 +33,7 @@ impl Evaluation {
             pair: &pair,
             at: link,
             found: Diagnostics::new(),
-            document: Frame { evaluation: self, site: Site::of(unit, &owner), need: None },
+            document: Frame { evaluation: self, site: CallSite::of(unit, &owner), need: None },
         };
         let outcome = expr::evaluate(expr, &functions, &mut frame, &mut mistakes);
         let need = frame.document.need.take();
@@ -99,7 +99,7 @@ impl LinkFrame<'_> {
             },
             (Some("metadata"), _) => {
                 let owner = of.address().to_string();
-                let metadata = evaluation.metadata(Site::of(of.unit, &owner), declared, &mut self.found);
+                let metadata = evaluation.metadata(CallSite::of(of.unit, &owner), declared, &mut self.found);
                 return match metadata {
                     Ok(value) => Ok(Read { value, used: 1 }),
                     Err(need) => {

@@ -1,7 +1,7 @@
 //! Asks providers questions while a plan is made: within the limits of each provider, with retries after temporary
 //! failures (decision 5.3).
 //!
-//! A plan asks through [`Patient`]. While a plan is applied, the crate `apply` schedules calls by the same policies.
+//! A plan asks through [`RetryingWorld`]. While a plan is applied, the crate `apply` schedules calls by the same policies.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,7 +28,7 @@ pub fn code_of(error: &ProviderError) -> &'static diag::Code {
 }
 
 /// A world that respects the limits of providers and retries after temporary failures.
-pub struct Patient<'w> {
+pub struct RetryingWorld<'w> {
     world: &'w dyn World,
     limits: IndexMap<Name, Arc<ProviderLimits>>,
 }
@@ -41,9 +41,9 @@ struct ProviderLimits {
     rate: Option<Mutex<TokenBucket>>,
 }
 
-impl<'w> Patient<'w> {
+impl<'w> RetryingWorld<'w> {
     /// A world whose providers have these catalogues.
-    pub fn new(world: &'w dyn World, catalogs: &Catalogs) -> Patient<'w> {
+    pub fn new(world: &'w dyn World, catalogs: &Catalogs) -> RetryingWorld<'w> {
         let mut limits: IndexMap<Name, Arc<ProviderLimits>> = IndexMap::default();
         for catalog in catalogs.opened() {
             let of_provider = Arc::new(ProviderLimits {
@@ -55,7 +55,7 @@ impl<'w> Patient<'w> {
                 limits.entry(namespace.clone()).or_insert_with(|| of_provider.clone());
             }
         }
-        Patient { world, limits }
+        RetryingWorld { world, limits }
     }
 
     /// Asks until there is an answer, a permanent error, or no retry left. `what` names the question. If `together`,
@@ -101,7 +101,7 @@ pub fn at_once(max_parallel: u32) -> usize {
     if max_parallel == 0 { AT_ONCE } else { AT_ONCE.min(max_parallel as usize) }
 }
 
-impl World for Patient<'_> {
+impl World for RetryingWorld<'_> {
     fn now(&self) -> i64 {
         self.world.now()
     }

@@ -10,7 +10,7 @@ use crate::{Answers, Settings};
 
 /// The context in which a document is loaded.
 #[derive(Clone, Debug, Default)]
-pub struct Surroundings {
+pub struct LoadContext {
     /// The dialect that is assumed if the text does not show one; none if there is no such assumption.
     pub dialect: Option<&'static str>,
     /// Another document includes it.
@@ -49,9 +49,9 @@ pub trait Own: Send + Sync + std::fmt::Debug {
     fn as_any(&self) -> &dyn std::any::Any;
 }
 
-impl Surroundings {
+impl LoadContext {
     /// Nothing.
-    pub const NONE: Surroundings = Surroundings {
+    pub const NONE: LoadContext = LoadContext {
         dialect: None,
         is_child: false,
         inputs_only: false,
@@ -62,11 +62,11 @@ impl Surroundings {
     };
 }
 
-impl Surroundings {
+impl LoadContext {
     /// The context of a child with that name and type name.
-    pub fn inside(&self, child: &str, type_name: &str) -> Surroundings {
+    pub fn inside(&self, child: &str, type_name: &str) -> LoadContext {
         let own = self.own.as_ref().map(|own| own.inside(child, type_name));
-        Surroundings { is_child: true, own, answers: Answers::NONE, ..self.clone() }
+        LoadContext { is_child: true, own, answers: Answers::NONE, ..self.clone() }
     }
 
     /// An identity: a document has the same meaning in contexts of the same identity.
@@ -76,7 +76,7 @@ impl Surroundings {
 }
 
 /// A file that is given along with the root.
-pub struct Beside<'a> {
+pub struct Companion<'a> {
     /// Its file.
     pub file: FileId,
     /// Its name, for messages. Empty: values given outside of files, into which the files are merged.
@@ -89,9 +89,9 @@ pub struct Beside<'a> {
 
 /// The result of reading companion files.
 #[derive(Clone, Debug, Default)]
-pub struct Surrounded {
+pub struct LoadedCompanions {
     /// The context of the root.
-    pub surroundings: Surroundings,
+    pub surroundings: LoadContext,
     /// The values that they give for its inputs.
     pub given: IndexMap<Name, Value>,
     /// Mistakes in them.

@@ -10,7 +10,7 @@ use std::fmt;
 ///
 /// Displays as `class: error: path: message`, without empty parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Words {
+pub struct NativeMessage {
     /// The class of the error, as the tool names it.
     pub class: Cow<'static, str>,
     /// The text before the path.
@@ -21,26 +21,26 @@ pub struct Words {
     pub message: Box<str>,
 }
 
-impl Words {
+impl NativeMessage {
     /// A message of a class, without a path.
-    pub fn of(class: impl Into<Cow<'static, str>>, message: impl Into<Box<str>>) -> Words {
-        Words { class: class.into(), message: message.into(), ..Words::default() }
+    pub fn of(class: impl Into<Cow<'static, str>>, message: impl Into<Box<str>>) -> NativeMessage {
+        NativeMessage { class: class.into(), message: message.into(), ..NativeMessage::default() }
     }
 
     /// Sets the path to the place.
-    pub fn at(mut self, path: impl Into<Box<str>>) -> Words {
+    pub fn at(mut self, path: impl Into<Box<str>>) -> NativeMessage {
         self.path = path.into();
         self
     }
 
     /// Sets the text before the path.
-    pub fn error(mut self, error: impl Into<Cow<'static, str>>) -> Words {
+    pub fn error(mut self, error: impl Into<Cow<'static, str>>) -> NativeMessage {
         self.error = error.into();
         self
     }
 }
 
-impl fmt::Display for Words {
+impl fmt::Display for NativeMessage {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         for part in [&*self.class, &*self.error, &*self.path].into_iter().filter(|part| !part.is_empty()) {
             write!(to, "{part}: ")?;
@@ -49,26 +49,26 @@ impl fmt::Display for Words {
     }
 }
 
-impl From<&str> for Words {
-    fn from(message: &str) -> Words {
-        Words { message: message.into(), ..Words::default() }
+impl From<&str> for NativeMessage {
+    fn from(message: &str) -> NativeMessage {
+        NativeMessage { message: message.into(), ..NativeMessage::default() }
     }
 }
 
-impl From<String> for Words {
-    fn from(message: String) -> Words {
-        Words { message: message.into(), ..Words::default() }
+impl From<String> for NativeMessage {
+    fn from(message: String) -> NativeMessage {
+        NativeMessage { message: message.into(), ..NativeMessage::default() }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Words;
+    use super::NativeMessage;
 
     #[test]
     fn parts_that_are_empty_leave_no_trace() {
-        assert_eq!(Words::from("why").to_string(), "why");
-        assert_eq!(Words::of("Class", "why").to_string(), "Class: why");
-        assert_eq!(Words::of("Class", "why").error("Error").at("a.b").to_string(), "Class: Error: a.b: why");
+        assert_eq!(NativeMessage::from("why").to_string(), "why");
+        assert_eq!(NativeMessage::of("Class", "why").to_string(), "Class: why");
+        assert_eq!(NativeMessage::of("Class", "why").error("Error").at("a.b").to_string(), "Class: Error: a.b: why");
     }
 }
