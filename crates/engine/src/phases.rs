@@ -3,12 +3,12 @@
 pub use ::apply::machine::Apply;
 pub use ::apply::model::{Asking, Effect, Happened};
 pub use ::plan::drift::{Drift, Drifted, Looked, drift, only};
-pub use ::plan::offline::check_offline;
-pub use ::plan::options::{Adoption, DriftPolicy, Options, Surgery, Taken};
 pub use ::plan::model::{
     Action, Batch, ChildChange, ExportAction, ExportChange, FrozenDocument, LeftAlone, LinkChange, LinkEffectChange,
     PlannedStop, Purpose, Reason, Step, StepLinks,
 };
+pub use ::plan::offline::check_offline;
+pub use ::plan::options::{Adoption, DriftPolicy, Options, Surgery, Taken};
 pub use ::plan::plan::{Plan, Request, Staged, is_current};
 pub use ::plan::resolved::{Resolved, ResolvedElement};
 pub use ::plan::staging::plan;
