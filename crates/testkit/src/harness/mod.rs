@@ -1,4 +1,4 @@
-//! The test harness: one simulated cloud, one state in memory, one virtual clock, and processes that start and end.
+//! The test harness: one simulated cloud, one store, one virtual clock, and processes that start and end.
 //!
 //! `staging` reads documents and makes plans, `running` carries them out, `inspection` compares cloud and state.
 //!
@@ -23,7 +23,7 @@ use providers::fake::{self, FakeOptions, FakeProvider, SharedWorld};
 use source::{Source, Sources};
 use sources::disk::Disk;
 use state::seal::Sealer;
-use state::{InstanceName, Snapshot, Store as _};
+use state::{Host, InstanceName, Snapshot, Store};
 use stores::memory::{MemoryState, MemoryStore};
 
 use self::clock::VirtualHost;
@@ -37,6 +37,9 @@ pub use staging::{CheckedDocument, Stage, heat_environment};
 /// The key that the harness seals secrets with.
 const KEY: [u8; 32] = [7; 32];
 
+/// Opens a store with what seals its secrets, on a host.
+pub type OpenStore = Arc<dyn Fn(Sealer, Arc<dyn Host>) -> Box<dyn Store> + Send + Sync>;
+
 /// One simulated cloud with its state and clock.
 pub struct Harness {
     /// What the providers offer.
@@ -47,8 +50,8 @@ pub struct Harness {
     pub contradictions: Vec<String>,
     /// The resources in the cloud.
     pub world: SharedWorld,
-    /// The stored state of all instances.
-    pub memory: MemoryState,
+    /// Opens the store, as each new process does. All stores that it opens share the state of all instances.
+    pub open_store: OpenStore,
     /// The folder of the documents.
     pub folder: PathBuf,
     /// Documents by absolute path, read in place of the disk.
@@ -99,7 +102,7 @@ impl Harness {
             functions: Arc::new(functions),
             contradictions,
             world: SharedWorld::default(),
-            memory: MemoryState::default(),
+            open_store: in_memory(),
             folder,
             memory_source: None,
             context: dialects::Surroundings::default(),
@@ -121,8 +124,12 @@ impl Harness {
     }
 
     /// The store, as a new process opens it.
-    pub fn store(&self) -> MemoryStore {
-        MemoryStore::open(&self.memory, self.sealer()).on(Arc::new(VirtualHost(self.clock.clone())))
+    pub fn store(&self) -> Box<dyn Store> {
+        self.store_with(self.sealer())
+    }
+
+    fn store_with(&self, sealer: Sealer) -> Box<dyn Store> {
+        (self.open_store)(sealer, Arc::new(VirtualHost(self.clock.clone())))
     }
 
     /// What seals and opens secrets.
@@ -159,7 +166,7 @@ impl Harness {
             process: process.clone(),
             world: self.world.clone(),
             delayed_reads: self.delayed_reads.clone(),
-            checked_against: self.checks_invariants.then(|| (self.memory.clone(), KEY)),
+            checked_against: self.checks_invariants.then(|| self.store_with(Sealer::with_key(KEY))),
         };
         providers.insert("test".into(), Arc::new(faulty));
         for catalog in &self.simulated_catalogs {
@@ -215,4 +222,10 @@ impl Harness {
         let unreachable = UNREACHABLE_KINDS.iter().map(|kind| Arc::new(UnreachableSource(kind)) as Arc<dyn Source>);
         Sources::new(std::iter::once(disk).chain(unreachable))
     }
+}
+
+/// Opens stores that share a state in memory.
+fn in_memory() -> OpenStore {
+    let memory = MemoryState::default();
+    Arc::new(move |sealer, host| Box::new(MemoryStore::open(&memory, sealer).on(host)))
 }

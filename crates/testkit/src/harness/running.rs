@@ -4,7 +4,7 @@ use engine::apply::{OnFailure, Outcome, Settings};
 use engine::shell::{Interrupt, OperateRequest, Operated, operate};
 use engine::{Event, Staged};
 use providers::fake::{self, Fault};
-use state::{Lease, OperationOutcome, Store as _};
+use state::{Lease, OperationOutcome};
 use tokio::sync::mpsc;
 
 use super::Harness;
