@@ -1,4 +1,4 @@
-//! What follows from an answer, a look or a wake-up.
+//! Handles answers to calls, readiness polls and wake-ups.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,7 +80,7 @@ impl Apply {
 
     fn refused(&mut self, task: u32, decided: &Arc<Decided>, error: ProviderError, effects: &mut Vec<Effect>) {
         let tries = self.schedule.running[task as usize].tries;
-        // A provider and the run measure the time separately, and either may be first.
+        // The provider and the run measure the time limit separately. Either may report the timeout first.
         let gave_up = error.kind == ErrorKind::TimedOut && self.schedule.running[task as usize].limit.is_some();
         let late = gave_up || self.schedule.running[task as usize].late || self.is_time_over(task);
         if !self.state.stopping
@@ -119,7 +119,7 @@ impl Apply {
             let messages = evaluation.documents.root().checked.rules.messages;
             diagnostic.words = messages.of(&mistake).map(Box::new);
         }
-        // The message says already that the time is over.
+        // The message states the timeout already.
         if !late || !matches!(error.kind, ErrorKind::TimedOut | ErrorKind::Cancelled) {
             diagnostic = diagnostic.note(error.message);
         }
@@ -130,7 +130,7 @@ impl Apply {
             self.forget(task, decided, &request, diagnostic);
             return;
         }
-        // An earlier try may have been heard as well as the last one.
+        // An earlier attempt may have taken effect too.
         let unsure =
             error.kind.is_retryable() || error.kind == ErrorKind::Cancelled || self.state.cancelled || tries > 0;
         let made = error.partial.is_some();
@@ -139,11 +139,11 @@ impl Apply {
             && request.operation == Verb::Create
             && !made
         {
-            // It may have been made all the same: the next plan looks for it by the token.
+            // The create may have succeeded. The next plan looks the resource up by its token.
             let token = Some(request.token.clone()).filter(|_| unsure);
             let private = request.private.clone();
             if failed.id.is_empty() {
-                // What the provider said before the call stays known: see `Provider::recall`.
+                // Keep the private data that the provider returned before the call: see `Provider::recall`.
                 let failed = Arc::make_mut(failed);
                 (failed.token, failed.private) = (token, private);
             } else if unsure {
@@ -155,7 +155,8 @@ impl Apply {
         self.fail(task, decided, record, diagnostic, effects);
     }
 
-    /// What could not be deleted is forgotten, because a person said so: a note tells what may still be there.
+    /// Forgets a resource that could not be deleted, as the option `force` demands. Reports what may still exist as a
+    /// note.
     fn forget(&mut self, task: u32, decided: &Decided, request: &CallRequest, mut diagnostic: Diagnostic) {
         diagnostic.severity = diag::Severity::Note;
         let message: Name = diagnostic.message.as_str().into();
@@ -169,14 +170,14 @@ impl Apply {
         self.record(task, decided, left, Some(message), Durable::Done(task));
     }
 
-    /// The time that a step may take is over, though the wake-up that says so may come a moment later.
+    /// Whether the time limit of a step has passed. The wake-up for it may arrive later.
     fn is_time_over(&self, task: u32) -> bool {
         let running = &self.schedule.running[task as usize];
         let spent = self.timers.millis().zip(running.called_at).map(|(now, then)| now.saturating_sub(then));
         spent.zip(running.limit).is_some_and(|(spent, limit)| Duration::from_millis(spent.into()) >= limit)
     }
 
-    /// A call that waits to be tried again will not be.
+    /// Gives up a call that waits for a retry.
     pub(super) fn give_up(&mut self, task: u32, effects: &mut Vec<Effect>) {
         if self.ask_no_more(task) {
             return;
@@ -190,7 +191,7 @@ impl Apply {
         self.refused(task, &decided, stopped, effects);
     }
 
-    /// A step has failed: what is known is recorded, the diagnostic placed, and what depends on it left out.
+    /// Fails a step: records what is known, reports the diagnostic, and stops the run unless it is to keep going.
     pub(crate) fn fail(
         &mut self,
         task: u32,
@@ -217,7 +218,7 @@ impl Apply {
         }
     }
 
-    /// A failure is recorded: its dependants are left out.
+    /// Handles a durable failure: skips the dependants.
     pub(super) fn settle_failed(&mut self, task: u32, effects: &mut Vec<Effect>) {
         self.schedule.running[task as usize].progress = Progress::Failed;
         self.after_failure(task, effects);
@@ -230,7 +231,7 @@ impl Apply {
         self.leave_out(task, true, effects);
     }
 
-    /// Leaves out what depends on a task; who only waits until it is over goes on, or is left out too.
+    /// Skips the dependants of a task. Those that only wait until it is over go on if `is_over` is set.
     fn leave_out(&mut self, task: u32, is_over: bool, effects: &mut Vec<Effect>) {
         let mut stack = vec![task];
         while let Some(task) = stack.pop() {
@@ -255,7 +256,7 @@ impl Apply {
         }
     }
 
-    /// A task is done and in the state.
+    /// Handles the durable outcome of a completed task.
     pub(crate) fn done(&mut self, task: u32, effects: &mut Vec<Effect>) {
         let Some(decided) = self.decided(task) else { return };
         let kind = self.plan.tasks[task as usize].kind;
@@ -292,7 +293,8 @@ impl Apply {
         self.count_down(task, effects);
     }
 
-    /// A thing is accepted and in the state, but not stable yet: readers go on, others wait (decision 5.3).
+    /// Handles a durable record of a resource that is accepted but not ready: readers go on, other dependants wait
+    /// (decision 5.3).
     pub(crate) fn configured(&mut self, task: u32, effects: &mut Vec<Effect>) {
         let Some(decided) = self.decided(task) else { return };
         self.schedule.running[task as usize].progress = Progress::Configured;
@@ -301,7 +303,7 @@ impl Apply {
         self.look_until_stable(task, effects);
     }
 
-    /// Looks at a thing, and goes on with that for so long; a look that is never answered does not count.
+    /// Polls a resource until it is ready. The time limit holds even if a poll is never answered.
     fn look_until_stable(&mut self, task: u32, effects: &mut Vec<Effect>) {
         if self.schedule.running[task as usize].limit.is_none() {
             self.timers.wake(Wake::Unstable(task), self.settings.stable_within, effects);
@@ -309,7 +311,7 @@ impl Apply {
         self.look(task, effects);
     }
 
-    /// Goes on looking whether a thing is stable that was accepted by an operation that did not see it ready.
+    /// Polls a resource that an earlier operation left accepted but not ready.
     pub(super) fn look_on(&mut self, task: u32, decided: &Decided, effects: &mut Vec<Effect>) {
         let Some(prior) = decided.prior.clone() else {
             self.complete(task, effects);
@@ -320,19 +322,19 @@ impl Apply {
         running.progress = Progress::Configured;
         running.request = Some(request);
         running.record = Some(prior);
-        // Its values are in the state already: readers need not wait.
+        // The state holds its values already, so readers need not wait.
         self.schedule.release(task, Some(Until::Configured));
         self.look_until_stable(task, effects);
     }
 
-    /// The same, where something has to be remembered of it first.
+    /// Records a resource that needs no call, then polls it until it is ready.
     pub(super) fn record_and_look_on(&mut self, task: u32, decided: &Decided, record: Arc<Record>) {
         self.schedule.running[task as usize].request = Some(self.looking(task, decided, &record));
         self.schedule.running[task as usize].looks_on = true;
         self.record(task, decided, Some(record), None, Durable::Configured(task));
     }
 
-    /// What is asked of a thing for which nothing is called.
+    /// The request for polling a resource that is not called in this run.
     fn looking(&self, task: u32, decided: &Decided, record: &Record) -> Box<CallRequest> {
         Box::new(CallRequest {
             address: decided.address.clone(),
@@ -350,7 +352,7 @@ impl Apply {
         })
     }
 
-    /// Looks at a thing now, or as soon as its provider may be called.
+    /// Polls a resource now, or as soon as the limits of its provider allow.
     pub(crate) fn look(&mut self, task: u32, effects: &mut Vec<Effect>) {
         let Some(request) = self.schedule.running[task as usize].request.as_ref() else { return };
         let type_name = request.type_name.clone();
@@ -377,7 +379,7 @@ impl Apply {
             return;
         }
         let Some(record) = running.record.clone() else { return };
-        // A link may have written into it since.
+        // A link may have written into the resource since.
         let now = self.snapshot.records.get(Apply::recorded_at(&decided));
         let record = now.filter(|now| now.id == record.id).cloned().unwrap_or(record);
         let running = &mut self.schedule.running[task as usize];
@@ -406,7 +408,7 @@ impl Apply {
                 running.waited += after;
                 self.timers.wake(Wake::Look(task), after, effects);
             }
-            // Looking was cut short; the thing is as it was.
+            // The poll was cancelled. The resource is unchanged.
             Err(error) if error.kind == ErrorKind::Cancelled && self.state.cancelled => {}
             Err(error) => match self.pause_after(task, &error) {
                 Some(after) => self.try_again(task, &decided, after, &error, Wake::Look(task), effects),
@@ -415,7 +417,7 @@ impl Apply {
         }
     }
 
-    /// How long to wait before a call, or a look, is made again; none where it is not.
+    /// The delay before a call or poll is retried; `None` if it is not retried.
     fn pause_after(&self, task: u32, error: &ProviderError) -> Option<Duration> {
         let running = &self.schedule.running[task as usize];
         let request = running.request.as_ref()?;
@@ -443,7 +445,7 @@ impl Apply {
         self.timers.wake(wake, after, effects);
     }
 
-    /// Nobody can tell whether a thing is ready: it stays accepted, and the next run looks on.
+    /// Fails a step whose readiness cannot be determined. The resource stays accepted, and the next run polls it again.
     fn unseen(
         &mut self,
         task: u32,
@@ -470,8 +472,9 @@ impl Apply {
         self.fail(task, decided, Some(Arc::new(record)), diagnostic, effects);
     }
 
-    /// A call that was told to end does not: its intent stays open, so that the next plan looks what became of it. Nobody
-    /// goes on who waits for it, not even those who would have either way: it may still be at work.
+    /// Abandons a call that does not end after its cancellation. Its intent stays open, so the next plan looks up the
+    /// result. All dependants are skipped, even those that would go on after a failure, because the call may still be
+    /// running.
     fn abandon(&mut self, task: u32, decided: &Decided, effects: &mut Vec<Effect>) {
         let limit = blueprint::format_duration(self.schedule.running[task as usize].limit.unwrap_or_default());
         let operation = verb_of(self.plan.tasks[task as usize].kind);
@@ -492,7 +495,7 @@ impl Apply {
         }
     }
 
-    /// The bucket of a provider is refilled: held tasks and polls go on.
+    /// Handles the refill of a rate limiter: held tasks and polls go on.
     fn refill(&mut self, at: u32, effects: &mut Vec<Effect>) {
         for look in self.limits.refill(at, &mut self.schedule, !self.state.stopping) {
             self.look(look, effects);
@@ -506,7 +509,7 @@ impl Apply {
                 self.schedule.running[task as usize].progress = Progress::Ready;
                 self.schedule.enqueue_first(task);
             }
-            Some(Wake::Refill(lane)) => self.refill(lane, effects),
+            Some(Wake::Refill(queue)) => self.refill(queue, effects),
             Some(Wake::Pause(task)) if self.schedule.running[task as usize].progress == Progress::Resting => {
                 self.complete(task, effects);
             }
@@ -524,7 +527,7 @@ impl Apply {
                         self.timers.wake(Wake::Abandoned(task), AFTER_CANCEL, effects);
                     }
                     (Progress::Resting, ..) => self.give_up(task, effects),
-                    // It was to be called again as soon as there was room.
+                    // It was waiting for a free call slot.
                     (Progress::Ready, ..) if again => self.give_up(task, effects),
                     (Progress::Configured, Some(record), Some(decided)) => {
                         self.unstable(task, &decided, &record, "its time is over".to_owned(), effects);
@@ -560,7 +563,7 @@ impl Apply {
     }
 }
 
-/// How long to wait before a thing is looked at again: 0.5 s growing by 1.5 to 10 s (decision S65).
+/// The delay before the next poll: 0.5 s at first, growing by a factor of 1.5 up to 10 s (decision S65).
 fn growing(looks: u32) -> Duration {
     let ms = 500.0 * 1.5_f64.powi(looks.min(20) as i32);
     Duration::from_millis(ms.min(10_000.0) as u64)
@@ -571,7 +574,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looks_come_later_and_later_but_never_very_late() {
+    fn poll_delay_grows_up_to_ten_seconds() {
         assert_eq!(growing(0), Duration::from_millis(500));
         assert_eq!(growing(1), Duration::from_millis(750));
         assert_eq!(growing(50), Duration::from_millis(10_000));

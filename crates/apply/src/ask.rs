@@ -1,10 +1,10 @@
-//! Questions that could not be put at stage, because what they are about did not exist yet: data sources that search for
-//! something made in this run, functions of providers called with it, files named by it.
+//! Questions that could not be asked during planning because their subjects did not exist yet: data sources that search
+//! for resources of this run, provider functions called with their values, files that they name.
 //!
-//! A task that needs an answer lets its place in flight be taken by the question, and begins anew with the answer. What
-//! was answered stays answered for the whole run.
+//! A task that needs an answer gives its call slot to the question and restarts when the answer arrives. Answers hold
+//! for the whole run.
 //!
-//! Not here: which questions there are (`plan::questions`).
+//! Not here: which questions exist (`evaluate::questions`).
 
 use std::time::Duration;
 
@@ -25,11 +25,11 @@ use plan::levels::live_locals;
 use plan::task::Decided;
 use understand::graph::Node;
 
-/// So many times a task may ask before that counts as a circle.
+/// A task that asks more rounds than this is in a cycle.
 const MOST_ROUNDS: u32 = 1000;
 
 impl Apply {
-    /// Asks for what stands in the way of a task; without anything left to ask the task begins again at once.
+    /// Asks what a task needs. The task restarts at once if no question remains.
     pub(crate) fn ask(&mut self, task: u32, needs: Vec<Need>, effects: &mut Vec<Effect>) {
         let running = &mut self.schedule.running[task as usize];
         running.rounds += 1;
@@ -40,7 +40,7 @@ impl Apply {
             self.schedule.enqueue_first(task);
             return;
         }
-        // What somebody else is asking already is waited for.
+        // Wait for the answer if another task has asked the same question.
         let first = questions.first().map(Question::key).unwrap_or_default();
         questions.retain(|question| !self.inquiries.in_question.contains_key(&question.key()));
         if let (true, Some(parked)) = (questions.is_empty(), self.inquiries.in_question.get_mut(&first)) {
@@ -65,7 +65,8 @@ impl Apply {
         self.put(task, questions, effects);
     }
 
-    /// Asks what is at the place of a thing that is to be created, where its spec was not known when the plan was made; whether it asks.
+    /// Asks what exists at the place of a resource that is to be created, if its spec was unknown at plan time. Returns
+    /// whether it asks or waits to ask.
     pub(super) fn ask_what_is_there(
         &mut self,
         task: u32,
@@ -98,13 +99,14 @@ impl Apply {
     }
 
     fn put(&mut self, task: u32, questions: Vec<Question>, effects: &mut Vec<Effect>) {
-        debug_assert!(!questions.is_empty(), "who has nothing to ask takes no place in flight");
+        debug_assert!(!questions.is_empty(), "a task without questions takes no call slot");
         self.limits.called();
         self.schedule.running[task as usize].progress = Progress::Asking;
         effects.extend(self.asking(Some(task), questions));
     }
 
-    /// Puts questions again that were refused and may be answered later; whether there are any. There may be no room yet.
+    /// Asks refused questions of a task again. Returns false if there are none. They keep waiting if no call slot is
+    /// free.
     pub(super) fn ask_again(&mut self, task: u32, effects: &mut Vec<Effect>) -> bool {
         let Some(resting) = self.inquiries.resting.remove(&task) else { return false };
         let (questions, replies): (Vec<_>, Vec<_>) = resting.into_iter().unzip();
@@ -116,7 +118,7 @@ impl Apply {
         true
     }
 
-    /// Puts those of the exported values again.
+    /// Asks refused questions of the exported values again.
     pub(super) fn ask_again_at_the_end(&mut self, effects: &mut Vec<Effect>) {
         let Some(resting) = self.inquiries.resting.remove(&AT_THE_END) else { return };
         let questions: Vec<Question> = resting.into_iter().map(|(question, _)| question).collect();
@@ -136,7 +138,7 @@ impl Apply {
         Some(Effect::Ask(Asking { task, questions, now, functions }))
     }
 
-    /// Takes answers in. What was refused and may be answered later is asked again after a pause.
+    /// Handles replies. A question with a retryable error is asked again after a delay.
     pub(crate) fn answered(&mut self, task: Option<u32>, replies: Vec<(Question, Reply)>, effects: &mut Vec<Effect>) {
         let asker = task.unwrap_or(AT_THE_END);
         let mut again: Vec<(Question, Reply)> = Vec::new();
@@ -182,7 +184,7 @@ impl Apply {
         }
     }
 
-    /// How long to wait before a question is put again, and why; none where it is not.
+    /// The delay before a question is asked again, and the reason; `None` if it is not asked again.
     fn pause_before(&self, task: Option<u32>, question: &Question, reply: &Reply) -> Option<(Duration, Name)> {
         let error = reply.trouble().filter(|_| !self.state.stopping)?;
         let tries = task.map_or(self.inquiries.tries_at_the_end, |task| self.schedule.running[task as usize].tries);
@@ -191,7 +193,7 @@ impl Apply {
         Some((policy.again(error, tries, &token)?, error.message.as_str().into()))
     }
 
-    /// An answer that counts: those who waited for it go on.
+    /// Stores a final reply and resumes the tasks that wait for it.
     fn heard(&mut self, question: Question, reply: Reply) {
         let parked = self.inquiries.in_question.remove(&question.key()).unwrap_or_default();
         if let Some(evaluation) = &mut self.evaluation {
@@ -206,7 +208,7 @@ impl Apply {
         }
     }
 
-    /// Questions that wait to be put again are not: their task has not begun.
+    /// Stops asking the refused questions of a task again. Returns false if there are none.
     pub(super) fn ask_no_more(&mut self, task: u32) -> bool {
         let Some(resting) = self.inquiries.resting.remove(&task) else { return false };
         for (question, reply) in resting {
@@ -232,7 +234,7 @@ impl Apply {
         step.map(|step| step.address.clone()).or_else(|| Some(of.decision.as_ref()?.address.clone()))
     }
 
-    /// Asks for what exported values and metadata still need; whether there was anything.
+    /// Asks what exported values and metadata still need. Returns whether questions are pending.
     pub(super) fn ask_at_the_end(&mut self, effects: &mut Vec<Effect>) -> bool {
         if self.inquiries.asks_at_the_end || self.inquiries.rounds_at_the_end >= MOST_ROUNDS {
             return self.inquiries.asks_at_the_end;
@@ -262,7 +264,7 @@ impl Apply {
     }
 }
 
-/// Data sources that were left open because what they search for did not exist are to be read now.
+/// Reopens data sources that were left open because what they search for did not exist: they are read in this run.
 pub(super) fn reopen(evaluation: &mut Evaluation, which: impl Fn(u32) -> bool) {
     for (at, slot) in evaluation.data.iter_mut().enumerate() {
         if matches!(slot, Slot::Partial(_)) && which(at as u32) {
@@ -271,7 +273,7 @@ pub(super) fn reopen(evaluation: &mut Evaluation, which: impl Fn(u32) -> bool) {
     }
 }
 
-/// What is still to be asked for exported values; what turns out to be wrong with values behind them goes to `found`.
+/// What the exported values still need. Errors of the values that they read go to `found`.
 fn needs_at_the_end(evaluation: &mut Evaluation, found: &mut Diagnostics) -> Vec<Need> {
     let documents = evaluation.documents.clone();
     let live = live_locals(&documents);
@@ -282,7 +284,7 @@ fn needs_at_the_end(evaluation: &mut Evaluation, found: &mut Diagnostics) -> Vec
         if !open || !live[index as usize] {
             continue;
         }
-        // One that still cannot be told stays as it is; who reads it reports that.
+        // A value that is still unknown stays as it is. Its reader reports it.
         if let Err(need) = evaluation.settle_local(index, found)
             && !needs.contains(&need)
         {

@@ -1,4 +1,4 @@
-//! The end of an operation: when it is over, and what its last entry says.
+//! The end of an operation: detects it and builds the last journal entry.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use crate::schedule::{Progress, Running};
 use plan::model::Purpose;
 
 impl Apply {
-    /// Once nothing runs and nothing can start, the operation is over: its last entry says how it ended.
+    /// Records the last entry if nothing runs and nothing can start.
     pub(super) fn finish_if_over(&mut self, effects: &mut Vec<Effect>) {
         if self.journal.finishing || !self.journal.is_idle() || self.limits.in_flight > 0 && !self.state.abandoned {
             return;
         }
-        // Who cannot go on never will: nobody is looked at again and again.
+        // Terminal tasks stay terminal, so the scan resumes after them.
         let over = self.schedule.running[self.schedule.over..].iter().take_while(|task| !self.can_go_on(task)).count();
         self.schedule.over += over;
         if self.schedule.over < self.schedule.running.len() {
@@ -28,7 +28,7 @@ impl Apply {
         if well && self.ask_at_the_end(effects) {
             return;
         }
-        // What exported values read may have turned out to be wrong.
+        // Reading the values of exports may have failed.
         let well = well && !self.state.failed;
         self.journal.finishing = true;
         let (exports, metadata, declared) = self.exports_after(well);
@@ -36,7 +36,7 @@ impl Apply {
         self.state.failed |= failed_exports;
         let remembered = match (&self.evaluation, self.outcome()) {
             (Some(evaluation), _) => {
-                // What was drawn only now, in a branch that nobody could foresee, is remembered too.
+                // Keep values that were generated during the run, in branches that the plan could not evaluate.
                 let mut remembered = self.plan.answers.remembered.clone();
                 remembered.extend(evaluation.remembered());
                 if well && !self.plan.untouched.partial {
@@ -66,7 +66,7 @@ impl Apply {
         self.journal.record(0, EntryKind::Finished(Arc::new(finished)), Durable::Nothing);
     }
 
-    /// Whether there is more to come of a task.
+    /// Whether a task may still progress.
     fn can_go_on(&self, task: &Running) -> bool {
         match task.progress {
             Progress::Ready | Progress::Waiting(_) => !self.state.stopping,
@@ -77,7 +77,7 @@ impl Apply {
         }
     }
 
-    /// After a failure both old and new users may be there: what either of them uses is kept.
+    /// After a failure both old and new users may exist: keep the dependencies of both.
     fn merged_groups(&self) -> blueprint::IndexMap<Name, Vec<Address>> {
         let mut groups = self.snapshot.groups.clone();
         for (name, uses) in &self.plan.groups {
@@ -89,13 +89,13 @@ impl Apply {
         groups
     }
 
-    /// The exported values to keep: those of this run if all went well, else the former ones.
+    /// The exports, metadata and declarations to record: those of this run if it succeeded, else the previous ones.
     fn exports_after(&mut self, well: bool) -> (Option<blueprint::IndexMap<Name, Value>>, Value, state::Declared) {
         if !well {
             return (None, self.snapshot.metadata.clone(), self.snapshot.declared.clone());
         }
         match &mut self.evaluation {
-            // A state that was read back brings its exports along; a destroy of a part leaves them.
+            // A restored state keeps its own exports. A partial destroy leaves them unchanged.
             None if self.plan.kind == OperationKind::State => {
                 let before = &self.snapshot;
                 (Some(before.exports.clone()), before.metadata.clone(), before.declared.clone())

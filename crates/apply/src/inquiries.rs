@@ -1,25 +1,25 @@
-//! Questions of a run: which are out, who waits for their answers, and which are put again later.
+//! The questions of a run: which are pending, which tasks wait for them, and which are asked again later.
 
 use evaluate::questions::{Question, Reply};
 use evaluate::resolve::Need;
 use understand::links::FixedMap;
 
-/// The exported values ask under this number; no task has it.
+/// The exported values ask under this number. No task has it.
 pub(crate) const AT_THE_END: u32 = u32::MAX;
 
 /// The questions of an operation.
 #[derive(Default)]
 pub(crate) struct Inquiries {
-    /// What stands in the way of the task that is being started.
+    /// What the task that is being started still needs.
     pub(crate) needed: Vec<Need>,
-    /// Questions that are out, and the tasks that wait for the answer to a question of another task.
+    /// Pending questions by key, and the other tasks that wait for their replies.
     pub(crate) in_question: FixedMap<String, Vec<u32>>,
-    /// Questions that are put again at a wake-up, with the last reply, by the task that asks.
+    /// Questions that a wake-up asks again, with their last replies, by the asking task.
     pub(crate) resting: FixedMap<u32, Vec<(Question, Reply)>>,
-    /// Questions of the exported values are out.
+    /// Whether questions of the exported values are pending.
     pub(crate) asks_at_the_end: bool,
-    /// How often the exported values have asked.
+    /// The number of rounds in which the exported values have asked.
     pub(crate) rounds_at_the_end: u32,
-    /// How often their questions were put in this round.
+    /// The number of attempts in the current round of the exported values.
     pub(crate) tries_at_the_end: u32,
 }

@@ -1,6 +1,6 @@
-//! The intent of a call, which is recorded before the call is made, and the call itself.
+//! Intents, which are recorded before their calls, and the calls.
 //!
-//! Not here: what is called (`start`), what becomes of the answer (`answer`).
+//! Not here: which call is made (`start`), how its answer is handled (`answer`).
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use plan::model::Action;
 use plan::task::{Decided, TaskKind};
 
 impl Apply {
-    /// States what is about to be done; the call is made once that is durable.
+    /// Records an intent. The call follows once the intent is durable.
     pub(crate) fn intend(&mut self, task: u32, kind: TaskKind, decided: &Arc<Decided>, verb: Verb, desired: Value) {
         let prior = self.prior_of_call(kind, decided, verb);
         let intent = self.intent_of(task, kind, decided, verb, prior.as_deref(), desired);
@@ -57,25 +57,25 @@ impl Apply {
         self.journal.record(step, EntryKind::Intent(Arc::new(intent)), Durable::Intent(task));
     }
 
-    /// The number under which a task stands in the journal.
+    /// The step number of a task in the journal: 1-based, 0 for a task that belongs to no step.
     pub(crate) fn step_of(&self, task: u32) -> u32 {
         self.plan.tasks[task as usize].step.map_or(0, |step| step + 1)
     }
 
-    /// What is remembered of the thing that a call is about; nothing for a create.
+    /// The record that a call starts from; `None` for a create.
     pub(crate) fn prior_of_call(&self, kind: TaskKind, decided: &Decided, verb: Verb) -> Option<Arc<Record>> {
         if verb == Verb::Create {
             return None;
         }
         match kind {
             TaskKind::DeleteOld(old) => decided.old_thing(old).map(|old| Arc::new(old.clone())),
-            // A link may have taken something out of it in this run, which may also have made it.
+            // The current record: this run may have created the resource or changed it through a link.
             TaskKind::Update | TaskKind::TakeBack => self.snapshot.records.get(&decided.address).cloned(),
             _ => decided.prior.clone(),
         }
     }
 
-    /// What is written down before a call.
+    /// The intent of a call.
     pub(crate) fn intent_of(
         &self,
         task: u32,
@@ -121,20 +121,21 @@ impl Apply {
         }
     }
 
-    /// The digests that a thing's sources had when the plan was made, where nothing of the plan can have changed them since.
+    /// The digests that the sources of a resource had at plan time. Sources that this plan may have changed since are
+    /// left out.
     pub(crate) fn sources_of(&self, address: &Address) -> Vec<(Name, Value)> {
         let kept = self.plan.answers.preflights.get(address).filter(|kept| !kept.follows);
         let sources = kept.iter().flat_map(|kept| &kept.sources);
         sources.filter_map(|source| Some((source.field.clone(), source.digest.clone()?))).collect()
     }
 
-    /// What the provider of a thing said before its create.
+    /// The private data that the provider returned before the create.
     pub(crate) fn said_before_create(&self, address: &Address) -> Value {
         let opinion = self.evaluation.as_ref().and_then(|it| it.answers.opinions.get(address));
         opinion.map_or(Value::Null, |opinion| opinion.private.clone())
     }
 
-    /// The folder of the document that declares a thing, as seen from that of the root document.
+    /// The folder of the document that declares a resource, relative to the folder of the root document.
     pub(crate) fn folder_of(&self, decided: &Decided) -> Name {
         let declared = decided.element.zip(self.evaluation.as_ref()).and_then(|((number, _), evaluation)| {
             let (unit, ..) = evaluation.documents.resource(number)?;
@@ -144,9 +145,11 @@ impl Apply {
         declared.or_else(recorded).unwrap_or_default()
     }
 
-    /// The same for the same thing to be made by the same plan, also where that plan is made anew because a run was cut off,
-    /// or its last commits were lost with a log that was cut short: a provider that honours it makes nothing twice. What
-    /// tells one creation at an address from the next is the thing that was there before, and the last generation.
+    /// The idempotency token of a create.
+    ///
+    /// It is the same when the same plan is made again because a run was interrupted or its last commits were lost, so
+    /// a provider that honours it creates nothing twice. The id of the previous resource at the address and the last
+    /// generation make the tokens of successive creates differ.
     pub(crate) fn token_of_create(&self, decided: &Decided) -> Name {
         let of_record = |record: &Record| Some(record.id.clone()).filter(|id| !id.is_empty());
         let before = decided.prior.as_deref().and_then(of_record);
@@ -160,9 +163,9 @@ impl Apply {
         whole.get(..32).unwrap_or(&whole).into()
     }
 
-    /// How long the action of a task may take, where its resource says so.
+    /// The time limit of a task's call; `None` without a limit.
     pub(crate) fn limit(&self, decided: &Decided, verb: Verb) -> Option<std::time::Duration> {
-        // A phase of a link is an update of what it writes into.
+        // A phase of a link is an update of its target.
         let element = match decided.linked.as_deref() {
             Some(Linked::Phase(phase)) => phase.member,
             _ => decided.element,

@@ -1,4 +1,4 @@
-//! Entries on their way to the store: at most one commit is under way, what comes meanwhile gathers for the next.
+//! Entries that wait to be written: at most one commit is in progress, and new entries gather for the next one.
 //!
 //! Events that report something recorded wait until it is durable.
 //!

@@ -1,8 +1,8 @@
 //! Limits of calls: how many run at once, how many and how often each provider takes, and how failed calls are retried.
 //!
-//! Each provider has a queue. A task that finds no room at its provider waits in that queue, and an answer or a wake-up that
-//! makes room takes the next one from it, so the tasks that wait are never scanned. Wake-ups refill the token bucket of
-//! a provider, so there is no clock here.
+//! Each provider has a queue. A task that finds no free slot at its provider waits in that queue. An answer or a
+//! wake-up that frees a slot takes the next task from the queue, so waiting tasks are never scanned. Wake-ups refill
+//! the token bucket of a provider, so there is no clock here.
 //!
 //! Not here: the calls themselves (`start`, `answer`, `ask`).
 
@@ -20,11 +20,11 @@ use crate::queue::{Queue, Ranks};
 use crate::schedule::Schedule;
 use crate::timers::{Timers, Wake};
 
-/// What limits the calls of an operation.
+/// The limits of an operation's calls.
 pub(crate) struct Limits {
-    /// Tasks from their intent to their answer.
+    /// The number of tasks between intent and answer. Each takes a call slot.
     pub(crate) in_flight: usize,
-    /// Calls and questions that are out.
+    /// The number of pending calls and questions.
     calling: usize,
     /// The number of a provider's queue, by namespace.
     of: IndexMap<Name, u32>,
@@ -35,16 +35,16 @@ pub(crate) struct Limits {
     refilling: Vec<u32>,
 }
 
-/// What limits the calls of one provider.
+/// The limits of one provider's calls.
 struct ProviderLimits {
     /// Maximum number of concurrent calls; 0 for no limit.
     most: usize,
     retries: RetryPolicy,
     in_flight: usize,
     limiter: Option<RateLimiter>,
-    /// Tasks for which there is no room.
+    /// Tasks that wait for a free slot.
     held: Queue,
-    /// Things whose readiness is polled as soon as the rate allows it.
+    /// Resources whose readiness is polled as soon as the rate allows it.
     looks: VecDeque<u32>,
 }
 
@@ -119,7 +119,7 @@ impl Limits {
         limits
     }
 
-    /// The provider of a package, by position.
+    /// The index of a package's provider; `None` if no opened catalogue has the package.
     fn of(&self, package: &str) -> Option<u32> {
         self.of.get(package).copied()
     }
@@ -133,17 +133,17 @@ impl Limits {
         self.of(package).map_or_else(RetryPolicy::default, |at| self.providers[at as usize].retries)
     }
 
-    /// The number of calls and questions that are out.
+    /// The number of pending calls and questions.
     pub(crate) fn calling(&self) -> usize {
         self.calling
     }
 
-    /// A call or a question goes out.
+    /// Counts a call or a question that is sent.
     pub(crate) fn called(&mut self) {
         self.calling += 1;
     }
 
-    /// A call or a question was answered.
+    /// Counts an answer.
     pub(crate) fn answered(&mut self) {
         self.calling = self.calling.saturating_sub(1);
     }
@@ -155,28 +155,29 @@ impl Limits {
         }
     }
 
-    /// Puts tokens back, and goes on with that until the bucket is full.
+    /// Adds the tokens of a refill interval. Schedules another refill unless the bucket is full.
     fn fill(&mut self, at: u32) {
         if self.providers[at as usize].limiter.as_mut().is_some_and(RateLimiter::refill) {
             self.refilling.push(at);
         }
     }
 
-    /// Whether the provider of a task has no room for it. The task then waits in the provider's queue.
+    /// Whether the provider of a task has no free slot. The task then waits in the provider's queue.
     pub(crate) fn holds_back(&mut self, number: u32, task: &Task, ranks: &Ranks) -> bool {
         let Some(at) = self.of_task(task).filter(|at| self.providers[*at as usize].is_full()) else { return false };
         self.providers[at as usize].held.push_back(number, ranks);
         true
     }
 
-    /// Gives the room that a task did not take, because it needed no call, to the next task of its provider.
+    /// Passes the slot of a task that needed no call to the next task of its provider.
     pub(crate) fn let_next_in(&mut self, task: &Task, schedule: &mut Schedule) {
         if let Some(at) = self.of_task(task) {
             self.release_held(at, schedule);
         }
     }
 
-    /// Moves the next task that a provider has room for from its queue to the ready ones; whether there was one.
+    /// Moves the next task for which a provider has a free slot from its queue to the ready ones. Returns whether there
+    /// was one.
     fn release_held(&mut self, at: u32, schedule: &mut Schedule) -> bool {
         let provider = &mut self.providers[at as usize];
         let next = if provider.is_full() { None } else { provider.held.pop() };
@@ -186,7 +187,7 @@ impl Limits {
         next.is_some()
     }
 
-    /// A task takes room from now on, until [`Limits::vacate`].
+    /// Takes a slot for a task, until [`Limits::vacate`].
     pub(crate) fn occupy(&mut self, task: &Task) {
         self.in_flight += 1;
         if let Some(at) = self.of_task(task) {
@@ -195,8 +196,8 @@ impl Limits {
         }
     }
 
-    /// The questions of a task take room at the providers that they go to. If one of these has none, the task waits in its
-    /// queue, and the result is false.
+    /// Takes slots at all providers that the questions of a task go to. If one provider has no free slot, the task
+    /// waits in its queue, and the result is false.
     pub(crate) fn occupy_asking(&mut self, number: u32, questions: &[Question], ranks: &Ranks) -> bool {
         let mut asked: Vec<u32> = questions.iter().filter_map(|it| self.of(it.namespace()?)).collect();
         if let Some(full) = asked.iter().find(|at| self.providers[**at as usize].is_full()) {
@@ -212,14 +213,14 @@ impl Limits {
         true
     }
 
-    /// The questions of the exported values take tokens, and wait for no room.
+    /// Takes tokens for questions of the exported values. They need no slot.
     pub(crate) fn spend_asking(&mut self, questions: &[Question]) {
         for at in questions.iter().filter_map(|it| self.of(it.namespace()?)).collect::<Vec<_>>() {
             self.spend(at);
         }
     }
 
-    /// A task takes no room any more. The next tasks of its providers may begin.
+    /// Releases the slots of a task. The next tasks of its providers may start.
     pub(crate) fn vacate(&mut self, number: u32, task: &Task, schedule: &mut Schedule) {
         self.in_flight = self.in_flight.saturating_sub(1);
         let left = match self.asking.remove(&number) {
@@ -233,7 +234,7 @@ impl Limits {
         }
     }
 
-    /// Whether the readiness of a thing may be polled now. If not, it is polled as soon as the rate allows it.
+    /// Whether a resource may be polled now. If not, it is polled as soon as the rate allows it.
     pub(crate) fn may_look(&mut self, number: u32, type_name: &TypeId) -> bool {
         let Some(at) = self.of(type_name.package_name()) else { return true };
         if !self.providers[at as usize].may_call() {
@@ -244,8 +245,8 @@ impl Limits {
         true
     }
 
-    /// Refills the bucket of a provider. Held tasks and polls go on in turn: tasks become ready, unless nothing new may
-    /// start, and the things to poll are returned.
+    /// Refills the bucket of a provider. Held tasks and polls resume alternately: tasks become ready, unless nothing
+    /// new may start, and the tasks to poll are returned.
     pub(crate) fn refill(&mut self, at: u32, schedule: &mut Schedule, may_start: bool) -> Vec<u32> {
         self.fill(at);
         let provider = &self.providers[at as usize];

@@ -1,6 +1,6 @@
-//! What links have written: by which link each entry of a target is held, and which phases share a call.
+//! What links have written: the links that hold each entry of a target, and the phases that share a call.
 //!
-//! Not here: carrying phases out (`phases`), records of links (`links`).
+//! Not here: carrying phases out (`phases`), the records of links (`links`).
 
 use blueprint::Address;
 use plan::plan::Plan;
@@ -9,38 +9,39 @@ use state::{Record, Snapshot};
 use understand::links::FixedMap;
 use understand::links::overlay::{Overlay, overlays_of};
 
-/// A set with a fixed hash, so that nothing depends on a random seed.
+/// A set with a fixed hash: results do not depend on a random seed.
 pub(crate) type Set<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
 
-/// What links have written, as the run sees it.
+/// What links have written, as this run sees it.
 pub(crate) struct LinkState {
     /// The links that hold each entry, by target and identity.
     pub(crate) written: FixedMap<(Address, String), Vec<Address>>,
     /// Entries that links have written in this run, by target and identity.
     pub(crate) rewritten: Set<(Address, String)>,
-    /// Things that links have written into, or been taken out of, in this run.
+    /// Resources whose record the phases of links have changed in this run.
     pub(crate) touched: Set<Address>,
-    /// Phases of links that are carried out together.
+    /// The phases that share calls.
     pub(crate) batches: Batches,
-    /// The tasks that make links, by address.
+    /// The tasks that complete links, by the link's address.
     pub(crate) wholes: FixedMap<Address, u32>,
 }
 
-/// Which phases are carried out by one call.
+/// Which phases share a call.
 #[derive(Default)]
 pub(crate) struct Batches {
-    /// How many phases each target has had: those that take out, and those that write.
+    /// The number of phases that have started for each target. The flag is true for phases that write, false for those
+    /// that remove.
     pub(crate) had: FixedMap<(Address, bool), usize>,
-    /// Phases that go along with the call of a phase.
+    /// The other phases that share the call of a phase.
     pub(crate) along: FixedMap<u32, Vec<u32>>,
-    /// Phases that the call of another one has carried out, and whether there was a call at all.
+    /// Phases that the call of another phase has carried out, and whether a call was made at all.
     pub(crate) carried: FixedMap<u32, bool>,
-    /// Targets of which a call for several phases was refused.
+    /// Targets for which a shared call was refused.
     pub(crate) alone: Set<Address>,
 }
 
 impl LinkState {
-    /// What links have written according to the state.
+    /// The links' writes according to the state.
     pub(crate) fn new(plan: &Plan, snapshot: &Snapshot) -> LinkState {
         let wholes = plan.tasks.iter().enumerate().filter(|(_, task)| task.kind == TaskKind::Link);
         let wholes = wholes.filter_map(|(at, task)| Some((task.decision.as_ref()?.address.clone(), at as u32)));
@@ -57,14 +58,14 @@ impl LinkState {
         links
     }
 
-    /// A link holds what its record says.
+    /// Adds a link as holder of the entries that its record lists.
     pub(crate) fn hold(&mut self, link: &Address, record: &Record) {
         for key in overlays_of(record).iter().filter_map(entry_of) {
             self.written.entry(key).or_default().push(link.clone());
         }
     }
 
-    /// A link no longer holds what its record says.
+    /// Removes a link as holder of the entries that its record lists.
     pub(crate) fn let_go(&mut self, link: &Address, record: &Record) {
         for key in overlays_of(record).iter().filter_map(entry_of) {
             if let Some(holders) = self.written.get_mut(&key) {
@@ -74,7 +75,7 @@ impl LinkState {
     }
 }
 
-/// The entry that a contribution is: its target and identity.
+/// The key of an overlay's entry: its target and identity. `None` if the contribution has no identity.
 fn entry_of(overlay: &Overlay) -> Option<(Address, String)> {
     Some((overlay.target.clone(), overlay.contribution.identity()?))
 }

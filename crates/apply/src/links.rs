@@ -1,8 +1,8 @@
-//! Carrying out what links do by steps of their own (decision 3.2).
+//! Carries out the steps of links (decision 3.2).
 //!
-//! A phase is an update of its target: the target's spec as it was last sent, with what the link contributes, or without
-//! it. What is about to be written stands in the link's record, marked open, before the call, and closed after it: the
-//! record lists exactly what was done, however the run ends.
+//! A phase updates its target: the spec that was last sent, with or without what the link contributes. Before the call,
+//! the link's record lists the contributions and marks them open. After the call it closes them. The record therefore
+//! lists what was written, however the run ends.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use understand::links::address::link_of;
 use understand::links::overlay::{Overlay, overlays_of, private_of};
 
 impl Apply {
-    /// Holds a link against its own requirements, before its first step. `None` if one fails, which goes to `found`.
+    /// Checks a link's requirements before its first step. `None` if one fails; the error goes to `found`.
     pub(crate) fn required(&mut self, link: LinkAt, decided: &Decided, found: &mut Diagnostics) -> Option<()> {
         let evaluation = self.evaluation.as_mut()?;
         let mut mistakes = Diagnostics::new();
@@ -49,8 +49,9 @@ impl Apply {
         }
     }
 
-    /// Holds links that write with a thing against their requirements, where only now it can be told whether they hold.
-    /// `None` if one does not, which is reported. What cannot be told even now is looked at before the link's next step.
+    /// Checks the requirements of links that write together with a resource and that were undecided at plan time.
+    /// `None` if one fails, which is reported. A requirement that is still undecided is checked before the link's next
+    /// step.
     pub(super) fn may_be_linked(&mut self, decided: &Decided) -> Option<()> {
         let Some(evaluation) = self.evaluation.as_mut().filter(|it| !it.links.unproven.is_empty()) else {
             return Some(());
@@ -76,7 +77,7 @@ impl Apply {
         (!refused).then_some(())
     }
 
-    /// Puts what is known of a link into the next commit.
+    /// Records the current overlays of a link in the next commit.
     pub(super) fn record_link(
         &mut self,
         task: u32,
@@ -86,7 +87,7 @@ impl Apply {
         failed: Option<&Name>,
         word: StatusWord,
     ) {
-        // Of other targets nothing changes.
+        // Overlays of other targets and phases stay.
         if let Some(before) = before.as_deref() {
             let others = overlays_of(before)
                 .into_iter()
@@ -106,7 +107,7 @@ impl Apply {
         self.keep_link(task, &phase.link, Some(Arc::new(record)), None);
     }
 
-    /// The record of a link of which nothing has been done yet.
+    /// The record of a link before its first step.
     fn first_record(&self, link: &Address) -> Record {
         let whole = self.links.wholes.get(link).and_then(|task| self.plan.tasks.get(*task as usize)?.decision.clone());
         Record {
@@ -131,7 +132,7 @@ impl Apply {
         }
     }
 
-    /// Keeps the record of a link, in this run's view of the state and in the next commit.
+    /// Stores the record of a link in the snapshot and in the next commit.
     fn keep_link(&mut self, task: u32, link: &Address, record: Option<Arc<Record>>, error: Option<Name>) {
         if let Some(before) = self.snapshot.records.get(link) {
             self.links.let_go(link, before);
@@ -148,7 +149,7 @@ impl Apply {
         self.journal.record(step, EntryKind::Outcome(Arc::new(outcome)), Durable::Nothing);
     }
 
-    /// A phase cannot be carried out; why has been reported.
+    /// Fails a phase that cannot be carried out. The reason has been reported.
     pub(super) fn phase_undone(&mut self, task: u32, decided: &Arc<Decided>, phase: &Phase, effects: &mut Vec<Effect>) {
         self.state.failed = true;
         self.schedule.running[task as usize].progress = Progress::Failed;
@@ -159,7 +160,7 @@ impl Apply {
         self.after_failure(task, effects);
     }
 
-    /// Marks a link as failed at one of its parts or phases.
+    /// Marks a link as failed at one of its link resources or phases.
     pub(super) fn link_failed(&mut self, task: u32, link: &Address, at: &Name, message: Name) {
         let mut record = match self.snapshot.records.get(link) {
             Some(record) => Record::clone(record),
@@ -171,7 +172,7 @@ impl Apply {
         self.keep_link(task, link, Some(Arc::new(record)), Some(message));
     }
 
-    /// A part of a link has failed, and so has the link.
+    /// Fails the link of a failed link resource.
     pub(super) fn part_failed(&mut self, task: u32, decided: &Decided, message: &Name) {
         let part = decided.address.link.as_ref().and_then(|link| link.part.clone());
         if let (Some(Linked::Part { .. }), Some(link), Some(part)) =
@@ -181,7 +182,8 @@ impl Apply {
         }
     }
 
-    /// The call of a phase was answered well.
+    /// Handles the successful call of a phase. Returns the diagnostic of an answer that breaks the contract or the
+    /// plan.
     pub(super) fn phase_applied(
         &mut self,
         task: u32,
@@ -215,7 +217,7 @@ impl Apply {
         Ok(())
     }
 
-    /// The call of a phase was refused for good: the target is as it was, the link has failed there.
+    /// Handles a permanently refused phase: the target is unchanged, and the link fails at this phase.
     pub(super) fn phase_refused(
         &mut self,
         task: u32,
@@ -230,7 +232,7 @@ impl Apply {
         self.fail(task, decided, target, diagnostic, effects);
     }
 
-    /// A link is made: what is remembered of it, and what it exposes, are known now.
+    /// Completes a link: evaluates and records what it exposes.
     pub(super) fn finish_link(&mut self, task: u32, decided: &Arc<Decided>, link: LinkAt, effects: &mut Vec<Effect>) {
         let mut mistakes = Diagnostics::new();
         let Some(evaluation) = self.evaluation.as_mut() else { return self.complete(task, effects) };
@@ -306,7 +308,7 @@ impl Apply {
         self.after_failure(task, effects);
     }
 
-    /// Whose record the outcome of a task is: that of its target, where it is a phase.
+    /// The address whose record holds the outcome of a task: the target for a phase, else the address of the task.
     pub(super) fn recorded_at(decided: &Decided) -> &Address {
         match decided.linked.as_deref() {
             Some(Linked::Phase(phase)) => &phase.target,
@@ -314,7 +316,8 @@ impl Apply {
         }
     }
 
-    /// Tells readers what a thing that a link owns or writes into is now. False if it is of no link.
+    /// Publishes the current fields of a resource that a link owns or writes into. Returns false if no link is
+    /// involved.
     pub(super) fn set_linked_outputs(&mut self, decided: &Decided, record: &Record) -> bool {
         let Some(evaluation) = self.evaluation.as_mut() else { return false };
         let member = match decided.linked.as_deref() {
@@ -323,7 +326,7 @@ impl Apply {
                 if let Some((resource, position)) = phase.member
                     && let Some(member) = evaluation.member_mut(resource, position)
                 {
-                    // The document's own spec stays what it is: what links let go of goes back to it.
+                    // The spec stays that of the document: a field that links release returns to it.
                     member.outputs = Outputs::Known(record.outputs.clone());
                 }
                 return true;
@@ -338,7 +341,7 @@ impl Apply {
         true
     }
 
-    /// The spec of a part, complete; `None` if it is in error, which is reported.
+    /// The complete spec of a link resource. `None` if its evaluation fails, which is reported.
     pub(super) fn part_spec(&mut self, decided: &Decided, link: LinkAt, part: usize) -> Option<Value> {
         let mut mistakes = Diagnostics::new();
         let holds = self.required(link, decided, &mut mistakes);
@@ -363,7 +366,7 @@ impl Apply {
         Some(spec)
     }
 
-    /// Whether a part whose condition was open is there.
+    /// Whether a link resource with an open condition exists.
     pub(super) fn part_holds(&mut self, decided: &Decided, link: LinkAt, part: usize) -> Option<bool> {
         let mut mistakes = Diagnostics::new();
         let evaluation = self.evaluation.as_mut()?;
@@ -380,7 +383,7 @@ impl Apply {
     }
 }
 
-/// What is known already of what a link's record says of it: the rest is filled in once the link is made.
+/// The known entries of a link's inputs. The unknown ones are added when the link is complete.
 fn known_part(inputs: &Value) -> Value {
     if !inputs.has_unknown() {
         return inputs.clone();

@@ -1,10 +1,11 @@
-//! Carrying a plan out: a pure machine from what happened to what should be done next.
+//! Carries out a plan: a pure machine that turns inputs into effects.
 //!
-//! The plan decides what happens to each resource. A task begins when the tasks that it waits for have come far enough and the
-//! values that it reads are known. Its intent is committed before its call. Its outcome is committed before a call that relies
-//! on it: the intent of that call is in the same commit or a later one. While a commit is under way, entries gather for the next.
-//! An intent is written when there is room for its call, so a commit holds at most as many intents as calls may run at once.
-//! Retries, polling and limits are decided here, as wake-ups, so that a simulator sees them too.
+//! The plan decides what happens to each resource. A task starts when the tasks that it waits for have progressed far
+//! enough and the values that it reads are known. Its intent is committed before its call. Its outcome is committed
+//! before a call that relies on it: the intent of that call is in the same commit or a later one. During a commit,
+//! entries gather for the next one. An intent is written when a call slot is free, so a commit holds at most as many
+//! intents as calls may run at once. The machine schedules retries, polls and time limits as wake-ups, so a simulator
+//! controls them too.
 //!
 //! ```text
 //! ready ──intent──> committed ──call──> answered ──outcome──> committed ──> dependants
@@ -12,7 +13,7 @@
 //!                                          └ not stable yet: ask again, later and later
 //! ```
 //!
-//! Not here: clocks, stores, providers (the shell carries effects out); what to do (the plan says).
+//! Not here: clocks, stores, providers (`run` carries out the effects); what to do (the plan decides).
 
 use std::sync::Arc;
 
@@ -36,15 +37,15 @@ use crate::timers::{AFTER_CANCEL, Timers, Wake};
 
 /// The machine.
 pub struct Apply {
-    /// What is carried out.
+    /// The plan that is carried out.
     pub(crate) plan: Arc<Plan>,
-    /// How.
+    /// How it is carried out.
     pub(crate) settings: Settings,
-    /// Values; none for a plan without a document.
+    /// The evaluated document; `None` for a plan without a document.
     pub(crate) evaluation: Option<Evaluation>,
-    /// The operation as the journal names it.
+    /// The operation, as the journal names it.
     pub(crate) operation: Arc<Operation>,
-    /// The state as far as it has been recorded, or is about to be.
+    /// The state, with outcomes that are recorded or about to be.
     pub(crate) snapshot: Snapshot,
     pub(crate) schedule: Schedule,
     pub(crate) limits: Limits,
@@ -58,7 +59,7 @@ pub struct Apply {
 }
 
 impl Apply {
-    /// A machine for a plan that is current. `operation` names the run; its `began`, `kind`, `document` and `stops` are the plan's to know.
+    /// A machine for a plan that is current. `operation` names the run. Its `stops` are taken from the plan.
     pub fn new(staged: Staged, settings: Settings, mut operation: Operation) -> Apply {
         let Staged { plan, mut snapshot, evaluation, catalogs } = staged;
         operation.stops = (plan.begun != snapshot.stops).then(|| plan.begun.clone());
@@ -88,26 +89,26 @@ impl Apply {
         &self.plan
     }
 
-    /// The state as far as it has been recorded.
+    /// The state, with outcomes that are recorded or about to be.
     pub fn snapshot(&self) -> &Snapshot {
         &self.snapshot
     }
 
-    /// What was given and what is remembered: values that may have secrets in them.
+    /// Inputs, settled values and records: values that may contain secrets.
     pub fn values(&self) -> impl Iterator<Item = &Value> {
         let given = self.evaluation.iter().flat_map(|evaluation| evaluation.inputs.iter().chain(evaluation.settled()));
         let records = self.snapshot.records.values();
         given.chain(records.flat_map(|record| [&record.inputs, &record.outputs, &record.private]))
     }
 
-    /// Created, updated, deleted, replaced so far, as far as it is durable.
+    /// The numbers of resources created, updated, deleted and replaced, as far as they are durable.
     pub fn counts(&self) -> [u64; 4] {
         self.results.counts
     }
 
-    /// Takes in everything that happened since the last turn and says what should be done next, in order.
+    /// Handles the inputs since the last call and appends the effects that must follow, in order.
     ///
-    /// What happened at once is taken in at once, so that one commit serves it all.
+    /// Inputs that arrive together are handled together, so that one commit serves them all.
     pub fn step(&mut self, happened: impl IntoIterator<Item = Happened>, effects: &mut Vec<Effect>) {
         for happened in happened {
             match happened {
@@ -204,11 +205,11 @@ impl Apply {
         if self.journal.broken {
             return;
         }
-        // A failure is reported although it could not be recorded.
+        // Report the failure although it could not be recorded.
         let waiting = self.journal.give_up();
         let failures = waiting.into_iter().filter(|event| matches!(event, Event::Failed { .. }));
         effects.extend(failures.map(Effect::Tell));
-        // Whose intent could not be written is not called.
+        // A task whose intent could not be written is not called.
         for task in 0..self.schedule.running.len() as u32 {
             if self.schedule.running[task as usize].progress == Progress::Intending {
                 self.limits.vacate(task, &self.plan.tasks[task as usize], &mut self.schedule);
@@ -222,7 +223,8 @@ impl Apply {
         effects.push(Effect::Cancel);
     }
 
-    /// Nothing can be recorded: waits for what is in flight, then ends. The intents of what ran stay open in the state.
+    /// Waits for running calls and then ends, because nothing can be recorded. The intents of those calls stay open in
+    /// the state.
     fn end_broken(&mut self, effects: &mut Vec<Effect>) {
         if self.journal.finishing || self.limits.in_flight > 0 && !self.state.cancelled {
             return;
@@ -241,7 +243,7 @@ impl Apply {
         }));
     }
 
-    /// What has not been begun because the operation was to stop.
+    /// The resources whose tasks have not begun because the operation stopped.
     fn waiting(&self) -> Vec<Address> {
         match (self.state.held, self.state.stands && !self.state.interrupted) {
             (false, false) => Vec::new(),
@@ -252,12 +254,12 @@ impl Apply {
         }
     }
 
-    /// What was to be done and was not.
+    /// The resources whose step failed, was skipped or never began.
     pub fn undone(&self) -> Vec<Address> {
         self.acting(|progress| progress != Progress::Done)
     }
 
-    /// The addresses of tasks that act on the world or the state and have come so far.
+    /// The addresses of the tasks that act on the world or the state and whose progress satisfies `so_far`.
     fn acting(&self, so_far: impl Fn(Progress) -> bool) -> Vec<Address> {
         let left = self.schedule.running.iter().zip(&self.plan.tasks).filter(|(running, task)| {
             let acts = !matches!(task.kind, TaskKind::Gather | TaskKind::Pause(_) | TaskKind::Settled);
@@ -267,7 +269,7 @@ impl Apply {
         addresses.collect::<indexmap::IndexSet<Address, foldhash::fast::FixedState>>().into_iter().collect()
     }
 
-    /// A task is done. If it was the last one before the operation stops, it stops.
+    /// Counts a done task. Stops the operation if it was the last one before the wanted stop.
     pub(crate) fn count_down(&mut self, task: u32, effects: &mut Vec<Effect>) {
         if self.schedule.count_down(task) {
             self.stop_if_there(effects);
@@ -281,20 +283,20 @@ impl Apply {
         }
     }
 
-    /// Calls that nobody waits for any more. Their intents stay open in the state.
+    /// The resources whose calls have not been answered. Their intents stay open in the state.
     pub fn left_in_flight(&self) -> Vec<Address> {
         let left = self.schedule.running.iter().zip(&self.plan.tasks);
         let left = left.filter(|(running, _)| matches!(running.progress, Progress::Calling | Progress::Abandoned));
         left.filter_map(|(_, task)| task.decision.as_ref().map(|decided| decided.address.clone())).collect()
     }
 
-    /// Nothing new starts from now on; what runs is waited for, but not for ever.
+    /// Stops: nothing new starts. Running calls are awaited, up to the drain time unless the plan itself stops here.
     pub(crate) fn stop(&mut self, effects: &mut Vec<Effect>) {
         if self.state.stopping {
             return;
         }
         self.state.stopping = true;
-        // What waits to be tried again is not tried again.
+        // Calls that wait for a retry are given up.
         let resting: Vec<u32> = (0..self.schedule.running.len() as u32)
             .filter(|task| self.schedule.running[*task as usize].progress == Progress::Resting)
             .collect();
@@ -324,7 +326,7 @@ impl Apply {
     }
 
     pub(crate) fn unfinished(&self) -> bool {
-        // What stands for values, and what was written when the operation began, has nothing left to do.
+        // Value tasks, pauses and settled tasks do not act.
         let acts = |kind| !matches!(kind, TaskKind::Gather | TaskKind::Pause(_) | TaskKind::Settled);
         let running = self.schedule.running.iter().zip(&self.plan.tasks);
         running.into_iter().any(|(running, task)| running.progress != Progress::Done && acts(task.kind))

@@ -1,4 +1,4 @@
-//! What the machine is told and what it wants: its inputs, its effects, and how an operation went.
+//! The inputs, effects and result of the machine.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,26 +14,26 @@ use state::{Entry, OperationOutcome};
 /// What to do when a step fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnFailure {
-    /// Nothing new starts; what runs is waited for.
+    /// Nothing new starts. Running calls are awaited.
     #[default]
     Stop,
-    /// Only what depends on it is left out.
+    /// Only dependants of the failed step are skipped.
     KeepGoing,
-    /// As `Stop`; then everything goes back to the last generation that ended well (decision 5.3). To the machine itself
-    /// it is `Stop`: what follows is another plan (`shell::operate`).
+    /// As `Stop`; then the state returns to the last generation that succeeded (decision 5.3). The machine treats it as
+    /// `Stop`: the rollback is a plan of its own (`run::operate`).
     Rollback,
 }
 
-/// How to carry a plan out.
+/// How to carry out a plan.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// At most this many calls at once (decision S64).
+    /// The maximum number of concurrent calls (decision S64). At least 1.
     pub parallelism: usize,
     /// What to do when a step fails.
     pub on_failure: OnFailure,
-    /// How long a thing may take to become stable.
+    /// How long a resource may take to become ready.
     pub stable_within: Duration,
-    /// How long calls in flight are waited for after a stop.
+    /// How long running calls are awaited after a stop.
     pub drain: Duration,
 }
 
@@ -48,33 +48,33 @@ impl Default for Settings {
     }
 }
 
-/// What the machine wants done.
+/// What the caller of the machine must do.
 #[derive(Debug)]
 pub enum Effect {
-    /// Commit these entries; answer with [`Happened::Committed`]. At most one commit is under way at a time.
+    /// Commit these entries; answer with [`Happened::Committed`]. At most one commit is in progress at a time.
     Commit(Vec<Entry>),
-    /// Call the provider; answer with [`Happened::Applied`] under the same number.
+    /// Call the provider; answer with [`Happened::Applied`] and the same task number.
     Call(u32, CallRequest),
-    /// Ask whether the thing is stable; answer with [`Happened::Looked`].
+    /// Ask whether the resource is ready; answer with [`Happened::Looked`] and the same task number.
     Look(u32, CallRequest),
-    /// Put these questions to the world; answer with [`Happened::Answered`].
+    /// Ask these questions; answer with [`Happened::Answered`].
     Ask(Asking),
-    /// Wake the machine under this number after this long: [`Happened::Woke`].
+    /// Wake the machine after this duration; answer with [`Happened::Woke`] and the same number.
     Wake(u64, Duration),
-    /// End the calls that are in flight; they still answer.
+    /// Cancel the running calls. They still answer.
     Cancel,
-    /// End the call of this number; it still answers.
+    /// Cancel the call of this task. It still answers.
     CancelOne(u32),
-    /// Tell people.
+    /// Report this event to people.
     Tell(Event),
-    /// The operation is over. Nothing follows.
+    /// The operation is over. No effect follows.
     Finish(Outcome),
 }
 
-/// One call of a provider, complete.
+/// One call of a provider.
 #[derive(Clone, Debug)]
 pub struct CallRequest {
-    /// On what.
+    /// The resource.
     pub address: Address,
     /// Its type.
     pub type_name: TypeId,
@@ -82,80 +82,80 @@ pub struct CallRequest {
     pub operation: Verb,
     /// The provider's id; none for a create.
     pub id: Option<Name>,
-    /// The inputs as last sent; null for a create.
+    /// The inputs that were last sent; null for a create.
     pub prior_inputs: Value,
-    /// The fields as last answered; null for a create.
+    /// The fields that were last answered; null for a create.
     pub prior: Value,
-    /// The spec wanted, known; null for a delete.
+    /// The wanted spec, without unknown values; null for a delete.
     pub desired: Value,
-    /// Opaque data of the provider.
+    /// The provider's opaque data.
     pub private: Value,
-    /// The digests that sources had when the plan was made: see [`provider::ApplyRequest::sources`].
+    /// The digests that sources had at plan time: see [`provider::ApplyRequest::sources`].
     pub sources: Vec<(Name, Value)>,
-    /// The same for every try of this step.
+    /// The idempotency token: the same for every attempt of this step.
     pub token: Name,
-    /// The folder of the document that declares it, as in [`ReadQuestion::folder`](evaluate::world::ReadQuestion::folder).
+    /// The folder of the declaring document, as in [`ReadQuestion::folder`](evaluate::world::ReadQuestion::folder).
     pub folder: Name,
-    /// How long it may take, where something limits it.
+    /// The time limit of the call; `None` without a limit.
     pub limit: Option<Duration>,
 }
 
-/// What happened.
+/// An input of the machine.
 #[derive(Debug)]
 pub enum Happened {
-    /// The run begins, at this instant (seconds since 1970 UTC).
+    /// The run begins at this time (seconds since 1970 UTC).
     Began(i64),
-    /// The commit under way is durable, at this instant.
+    /// The commit in progress is durable at this time (seconds since 1970 UTC).
     Committed(i64),
-    /// The commit under way was refused: nothing can be written any more. Why, for people.
+    /// The commit in progress failed, and no further commit is possible. The text is the reason, for people.
     CommitFailed(String),
-    /// A call was answered.
+    /// The call of a task was answered.
     Applied(u32, Result<Applied, ProviderError>),
-    /// A thing was looked at.
+    /// A readiness poll was answered.
     Looked(u32, Result<Readiness, ProviderError>),
-    /// Questions of a task, or of the exported values, were answered, each with what the world said.
+    /// Questions of a task were answered, each with its reply. `None` stands for the exported values.
     Answered(Option<u32>, Vec<(Question, Reply)>),
-    /// A wake-up came.
+    /// The wake-up with this number is due.
     Woke(u64),
-    /// So long after it began what follows happened. Who never says so learns nothing of how long things take.
+    /// The time since the start of the run, for the inputs that follow. Without it the machine measures no durations.
     At(Duration),
-    /// A person asked to stop: nothing new starts.
+    /// A person asked to stop. Nothing new starts.
     Interrupt,
 }
 
-/// How it went.
+/// The result of an operation.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// How it ended; none if nothing could be recorded any more.
+    /// How the operation ended; `None` if the journal could not be written.
     pub outcome: Option<OperationOutcome>,
-    /// Created, updated, deleted, replaced.
+    /// The numbers of resources created, updated, deleted and replaced, in this order.
     pub counts: [u64; 4],
-    /// What went wrong, at the places of the document.
+    /// The errors and notes of the run, with their places in the document.
     pub diagnostics: Diagnostics,
-    /// Calls that were still in flight when it ended.
+    /// The resources whose calls were still running at the end.
     pub left_in_flight: Vec<Address>,
-    /// What waits because the operation was to stop before it ([`Options::until`](plan::options::Options)), or stands at a breakpoint
-    /// that it waits for.
+    /// The resources that wait because the operation stopped before them ([`Options::until`](plan::options::Options))
+    /// or at a breakpoint.
     pub waiting: Vec<Address>,
-    /// Where it stands: the thing or the child, and the breakpoint.
+    /// The places at which the operation stands: the resource or child, and the breakpoint.
     pub stops: Vec<(Name, Breakpoint)>,
-    /// Things that could not be deleted and were forgotten all the same: address, type and the provider's id.
+    /// Resources that could not be deleted and were forgotten: address, type and the provider's id.
     pub left_behind: Vec<(Address, TypeId, Name)>,
-    /// What was to be done and was not: failed, left out, or never begun.
+    /// Resources whose step failed, was skipped or never began.
     pub undone: Vec<Address>,
-    /// How the rollback went that followed by itself ([`OnFailure::Rollback`]), if one did.
+    /// The result of the automatic rollback ([`OnFailure::Rollback`]), if there was one.
     pub rolled_back: Option<Box<Outcome>>,
 }
 
-/// Questions to put to the world, together.
+/// Questions that are asked together.
 #[derive(Clone, Debug)]
 pub struct Asking {
-    /// The task that asks; none where the exported values do, at the end.
+    /// The task that asks; `None` for the exported values at the end.
     pub task: Option<u32>,
     /// The questions.
     pub questions: Vec<Question>,
-    /// The instant of the stage: seconds since 1970 UTC.
+    /// The time of the plan's evaluation: seconds since 1970 UTC.
     pub now: i64,
-    /// What expressions can call.
+    /// The functions that expressions can call.
     pub functions: Arc<FunctionTable>,
 }

@@ -1,10 +1,10 @@
-//! The phases of links: what a link writes into one target, or takes out of it, by a step of its own (decision 3.2).
+//! The phases of links: each writes a link's contributions into one target, or removes them (decision 3.2).
 //!
-//! A phase is an update of its target. Steps on one target stand in line, and each is a call of its own; where very many
-//! do, a call carries out as many as the target has had before, so that its whole spec is worked out, compared and sent a
-//! few times and not once for each link. What a call for many was refused for is found by trying each by itself.
+//! A phase is an update of its target. The phases of one target run one after another, each with a call of its own.
+//! From a certain number on, one call carries out as many phases as the target has had before, so the whole spec is
+//! merged, compared and sent only a few times. If such a call is refused, each phase is tried alone to find the cause.
 //!
-//! Not here: what is remembered of links (`links`), which phases there are (`plan::links`).
+//! Not here: the records of links (`links`), which phases exist (`plan::links`).
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ use understand::links::FixedMap;
 use understand::links::contribution::{Contribution, Merger, Standing, Written, without};
 use understand::links::overlay::{Overlay, overlays_of};
 
-/// One phase of those that are carried out together.
+/// One of the phases that a call carries out.
 struct Member {
     task: u32,
     decided: Arc<Decided>,
@@ -42,7 +42,7 @@ impl Member {
         phase_of(&self.decided)
     }
 
-    /// What its link will have written.
+    /// The overlays of the link after this phase.
     fn overlays(&self) -> Vec<Overlay> {
         let Some(phase) = self.phase() else { return Vec::new() };
         let overlay = |contribution: &Contribution| Overlay {
@@ -63,7 +63,7 @@ fn phase_of(decided: &Decided) -> Option<&Phase> {
 }
 
 impl Apply {
-    /// Begins a phase: works out what the target's spec becomes.
+    /// Starts a phase: computes the new spec of the target.
     pub(super) fn start_phase(&mut self, task: u32, decided: &Arc<Decided>, phase: &Phase, effects: &mut Vec<Effect>) {
         let unneeded = |apply: &mut Apply, effects: &mut Vec<Effect>, reason: &str| {
             apply.journal.emit(Event::Unneeded { address: decided.address.clone(), reason: reason.into() }, effects);
@@ -88,7 +88,7 @@ impl Apply {
             self.evaluation.as_ref().is_some_and(|it| it.is_absent(resource, position))
         });
         if goes {
-            // What it has written goes with the thing.
+            // The contributions disappear with the target.
             self.record_link(task, phase, &of_link, Vec::new(), None, StatusWord::Running);
             return unneeded(self, effects, "what it writes into goes");
         }
@@ -112,7 +112,7 @@ impl Apply {
                 .rewritten
                 .extend(overlays.iter().filter_map(|it| Some((phase.target.clone(), it.contribution.identity()?))));
             if called {
-                // What is about to be written stands in the record before the call.
+                // Record the contributions as open before the call.
                 let mut open: Vec<Overlay> = of_link.as_deref().map(overlays_of).unwrap_or_default();
                 open.retain(|it| !overlays.iter().any(|new| new.target == it.target && same_place(new, it)));
                 open.extend(overlays.into_iter().map(|overlay| Overlay { open: true, ..overlay }));
@@ -123,7 +123,7 @@ impl Apply {
         }
         let along: Vec<u32> = members.iter().map(|member| member.task).filter(|it| *it != task).collect();
         if !called {
-            // The answer is known; only the links' records change.
+            // The target does not change. Only the records of the links do.
             self.links.batches.carried.extend(along.into_iter().map(|task| (task, false)));
             return self.complete(task, effects);
         }
@@ -167,7 +167,7 @@ impl Apply {
         self.journal.record(step, EntryKind::Intent(Arc::new(intent)), Durable::Intent(task));
     }
 
-    /// Whether one phase waits for another only because both write into one target, each for a link of its own.
+    /// Whether one phase waits for another only because both write into the same target for different links.
     pub(super) fn stand_in_line(&self, task: u32, waiter: u32) -> bool {
         let phase = |task: u32| phase_of(self.plan.tasks[task as usize].decision.as_ref()?);
         let writes = |phase: &&Phase| phase.into.is_some();
@@ -175,13 +175,13 @@ impl Apply {
         pair.is_some_and(|(one, other)| one.target == other.target && one.link != other.link)
     }
 
-    /// Whether the link of a phase has turned out not to be there: what it has written is taken out.
+    /// Whether the link of a phase is absent: its contributions are removed.
     fn is_phase_gone(&self, phase: &Phase) -> bool {
         phase.into.is_some_and(|(link, _)| self.evaluation.as_ref().is_some_and(|it| it.is_gone(link)))
     }
 
-    /// What the target's spec becomes, and the phases that make it so: the one that begins, and those that stand ready
-    /// behind it in line. `None` if that one is in error, which is reported.
+    /// The new spec of the target, and the phases that it includes: the first one, and ready phases that wait behind
+    /// it. `None` if the first one fails, which is reported.
     fn spec_of_phases(
         &mut self,
         task: u32,
@@ -199,7 +199,7 @@ impl Apply {
             if let Some(spec) = self.merged_phases(&members, phase, record, &mut mistakes) {
                 return Some((spec, members));
             }
-            // Which of them it is shows when each is tried by itself.
+            // Trying each phase alone shows which one fails.
             self.links.batches.alone.insert(phase.target.clone());
             members.truncate(1);
         }
@@ -210,7 +210,7 @@ impl Apply {
         Some((spec?, members))
     }
 
-    /// What a phase writes; nothing where it only takes out. `None` if that is in error.
+    /// The contributions of a phase; empty if it only removes. `None` if their evaluation fails.
     fn wanted_of_phase(
         &mut self,
         decided: &Decided,
@@ -235,12 +235,13 @@ impl Apply {
         Some(contributions)
     }
 
-    /// The phases behind one in line that wait for nothing else, as many as the target has had; none where few have been.
+    /// The phases that wait behind this one and for nothing else, at most as many as the target has had; none for the
+    /// first few.
     fn behind_in_line(&mut self, task: u32, phase: &Phase) -> Vec<Member> {
         let mut members = Vec::new();
         let had =
             self.links.batches.had.get(&(phase.target.clone(), phase.into.is_some())).copied().unwrap_or_default();
-        // The one that begins counts already, and the batch holds as many as came before it.
+        // `had` includes the current phase. The batch holds as many phases as came before it.
         if had <= ONE_BY_ONE || self.links.batches.alone.contains(&phase.target) || self.plan.options.until.is_some() {
             return members;
         }
@@ -262,7 +263,8 @@ impl Apply {
         members
     }
 
-    /// The spec of a target with what phases write into it, and without what they take out. `None` if that is in error.
+    /// The spec of a target with the contributions of these phases, and without those that they remove. `None` on an
+    /// error.
     fn merged_phases(
         &self,
         members: &[Member],
@@ -275,7 +277,7 @@ impl Apply {
             let evaluation = self.evaluation.as_ref()?;
             Some((evaluation.member(resource, position)?.spec.clone(), evaluation.place_of(resource)))
         });
-        // What the document says where a link lets go of a whole field.
+        // The document's value, to which a field returns when a link releases it as a whole.
         let (document, span): (Value, Span) = place.unwrap_or((Value::Null, first.decided.span));
         let mut said = Standing::new(document.clone());
         let mut rewritten: Set<(Address, String)> = Set::default();
@@ -292,7 +294,7 @@ impl Apply {
             for contribution in &member.contributions {
                 let Some(identity) = contribution.identity() else { continue };
                 let key = (phase.target.clone(), identity);
-                // What links wrote in earlier runs gives way; the plan has seen to it that all of them want the same now.
+                // Contributions of earlier runs give way. The plan has checked that all links want the same value now.
                 let written = self.links.written.get(&key).is_some_and(|holders| !holders.is_empty());
                 if written && !self.links.rewritten.contains(&key) && !rewritten.contains(&key) {
                     taken.push(contribution.clone());
@@ -319,7 +321,7 @@ impl Apply {
         (!failed).then_some(spec)
     }
 
-    /// The call of a phase was answered well: what it, and those that went along, have written is no longer open.
+    /// Closes the contributions of a phase, and of those that shared its call, after a successful call.
     pub(super) fn close_phases(&mut self, task: u32, phase: &Phase) {
         self.close_phase(task, phase);
         for along in self.links.batches.along.remove(&task).unwrap_or_default() {
@@ -338,7 +340,7 @@ impl Apply {
         self.record_link(task, phase, &of_link, now, None, StatusWord::Running);
     }
 
-    /// A call for many phases was refused for good: each is tried by itself. False if it was not for many.
+    /// Retries the phases of a permanently refused shared call one by one. Returns false if the call was not shared.
     pub(super) fn tried_alone(&mut self, task: u32, phase: &Phase, error: &ProviderError) -> bool {
         let many = self.links.batches.along.remove(&task).is_some();
         if !many || self.state.stopping || error.kind.is_retryable() || error.partial.is_some() {
@@ -348,7 +350,7 @@ impl Apply {
         if let Some(had) = self.links.batches.had.get_mut(&(phase.target.clone(), phase.into.is_some())) {
             *had -= 1;
         }
-        // The target is as it was.
+        // The target is unchanged.
         let record = self.snapshot.records.get(&phase.target).cloned();
         let outcome =
             state::Outcome { address: phase.target.clone(), record, error: Some(error.message.as_str().into()) };
@@ -363,13 +365,13 @@ impl Apply {
     }
 }
 
-/// Which links hold what stands in a target once phases have been carried out together.
+/// Which links hold each entry of a target after these phases.
 struct Holders<'a> {
     written: &'a FixedMap<(Address, String), Vec<Address>>,
     target: &'a Address,
-    /// What the links of the phases write anew; they let go of everything else.
+    /// What the links of these phases write again. They release all other entries.
     kept: FixedMap<&'a Address, Vec<String>>,
-    /// Up to two links that hold an identity: whether there is another one than a given one takes no more.
+    /// At most two links that hold an identity: enough to tell whether another link holds it.
     known: FixedMap<String, Vec<&'a Address>>,
 }
 
@@ -389,7 +391,7 @@ impl<'a> Holders<'a> {
         Holders { written, target, kept, known: FixedMap::default() }
     }
 
-    /// Whether another link has written the same thing into the same place, and does not let go of it with these phases.
+    /// Whether another link has written the same entry and keeps it after these phases.
     fn has_another(&mut self, link: &Address, contribution: &Contribution) -> bool {
         let Some(identity) = contribution.identity() else { return false };
         let (written, target, kept) = (self.written, self.target, &self.kept);
@@ -402,7 +404,7 @@ impl<'a> Holders<'a> {
     }
 }
 
-/// What a link has written in a phase before, as its record keeps it.
+/// The overlays that a link's record lists for a phase.
 fn written_by(of_link: Option<&Record>, phase: &Phase) -> Vec<Overlay> {
     let all = of_link.map(overlays_of).unwrap_or_default().into_iter();
     all.filter(|it| it.target == phase.target && it.phase == phase.name).collect()

@@ -1,38 +1,38 @@
-//! How a run stands: whether it stops and why, and what it has come to so far.
+//! The state of a run: whether and why it stops, and its results so far.
 
 use blueprint::{Address, Name, TypeId, Value};
 use diag::Diagnostics;
 
-/// Whether an operation goes on.
+/// Whether and why an operation stops.
 #[derive(Default)]
 pub(crate) struct RunState {
     /// Nothing new starts.
     pub(crate) stopping: bool,
     /// A person asked to stop.
     pub(crate) interrupted: bool,
-    /// Calls in flight were told to end.
+    /// The running calls were cancelled.
     pub(crate) cancelled: bool,
-    /// Cancelled calls did not end and are not waited for any longer.
+    /// Cancelled calls did not end and are no longer awaited.
     pub(crate) abandoned: bool,
     /// A step failed.
     pub(crate) failed: bool,
-    /// The operation has stopped where its options say.
+    /// The operation has stopped after the resources that its options name.
     pub(crate) held: bool,
     /// The operation stands at a breakpoint.
     pub(crate) stands: bool,
 }
 
-/// What an operation has come to so far.
+/// The results of an operation so far.
 #[derive(Default)]
 pub(crate) struct Results {
-    /// Created, updated, deleted, replaced.
+    /// The numbers of resources created, updated, deleted and replaced, in this order.
     pub(crate) counts: [u64; 4],
-    /// What went wrong.
+    /// Errors and notes.
     pub(crate) found: Diagnostics,
     /// Metadata that became known only in this run.
     pub(crate) metadata: blueprint::IndexMap<Address, Value>,
-    /// Things whose condition came out false.
+    /// Resources whose condition is false.
     pub(crate) absent: std::collections::HashSet<Address, foldhash::fast::FixedState>,
-    /// Things that could not be deleted and were forgotten: address, type and the provider's id.
+    /// Resources that could not be deleted and were forgotten: address, type and the provider's id.
     pub(crate) left_behind: Vec<(Address, TypeId, Name)>,
 }

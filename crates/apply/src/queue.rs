@@ -1,24 +1,24 @@
-//! Tasks that could begin now, in the order in which they will.
+//! The queue of ready tasks.
 //!
-//! Without history that is the order in which they became ready. Where earlier operations have told how long things take,
-//! those come first behind which the most work waits (the critical path), ties in the order of the plan.
+//! Without known durations the order is first in, first out. With known durations the task with the most work behind it
+//! comes first (the critical path). Ties follow the order of the plan.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// How much work a task and what waits for it take, by task, in milliseconds; nothing where no durations are known.
+/// The rank of each task in milliseconds (see `ranks::of`); `None` if no durations are known.
 pub(super) type Ranks = Option<Box<[u64]>>;
 
-/// Tasks in line.
+/// Ready tasks.
 pub(super) enum Queue {
-    /// First come, first served.
+    /// First in, first out.
     Line(VecDeque<u32>),
-    /// By rank.
+    /// Highest rank first.
     Heap(BinaryHeap<(u64, Reverse<u32>)>),
 }
 
 impl Queue {
-    /// An empty queue that serves by these ranks.
+    /// An empty queue. It is ordered by rank if ranks are known.
     pub(crate) fn new(ranks: &Ranks) -> Queue {
         match ranks {
             None => Queue::Line(VecDeque::new()),
@@ -26,7 +26,7 @@ impl Queue {
         }
     }
 
-    /// A task comes in.
+    /// Adds a task.
     pub(super) fn push_back(&mut self, task: u32, ranks: &Ranks) {
         match self {
             Queue::Line(line) => line.push_back(task),
@@ -34,7 +34,7 @@ impl Queue {
         }
     }
 
-    /// A task that was first in line comes back.
+    /// Returns a task that was first in the queue.
     pub(super) fn push_front(&mut self, task: u32, ranks: &Ranks) {
         match self {
             Queue::Line(line) => line.push_front(task),
@@ -42,7 +42,7 @@ impl Queue {
         }
     }
 
-    /// The one whose turn it is.
+    /// Removes and returns the next task.
     pub(crate) fn pop(&mut self) -> Option<u32> {
         match self {
             Queue::Line(line) => line.pop_front(),
@@ -51,7 +51,7 @@ impl Queue {
     }
 }
 
-/// The rank of a task; 0 without history.
+/// The rank of a task; 0 without known durations.
 fn rank(task: u32, ranks: &Ranks) -> u64 {
     ranks.as_ref().and_then(|ranks| ranks.get(task as usize).copied()).unwrap_or_default()
 }

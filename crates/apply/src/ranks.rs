@@ -1,10 +1,9 @@
-//! How much work waits behind each task, as far as earlier operations have told how long things take (the critical path).
+//! The critical path: how much work waits behind each task, estimated from the durations of earlier operations.
 //!
-//! A record keeps how long its last create or update took. A task is expected to take as long; one about a thing that has
-//! not been made yet as long as others of its type do, or as all do. What the plan says, and whether it is there at all,
-//! does not depend on any of that: the order of calls alone does.
+//! A record keeps the duration of its last create or update. The estimate for a task is that duration, else the mean of
+//! its type, else the mean of all records. It affects only the order of calls, never the content of the plan.
 //!
-//! Not here: who is called when (`queue`, `run`).
+//! Not here: the order of calls itself (`queue`, `schedule`).
 
 use state::{Record, Snapshot};
 
@@ -15,7 +14,7 @@ use plan::task::Task;
 use plan::task::TaskKind;
 use understand::links::FixedMap;
 
-/// What is known of the durations of some things.
+/// The mean of known durations in milliseconds.
 #[derive(Default)]
 struct Mean {
     sum: u64,
@@ -33,9 +32,10 @@ impl Mean {
     }
 }
 
-/// The work that begins with each task: its own, and the longest of what waits for it. Nothing if no duration is known.
+/// The rank of each task in milliseconds: its own estimate plus the longest rank of the tasks that wait for it. `None`
+/// if no duration is known.
 ///
-/// Tasks stand behind what they wait for, so one way back through them is enough.
+/// Tasks come after those that they wait for, so one backward pass is enough.
 pub(crate) fn of(plan: &Plan, snapshot: &Snapshot) -> Ranks {
     let mut all = Mean::default();
     let mut by_type: FixedMap<&str, Mean> = FixedMap::default();

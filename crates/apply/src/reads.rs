@@ -1,6 +1,6 @@
-//! Reading data sources in the run: each by a task of its own, once everything that it depends on is there.
+//! Reads data sources during the run. Each is a task that starts once its dependencies are done.
 //!
-//! Not here: what is asked and what becomes of the answer (`plan::questions`).
+//! Not here: the question and the handling of its reply (`evaluate::questions`).
 
 use crate::machine::Apply;
 use crate::model::Effect;
@@ -11,7 +11,7 @@ use plan::model::Step;
 use understand::graph::Node;
 
 impl Apply {
-    /// Reads a data source, or takes note that it has been read.
+    /// Asks for a data source, or completes the task if the data source has been read.
     pub(crate) fn read(&mut self, task: u32, number: u32, effects: &mut Vec<Effect>) {
         self.inquiries.needed.clear();
         self.settle_behind(Node::DataSource(number));
@@ -22,7 +22,7 @@ impl Apply {
                 self.inquiries.needed.push(Need::Fetch(number));
                 None
             }
-            // What it searches for is not there after all, or it is in error.
+            // What it searches for does not exist, or its evaluation failed.
             Some(_) => Some(false),
         };
         let needed = std::mem::take(&mut self.inquiries.needed);

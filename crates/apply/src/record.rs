@@ -1,4 +1,4 @@
-//! What is remembered of a thing after a step.
+//! The record of a resource after a step.
 
 use std::sync::Arc;
 
@@ -14,24 +14,24 @@ use plan::model::Action;
 use plan::task::{Decided, TaskKind, Until};
 use understand::compare::{mark_fields, same_field};
 
-/// What is wrong with an answer.
+/// How an answer breaks the provider contract or the plan.
 pub(super) enum Breach {
-    /// It is not as declared: why.
+    /// The answer does not match the catalogue. The text is the reason.
     Contract(String),
-    /// A promised value came out differently: which.
+    /// The field with this name differs from its planned value.
     Promise(String),
 }
 
 impl Apply {
-    /// How long a task has taken since it was first called, as a record keeps it.
+    /// The time since the first call of a task in milliseconds, rounded as in a record.
     pub(crate) fn took(&self, task: u32) -> Option<u32> {
         Some(kept(self.timers.millis()?.saturating_sub(self.schedule.running[task as usize].called_at?)))
     }
 
-    /// Puts an outcome into the next commit, and into the state as this run sees it.
+    /// Adds an outcome to the next commit and to the snapshot of this run.
     ///
-    /// Who waits for the task goes on at once: its intent follows in the journal, in the same commit or a later one, and its
-    /// call is made only when both are durable.
+    /// Dependants go on at once. Their intents follow in the same commit or a later one, and their calls wait until
+    /// both are durable.
     pub(crate) fn record(
         &mut self,
         task: u32,
@@ -55,7 +55,7 @@ impl Apply {
                 self.snapshot.records.insert(address.clone(), record.clone());
             }
             None => {
-                // Nobody looks at the order of the records while a plan is carried out.
+                // The order of the records does not matter during a run.
                 self.snapshot.records.swap_remove(&address);
             }
         }
@@ -86,7 +86,7 @@ impl Apply {
                 made_from: decided.made_from.clone().unwrap_or_default(),
                 folder: self.folder_of(decided),
             },
-            // Without a document a thing comes from where it came from before.
+            // Without a document the origin stays as recorded.
             _ => match self.snapshot.records.get(&decided.address) {
                 Some(record) => record.origin.clone(),
                 None => {
@@ -96,7 +96,7 @@ impl Apply {
         }
     }
 
-    /// The record of a thing as the document wants it, with what the provider answered.
+    /// A new record with the document's settings, before any answer of the provider.
     pub(super) fn fresh(&self, decided: &Decided, inputs: Value, status: Status) -> Record {
         Record {
             type_name: decided.type_name.clone(),
@@ -111,7 +111,7 @@ impl Apply {
             protect: decided.protect,
             deposed: None,
             token: None,
-            // It stays until somebody has looked for it, and then the plan has settled it.
+            // It stays until a plan has looked the resource up and settled the attempt.
             attempt: decided.prior.as_ref().and_then(|prior| prior.attempt.clone()),
             attention: None,
             unhealthy: Vec::new(),
@@ -121,12 +121,12 @@ impl Apply {
         }
     }
 
-    /// What a thing uses, without what has turned out not to be there.
+    /// The dependencies of a resource, without those whose condition is false.
     pub(super) fn still_used(&self, dependencies: &[Address]) -> Vec<Address> {
         dependencies.iter().filter(|used| !self.results.absent.contains(*used)).cloned().collect()
     }
 
-    /// What is remembered of a thing whose call was answered well.
+    /// The record after a successful call.
     pub(super) fn answered_record(&self, decided: &Decided, request: &CallRequest, applied: Applied) -> Record {
         let op = match request.operation {
             Verb::Create => StatusOp::Create,
@@ -144,7 +144,7 @@ impl Apply {
         record
     }
 
-    /// The old thing that a create-first replacement leaves to be deleted.
+    /// The deposed resource that a create-first replacement leaves to be deleted.
     fn deposed_by(&self, decided: &Decided, request: &CallRequest) -> Option<Box<Record>> {
         let before = self.snapshot.records.get(&decided.address)?;
         if request.operation != Verb::Create
@@ -157,7 +157,7 @@ impl Apply {
         Some(Box::new(before.as_old_half()))
     }
 
-    /// What is remembered of a thing whose call failed; the answer may say what exists all the same.
+    /// The record after a failed call. `partial` holds what exists nevertheless.
     pub(super) fn failed_record(
         &self,
         decided: &Decided,
@@ -172,7 +172,7 @@ impl Apply {
                 record
             }
             (Verb::Create, None) => match before.filter(|record| !record.id.is_empty()) {
-                // The new half of a create-first replacement failed: the old thing is still the one that is there.
+                // The create of a create-first replacement failed. The old resource still exists.
                 Some(old) => {
                     let mut old = Record::clone(old);
                     old.status = Status::new(StatusOp::Update, StatusWord::Failed);
@@ -188,7 +188,7 @@ impl Apply {
             (Verb::Update, partial) => {
                 let mut record = Record::clone(before?);
                 record.status = Status::new(StatusOp::Update, StatusWord::Failed);
-                // Nobody knows how much of it was done: it may use what it used, and what it was to use.
+                // The update may be partly done: keep both the old and the new dependencies.
                 let uses: indexmap::IndexSet<Address, foldhash::fast::FixedState> =
                     record.dependencies.drain(..).chain(self.still_used(&decided.dependencies)).collect();
                 record.dependencies.extend(uses);
@@ -203,7 +203,7 @@ impl Apply {
             }
             (Verb::Delete, _) => {
                 let mut record = Record::clone(before?);
-                // An old half stays one until it is gone; only the thing itself has a status to show.
+                // The delete of a deposed resource does not change the status of the current one.
                 if request.id.as_ref() == Some(&record.id) {
                     record.status = Status::new(StatusOp::Delete, StatusWord::Failed);
                 }
@@ -213,13 +213,13 @@ impl Apply {
         Some(Arc::new(record))
     }
 
-    /// What is left to be remembered after a delete.
+    /// The record that remains after a delete; `None` if nothing remains.
     pub(super) fn deleted_record(&self, decided: &Decided, request: &CallRequest) -> Option<Arc<Record>> {
         let now = self.snapshot.records.get(&decided.address)?;
         now.without(request.id.as_deref().unwrap_or_default()).map(Arc::new)
     }
 
-    /// What is remembered of a thing that needs no call.
+    /// The record of a resource that needs no call.
     pub(super) fn remembered_record(&self, decided: &Decided, desired: Value) -> Record {
         let op = decided.prior.as_ref().map_or(StatusOp::Create, |record| record.status.op);
         let mut record = self.fresh(decided, desired, Status::new(op, StatusWord::Ready));
@@ -240,8 +240,8 @@ impl Apply {
     }
 }
 
-/// Whether an answer keeps the contract: every computed field is there and of its kind, and what was promised is as it
-/// was promised (decision 5.3).
+/// Checks an answer against the contract: every computed field is present and of its type, and every planned field has
+/// its planned value (decision 5.3). `None` if the answer is correct.
 pub(super) fn breach(ty: &ResourceType, request: &CallRequest, applied: &Applied) -> Option<Breach> {
     if applied.id.is_empty() {
         return Some(Breach::Contract("the answer names no id".to_owned()));
@@ -278,7 +278,7 @@ pub(super) fn breach(ty: &ResourceType, request: &CallRequest, applied: &Applied
     None
 }
 
-/// A duration as it is kept: two digits are enough to plan with, and what is over at once is not worth remembering.
+/// Rounds a duration in milliseconds down to two significant digits. Below 10 ms it is 0, which stands for unknown.
 fn kept(millis: u32) -> u32 {
     let mut unit = 1;
     while millis / unit >= 100 {

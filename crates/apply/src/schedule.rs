@@ -21,7 +21,7 @@ pub(crate) enum Progress {
     Waiting(u32),
     /// Everything that it waits for has come far enough.
     Ready,
-    /// Waits for answers before it can be told what to call.
+    /// Waits for answers that determine its call.
     Asking,
     /// Its intent is in the commit under way, or in the next.
     Intending,
@@ -65,11 +65,12 @@ pub(crate) struct Running {
     pub(crate) late: bool,
     /// The call that was answered well.
     pub(crate) did: Option<Verb>,
-    /// It is a gate at which the operation stands.
+    /// Whether it is a gate at which the operation stands.
     pub(crate) turn: bool,
     /// It needed no call, and waits for what an earlier operation did.
     pub(crate) looks_on: bool,
-    /// Its provider was asked what is at the place of the thing, since its spec was not known when the plan was made.
+    /// Whether its provider was asked what exists at the place of the resource, because its spec was unknown at plan
+    /// time.
     pub(crate) has_looked: bool,
     /// The call, from its intent to its outcome.
     pub(crate) request: Option<Box<CallRequest>>,
@@ -112,7 +113,7 @@ pub(crate) struct Schedule {
     pub(crate) ranks: Ranks,
     /// Tasks that are left before the operation stops; none if it runs to its end.
     before_stop: Option<until::Tasks>,
-    /// Tasks whose things could not be deleted and were forgotten.
+    /// Tasks whose resources could not be deleted and were forgotten.
     pub(crate) forced: std::collections::HashSet<u32, foldhash::fast::FixedState>,
 }
 

@@ -1,6 +1,6 @@
-//! Starting tasks: what each turns out to be once everything that it reads is known.
+//! Starts tasks: determines the call of a task once every value that it reads is known.
 //!
-//! Not here: the values (`values`), the intent and the call (`intents`).
+//! Not here: values (`values`), intents and calls (`intents`).
 
 use std::sync::Arc;
 
@@ -18,20 +18,20 @@ use plan::linked::Linked;
 use plan::model::Action;
 use plan::task::{Decided, TaskKind};
 
-/// What a task turns out to be once everything it reads is known.
+/// What a started task has to do.
 enum Turn {
-    /// A call with this spec.
+    /// Call the provider with this operation and spec.
     Call(Verb, Value),
-    /// Nothing to call; what is remembered becomes this spec.
+    /// No call. The record is updated with this spec.
     Remember(Value),
-    /// Nothing at all, and why.
+    /// Neither a call nor a record. The text is the reason.
     Unneeded(&'static str),
-    /// It cannot be done; reported.
+    /// The task cannot be carried out. The error has been reported.
     Failed,
 }
 
 impl Apply {
-    /// Starts ready tasks, as long as there is room for their calls. The intents of all of them share the next commit.
+    /// Starts ready tasks while call slots are free. Their intents share the next commit.
     pub(super) fn start_what_is_ready(&mut self, effects: &mut Vec<Effect>) {
         while !self.state.stopping && self.limits.in_flight < self.settings.parallelism {
             let Some(task) = self.schedule.ready.pop() else { break };
@@ -55,7 +55,7 @@ impl Apply {
         }
     }
 
-    /// An intent is durable: its call is made, unless the operation is to stop.
+    /// Handles a durable intent: makes its call. Withdraws the intent if the operation is stopping.
     pub(crate) fn stated(&mut self, task: u32, effects: &mut Vec<Effect>) {
         let phase = self.plan.tasks[task as usize].kind == TaskKind::Phase;
         match self.state.stopping && !phase {
@@ -64,7 +64,7 @@ impl Apply {
         }
     }
 
-    /// A call that was stated is not made: an outcome records that the resource is as it was.
+    /// Withdraws a recorded intent: records an outcome that leaves the resource unchanged.
     fn withdraw(&mut self, task: u32) {
         self.limits.vacate(task, &self.plan.tasks[task as usize], &mut self.schedule);
         self.schedule.running[task as usize].progress = Progress::Ready;
@@ -152,7 +152,8 @@ impl Apply {
         }
     }
 
-    /// Decides nothing: fills in what the plan left open, and takes the branch that the plan named.
+    /// Completes what the plan left open and returns the work of the task. Takes no decision that the plan has not
+    /// named.
     fn turn(&mut self, kind: TaskKind, decided: &Arc<Decided>) -> Turn {
         match kind {
             TaskKind::Gather
@@ -190,7 +191,7 @@ impl Apply {
                 Some(false) => Turn::Unneeded("its condition is false"),
                 None => Turn::Failed,
             },
-            TaskKind::DeleteOld(old) => self.old_half(decided, old),
+            TaskKind::DeleteOld(old) => self.delete_deposed(decided, old),
             TaskKind::Record | TaskKind::Create | TaskKind::Update => {
                 if decided.condition_open {
                     match self.holds(decided) {
@@ -224,8 +225,8 @@ impl Apply {
         }
     }
 
-    /// The old half of a replacement goes, unless the values turned out such that the thing stays.
-    fn old_half(&mut self, decided: &Arc<Decided>, old: u32) -> Turn {
+    /// Returns the delete of a deposed resource. Nothing is deleted if the evaluated values need no replacement.
+    fn delete_deposed(&mut self, decided: &Arc<Decided>, old: u32) -> Turn {
         if old == 0 && decided.may_replace {
             let Some(desired) = self.spec(decided) else { return Turn::Failed };
             if !self.differs(decided, &desired).1 {
@@ -238,7 +239,7 @@ impl Apply {
         }
     }
 
-    /// A task is done without anything to record.
+    /// Completes a task that records nothing.
     pub(crate) fn complete(&mut self, task: u32, effects: &mut Vec<Effect>) {
         self.schedule.running[task as usize].progress = Progress::Done;
         self.schedule.release(task, None);
@@ -246,7 +247,7 @@ impl Apply {
     }
 }
 
-/// What a task does, for people.
+/// The operation of a task, as shown to people.
 pub(super) fn verb_of(kind: TaskKind) -> Verb {
     match kind {
         TaskKind::Create => Verb::Create,
@@ -269,7 +270,7 @@ pub(super) fn verb_of(kind: TaskKind) -> Verb {
     }
 }
 
-/// What is told of a thing that has moved or was imported.
+/// The event that reports a moved or imported resource; `None` for other actions.
 pub(crate) fn came(decided: &Decided) -> Option<Event> {
     let how = match decided.action {
         Action::Move => "moved",

@@ -1,6 +1,7 @@
-//! Gates and pauses. At a gate the operation stands: what waits for it, however indirectly, is left for the next operation, and everything else goes on.
+//! Gates and pauses. When the operation stops at a gate, all tasks that wait for the gate, directly or not, are left to
+//! the next operation. Everything else goes on.
 //!
-//! Not here: where gates are (`plan::stops`), who waits for them (`plan::tasks`).
+//! Not here: where gates are (`plan::stops`), which tasks wait for them (`plan::tasks`).
 
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ use plan::model::Gate;
 use plan::task::{TaskKind, Until};
 
 impl Apply {
-    /// The turn of a gate has come.
+    /// Handles a gate whose predecessors are done: passes it or stops there.
     pub(super) fn at_gate(&mut self, task: u32, number: u32, effects: &mut Vec<Effect>) {
         let plan = self.plan.clone();
         let Some(gate) = plan.gates.get(number as usize).filter(|gate| self.stops_at(task, gate)) else {
@@ -46,7 +47,7 @@ impl Apply {
         }
     }
 
-    /// Whether the operation stops at a gate: behind an update, only if there was one.
+    /// Whether the operation stops at a gate. A gate after an update stops only if the update took place.
     fn stops_at(&self, task: u32, gate: &Gate) -> bool {
         let updated = |on: u32| {
             let (of, running) = (&self.plan.tasks[on as usize], &self.schedule.running[on as usize]);
@@ -58,17 +59,17 @@ impl Apply {
         gate.stops && (!gate.after_update || self.plan.tasks[task as usize].waits.iter().any(|wait| updated(wait.task)))
     }
 
-    /// Where the operation stands, as the state calls it.
+    /// The gates at which the operation stands.
     fn reached(&self) -> impl Iterator<Item = &Gate> {
         let tasks = self.schedule.running.iter().zip(&self.plan.tasks);
         tasks.filter(|(running, _)| running.progress == Progress::Held).filter_map(|(running, task)| match task.kind {
-            // What waits for another gate has not come so far.
+            // A gate that waits for another gate has not been reached.
             TaskKind::Gate(number) if running.turn => self.plan.gates.get(number as usize),
             _ => None,
         })
     }
 
-    /// Where the operation stands, for people; nothing if somebody stopped it besides.
+    /// The places at which the operation stands, for people; none if a person interrupted it.
     pub(super) fn standing_at(&self) -> Vec<(Name, Breakpoint)> {
         if self.state.interrupted {
             return Vec::new();
@@ -76,7 +77,7 @@ impl Apply {
         self.reached().map(|gate| (gate.place.trim_end_matches('/').into(), gate.at)).collect()
     }
 
-    /// Where operations stop and what is under way, once this one is over.
+    /// The stops to record when the operation ends.
     pub(crate) fn stops_after(&self, outcome: OperationOutcome) -> Stops {
         if outcome == OperationOutcome::Gone {
             return Stops::default();
@@ -97,7 +98,7 @@ impl Apply {
         stops
     }
 
-    /// Everything before a pause is done: it begins.
+    /// Starts a pause.
     pub(crate) fn pause(&mut self, task: u32, pause: Duration, effects: &mut Vec<Effect>) {
         self.schedule.running[task as usize].progress = Progress::Resting;
         let for_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
@@ -105,7 +106,7 @@ impl Apply {
         self.timers.wake(Wake::Pause(task), pause, effects);
     }
 
-    /// Nothing new starts any more, so nobody waits for a pause; false if the task is none.
+    /// Ends a pause early because nothing new starts. Returns false if the task is not a pause.
     pub(super) fn end_pause(&mut self, task: u32) -> bool {
         let is_pause = matches!(self.plan.tasks[task as usize].kind, TaskKind::Pause(_));
         if is_pause {

@@ -15,11 +15,11 @@ pub(crate) enum Wake {
     Deadline(u32),
     /// A cancelled call is not waited for any longer.
     Abandoned(u32),
-    /// The time in which a thing must become ready is over.
+    /// The time in which a resource must become ready is over.
     Unstable(u32),
     /// A call, or the questions of a task, are retried.
     Retry(u32),
-    /// The readiness of a thing is polled again.
+    /// The readiness of a resource is polled again.
     Look(u32),
     /// A pause is over.
     Pause(u32),

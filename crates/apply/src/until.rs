@@ -1,6 +1,7 @@
-//! How far an operation goes that is to stop after a thing: until it and all that it depends on are as they should be.
+//! Which tasks precede the stop of an operation that stops after certain resources: those that bring these resources
+//! and their dependencies to the wanted state.
 //!
-//! Not here: stopping (`mod.rs`).
+//! Not here: stopping (`machine`).
 
 use blueprint::Address;
 use state::Snapshot;
@@ -11,10 +12,10 @@ use plan::plan::Plan;
 use plan::task::TaskKind;
 use understand::documents::group_key;
 
-/// A set with a fixed hash, so that nothing depends on a random seed.
+/// A set with a fixed hash: results do not depend on a random seed.
 pub(super) type Tasks = std::collections::HashSet<u32, foldhash::fast::FixedState>;
 
-/// The tasks that must be done before the operation stops; none if it is not to.
+/// The tasks that must be done before the operation stops; `None` if it does not stop early.
 pub(super) fn before_stop(plan: &Plan, snapshot: &Snapshot) -> Option<Tasks> {
     let named = Named::new(std::slice::from_ref(plan.options.until.as_ref()?));
     let mut at: blueprint::IndexMap<&Address, Vec<u32>> = blueprint::IndexMap::default();
@@ -40,7 +41,7 @@ pub(super) fn before_stop(plan: &Plan, snapshot: &Snapshot) -> Option<Tasks> {
         let decided = here.first().and_then(|task| plan.tasks[*task as usize].decision.as_ref());
         tasks.extend(here.iter().filter(|task| is_way_there(plan, **task)));
         match decided {
-            // What goes is gone before what it used.
+            // A resource is deleted before its dependencies are.
             Some(decided) if matches!(decided.action, Action::Delete | Action::Detach | Action::Unlink) => {}
             Some(decided) => stack.extend(&decided.dependencies),
             None => stack.extend(snapshot.records.get(address).into_iter().flat_map(|record| &record.dependencies)),
@@ -49,8 +50,8 @@ pub(super) fn before_stop(plan: &Plan, snapshot: &Snapshot) -> Option<Tasks> {
     Some(tasks)
 }
 
-/// Whether a thing is as it should be only once the task is done: not an old half that waits until everybody has let go
-/// of it, nor a condition's last word, which waits for everything.
+/// Whether a resource has its wanted state only after this task. The delete of a deposed resource does not count,
+/// because it waits for all users. Neither does the check of a condition at the end.
 fn is_way_there(plan: &Plan, task: u32) -> bool {
     let task = &plan.tasks[task as usize];
     match task.kind {

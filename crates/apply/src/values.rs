@@ -1,6 +1,6 @@
-//! Values that the plan left open: specs, conditions and metadata, evaluated once what they read is known.
+//! Evaluates the values that the plan left open (specs, conditions, metadata) once their inputs are known.
 //!
-//! Not here: what is done with them (`start`).
+//! Not here: what follows from them (`start`).
 
 use blueprint::{Name, Value};
 use diag::Diagnostics;
@@ -18,7 +18,7 @@ use understand::graph::Node;
 use understand::links::contribution::carried;
 
 impl Apply {
-    /// Whether a thing would change at all, and whether it would have to be made anew.
+    /// Whether the resource changes at all, and whether the change forces a replacement.
     pub(crate) fn differs(&self, decided: &Decided, desired: &Value) -> (bool, bool) {
         let (Some(ty), Some(prior)) = (&decided.ty, &decided.prior) else { return (true, true) };
         let mut changes = Vec::new();
@@ -26,7 +26,8 @@ impl Apply {
         (!changes.is_empty(), changes.iter().any(|change| change.forces))
     }
 
-    /// Whether a condition holds now; `None` if it is in error, which is reported. One that is false takes the thing away.
+    /// Whether a condition holds now. A false condition marks the resource absent. `None` if its evaluation fails,
+    /// which is reported.
     pub(crate) fn holds(&mut self, decided: &Decided) -> Option<bool> {
         if let Some(Linked::Part { link, part }) = decided.linked.as_deref() {
             return self.part_holds(decided, *link, *part);
@@ -80,7 +81,7 @@ impl Apply {
         }
     }
 
-    /// The spec, complete; `None` if it is in error, which is reported.
+    /// The complete spec. `None` if its evaluation fails, which is reported.
     pub(crate) fn spec(&mut self, decided: &Decided) -> Option<Value> {
         if let Some(Linked::Part { link, part }) = decided.linked.as_deref() {
             return self.part_spec(decided, *link, *part);
@@ -89,12 +90,12 @@ impl Apply {
         Some(self.with_what_links_wrote(decided, spec))
     }
 
-    /// What links have written into a thing by steps of their own stays as it is now, unless the thing is made anew.
+    /// Adds to `spec` what links have written into the resource by their own steps, unless it is created or replaced.
     pub(crate) fn with_what_links_wrote(&self, decided: &Decided, spec: Value) -> Value {
         let written = self.evaluation.as_ref().map_or(&[][..], |it| it.links.written_into(&decided.address));
-        let anew = matches!(decided.action, Action::Create | Action::Replace);
+        let replaced = matches!(decided.action, Action::Create | Action::Replace);
         let member = decided.element.and_then(|(index, at)| self.evaluation.as_ref()?.member(index, at));
-        match self.snapshot.records.get(&decided.address).filter(|_| !written.is_empty() && !anew) {
+        match self.snapshot.records.get(&decided.address).filter(|_| !written.is_empty() && !replaced) {
             Some(now) => {
                 let document = member.map_or(&Value::Null, |member| &member.spec);
                 carried(&spec, written.iter(), &now.inputs, document)
@@ -103,7 +104,7 @@ impl Apply {
         }
     }
 
-    /// The spec that the document and what links write with it make.
+    /// The spec from the document, merged with what links write together with it.
     pub(crate) fn own_spec(&mut self, decided: &Decided) -> Option<Value> {
         if !decided.desired.has_unknown() {
             return Some(decided.desired.clone());
@@ -136,7 +137,7 @@ impl Apply {
                 );
                 None
             }
-            // What the plan left as it is stays so (`cyan.ignoreChanges`).
+            // Fields in `cyan.ignoreChanges` keep their planned values.
             Ok(Some(spec)) => {
                 let kept = |spec, path: &Name| with_path_of(&spec, &decided.desired, path);
                 Some(resource.lifecycle.ignore_changes.iter().fold(spec, kept))
@@ -149,7 +150,7 @@ impl Apply {
         }
     }
 
-    /// Evaluates metadata that was known only on deploy, so that it is remembered as it is.
+    /// Evaluates metadata that was unknown at plan time, for the record.
     pub(crate) fn fill_metadata(&mut self, decided: &Decided) {
         if !decided.metadata.has_unknown() {
             return;
@@ -171,8 +172,7 @@ impl Apply {
         }
     }
 
-    /// Settles the intermediate values that a resource reads and that were not known before; data sources that were left
-    /// open are read now, by whoever asks for them first.
+    /// Settles the unknown intermediate values that a resource reads. Data sources that were left open are read.
     pub(crate) fn locals_for(&mut self, index: u32) {
         self.settle_behind(Node::Resource(index));
     }
@@ -208,7 +208,7 @@ impl Apply {
         for node in order {
             let mut mistakes = Diagnostics::new();
             match evaluation.settle_now(node, &mut mistakes) {
-                // A value that still cannot be told stays as it is; who reads it reports that.
+                // A value that is still unknown stays as it is. Its reader reports it.
                 Ok(()) => {
                     mistakes.retain(diag::Diagnostic::is_error);
                     self.results.found.append(mistakes);
@@ -218,7 +218,7 @@ impl Apply {
         }
     }
 
-    /// Tells readers what a thing's fields are now.
+    /// Publishes the current fields of a resource to its readers.
     pub(super) fn set_outputs(&mut self, decided: &Decided, record: &Record) {
         if self.set_linked_outputs(decided, record) {
             return;
@@ -230,7 +230,7 @@ impl Apply {
         }
     }
 
-    /// Whether what is remembered of a thing has changed since the plan was made.
+    /// Whether links have changed the record since the plan was made.
     pub(super) fn written_in_this_run(&self, decided: &Decided) -> bool {
         self.links.touched.contains(&decided.address)
     }

@@ -1,4 +1,4 @@
-//! Addresses: names for things that print and parse back.
+//! Addresses: names of resources that can be printed and parsed.
 
 use std::fmt;
 use std::hash::{BuildHasher as _, Hash, Hasher};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::Name;
 
-/// Which member of an expanded element.
+/// The member of an expanded element.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Key {
     /// By position, from 0: `name[0]`.
@@ -17,14 +17,14 @@ pub enum Key {
     Name(Name),
 }
 
-/// One thing of an instance: a resource, or a member of an expanded one, inside its path of children.
+/// The address of a resource, or of a member of an expanded one, inside its path of children.
 ///
-/// Prints as `name`, `name[0]`, `name["key"]`, `child/name`; a part of a link as `a::b/part` (decision S40, decision
-/// 3). Shared: every place that speaks of a thing holds its address, so a clone copies a pointer.
+/// Prints as `name`, `name[0]`, `name["key"]`, `child/name`; a link resource as `a::b/part` (decision S40, decision 3).
+/// The contents are shared, so a clone copies a pointer.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address(Arc<Hashed>);
 
-/// The parts with their hash: an address is looked up far more often than it is made.
+/// The contents with their hash: addresses are looked up far more often than they are made.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Hashed {
     parts: AddressParts,
@@ -37,7 +37,7 @@ impl Hash for Address {
     }
 }
 
-/// What an address consists of; read through [`Address`].
+/// The contents of an address; read through [`Address`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AddressParts {
     /// The children above it, outermost first; empty in the root document.
@@ -46,25 +46,25 @@ pub struct AddressParts {
     pub name: Name,
     /// The member, where the element is expanded.
     pub key: Option<Key>,
-    /// Set where the thing is a link, a part of one, or a phase of one: then `name` and `key` are its `a`.
+    /// Set if the address is that of a link, or of a resource or phase of one. `name` and `key` are then those of `a`.
     pub link: Option<Box<LinkName>>,
 }
 
-/// The far end of a link, and which part of it is meant.
+/// The far end of a link, and the part of the link.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LinkName {
     /// The name of `b`.
     pub b: Name,
     /// The member of `b`.
     pub b_key: Option<Key>,
-    /// A part or phase; none for the link itself.
+    /// The link resource or phase; `None` for the link itself.
     pub part: Option<Name>,
 }
 
-/// A text that is no address.
+/// The error for a text that is not an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressError(
-    /// What is wrong with it.
+    /// The reason.
     pub String,
 );
 
@@ -98,12 +98,12 @@ impl fmt::Debug for Address {
 }
 
 impl Address {
-    /// A single thing in the root document.
+    /// The address of a single element in the root document.
     pub fn root(name: impl Into<Name>) -> Address {
         AddressParts { path: Box::default(), name: name.into(), key: None, link: None }.into()
     }
 
-    /// A single thing in the document below these children, outermost first.
+    /// The address of a single element below these children, outermost first.
     pub fn inside(path: &[Name], name: impl Into<Name>) -> Address {
         AddressParts { path: path.into(), name: name.into(), key: None, link: None }.into()
     }
@@ -113,7 +113,7 @@ impl Address {
         self.changed(|parts| parts.key = Some(key))
     }
 
-    /// The same, as the near end of a link or of a part of one.
+    /// The same address as the near end of a link, or of a part of one.
     pub fn with_link(self, link: LinkName) -> Address {
         self.changed(|parts| parts.link = Some(Box::new(link)))
     }
@@ -160,7 +160,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// One `name` or `name[key]` and what follows it.
+/// Splits off one `name` or `name[key]`. Returns the rest of the text last.
 fn element(text: &str) -> Result<(Name, Option<Key>, &str), AddressError> {
     let bytes = text.as_bytes();
     let ends_name = |at: &usize| match bytes[*at] {

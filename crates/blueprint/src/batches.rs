@@ -1,6 +1,6 @@
-//! How the members of a group are made and changed: some at a time, with enough of them in service.
+//! How the members of a group are created and changed: in batches, with a minimum number in service.
 //!
-//! Not here: which member comes when, which needs what exists (the planner).
+//! Not here: the order of members and the needs of each (the planner).
 
 use std::time::Duration;
 
@@ -8,35 +8,35 @@ use diag::Span;
 
 use crate::Name;
 
-/// The elements of a document, called members, are made and changed some at a time.
+/// The elements of a document, called members, are created and changed in batches.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Batches {
-    /// The members that the document is to have, in their order.
+    /// The wanted members, in order.
     pub members: Vec<Name>,
-    /// Members that are there, or may be for a while, and do not stay: what stands in front is kept longest. Those that the
-    /// document declares all the same are made only if they are needed to keep enough in service.
+    /// Existing or temporary members that do not stay. The first ones are kept longest. Those that the document
+    /// declares are created only if they are needed to keep enough members in service.
     pub beyond: Vec<Name>,
-    /// At most so many are made or changed at a time; 1 or more.
+    /// The maximum number of members that are created or changed at a time. At least 1.
     pub size: usize,
-    /// So many that are not just being changed are there all the time, as far as there are so many.
+    /// The minimum number of members that are not being changed, as far as there are as many.
     pub in_service: usize,
-    /// What is there is changed from the last member to the first.
+    /// Existing members are changed from the last to the first.
     pub backwards: bool,
-    /// Members that are not there yet are made at once when everything else is done, in no batch.
+    /// New members are created outside the batches, after everything else.
     pub new_ones_last: bool,
-    /// How long to wait between one batch and the next.
+    /// The pause between batches.
     pub pause: Duration,
-    /// All pauses together must be shorter than this.
+    /// The sum of all pauses must be less than this.
     pub longest: Duration,
-    /// What the dialect's own tool says where they are not.
+    /// The message of the dialect's native tool if the sum is not less.
     pub too_long: Name,
-    /// Where that is written.
+    /// The place of the policy.
     pub span: Span,
 }
 
 impl Batches {
-    /// So many members are never exceeded while these are made and changed.
+    /// The maximum number of members at any time.
     pub fn most(&self) -> usize {
         let target = self.members.len();
         target.max(self.size.min(target) + self.in_service.min(target))

@@ -1,25 +1,25 @@
-//! Moments at which an operation stops until a person lets it go on.
+//! Breakpoints: moments at which an operation stops until a person resumes it.
 //!
-//! Not here: stopping (`engine`); how a dialect says where (`dialects`).
+//! Not here: stopping (`apply`), the syntax of breakpoints (`dialects`).
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A moment of an action.
+/// A moment before or after an action on a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Breakpoint {
-    /// Before a thing is made.
+    /// Before a create.
     PreCreate,
-    /// Before it is changed, or made anew.
+    /// Before an update or a replacement.
     PreUpdate,
-    /// Before it is taken away.
+    /// Before a delete.
     PreDelete,
-    /// Once it is made.
+    /// After a create.
     PostCreate,
-    /// Once it is changed.
+    /// After an update.
     PostUpdate,
-    /// Once it is gone.
+    /// After a delete.
     PostDelete,
 }
 
@@ -46,7 +46,7 @@ impl Breakpoint {
         }
     }
 
-    /// Whether the action has not begun there.
+    /// Whether it is before the action.
     pub fn is_before(self) -> bool {
         matches!(self, Breakpoint::PreCreate | Breakpoint::PreUpdate | Breakpoint::PreDelete)
     }
@@ -76,22 +76,22 @@ impl Breakpoints {
     /// No breakpoint.
     pub const NONE: Breakpoints = Breakpoints(0);
 
-    /// Whether there is none in it.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0 == 0
     }
 
-    /// Whether it is in it.
+    /// Whether the set contains a breakpoint.
     pub fn contains(self, one: Breakpoint) -> bool {
         self.0 & (1 << one as u8) != 0
     }
 
-    /// The same with one more.
+    /// The set with another breakpoint.
     pub fn with(self, one: Breakpoint) -> Breakpoints {
         Breakpoints(self.0 | (1 << one as u8))
     }
 
-    /// Those in it, in the order of [`Breakpoint::ALL`].
+    /// The breakpoints of the set, in the order of [`Breakpoint::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Breakpoint> {
         Breakpoint::ALL.into_iter().filter(move |one| self.contains(*one))
     }

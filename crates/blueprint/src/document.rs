@@ -1,4 +1,4 @@
-//! The dialect-free meaning of a document.
+//! The meaning of a document, independent of its dialect.
 
 use std::time::Duration;
 
@@ -6,28 +6,28 @@ use diag::{Span, Spanned};
 
 use crate::{Address, Batches, Breakpoints, Expr, IndexMap, Name, Packages, Type, TypeId, Value};
 
-/// Where something was written, and in which dialect.
+/// The place and dialect of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The name of the element if it has one, else the element.
+    /// The place of the element's name; of the element itself if it has no name.
     pub span: Span,
     /// The dialect of the document.
     pub dialect: &'static str,
 }
 
-/// One resource graph, as a document declares it. Everything is in document order.
+/// A resource graph as a document declares it. All elements are in document order.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Blueprint {
     /// The dialect it was written in.
     #[serde(skip)]
     pub dialect: &'static str,
-    /// The version the document names, as text; empty if none.
+    /// The version that the document names; empty if it names none.
     pub version: Name,
-    /// The place of the document as a whole: its first key.
+    /// The place of the document: its first key.
     #[serde(rename = "at")]
     pub span: Option<Span>,
-    /// Transforms to run, in order.
+    /// Transforms that are applied, in order.
     pub transforms: Vec<Spanned<Name>>,
     /// Inputs by name.
     pub inputs: IndexMap<Name, Input>,
@@ -41,27 +41,27 @@ pub struct Blueprint {
     pub children: IndexMap<Name, Child>,
     /// Exported values by name.
     pub exports: IndexMap<Name, Export>,
-    /// Free metadata of the document: a map, or nothing.
+    /// Free metadata of the document: a map expression.
     pub metadata: Option<Expr>,
-    /// Some references say what they refer to only once inputs are known: the dialect settles them then.
+    /// Whether the targets of some references depend on inputs. The dialect settles them once the inputs are known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unsettled: bool,
-    /// What is wrong with parts of the document, if these parts are there: the dialect says so once it settles that.
+    /// Mistakes in conditional parts of the document. The dialect reports them once their conditions are settled.
     #[serde(skip)]
     pub guarded: Vec<Guarded>,
-    /// Things that had another address before, beside those that resources name themselves.
+    /// Renamed elements, in addition to those that resources name in `moved_from`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<Move>,
-    /// The name of its instance, where the document states one; each dialect says how.
+    /// The name of the instance, if the document states one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instance: Option<Spanned<Name>>,
-    /// Its elements are made and changed some at a time.
+    /// Set if the elements are created and changed in batches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batches: Option<Box<Batches>>,
 }
 
 impl Blueprint {
-    /// Resolves the types of all elements: of a blueprint that was read from its wire form only the names are known.
+    /// Resolves the types of all elements. A blueprint that was read from its wire form holds only their names.
     pub fn resolve_types(&mut self, packages: &Packages) {
         if packages.is_empty() {
             return;
@@ -75,7 +75,7 @@ impl Blueprint {
     }
 }
 
-/// Mistakes that count only if a condition holds.
+/// Mistakes that are reported only if a condition is true.
 #[derive(Clone, Debug)]
 pub struct Guarded {
     /// The condition.
@@ -84,44 +84,44 @@ pub struct Guarded {
     pub found: Vec<diag::Diagnostic>,
 }
 
-/// A thing had another address before.
+/// A former address of an element.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Move {
-    /// The address of before.
+    /// The former address.
     pub from: Address,
-    /// The address of now.
+    /// The current address.
     pub to: Address,
-    /// Where that is written.
+    /// The place of the declaration.
     pub span: Span,
 }
 
-/// A value that is given from outside.
+/// An input of the document.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Input {
-    /// Where its name stands.
+    /// The place of its name.
     #[serde(rename = "at")]
     pub span: Span,
-    /// Its type: primitive, or the value type of a custom one.
+    /// Its type: a primitive type, or the value type of a custom type.
     #[serde(rename = "type")]
     pub ty: Type,
-    /// The name of a custom type of some provider; its values are then given by label (decision 4.2).
+    /// The name of a provider's custom type. Its values are given by label (decision 4.2).
     pub custom_type: Option<Spanned<TypeId>>,
-    /// Taken where nothing is given.
+    /// The value without an input.
     pub default: Option<Spanned<Value>>,
-    /// The only values allowed, if any are written.
+    /// The only allowed values; empty if all are allowed.
     pub allowed: Vec<Spanned<Value>>,
-    /// Must not be shown.
+    /// Whether the value must not be shown.
     pub secret: bool,
-    /// What else its dialect holds it to, as data for the conventions of that dialect; null for nothing.
+    /// Further rules of its dialect, as data that the dialect interprets; null if there are none.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub rules: Value,
-    /// For people.
+    /// A description for people.
     pub description: Option<Name>,
 }
 
 impl Input {
-    /// One that takes anything, and is null where nothing is given.
+    /// An input of any type, whose default is null.
     pub fn free(span: Span) -> Input {
         Input {
             span,
@@ -140,7 +140,7 @@ impl Input {
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Local {
-    /// Where its name stands.
+    /// The place of its name.
     #[serde(rename = "at")]
     pub span: Span,
     /// The declared type; text is parsed to it (decision S48).
@@ -148,43 +148,43 @@ pub struct Local {
     pub ty: Type,
     /// The expression.
     pub value: Expr,
-    /// Must not be shown.
+    /// Whether the value must not be shown.
     pub secret: bool,
-    /// For people; filled in last.
+    /// A description for people. Evaluated last.
     pub description: Option<Expr>,
 }
 
-/// A thing outside that is read, not managed.
+/// An existing object in the world that is read, not managed.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DataSource {
-    /// Where its name stands.
+    /// The place of its name.
     #[serde(rename = "at")]
     pub span: Span,
-    /// Its type; empty where none could be read, which was reported.
+    /// Its type; empty if it was invalid, which has been reported.
     #[serde(rename = "type")]
     pub type_name: Spanned<TypeId>,
-    /// All must hold.
+    /// Filters. A candidate must match all of them.
     pub filters: Vec<Filter>,
-    /// What is exported, by name.
+    /// The exported fields, by name.
     pub exports: IndexMap<Name, DataSourceExport>,
-    /// Export everything that the catalogue lists: where `"*"` stands.
+    /// The place of `"*"`: exports all fields of the catalogue.
     pub export_all: Option<Span>,
     /// Annotations, display name and custom data.
     pub metadata: ResourceMetadata,
-    /// For people.
+    /// A description for people.
     pub description: Option<Expr>,
 }
 
-/// One comparison that a candidate must meet.
+/// A comparison that a candidate must match.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Filter {
-    /// Path of the field; empty where none could be read, which was reported.
+    /// The path of the field; empty if it was invalid, which has been reported.
     pub field: Spanned<Name>,
-    /// The operator, as written; an unknown or empty one was reported.
+    /// The operator as written. Unknown and empty operators have been reported.
     pub operator: Spanned<Name>,
-    /// What to compare with.
+    /// The value to compare with.
     pub search: Expr,
 }
 
@@ -192,69 +192,69 @@ pub struct Filter {
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DataSourceExport {
-    /// Where its name stands.
+    /// The place of its name.
     #[serde(rename = "at")]
     pub span: Span,
     /// The declared type.
     #[serde(rename = "type")]
     pub ty: Spanned<Type>,
-    /// The field it stands for, if not that of its own name; empty where none could be read, which was reported.
+    /// The source field, if its name differs; empty if it was invalid, which has been reported.
     pub alias_for: Option<Spanned<Name>>,
-    /// For people.
+    /// A description for people.
     pub description: Option<Expr>,
 }
 
-/// A thing to manage.
+/// A managed resource.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resource {
-    /// Where its name stands.
+    /// The place of its name.
     #[serde(rename = "at")]
     pub span: Span,
-    /// Its type; empty where none could be read, which was reported.
+    /// Its type; empty if it was invalid, which has been reported.
     #[serde(rename = "type")]
     pub type_name: Spanned<TypeId>,
-    /// The name of the type as it is written, where something makes another one of it.
+    /// The type name as written, if it was replaced by another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stands_for: Option<Box<Spanned<TypeId>>>,
-    /// Its fields: a map expression, or one in error where there was no map, which was reported.
+    /// Its fields: a map expression. An error expression if there was no map, which has been reported.
     pub spec: Expr,
-    /// Where the key `spec` stands; the name's place if it is missing.
+    /// The place of the key `spec`; that of the name if the key is missing.
     pub spec_key: Span,
-    /// One thing for each item of a list.
+    /// Set if there is one member for each item of a list.
     pub each: Option<Box<Each>>,
-    /// Whether it is there at all: boolean, none counting as false.
+    /// Whether the resource exists: boolean. None counts as false.
     pub condition: Option<Box<Expr>>,
-    /// Names of resources, and of children, that must be ready first.
+    /// The names of resources and children that must be ready first.
     pub depends_on: Vec<Spanned<Name>>,
-    /// What links select by.
+    /// The selector of links.
     pub link_selector: Option<Box<LinkSelector>>,
     /// Labels, annotations, display name, custom data.
     pub metadata: ResourceMetadata,
-    /// How its life is led.
+    /// Lifecycle settings.
     pub lifecycle: Lifecycle,
-    /// What becomes of the thing when it is no longer declared, where that is said by a word that may be computed.
+    /// The deletion policy, if it may be computed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removal: Option<Box<Expr>>,
-    /// How updates are carried out, where its type lets documents say that.
+    /// The update policy, if the type lets documents set one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub update_policy: Option<Box<Expr>>,
-    /// The id by which the thing exists already, where that is computed: the dialect settles it.
+    /// The id of the existing resource, if it is computed. The dialect settles it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external: Option<Box<Expr>>,
-    /// What its fields would be if it were there, where its dialect has settled that it is not.
+    /// The values that its fields would have, if the dialect has settled that the resource does not exist.
     #[serde(skip)]
     pub switched_off: Option<Box<Expr>>,
-    /// For people; filled in last.
+    /// A description for people. Evaluated last.
     pub description: Option<Box<Expr>>,
-    /// The abstract resource of the document that a transform made this one from (decision 4.2). Set by the engine, by
-    /// where the resource says that it is written.
+    /// The abstract resource of the document from which a transform made this one (decision 4.2). The engine sets it
+    /// from the place of the resource.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_from: Option<Name>,
 }
 
 impl Resource {
-    /// A resource of which nothing but its type and its fields is said.
+    /// A resource with only a type and fields.
     pub fn new(span: Span, type_name: Spanned<TypeId>, spec_key: Span, spec: Expr) -> Resource {
         Resource {
             span,
@@ -278,13 +278,13 @@ impl Resource {
     }
 }
 
-/// A repetition.
+/// A repetition of a resource.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Each {
-    /// Gives the list.
+    /// The list.
     pub list: Expr,
-    /// Gives a member's key, where members are addressed by key (`cyan.eachKey`).
+    /// The key of a member, if members are addressed by key (`cyan.eachKey`).
     pub key: Option<Expr>,
 }
 
@@ -294,7 +294,7 @@ pub struct Each {
 pub struct ResourceMetadata {
     /// A name for people.
     pub display_name: Option<Expr>,
-    /// Labels, which links select by.
+    /// Labels. Links select by them.
     pub labels: Vec<(Spanned<Name>, Spanned<Name>)>,
     /// Annotations.
     pub annotations: Vec<(Spanned<Name>, Expr)>,
@@ -302,164 +302,166 @@ pub struct ResourceMetadata {
     pub custom: Option<Expr>,
 }
 
-/// Which resources a resource links to.
+/// The resources that a resource links to.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LinkSelector {
-    /// Where the key `linkSelector` stands.
+    /// The place of the key `linkSelector`.
     #[serde(rename = "at")]
     pub span: Span,
-    /// Labels that the others must have, all of them.
+    /// Labels of the other resources. All must match.
     pub by_label: Vec<(Spanned<Name>, Spanned<Name>)>,
-    /// Names that are skipped.
+    /// Names of excluded resources.
     pub exclude: Vec<Spanned<Name>>,
 }
 
-/// The union of what dialects offer about a resource's life; the planner honours all, a provider never sees it.
+/// The lifecycle settings of all dialects. The planner applies them all; providers never receive them.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Lifecycle {
-    /// Never delete or replace.
+    /// Never delete or replace the resource.
     pub protect: bool,
-    /// Leave the thing in the world when it is no longer declared.
+    /// Keep the resource in the world when it is no longer declared.
     pub retain: bool,
-    /// What may not be done to it; a plan that would is refused.
+    /// Forbidden actions. A plan that needs one of them is refused.
     #[serde(default)]
     pub restricted: Restricted,
-    /// Where operations stop until a person lets them go on.
+    /// Breakpoints at which operations stop until a person resumes them.
     #[serde(default, skip_serializing_if = "Breakpoints::is_empty")]
     pub breakpoints: Breakpoints,
-    /// Read it, never change it, by this id.
+    /// The id of an existing resource that is read and never changed.
     pub external: Option<Name>,
-    /// Which half of a replacement comes first, if not the type's own order.
+    /// The order of a replacement, if it differs from that of the type.
     pub replace_order: Option<ReplaceOrder>,
-    /// Replace it if its last operation failed, instead of going on with it.
+    /// Replace the resource if its last operation failed, instead of continuing it.
     pub replace_if_failed: bool,
-    /// Paths inside the spec whose changes do not count.
+    /// Paths inside the spec whose changes are ignored.
     pub ignore_changes: Vec<Name>,
-    /// Limits of time, if not the type's own.
+    /// Time limits, if they differ from those of the type.
     pub timeouts: Timeouts,
-    /// Adopt the thing with this id of the provider.
+    /// The provider's id of an existing resource to import.
     pub import: Option<Name>,
-    /// Had these addresses before, as text that reads as an address.
+    /// Former addresses, as text.
     pub moved_from: Vec<Name>,
 }
 
-/// Actions that are forbidden for a thing.
+/// Actions that are forbidden for a resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Restricted {
-    /// It may not be updated in place.
+    /// Updates in place are forbidden.
     pub update: bool,
-    /// It may not be made anew.
+    /// Replacements are forbidden.
     pub replace: bool,
 }
 
-/// Limits of time by action.
+/// Time limits by action.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Timeouts {
-    /// For a create.
+    /// The limit of a create.
     pub create: Option<Duration>,
-    /// For an update.
+    /// The limit of an update.
     pub update: Option<Duration>,
-    /// For a delete.
+    /// The limit of a delete.
     pub delete: Option<Duration>,
 }
 
-/// Which half of a replacement comes first.
+/// The order of the two halves of a replacement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReplaceOrder {
-    /// The old thing goes, then the new one comes.
+    /// Delete the old resource, then create the new one.
     DeleteFirst,
-    /// The new thing comes, then the old one goes.
+    /// Create the new resource, then delete the old one.
     CreateFirst,
 }
 
-/// Another document as a part of this one.
+/// A child document.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Child {
-    /// Where its name stands.
+    /// The place of its name.
     #[serde(rename = "at")]
     pub span: Span,
-    /// Where to find it, relative to this document.
+    /// Its path, relative to this document.
     pub path: Expr,
-    /// The name of a type in whose place it stands, where that is how it is written.
+    /// The type name that it replaces, if it is written as a resource of a type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stands_for: Option<Spanned<Name>>,
     /// Its inputs.
     pub inputs: Vec<(Spanned<Name>, Expr)>,
-    /// From what kind of place.
+    /// The kind of source it is read from.
     pub source: Option<SourceMetadata>,
-    /// Whether it is there at all.
+    /// Whether the child exists.
     pub condition: Option<Expr>,
-    /// Names of resources and children that must be ready first.
+    /// The names of resources and children that must be ready first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<Spanned<Name>>,
-    /// What becomes of everything in it when it is no longer declared, where that is said.
+    /// The deletion policy of everything in the child, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removal: Option<Box<Expr>>,
-    /// How it is written out, where it is a group.
+    /// How the child is expanded, if it is a group.
     pub expansion: Option<Box<Expansion>>,
-    /// Where operations stop that do something in it; they hold for the child as a whole.
+    /// Breakpoints at which operations on its contents stop. They hold for the child as a whole.
     #[serde(default, skip_serializing_if = "Breakpoints::is_empty")]
     pub breakpoints: Breakpoints,
-    /// For people.
+    /// A description for people.
     pub description: Option<Expr>,
 }
 
-/// Where a child document comes from.
+/// The source of a child document.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceMetadata {
-    /// Where the key `metadata` stands.
+    /// The place of the key `metadata`.
     #[serde(rename = "at")]
     pub span: Span,
     /// Its entries.
     pub entries: Vec<(Spanned<Name>, Expr)>,
 }
 
-/// How a child is made that stands in no text of its own: its dialect writes it out once what it is made from is known, from
+/// The expansion of a child without a text of its own. The dialect generates it from the definition and the stored
+/// members once the inputs of the definition are known.
 /// the definition and from what is remembered of it.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Expansion {
-    /// What kind of group it is, in a word of its dialect: a type name.
+    /// The kind of group, as a type name of the dialect.
     pub kind: Spanned<Name>,
     /// Its definition, in the document that declares it.
     pub spec: Expr,
-    /// Where the key of the definition stands.
+    /// The place of the key of the definition.
     pub spec_key: Span,
-    /// How members are defined. What is computed in it is an input of the child, so that nothing in it reads the document above.
+    /// The definition of members. Computed parts of it become inputs of the child, so that the child reads nothing of
+    /// its parent.
     pub member: Expr,
-    /// How changes are carried out, if something is said of that.
+    /// The update policy, if there is one.
     pub policy: Option<Expr>,
-    /// What others read of it, by the names of exports.
+    /// The exports that other elements read.
     pub reads: Vec<Spanned<Name>>,
 }
 
-/// A value that others may read.
+/// An exported value.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Export {
-    /// Where its name stands.
+    /// The place of its name.
     #[serde(rename = "at")]
     pub span: Span,
     /// The declared type.
     #[serde(rename = "type")]
     pub ty: Type,
-    /// What is exported.
+    /// The exported value.
     pub field: Expr,
-    /// Where it comes to nothing it is null, with a warning, and the operation is unharmed.
+    /// If its evaluation fails, the export is null, with a warning, and the operation does not fail.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_fail: bool,
-    /// Not shown: it is there for those who include the document.
+    /// Not shown: only the including document reads it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
-    /// The entries of the map that it is may fail one by one: these are null.
+    /// Entries of its map may fail one by one. A failed entry is null.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_entry: bool,
-    /// For people.
+    /// A description for people.
     pub description: Option<Expr>,
 }

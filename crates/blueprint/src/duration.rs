@@ -1,8 +1,8 @@
-//! Lengths of time as people write them: `30s`, `1h30m`, `720h`, `250ms`.
+//! Durations as people write them: `30s`, `1h30m`, `720h`, `250ms`.
 
 use std::time::Duration;
 
-/// A text is no length of time.
+/// The error for a text that is not a duration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DurationError;
 
@@ -14,7 +14,8 @@ impl std::fmt::Display for DurationError {
 
 impl std::error::Error for DurationError {}
 
-/// Reads numbers with units `ms`, `s`, `m`, `h`, `d`, one after another; a fraction is allowed. Anything else is an error.
+/// Parses numbers with the units `ms`, `s`, `m`, `h`, `d`, one after another. Fractions are allowed. Fails for any
+/// other text.
 pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     let mut rest = text.trim();
     if rest.is_empty() {
@@ -40,7 +41,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     Duration::try_from_secs_f64(seconds).map_err(|_| DurationError)
 }
 
-/// A length of time for people, to the second and with at most two units: `1h 5m`, `12s`, `350ms`.
+/// Formats a duration for people, to the second and with at most two units: `1h 5m`, `12s`, `350ms`.
 pub fn format_duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
     match seconds {

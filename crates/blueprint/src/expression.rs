@@ -1,45 +1,45 @@
-//! The one expression form that all dialects lower to.
+//! The expression form to which all dialects lower.
 
 use diag::Span;
 
 use crate::{Name, Value};
 
-/// An expression and where it stands.
+/// An expression and its place.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Expr {
-    /// What it is.
+    /// The kind, with its operands.
     pub kind: ExprKind,
-    /// Where it stands: the expression itself, without `${` and `}`; a literal's whole scalar, quotes included.
+    /// The place of the expression itself, without `${` and `}`; of a literal the whole scalar, quotes included.
     #[serde(rename = "at")]
     pub span: Span,
 }
 
-/// What an expression is.
+/// The kind of an expression.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ExprKind {
-    /// A value that is written out.
+    /// A literal value.
     Literal(Value),
     /// Items, each an expression.
     List(Vec<Expr>),
-    /// Entries; keys are plain text, unique.
+    /// Entries; keys are plain and unique.
     Map(Vec<(diag::Spanned<Name>, Expr)>),
-    /// Text with expressions in it.
+    /// Interpolated text.
     Text(Vec<Part>),
-    /// A reference to something declared.
+    /// A reference to a declared element.
     Ref(Box<Ref>),
     /// Accessors on the result of an expression.
     Access(Box<Expr>, Vec<Accessor>),
     /// A call of a named function of a function table.
     Call(Box<Call>),
-    /// A named function as a value, where one is taken.
+    /// A named function as a value.
     Function(Name),
-    /// One of two, the other never evaluated.
+    /// A conditional expression. Only the chosen branch is evaluated.
     Choice(Box<Choice>),
-    /// The value of exactly one substitution; the span is that of `${..}` as a whole (decision A5).
+    /// The value of a single substitution; the span is that of the whole `${..}` (decision A5).
     Substitution(Box<Expr>),
-    /// Something in error that has been reported: it has no value and gives no second diagnostic.
+    /// An expression whose error has been reported. It has no value and causes no second diagnostic.
     Error,
 }
 
@@ -47,26 +47,26 @@ pub enum ExprKind {
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Part {
-    /// Text as it is.
+    /// Literal text.
     Text(Name),
-    /// An expression whose value becomes text, and the span of its `${..}`.
+    /// An expression whose value is converted to text, and the span of its `${..}`.
     Expr(Expr, Span),
 }
 
-/// A reference: what it names, and a path into that.
+/// A reference: an element, and a path into its value.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Ref {
-    /// What is named.
+    /// The element.
     pub head: Head,
     /// The head with its name, as written: `variables.x`, `resources["x"]`, `x`, `elem`.
     #[serde(rename = "at")]
     pub head_span: Span,
-    /// Accessors after it, in order.
+    /// The accessors after it, in order.
     pub path: Vec<Accessor>,
 }
 
-/// What a reference names. The words are those of the architecture, not of a dialect.
+/// What a reference names, in the terms of the blueprint.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Head {
@@ -78,18 +78,18 @@ pub enum Head {
     Resource {
         /// Its name.
         name: Name,
-        /// Written as a bare name, without `resources`.
+        /// Whether it is written as a bare name, without `resources`.
         bare: bool,
     },
     /// A data source: `datasources.x`.
     DataSource(Name),
     /// A child document: `children.x`.
     Child(Name),
-    /// The item at hand in a repetition: `elem`.
+    /// The current item of a repetition: `elem`.
     Item,
-    /// The position at hand in a repetition: `i`.
+    /// The current position in a repetition: `i`.
     Position,
-    /// A head that only means something where it is evaluated, such as `a`, `note` or `part` in a link kind.
+    /// A name that is defined only in some scopes, such as `a`, `note` or `part` in a link kind.
     Scoped(Name),
 }
 
@@ -99,12 +99,12 @@ pub enum Head {
 pub struct Accessor {
     /// By name or by position.
     pub kind: AccessorKind,
-    /// With its dot or brackets.
+    /// The place, with the dot or brackets.
     #[serde(rename = "at")]
     pub span: Span,
 }
 
-/// By what a step goes on.
+/// The kind of an accessor.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum AccessorKind {
@@ -120,7 +120,7 @@ pub enum AccessorKind {
 pub struct Call {
     /// The name of the function.
     pub function: Name,
-    /// Where the name stands.
+    /// The place of the name.
     #[serde(rename = "at")]
     pub name_span: Span,
     /// The arguments, in order.
@@ -131,21 +131,21 @@ pub struct Call {
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Argument {
-    /// Its name, where one is written.
+    /// Its name, if one is written.
     pub name: Option<diag::Spanned<Name>>,
     /// Its value.
     pub value: Expr,
 }
 
-/// A lazy choice.
+/// A conditional expression.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Choice {
-    /// Boolean, or none which counts as false.
+    /// The condition: boolean. None counts as false.
     pub condition: Expr,
-    /// Taken if true.
+    /// The result if the condition is true.
     pub then: Expr,
-    /// Taken otherwise.
+    /// The result otherwise.
     pub otherwise: Expr,
 }
 
@@ -160,7 +160,7 @@ impl Expr {
         Expr { kind: ExprKind::Literal(value), span }
     }
 
-    /// Something in error that has been reported.
+    /// An expression whose error has been reported.
     pub fn error(span: Span) -> Expr {
         Expr { kind: ExprKind::Error, span }
     }
@@ -181,9 +181,9 @@ impl Expr {
         }
     }
 
-    /// Calls `visit` for this expression and every one in it, outer ones first.
+    /// Calls `visit` for this expression and all its subexpressions, outer ones first.
     ///
-    /// Depth is bounded by the parsers of text and of expressions.
+    /// The parsers of text and of expressions limit the depth.
     pub fn walk<'a>(&'a self, visit: &mut impl FnMut(&'a Expr)) {
         visit(self);
         match &self.kind {

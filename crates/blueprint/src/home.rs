@@ -1,6 +1,6 @@
-//! Paths that begin with `~`: a shell puts the home folder there, a document does not.
+//! Paths that begin with `~`. A command shell expands it, a document does not.
 
-/// What is wrong with a path that begins with `~/` or is `~`, and what to write instead; nothing for other paths.
+/// The message for a path that is `~` or begins with `~/`, including what to write instead; `None` for other paths.
 pub fn home_mistake(path: &str) -> Option<String> {
     path.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
     Some(format!(

@@ -1,9 +1,9 @@
-//! The shared vocabulary: what every dialect lowers to, what the planner plans and what providers see.
+//! The shared vocabulary: the result of lowering a dialect, and the input of the planner and of providers.
 //!
-//! Values and their types, expression trees, schemas, addresses, and the [`Blueprint`] itself: one resource graph,
-//! immutable, free of any dialect. Everything carries the place where it was written.
+//! Values and their types, expression trees, schemas, addresses, and the [`Blueprint`] itself: one immutable resource
+//! graph without dialect. Everything carries its place in the source.
 //!
-//! Not here: evaluating an expression (`expr`), reading a dialect (`dialects`), what providers offer (`provider`).
+//! Not here: evaluation of expressions (`expr`), parsing of dialects (`dialects`), catalogues (`provider`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod address;
@@ -40,5 +40,5 @@ pub use type_id::{Package, PackageFamily, Packages, TypeId};
 pub use types::{ObjectType, Type};
 pub use value::{Asset, Function, Map, Unknown, Value};
 
-/// A name written in a document; cheap to clone.
+/// A name of a document. A clone copies a pointer.
 pub type Name = std::sync::Arc<str>;

@@ -1,7 +1,7 @@
 //! Ordered maps: [`Entries`] for the entries of a map value, and [`IndexMap`] for everything else.
 //!
-//! Nearly all map values of a document hold a handful of entries, and there are several for each resource. [`Entries`] keeps
-//! a small map as a plain vector and searches it from its beginning. A large map has an index as well.
+//! Nearly all map values of a document have only a few entries, and there are several for each resource. [`Entries`]
+//! stores a small map as a plain vector with linear search. A large map also has an index.
 
 use std::hash::BuildHasher as _;
 
@@ -10,17 +10,17 @@ use hashbrown::HashTable;
 
 use crate::{Name, Names};
 
-/// An ordered map with a fixed hash, so that nothing depends on a random seed.
+/// An ordered map with a fixed hash: results do not depend on a random seed.
 pub type IndexMap<K, V> = indexmap::IndexMap<K, V, foldhash::fast::FixedState>;
 
-/// A map has an index from more entries than this on: about where hashing a key costs as much as comparing it with all.
+/// Larger maps have an index. At about this size hashing a key costs as much as comparing it with all keys.
 const FEW: usize = 12;
 
 /// The entries of a map value, in order; keys are unique.
 #[derive(Clone)]
 pub struct Entries<V> {
     entries: Vec<(Name, V)>,
-    /// Where a key stands, by its hash.
+    /// The position of each key, by the hash of the key.
     index: Option<Box<HashTable<u32>>>,
 }
 
@@ -31,7 +31,7 @@ pub type MapIter<'a, V> = std::iter::Map<std::slice::Iter<'a, (Name, V)>, fn(&(N
 pub type MapIterMut<'a, V> = std::iter::Map<std::slice::IterMut<'a, (Name, V)>, fn(&mut (Name, V)) -> (&Name, &mut V)>;
 
 fn hash(key: &str) -> u64 {
-    // Fixed, so that nothing depends on a random seed.
+    // A fixed hash: results do not depend on a random seed.
     FixedState::default().hash_one(key)
 }
 
@@ -47,22 +47,22 @@ impl<V> Entries<V> {
         Entries::default()
     }
 
-    /// A map without entries, with room for so many.
+    /// An empty map with capacity for this many entries.
     pub fn with_capacity(capacity: usize) -> Entries<V> {
         Entries { entries: Vec::with_capacity(capacity), index: None }
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Where a key stands, from 0; `None` if there is no such entry.
+    /// The 0-based position of a key; `None` if there is no such entry.
     pub fn get_index_of(&self, key: &str) -> Option<usize> {
         match &self.index {
             None => self.entries.iter().position(|(own, _)| **own == *key),
@@ -78,7 +78,7 @@ impl<V> Entries<V> {
         self.get_index_of(key).map(|at| &self.entries[at].1)
     }
 
-    /// The value of a key, to be changed.
+    /// A mutable reference to the value of a key.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut V> {
         self.get_index_of(key).map(|at| &mut self.entries[at].1)
     }
@@ -88,7 +88,7 @@ impl<V> Entries<V> {
         self.get_index_of(key).map(|at| (&self.entries[at].0, &self.entries[at].1))
     }
 
-    /// The entry at a place, from 0.
+    /// The entry at a 0-based position.
     pub fn get_index(&self, at: usize) -> Option<(&Name, &V)> {
         self.entries.get(at).map(|(key, value)| (key, value))
     }
@@ -98,12 +98,12 @@ impl<V> Entries<V> {
         self.get_index(0)
     }
 
-    /// Whether there is such an entry.
+    /// Whether there is an entry with this key.
     pub fn contains_key(&self, key: &str) -> bool {
         self.get_index_of(key).is_some()
     }
 
-    /// Puts a value under a key: in the place of the former one, which is handed back, else at the end.
+    /// Sets the value of a key. Returns the previous value, whose position is kept. A new entry is added at the end.
     pub fn insert(&mut self, key: Name, value: V) -> Option<V> {
         match self.get_index_of(&key) {
             Some(at) => Some(std::mem::replace(&mut self.entries[at].1, value)),
@@ -114,7 +114,7 @@ impl<V> Entries<V> {
         }
     }
 
-    /// The value of a key, made by `value` and put at the end where there is none.
+    /// The value of a key. If there is none, adds the result of `value` at the end.
     pub fn get_or_insert_with(&mut self, key: Name, value: impl FnOnce() -> V) -> &mut V {
         let at = match self.get_index_of(&key) {
             Some(at) => at,
@@ -123,14 +123,14 @@ impl<V> Entries<V> {
         &mut self.entries[at].1
     }
 
-    /// Puts an entry at the end, whose key is known to be new.
+    /// Adds an entry whose key is known to be new. Returns its position.
     fn append(&mut self, key: Name, value: V) -> usize {
         let at = self.entries.len();
         if let Some(index) = &mut self.index {
             index.insert_unique(hash(&key), at as u32, |at| hash(&self.entries[*at as usize].0));
         }
         if at == self.entries.capacity() {
-            // A row of a few entries takes no more room than it needs.
+            // A vector of a few entries allocates only what it needs.
             self.entries.reserve_exact(at.max(2));
         }
         self.entries.push((key, value));
@@ -152,7 +152,7 @@ impl<V> Entries<V> {
         self.index = Some(Box::new(index));
     }
 
-    /// Takes an entry out; those behind it move up. Its value, if there was one.
+    /// Removes an entry and moves the following ones up. Returns its value, if there was one.
     pub fn shift_remove(&mut self, key: &str) -> Option<V> {
         let at = self.get_index_of(key)?;
         if let Some(index) = &mut self.index {
@@ -168,24 +168,24 @@ impl<V> Entries<V> {
         Some(value)
     }
 
-    /// Keeps only the entries for which `keep` says yes, in order.
+    /// Keeps only the entries for which `keep` returns true, in order.
     pub fn retain(&mut self, mut keep: impl FnMut(&Name, &mut V) -> bool) {
         self.entries.retain_mut(|(key, value)| keep(key, value));
         self.build_index();
     }
 
-    /// Brings the entries into the order of their keys.
+    /// Sorts the entries by key.
     pub fn sort_keys(&mut self) {
         self.entries.sort_by(|(one, _), (other, _)| one.cmp(other));
         self.build_index();
     }
 
-    /// Makes room for so many more entries.
+    /// Reserves capacity for this many more entries.
     pub fn reserve(&mut self, more: usize) {
         self.entries.reserve_exact(more);
     }
 
-    /// Takes no more room than its entries need.
+    /// Releases unused capacity.
     pub fn shrink_to_fit(&mut self) {
         self.entries.shrink_to_fit();
     }
@@ -195,7 +195,7 @@ impl<V> Entries<V> {
         self.entries.iter().map(|(key, value)| (key, value))
     }
 
-    /// The entries, in order, with values that can be changed.
+    /// The entries, in order, with mutable values.
     pub fn iter_mut(&mut self) -> MapIterMut<'_, V> {
         self.entries.iter_mut().map(|(key, value)| (&*key, value))
     }
@@ -210,12 +210,12 @@ impl<V> Entries<V> {
         self.entries.iter().map(|(_, value)| value)
     }
 
-    /// The values, in the order of their keys, to be changed.
+    /// The values, in the order of their keys, as mutable references.
     pub fn values_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut V> + ExactSizeIterator {
         self.entries.iter_mut().map(|(_, value)| value)
     }
 
-    /// Replaces each key by the one that `names` holds for the same text, and calls `of_value` for each value.
+    /// Replaces each key by an equal one that `names` holds, and calls `of_value` for each value.
     pub(crate) fn share_keys(&mut self, names: &mut Names, of_value: impl Fn(&mut V, &mut Names)) {
         for (key, value) in &mut self.entries {
             *key = names.share(key);
@@ -234,10 +234,10 @@ impl<V> Entries<V> {
     }
 }
 
-/// The same entries, in whatever order.
+/// Compares entries regardless of their order.
 impl<V: PartialEq> PartialEq for Entries<V> {
     fn eq(&self, other: &Entries<V>) -> bool {
-        // Where the order is the same too, nothing has to be looked up.
+        // No lookup is needed where the order is the same.
         self.len() == other.len()
             && self.entries.iter().enumerate().all(|(at, (key, value))| match &other.entries[at] {
                 (own, same) if own == key => same == value,
@@ -252,7 +252,7 @@ impl<V: std::fmt::Debug> std::fmt::Debug for Entries<V> {
     }
 }
 
-/// Of several entries of one key the last one's value counts, at the place of the first.
+/// If a key occurs several times, the last value is kept at the position of the first.
 impl<V> FromIterator<(Name, V)> for Entries<V> {
     fn from_iter<I: IntoIterator<Item = (Name, V)>>(entries: I) -> Entries<V> {
         let mut map = Entries::new();
@@ -303,7 +303,7 @@ mod tests {
     use super::*;
     use crate::{Map, Value};
 
-    /// What a map should do, told by one that does it slowly.
+    /// Compares with a simple model of a map.
     #[test]
     fn it_keeps_order_and_finds_everything_however_large() {
         let name = |n: i64| Name::from(n.to_string());

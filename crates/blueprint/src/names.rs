@@ -1,4 +1,4 @@
-//! Names that a document says again and again, each kept once.
+//! Interns the names of a document, so that equal names share one allocation.
 
 use std::hash::BuildHasher as _;
 
@@ -7,22 +7,22 @@ use hashbrown::HashTable;
 
 use crate::Name;
 
-/// Shares equal names while a document is read: ten thousand resources of one type hold one text.
+/// The interned names: ten thousand resources of one type share one text.
 #[derive(Clone, Debug, Default)]
 pub struct Names(HashTable<Name>);
 
 fn hash(name: &str) -> u64 {
-    // Fixed, so that nothing depends on a random seed.
+    // A fixed hash: results do not depend on a random seed.
     FixedState::default().hash_one(name)
 }
 
 impl Names {
-    /// Makes room for so many more.
+    /// Reserves capacity for this many more names.
     pub fn reserve(&mut self, more: usize) {
         self.0.reserve(more, |name| hash(name));
     }
 
-    /// The name, shared with whoever asked for the same text before.
+    /// The interned name with this text.
     pub fn share(&mut self, text: &str) -> Name {
         let hashed = hash(text);
         if let Some(name) = self.0.find(hashed, |name| **name == *text) {

@@ -1,8 +1,8 @@
-//! Numbers as text, exactly.
+//! Exact conversion between numbers and text.
 
-/// The shortest text that reads back as the same float, always with a fraction or an exponent.
+/// The shortest text that parses to the same float, always with a fraction or an exponent.
 ///
-/// An exponent is used outside `1e-5 <= abs < 1e16` (decision S46): `2.0`, `3.14`, `1e21`.
+/// It has an exponent outside `1e-5 <= abs < 1e16` (decision S46): `2.0`, `3.14`, `1e21`.
 pub fn format_float(value: f64) -> String {
     if value == 0.0 {
         return if value.is_sign_negative() { "-0.0".into() } else { "0.0".into() };
@@ -16,7 +16,7 @@ pub fn format_float(value: f64) -> String {
     }
 }
 
-/// A 64-bit integer from decimal digits with an optional sign; leading zeros are fine. `None` for anything else.
+/// Parses a 64-bit integer: decimal digits with an optional sign; leading zeros are allowed. `None` for any other text.
 pub fn parse_integer(text: &str) -> Option<i64> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -25,7 +25,8 @@ pub fn parse_integer(text: &str) -> Option<i64> {
     text.parse().ok()
 }
 
-/// A finite float from decimal text with an optional fraction and exponent. `None` for anything else, `inf` and `nan` too.
+/// Parses a finite float: decimal text with an optional fraction and exponent. `None` for any other text, including
+/// `inf` and `nan`.
 pub fn parse_float(text: &str) -> Option<f64> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'+' | b'e' | b'E'));
     if !plain || !text.bytes().any(|byte| byte.is_ascii_digit()) {

@@ -1,80 +1,81 @@
-//! What the fields of a resource or data source may be.
+//! The schema of the fields of a resource or data source.
 
 use std::sync::Arc;
 
 use crate::{IndexMap, Name, Type, Value};
 
-/// The fields of something: of a resource type's spec, or of an object inside it.
+/// The fields of a resource type's spec, or of an object inside it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Schema {
-    /// Field by name, in the order of the catalogue.
+    /// The fields by name, in the order of the catalogue.
     pub fields: IndexMap<Name, Field>,
-    /// Other fields may stand beside them and hold anything.
+    /// Whether other fields with any value are allowed.
     pub open: bool,
 }
 
-/// One field: its kind, and everything that checks, diffs and plans need to know about it.
+/// A field: its kind, and what checks, comparisons and plans need to know about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// What it holds.
+    /// The kind of its values.
     pub kind: Kind,
-    /// Must be written.
+    /// The document must set it.
     pub required: bool,
-    /// Filled in by the provider; may not be written unless also `optional`.
+    /// The provider sets it. The document must not, unless it is also `optional`.
     pub computed: bool,
-    /// Both: the provider fills it in where the document does not.
+    /// Together with `computed`: the provider sets it if the document does not.
     pub optional: bool,
-    /// Null is a value of it.
+    /// Null is allowed.
     pub nullable: bool,
-    /// Taken where nothing is written.
+    /// The value if the document sets none.
     pub default: Option<Value>,
-    /// Taken instead where nothing is written and the field of that name beside it is.
+    /// Another default: name of a field and value. The value applies if that field is set and this one is not.
     pub default_with: Option<Arc<(Name, Value)>>,
-    /// Must not be shown.
+    /// Whether the value must not be shown.
     pub sensitive: bool,
-    /// No two things may share its value at a time.
+    /// No two resources may have the same value at the same time.
     pub unique: bool,
-    /// A change of it, or of anything in it, replaces the thing.
+    /// A change of the field, or of a part of it, replaces the resource.
     pub must_recreate: bool,
-    /// A change of it is refused: neither can the thing be changed nor may it be replaced for it.
+    /// A change is refused: neither an update nor a replacement is allowed.
     pub immutable: bool,
-    /// How far it is meant to be used.
+    /// The support status.
     pub support_status: SupportStatus,
-    /// What is written here is meant for another field beside it: an old name, or a short form.
+    /// Set for an old name or short form of another field.
     pub stands_for: Option<Arc<StandsFor>>,
     /// A computed field that an update may change.
     pub changes_on_update: bool,
-    /// Not compared with the world.
+    /// Not compared with the actual state.
     pub ignore_drift: bool,
-    /// A computed field that is compared with the world.
+    /// A computed field that is compared with the actual state.
     pub track_drift: bool,
     /// A bare reference in it activates a link (version 2025-11-02).
     pub links: bool,
-    /// A list whose order and repetition do not count.
+    /// A list whose order and repetition do not matter.
     pub set: bool,
-    /// A list of objects identified by this field of theirs.
+    /// For a list of objects: the field that identifies an object.
     pub keyed_by: Option<Name>,
-    /// The only values allowed.
+    /// The only allowed values; empty if all are allowed.
     pub allowed: Vec<Value>,
-    /// Limits.
+    /// Limits of the value.
     pub constraint: Constraint,
     /// How a simulated provider fills a computed field: text with `{hash}`, `{id}`, `{updates}`, or data.
     pub value: Option<Value>,
-    /// One sentence for people.
+    /// A description of one sentence.
     pub docs: Name,
 }
 
-/// What a value means that is written in a field with an old name or a short form.
+/// The meaning of a value in a field with an old name or a short form.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StandsFor {
-    /// The field beside it that it is meant for.
+    /// The field that it stands for.
     pub field: Name,
-    /// What stands there then: data in which the text `{value}` is what was written. None: what was written itself.
+    /// The value of that field: data in which the text `{value}` is replaced by the written value. `None`: the written
+    /// value itself.
     pub shape: Option<Value>,
 }
 
 impl StandsFor {
-    /// What the other field holds where this is written.
+    /// The value of the other field for a written value.
     pub fn value(&self, written: &Value) -> Value {
         self.shape.as_ref().map_or_else(|| written.clone(), |shape| filled(shape, written))
     }
@@ -89,49 +90,49 @@ fn filled(shape: &Value, written: &Value) -> Value {
     }
 }
 
-/// Limits of a field's value; those that are set.
+/// Limits of a field's value. Unset limits do not apply.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Constraint {
-    /// Least number.
+    /// The minimum of a number.
     pub min: Option<f64>,
-    /// Greatest number.
+    /// The maximum of a number.
     pub max: Option<f64>,
-    /// Least number of characters.
+    /// The minimum number of characters.
     pub min_length: Option<u64>,
-    /// Greatest number of characters.
+    /// The maximum number of characters.
     pub max_length: Option<u64>,
-    /// Least number of items, or of entries of a map.
+    /// The minimum number of items, or of entries of a map.
     pub min_items: Option<u64>,
-    /// Greatest number of items, or of entries of a map.
+    /// The maximum number of items, or of entries of a map.
     pub max_items: Option<u64>,
-    /// A regular expression that must be found in the text.
+    /// A regular expression that the text must match.
     pub pattern: Option<Name>,
-    /// The pattern must match the whole text, not only be found in it.
+    /// The pattern must match the whole text, not only a part of it.
     pub whole: bool,
-    /// Step and offset: the number less the offset is a multiple of the step, which is not 0.
+    /// Step and offset: the number minus the offset must be a multiple of the step, which is not 0.
     pub modulo: Option<(i64, i64)>,
-    /// Rules that only whoever manages the thing can check, by name: `neutron.network`.
+    /// Names of rules that only the provider can check: `neutron.network`.
     pub custom: Vec<Name>,
 }
 
-/// How far something is meant to be used.
+/// The support status of a type or field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SupportStatus {
-    /// As it is.
+    /// Supported.
     #[default]
     Supported,
-    /// Still works; something else has taken its place.
+    /// Works, but has been replaced by something else.
     Deprecated,
-    /// Still works where it is written already, and is shown to nobody.
+    /// Works where it is already used, but is not shown.
     Hidden,
-    /// Nobody answers for it.
+    /// Works, but is not supported.
     Unsupported,
-    /// May be written and does nothing.
+    /// Accepted, but has no effect.
     NotImplemented,
 }
 
 impl SupportStatus {
-    /// Every standing with its word in catalogues.
+    /// Every status with its word in catalogues.
     pub const ALL: [(SupportStatus, &str); 5] = [
         (SupportStatus::Supported, "supported"),
         (SupportStatus::Deprecated, "deprecated"),
@@ -145,16 +146,16 @@ impl SupportStatus {
         SupportStatus::ALL.iter().find(|(status, _)| *status == self).map_or("", |(_, word)| word)
     }
 
-    /// The standing of that word.
+    /// The status with this word; `None` if there is none.
     pub fn of_word(word: &str) -> Option<SupportStatus> {
         SupportStatus::ALL.iter().find(|(_, known)| *known == word).map(|(status, _)| *status)
     }
 }
 
-/// What a field holds.
+/// The kind of a field's values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// Anything.
+    /// Any value.
     Any,
     /// Text.
     String,
@@ -162,15 +163,15 @@ pub enum Kind {
     Integer,
     /// A float.
     Float,
-    /// True or false.
+    /// A boolean.
     Boolean,
-    /// Items of one kind.
+    /// A list with one kind of items.
     Array(Arc<Field>),
-    /// Any keys, values of one kind.
+    /// A map with any keys and one kind of values.
     Map(Arc<Field>),
-    /// Known keys.
+    /// An object with known keys.
     Object(Arc<Schema>),
-    /// The first that fits.
+    /// The first kind that fits.
     Union(Arc<Vec<Field>>),
 }
 
@@ -204,7 +205,7 @@ impl Field {
         }
     }
 
-    /// What it holds where nothing is written, given which fields beside it are written.
+    /// The default value, depending on which other fields are written; `None` if there is none.
     pub fn default_beside(&self, is_written: impl Fn(&Name) -> bool) -> Option<&Value> {
         match self.default_with.as_deref() {
             Some((other, value)) if is_written(other) => Some(value),
@@ -212,12 +213,12 @@ impl Field {
         }
     }
 
-    /// Whether a document may write it.
+    /// Whether a document may set it.
     pub fn is_settable(&self) -> bool {
         !self.computed || self.optional
     }
 
-    /// The type that an expression reading it has.
+    /// The type of an expression that reads it.
     pub fn ty(&self) -> Type {
         match &self.kind {
             Kind::Any => Type::Any,

@@ -1,9 +1,9 @@
 //! Resolved types: the package that a type belongs to, and its token in that package.
 //!
-//! A type is written as one text, `aws/ec2/vpc` or `OS::Heat::Value`. The text is split once, when a document is lowered or a
-//! record is read; everything else reads the package and the token from the [`TypeId`].
+//! A type is written as one text, `aws/ec2/vpc` or `OS::Heat::Value`. The text is split once, when a document is
+//! lowered or a record is read. All other code reads the package and the token from the [`TypeId`].
 //!
-//! Not here: which types a package has (`provider`), what a dialect accepts as the name of a type (`dialects`).
+//! Not here: the types of a package (`provider`), the type names that a dialect accepts (`dialects`).
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::map::IndexMap;
 use crate::{Name, Names, Value, wire};
 
-/// What carries out the calls for the types of a package.
+/// The kind of host that carries out the calls for the types of a package.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PackageFamily {
     /// A provider that is part of the program.
@@ -34,7 +34,7 @@ impl PackageFamily {
     pub const ALL: [PackageFamily; 4] =
         [PackageFamily::BuiltIn, PackageFamily::Pulumi, PackageFamily::Terraform, PackageFamily::Kubernetes];
 
-    /// The word for documents, catalogues and people: `built-in`, `pulumi`, `terraform` or `kubernetes`.
+    /// The word in documents, catalogues and messages: `built-in`, `pulumi`, `terraform` or `kubernetes`.
     pub fn word(self) -> &'static str {
         match self {
             PackageFamily::BuiltIn => "built-in",
@@ -53,35 +53,35 @@ impl PackageFamily {
 /// A package: a set of types under one name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Package {
-    /// What carries out its calls.
+    /// The kind of host that carries out its calls.
     pub family: PackageFamily,
-    /// Its name in documents, before the first `/` or the last `::` of a type.
+    /// Its name in documents: the text before the first `/` or the last `::` of a type.
     pub name: Name,
     /// Its version, where a declaration or a catalogue states one.
     pub version: Option<Name>,
-    /// What makes a parameterized package out of its plugin: a map, or null.
+    /// The parameters that make a parameterized package from its plugin: a map, or null.
     pub parameters: Value,
 }
 
-/// A resolved type. Equality, order and hash are those of its [name](TypeId::name): within a document one name of a package stands
-/// for one package.
+/// A resolved type. Equality, order and hash are those of its [name](TypeId::name): within a document a package name
+/// stands for one package.
 ///
-/// Cloning copies at most two pointers. It dereferences to its name, prints as it, and is stored as it.
+/// Cloning copies at most two pointers. A type dereferences to its name and is printed and stored as its name.
 #[derive(Clone, Debug, Default)]
 pub struct TypeId {
     name: Name,
-    /// Bytes of the name that are the package's name.
+    /// The length of the package's name in bytes.
     package_end: u32,
-    /// Bytes of the name before the token.
+    /// The byte offset of the token.
     token_start: u32,
     package: Option<Arc<Package>>,
 }
 
 impl TypeId {
-    /// Splits a name: the package is what stands before the first `/`; where there is none, before the last `::`, as in
-    /// `OS::Heat::Value`. A name with neither is both a package and a token.
+    /// Splits a name. The package is the text before the first `/`; without a `/`, the text before the last `::`, as in
+    /// `OS::Heat::Value`. A name with neither is both the package and the token.
     ///
-    /// Which package is meant is known only by its name afterwards: see [`Packages::resolve`].
+    /// The result knows its package only by name: see [`Packages::resolve`].
     pub fn parse(name: impl Into<Name>) -> TypeId {
         let name = name.into();
         let (package_end, token_start) = match name.find('/') {
@@ -91,7 +91,7 @@ impl TypeId {
         TypeId { package_end: package_end as u32, token_start: token_start as u32, package: None, name }
     }
 
-    /// The same type as one of this package, whose name stands in it.
+    /// The same type with this package, whose name must be the package name of the type.
     pub fn of_package(self, package: Arc<Package>) -> TypeId {
         debug_assert_eq!(self.package_name(), &*package.name);
         let hosted = package.family != PackageFamily::BuiltIn;
@@ -103,7 +103,7 @@ impl TypeId {
         &self.name
     }
 
-    /// Replaces the name by the one that `names` holds for the same text.
+    /// Replaces the name by an equal one that `names` holds.
     pub fn share(&mut self, names: &mut Names) {
         self.name = names.share(&self.name);
     }
@@ -113,24 +113,24 @@ impl TypeId {
         self.name.get(..self.package_end as usize).unwrap_or_default()
     }
 
-    /// What stands behind the package's name: `ec2/vpc` of `aws/ec2/vpc`, `Value` of `OS::Heat::Value`.
+    /// The text after the package's name: `ec2/vpc` of `aws/ec2/vpc`, `Value` of `OS::Heat::Value`.
     pub fn token(&self) -> &str {
         self.name.get(self.token_start as usize..).unwrap_or_default()
     }
 
-    /// The last part of the token, behind its last `/` or `::`: `vpc` of `aws/ec2/vpc`.
+    /// The last part of the token, after its last `/` or `::`: `vpc` of `aws/ec2/vpc`.
     pub fn last_part(&self) -> &str {
         let token = self.token();
         let last = token.rsplit('/').next().unwrap_or(token);
         last.rsplit("::").next().unwrap_or(last)
     }
 
-    /// The package, if it is a hosted one and [`Packages::resolve`] made the type.
+    /// The package, if it is hosted and the type was made by [`Packages::resolve`].
     pub fn package(&self) -> Option<&Arc<Package>> {
         self.package.as_ref()
     }
 
-    /// The family of the package. Of a type that was only [parsed](TypeId::parse) it is [`PackageFamily::BuiltIn`].
+    /// The family of the package. For a type that was only [parsed](TypeId::parse) it is [`PackageFamily::BuiltIn`].
     pub fn family(&self) -> PackageFamily {
         self.package.as_ref().map_or(PackageFamily::BuiltIn, |package| package.family)
     }
@@ -242,7 +242,7 @@ impl<'de> serde::Deserialize<'de> for TypeId {
     }
 }
 
-/// The hosted packages that a document may name types of. All other packages are of the built-in family.
+/// The hosted packages whose types a document may name. All other packages are of the built-in family.
 #[derive(Clone, Debug, Default)]
 pub struct Packages {
     hosted: IndexMap<Name, Arc<Package>>,
@@ -259,7 +259,7 @@ impl Packages {
         self.hosted.is_empty()
     }
 
-    /// Adds a package. One of the built-in family is not kept, and of two with one name the first one stays.
+    /// Adds a package. Built-in packages are ignored. Of packages with the same name the first one stays.
     pub fn add(&mut self, package: Arc<Package>) {
         if package.family != PackageFamily::BuiltIn {
             self.hosted.entry(package.name.clone()).or_insert(package);
@@ -271,7 +271,7 @@ impl Packages {
         if self.hosted.is_empty() { None } else { self.hosted.get(name) }
     }
 
-    /// The hosted package that a written type names before its first `/`, and the rest of the text, which is the token verbatim.
+    /// The hosted package that a written type names before its first `/`, and the rest of the text as the token.
     pub fn split<'t>(&self, written: &'t str) -> Option<(&Arc<Package>, &'t str)> {
         if self.hosted.is_empty() {
             return None;
@@ -280,7 +280,7 @@ impl Packages {
         Some((self.hosted.get(name)?, token))
     }
 
-    /// The type of that name, with its package if that is a hosted one.
+    /// The type of that name, with its package if it is hosted.
     pub fn resolve(&self, name: impl Into<Name>) -> TypeId {
         let mut id = TypeId::parse(name);
         id.package = self.hosted(id.package_name()).cloned();

@@ -1,4 +1,4 @@
-//! What a value may be.
+//! The types of values.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 use crate::Name;
 use crate::map::IndexMap;
 
-/// A type: the same for inputs, fields of providers, functions and results of expressions.
+/// A type of an input, a provider's field, a function or an expression's result.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Type {
-    /// Anything; checked when the value is there.
+    /// Any type; checked once the value is known.
     Any,
     /// `none`.
     Null,
@@ -24,17 +24,18 @@ pub enum Type {
     Text,
     /// `binary`.
     Bytes,
-    /// `array` of one kind of item.
+    /// `array` of one item type.
     List(Arc<Type>),
-    /// `map`: any keys, one kind of value.
+    /// `map`: any keys, one value type.
     Map(Arc<Type>),
     /// `object`: known keys.
     Object(Arc<ObjectType>),
-    /// One of several, in order.
+    /// One of several types, in order.
     Union(Arc<[Type]>),
     /// A function.
     Function,
-    /// The type of something in error, which has been reported: fits everywhere and gives no second diagnostic.
+    /// The type of an expression whose error has been reported. It is compatible with every type and causes no second
+    /// diagnostic.
     Error,
 }
 
@@ -61,7 +62,7 @@ impl Type {
         Type::Object(Arc::new(ObjectType { fields: fields.into_iter().collect() }))
     }
 
-    /// One of several: flattened, each once; `any` swallows the rest; one alone is itself.
+    /// The union of types: flattened, without duplicates. `any` absorbs all others. A single type is returned as it is.
     pub fn union(types: impl IntoIterator<Item = Type>) -> Type {
         let mut flat: Vec<Type> = Vec::new();
         for ty in types {
@@ -91,7 +92,7 @@ impl Type {
         Type::union([Type::Int, Type::Float])
     }
 
-    /// The alternatives: of a union its members, otherwise the type itself.
+    /// The members of a union; for any other type the type itself.
     pub fn alternatives(&self) -> &[Type] {
         match self {
             Type::Union(types) => types,
@@ -99,12 +100,12 @@ impl Type {
         }
     }
 
-    /// Whether nothing can be said about it before there is a value.
+    /// Whether nothing is known about the value at check time.
     pub fn is_open(&self) -> bool {
         matches!(self, Type::Any | Type::Error)
     }
 
-    /// Whether some value could be of both types, taken exactly (no conversion; integer and float differ).
+    /// Whether a value may be of both types, without conversion: integer and float differ.
     pub fn overlaps(&self, other: &Type) -> bool {
         if self.is_open() || other.is_open() {
             return true;
@@ -115,7 +116,7 @@ impl Type {
     fn overlaps_one(&self, other: &Type) -> bool {
         match (self, other) {
             (Type::Any | Type::Error, _) | (_, Type::Any | Type::Error) => true,
-            // Two empty lists or maps are of every item type.
+            // An empty list or map is of every item type.
             (Type::List(_), Type::List(_)) => true,
             (Type::Map(_) | Type::Object(_), Type::Map(_) | Type::Object(_)) => true,
             (Type::Union(_), _) | (_, Type::Union(_)) => self.overlaps(other),
@@ -124,7 +125,7 @@ impl Type {
     }
 }
 
-/// The type in the words of the blueprint dialect: `string`, `array of integer`, `string or integer`.
+/// The type as the blueprint dialect writes it: `string`, `array of integer`, `string or integer`.
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

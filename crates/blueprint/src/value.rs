@@ -1,4 +1,4 @@
-//! Values: data, what is not known yet, and what must not be shown.
+//! Values: known data, unknown values and secrets.
 
 use std::sync::Arc;
 
@@ -11,34 +11,34 @@ pub type Map = Entries<Value>;
 /// A value. Cloning copies at most a pointer.
 #[derive(Clone, PartialEq, Default)]
 pub enum Value {
-    /// Nothing: JSON's null, and `none` of the blueprint dialect.
+    /// Null: JSON's null, and `none` of the blueprint dialect.
     #[default]
     Null,
     /// True or false.
     Bool(bool),
     /// A 64-bit integer.
     Int(i64),
-    /// A 64-bit float; not a number or infinite only in dialects that have such.
+    /// A 64-bit float. It is finite except in dialects with infinite values or NaN.
     Float(f64),
-    /// A number beyond both, as exact decimal text.
+    /// A number outside the range of both, as exact decimal text.
     Decimal(Name),
     /// Text.
     Text(Name),
-    /// Bytes that need not be text.
+    /// Binary data.
     Bytes(Arc<[u8]>),
-    /// Items in order.
+    /// Items, in order.
     List(Arc<Vec<Value>>),
-    /// Items of which order and repetition do not count.
+    /// Items whose order and repetition do not matter.
     Set(Arc<Vec<Value>>),
-    /// Entries in order.
+    /// Entries, in order.
     Map(Arc<Map>),
-    /// A file or archive to be handed to a provider.
+    /// A file or archive for a provider.
     Asset(Arc<Asset>),
-    /// A resource as a whole.
+    /// A reference to a whole resource.
     Resource(Arc<Address>),
-    /// A function; never stored, sent or printed.
+    /// A function. It is never stored, sent or printed.
     Function(Arc<Function>),
-    /// Not known before something exists.
+    /// A value that is not known yet.
     Unknown(Arc<Unknown>),
     /// A value that must not be shown. Never directly around another `Secret`.
     Secret(Arc<Value>),
@@ -53,25 +53,25 @@ pub enum Asset {
     File(Name),
     /// Something remote.
     Remote(Name),
-    /// An archive of named parts.
+    /// An archive of named entries.
     Archive(IndexMap<Name, Asset>),
 }
 
-/// A function value: a named function of a function table with its first or later arguments bound.
+/// A function value: a named function of a function table, with bound arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
     /// The name in the table.
     pub name: Name,
-    /// Arguments that are bound already; what they mean is the named function's affair.
+    /// The bound arguments. The named function defines their meaning.
     pub bound: Vec<Value>,
 }
 
-/// What is known of a value that is not known.
+/// What is known about an unknown value.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Unknown {
-    /// Its type, where that is known.
+    /// Its type, if known.
     pub ty: Option<Type>,
-    /// The things that must exist first, as far as they are known.
+    /// The resources that must exist first, as far as known.
     pub waits_for: Vec<Address>,
 }
 
@@ -91,12 +91,12 @@ impl Value {
         Value::Map(Arc::new(entries.into_iter().map(|(key, value)| (key.into(), value)).collect()))
     }
 
-    /// An unknown value of a type, waiting for one thing.
+    /// An unknown value of a type that waits for one resource.
     pub fn unknown(ty: Option<Type>, waits_for: Option<Address>) -> Value {
         Value::Unknown(Arc::new(Unknown { ty, waits_for: waits_for.into_iter().collect() }))
     }
 
-    /// The value marked secret; a secret stays as it is.
+    /// The value marked secret. A secret value stays as it is.
     pub fn secret(self) -> Value {
         match self {
             Value::Secret(_) => self,
@@ -117,22 +117,22 @@ impl Value {
         self.exposed().0
     }
 
-    /// The value marked secret if `secret` says so.
+    /// The value, marked secret if `secret` is true.
     pub fn tainted(self, secret: bool) -> Value {
         if secret { self.secret() } else { self }
     }
 
-    /// Whether this very value is unknown.
+    /// Whether the value itself is unknown. Parts of it do not matter.
     pub fn is_unknown(&self) -> bool {
         matches!(self.bare(), Value::Unknown(_))
     }
 
-    /// Whether it is null, secret or not.
+    /// Whether it is null, also as a secret.
     pub fn is_null(&self) -> bool {
         matches!(self.bare(), Value::Null)
     }
 
-    /// Whether it or anything in it is unknown.
+    /// Whether it or a part of it is unknown.
     pub fn has_unknown(&self) -> bool {
         match self {
             Value::Unknown(_) => true,
@@ -143,7 +143,7 @@ impl Value {
         }
     }
 
-    /// Whether it or anything in it is secret.
+    /// Whether it or a part of it is secret.
     pub fn has_secret(&self) -> bool {
         match self {
             Value::Secret(_) => true,
@@ -153,8 +153,8 @@ impl Value {
         }
     }
 
-    /// Makes equal keys of maps one text, at any depth, with those that `names` has seen before: things of one type that have
-    /// been read hold the names of their fields once. Parts that somebody else holds too stay as they are.
+    /// Replaces the keys of maps, at any depth, by equal ones that `names` holds, so that records of one type share the
+    /// names of their fields. Parts that are shared with other values stay as they are.
     pub fn share_keys(&mut self, names: &mut Names) {
         match self {
             Value::Map(entries) => {
@@ -176,7 +176,7 @@ impl Value {
         }
     }
 
-    /// The same value without any secret mark at any depth.
+    /// The same value without secret marks at any depth.
     pub fn revealed(&self) -> Value {
         match self {
             Value::Secret(inner) => inner.revealed(),
@@ -189,7 +189,7 @@ impl Value {
         }
     }
 
-    /// Everything that the unknown parts of the value wait for, each once.
+    /// Adds to `found` everything that the unknown parts of the value wait for, each once.
     pub fn waits_for(&self, found: &mut Vec<Address>) {
         match self {
             Value::Unknown(unknown) => {
@@ -206,7 +206,7 @@ impl Value {
         }
     }
 
-    /// The text, if it is text, secret or not.
+    /// The text, if it is text, also as a secret.
     pub fn as_text(&self) -> Option<&str> {
         match self.bare() {
             Value::Text(text) => Some(text),
@@ -251,7 +251,7 @@ impl Value {
         self.as_map()?.get(key)
     }
 
-    /// What kind of value it is, in the words of the blueprint dialect, for messages: `string`, `array`, ...
+    /// The kind of the value in the blueprint dialect, for messages: `string`, `array`, ...
     pub fn kind_word(&self) -> &'static str {
         match self.bare() {
             Value::Null => "none",
@@ -273,7 +273,7 @@ impl Value {
 }
 
 impl Type {
-    /// The type of a value, as exactly as the value tells.
+    /// The most specific type of a value.
     pub fn of(value: &Value) -> Type {
         match value {
             Value::Null => Type::Null,
@@ -298,7 +298,7 @@ impl Type {
     }
 }
 
-/// Shows data as JSON does, unknown values as `(known on deploy)` and secrets as `(secret)`: safe for any output.
+/// Formats data as JSON, unknown values as `(known on deploy)` and secrets as `(secret)`: safe for any output.
 impl std::fmt::Display for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -333,7 +333,7 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// The same as `Display`, so that no debug output shows a secret.
+/// The same as `Display`, so that debug output shows no secret.
 impl std::fmt::Debug for Value {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         std::fmt::Display::fmt(self, f)

@@ -1,10 +1,11 @@
-//! The one versioned form of a [`Value`] outside the process: JSON with marks.
+//! The versioned form of a [`Value`] outside the process: JSON with marks.
 //!
-//! Plain JSON, except: a number with a fraction or exponent is a float and one without is an integer; `{"$unknown":
-//! TYPE?}`, `{"$secret": VALUE}`, `{"$bytes": BASE64}`, `{"$decimal": TEXT}`, `{"$float": "nan"}`, `{"$set": [..]}`, `{"$asset": ..}`,
-//! `{"$resource": ADDRESS}`; a map whose first key begins with `$` is wrapped as `{"$map": {..}}`. Null stays null.
+//! Plain JSON, except: a number with a fraction or an exponent is a float, any other number is an integer;
+//! `{"$unknown": TYPE?}`, `{"$secret": VALUE}`, `{"$bytes": BASE64}`, `{"$decimal": TEXT}`, `{"$float": "nan"}`,
+//! `{"$set": [..]}`, `{"$asset": ..}`, `{"$resource": ADDRESS}`; a map whose first key begins with `$` is wrapped as
+//! `{"$map": {..}}`. Null is null.
 //!
-//! Secrets stand in clear here. Who writes to a place that outlives the process seals them first (`state::seal`).
+//! Secrets are in clear text here. Seal them before writing to storage that outlives the process (`state::seal`).
 
 mod document;
 
@@ -203,7 +204,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 }
 
-/// A map whose keys are taken as they are.
+/// A map with its keys as they are.
 impl<'de> Deserialize<'de> for Map {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Map, D::Error> {
         deserializer.deserialize_map(PlainMap)
@@ -228,13 +229,12 @@ impl<'de> Visitor<'de> for PlainMap {
     }
 }
 
-/// Reads a name, taken from the text that is read without a copy between: for `deserialize_with` of fields that are read
-/// thousands of times.
+/// Deserialises a name without an intermediate copy, for `deserialize_with` of fields that are read thousands of times.
 pub fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
     Key::deserialize(deserializer).map(|Key(name)| name)
 }
 
-/// A key, taken from the text that is read without a copy between.
+/// A key that is deserialised without an intermediate copy.
 struct Key(Name);
 
 impl<'de> Deserialize<'de> for Key {

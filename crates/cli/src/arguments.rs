@@ -24,7 +24,7 @@ use crate::terminal::ColorChoice;
 /// it. Results go to stdout; progress, questions and diagnostics go to stderr.
 ///
 /// Exit codes: 0 success, 1 the document, the inputs, the plan, the state or a provider is unusable and nothing was
-/// changed, 2 wrong usage or a question that nobody could answer, 3 there are differences (with --exit-code), 4 an
+/// changed, 2 wrong usage or a question without a terminal to ask on, 3 there are differences (with --exit-code), 4 an
 /// operation began and did not finish, 5 another operation holds the instance, 70 a bug, 130 interrupted before
 /// anything began.
 #[derive(Debug, Parser)]

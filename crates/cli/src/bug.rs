@@ -1,8 +1,8 @@
-//! What is said when the program itself is wrong.
+//! The report of a bug in this program.
 
 use std::io::Write as _;
 
-/// From now on a panic prints a short report with what to send; the caller of the panicking code gives exit 70.
+/// Makes each panic print a short report from now on. The caller of the panicking code returns exit code 70.
 pub(crate) fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let what = match (panic.payload().downcast_ref::<&str>(), panic.payload().downcast_ref::<String>()) {
@@ -12,7 +12,7 @@ pub(crate) fn report_panics() {
         };
         let place = panic.location().map(|place| format!("{}:{}", place.file(), place.line())).unwrap_or_default();
         let command = std::env::args().nth(1).filter(|word| !word.starts_with('-')).unwrap_or_default();
-        // If this cannot be written there is no place left for a message.
+        // A failed write to stderr cannot be reported anywhere.
         let _ = writeln!(
             std::io::stderr(),
             "cyan has a bug, and has stopped. The state is as of the last step that was recorded; run the same command again to go on.\n\
@@ -27,7 +27,8 @@ pub(crate) fn report_panics() {
     }));
 }
 
-/// What a panic says, up to where it may begin to quote a value: a person sends it on, and the value may be a secret.
+/// The message of a panic up to the point where it may quote a value. Users send the report on, and a value may be
+/// secret.
 fn without_values(said: &str) -> &str {
     const NUMBERS_ALONE: &str = "index out of bounds: the len is ";
     if said.strip_prefix(NUMBERS_ALONE).is_some_and(|rest| rest.len() < 60 && !rest.contains(['"', '`', '\''])) {
@@ -65,7 +66,7 @@ mod tests {
         ] {
             assert_eq!(without_values(said), shown);
         }
-        // What the standard library itself says of a text that is cut in the midst of a character.
+        // The message of the standard library for a slice that ends inside a character.
         let text = String::from("hunter2é");
         let said = std::panic::catch_unwind(|| text[..8].len()).unwrap_err();
         let said = said.downcast_ref::<String>().expect("it is formatted");

@@ -18,20 +18,20 @@ pub(crate) struct Course {
 pub(crate) struct NotDone {
     /// Its number in the plan.
     pub(crate) step: u32,
-    /// On what.
+    /// The address of the resource.
     pub(crate) address: Address,
-    /// What was to be done.
+    /// The planned action.
     pub(crate) action: Action,
 }
 
 impl Course {
-    /// Nothing of the plan is done yet.
+    /// The state before any step has begun.
     pub(crate) fn of(plan: &Plan) -> Course {
         let steps = plan.steps.iter().map(|step| (step.address.clone(), (step.id, step.action)));
         Course { steps: steps.collect(), ..Course::default() }
     }
 
-    /// Takes note of an event.
+    /// Records an event.
     pub(crate) fn follow(&mut self, event: &Event) {
         match event {
             Event::Started { .. } | Event::Recorded { .. } => self.has_begun = true,
@@ -45,7 +45,8 @@ impl Course {
         self.has_begun
     }
 
-    /// The number of the step that an event is about. The plan of a rollback was not shown, so its steps have no number.
+    /// The number of the step that an event is about. The plan of a rollback was not shown, so its steps have no
+    /// number.
     pub(crate) fn step_of(&self, event: &Event) -> Option<u32> {
         match event {
             _ if self.rolls_back => None,

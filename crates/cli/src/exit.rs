@@ -1,6 +1,6 @@
-//! How a command ends: exit codes, and the advice for each error.
+//! Exit codes, and the advice for each error.
 //!
-//! No other file knows exit codes.
+//! Only this file maps errors to exit codes.
 
 use std::process::ExitCode;
 
@@ -11,7 +11,7 @@ pub(crate) use engine::Error as CommandError;
 /// How a command ended: the exit code of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Success; also when there was nothing to do, or only warnings.
+    /// Success, also without changes or with warnings.
     Done = 0,
     /// An input is unusable, or the person declined. Nothing was changed.
     Unusable = 1,
@@ -42,12 +42,12 @@ pub(crate) const DAMAGED_HELP: [&str; 3] = [
     "other instances in the same file can still be used; `cyan state export -i NAME` saves each that reads",
 ];
 
-/// What the command line makes of an error.
+/// An error as the command line reports it.
 pub(crate) trait Ending {
     /// The exit code.
     fn exit(&self) -> Exit;
 
-    /// What to do about it, as imperatives.
+    /// Advice as imperatives.
     fn help(&self) -> Vec<String>;
 }
 
@@ -107,7 +107,7 @@ impl Ending for CommandError {
     }
 }
 
-/// A file in the same folder whose name is similar to that of a missing one.
+/// A file in the same folder with a name similar to that of a missing file.
 fn near(name: &str) -> Option<String> {
     let path = std::path::Path::new(name);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());

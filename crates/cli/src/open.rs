@@ -67,7 +67,8 @@ pub(crate) fn nearest(global: &Global, report: &mut Report) -> Result<Session, C
     beside(global, &nearest_folder(), report)
 }
 
-/// The session for a command that needs no document: beside the document in the current folder, else the nearest state.
+/// The session for a command that needs no document: that of the document in the current folder, else of the nearest
+/// state.
 pub(crate) fn here(global: &Global, document: Option<&str>, report: &mut Report) -> Result<Session, CommandError> {
     match document {
         Some(name) => beside(global, &folder_of(Path::new(name)), report),
@@ -128,7 +129,7 @@ fn options(global: &Global, lists_all: bool) -> SessionOptions {
     }
 }
 
-/// Tells that the command is a rehearsal, and refuses `--catalog` for commands that change real resources.
+/// Announces a rehearsal, and refuses `--catalog` for commands that change real resources.
 fn refuse_catalogs(options: &SessionOptions, config: &Config, report: &mut Report) -> Result<(), CommandError> {
     let simulated = options.simulate.unwrap_or(config.simulate);
     if let Some(first) = options.catalogs.first()

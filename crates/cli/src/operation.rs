@@ -1,4 +1,4 @@
-//! One operation as a person sees it: the plan is shown, confirmed and carried out, and its end is told.
+//! One operation as a person sees it: show the plan, ask for confirmation, carry it out, and report the end.
 
 use std::time::{Duration, Instant};
 
@@ -22,13 +22,13 @@ use crate::view::plan as plan_view;
 use crate::view::report::{Report, in_words};
 use crate::view::stops;
 
-/// How often a live view is drawn and waiting lines are written.
+/// The interval of drawing the live view and writing waiting lines.
 const TICK: Duration = Duration::from_millis(100);
 
-/// An answer that took longer may be about resources that have changed since the plan was shown.
+/// A question that takes longer to answer triggers a check for changes since the plan was shown.
 const FRESH: Duration = Duration::from_secs(3);
 
-/// Tells what a store has done on its own: above all where it has kept a state that it has rewritten.
+/// Reports what a store has done on its own, above all where it has kept a state that it has rewritten.
 pub(crate) fn tell_notices(store: &dyn Store, report: &Report) {
     for notice in store.notices() {
         report.terminal.say(format!("{notice}."));
@@ -66,7 +66,7 @@ pub(crate) fn present(staged: &Staged, report: &mut Report) {
     }
 }
 
-/// Makes a key if secrets have to be sealed and there is none, where a person sees it.
+/// Makes a key on a terminal if secrets must be sealed and there is none.
 pub(crate) fn make_key_if_watched(session: &mut Session, report: &Report) -> Result<(), CommandError> {
     if session.sealer().can_seal() || !report.terminal.can_ask() {
         return Ok(());
@@ -81,7 +81,7 @@ pub(crate) fn make_key_if_watched(session: &mut Session, report: &Report) -> Res
     Ok(())
 }
 
-/// Shows a plan, asks unless it was kept or consent was given, and carries it out.
+/// Shows a plan, asks unless the plan was saved or consent was given, and carries it out.
 pub(crate) async fn carry_out(
     planned: Planned,
     files: &Files,
@@ -111,8 +111,8 @@ pub(crate) async fn carry_out(
     carry_out_shown(planned, files, looks_again, session, running, report).await
 }
 
-/// Carries out a plan that was shown and confirmed. `looks_again`: time has passed since, so everything that the plan
-/// was made from is compared first.
+/// Carries out a plan that was shown and confirmed. With `looks_again`, time has passed since then, so everything that
+/// the plan was made from is compared first.
 pub(crate) async fn carry_out_shown(
     planned: Planned,
     files: &Files,
@@ -150,7 +150,7 @@ pub(crate) async fn carry_out_shown(
     Ok(exit)
 }
 
-/// Tells how a run ended whose end could not be recorded.
+/// Reports how a run ended whose end could not be recorded.
 fn was_lost(lost: Lost, files: &Files, report: &mut Report) -> Exit {
     let interrupted = lost.store.is_none();
     report.set_counts(lost.counts);
@@ -171,7 +171,7 @@ fn was_lost(lost: Lost, files: &Files, report: &mut Report) -> Exit {
     if interrupted { report.interrupted() } else { Exit::Failed }
 }
 
-/// Tells how an operation ended.
+/// Reports how an operation ended.
 fn has_ended(outcome: &Outcome, files: &Files, destroys: bool, report: &mut Report) -> Exit {
     report.diagnostics(&outcome.diagnostics, files);
     report.set_counts(outcome.counts);
@@ -217,7 +217,7 @@ fn has_ended(outcome: &Outcome, files: &Files, destroys: bool, report: &mut Repo
     }
 }
 
-/// Shows the exports of an operation that ended well, where a person watches, and the counts.
+/// Shows the counts, and on a terminal also the exports of an operation that ended well.
 async fn tell_end(
     exit: Exit,
     has_exports: bool,
@@ -274,7 +274,7 @@ impl Frontend for Relay {
     }
 
     fn event(&mut self, envelope: Envelope) {
-        // The view is gone only when the operation has ended.
+        // The receiver is closed only when the operation has ended.
         let _ = self.0.send(envelope);
     }
 }
@@ -283,7 +283,7 @@ impl Frontend for Relay {
 struct Views<'a> {
     live: Live,
     report: &'a mut Report,
-    /// Told when the operation has ended.
+    /// Notices to print when the operation has ended.
     notices: Vec<String>,
 }
 
@@ -310,7 +310,7 @@ impl Views<'_> {
     }
 }
 
-/// Carries a plan out, showing events as they come. Signals stop it: the first one gently, the second one at once.
+/// Carries a plan out and shows its events. The first signal stops the operation gently, the second one at once.
 async fn run(
     planned: Planned,
     looks_again: bool,
@@ -341,7 +341,7 @@ async fn run(
                         if !views.report.is_json() {
                             views.live.say(words);
                         }
-                        // The operation has just ended if it does not listen.
+                        // Sending fails only if the operation has just ended.
                         let _ = stop.send(wish);
                     }
                 }
@@ -360,7 +360,7 @@ async fn run(
     operated
 }
 
-/// Who runs this, as `user@host (process N)`.
+/// The identity of this process, as `user@host (process N)`.
 pub(crate) fn who() -> String {
     let user = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
     let user = user.unwrap_or_else(|| "somebody".to_owned());

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::exit::CommandError;
 
-/// Refuses to write over a file that is not empty and not of the same kind.
+/// Refuses to replace a file that is not empty and not of the same kind.
 pub(crate) fn may_be_replaced(out: &Path, kind: &str, is_one: impl Fn(&str) -> bool) -> Result<(), CommandError> {
     let unfit = |what: &str| {
         let (name, what) = (out.display().to_string(), what.to_owned());
@@ -20,7 +20,7 @@ pub(crate) fn may_be_replaced(out: &Path, kind: &str, is_one: impl Fn(&str) -> b
             Ok(_) => unfit(&format!("exists and is no {kind}; it is not overwritten")),
             Err(source) => Err(CommandError::Unreadable { name: out.display().to_string(), source }),
         },
-        // Whether it can be written turns out when it is.
+        // Writing the file will show whether it can be written.
         Err(_) => Ok(()),
     }
 }
@@ -41,7 +41,7 @@ pub(crate) fn write_private(out: &Path, text: &str) -> Result<(), CommandError> 
         std::fs::rename(&beside, out)
     });
     if let Err(source) = written {
-        // What is half written is of no use; if it cannot be removed either, the error to come says enough.
+        // The partial file is useless. If it cannot be removed, the write error is still the one to report.
         let _ = std::fs::remove_file(&beside);
         return Err(unwritable(source));
     }

@@ -70,7 +70,7 @@ impl Question<'_> {
         if let Some(help) = self.help {
             show(help);
         }
-        // The answer comes from the terminal and the question goes there, wherever the output goes. Masking needs colours.
+        // The question and the answer use the terminal, wherever the output goes. Masking needs colours.
         let config = Config::builder()
             .behavior(Behavior::PreferTerm)
             .color_mode(if helper.is_secret { ColorMode::Forced } else { ColorMode::Enabled })

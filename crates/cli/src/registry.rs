@@ -86,7 +86,7 @@ fn open_world(file: &Path) -> Result<Arc<dyn Simulation>, Box<dyn std::error::Er
     Ok(Arc::new(World(fake::World::open(file)?.shared())))
 }
 
-/// The places that documents come from. Nothing is read or requested before a document is wanted.
+/// The sources of documents. Nothing is read or requested before a document is needed.
 fn sources() -> Sources {
     let environment = Environment::of_process();
     let working_directory = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
@@ -101,7 +101,7 @@ fn sources() -> Sources {
     Sources::new(all)
 }
 
-/// Where remote documents are kept.
+/// The folder of cached remote documents.
 fn cache_folder() -> Option<PathBuf> {
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
     let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?;

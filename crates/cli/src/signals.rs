@@ -3,7 +3,7 @@
 //! While an operation runs ([`listen`]), the first signal asks it to stop gently, the second to stop at once, a third
 //! ends the process. At any other time the first signal ends the command ([`stopped`]) with exit code 130.
 //!
-//! Not here: how an operation stops (`engine`), and what is said about it (`operation`).
+//! Not here: how an operation stops (`engine`), and the messages about it (`operation`).
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,12 +15,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::exit::Exit;
 
-/// How long a command may take to end after a signal: to end what it has started.
+/// The time that a command has after a signal to end the processes that it has started.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The operation that is to be told of signals, and of how many it has been told.
+/// The sender to the running operation, and the number of signals that it has received.
 static LISTENER: Mutex<Option<(UnboundedSender<()>, u32)>> = Mutex::new(None);
-/// The main thread waits for a person, and does not notice a signal.
+/// Whether the main thread waits for input, so that it cannot notice a signal.
 static READING: AtomicBool = AtomicBool::new(false);
 static STOPPED: LazyLock<CancellationToken> = LazyLock::new(CancellationToken::new);
 
@@ -42,7 +42,7 @@ impl Drop for Listener {
     }
 }
 
-/// Reads what a person types: a signal ends the process at once meanwhile.
+/// Runs `read`, which waits for input. A signal ends the process at once during this time.
 pub(crate) fn interruptible<T>(read: impl FnOnce() -> T) -> T {
     READING.store(true, Ordering::SeqCst);
     let read = read();
@@ -50,26 +50,26 @@ pub(crate) fn interruptible<T>(read: impl FnOnce() -> T) -> T {
     read
 }
 
-/// Waits until the main thread waits for a person.
+/// Waits until the main thread waits for input.
 async fn reading() {
     while !READING.load(Ordering::SeqCst) {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
-/// From now on signals go to the caller, and no longer end the command.
+/// Directs signals to the caller from now on; they no longer end the command.
 pub(crate) fn listen() -> Listener {
     let (sender, receiver) = unbounded_channel();
     *LISTENER.lock().unwrap_or_else(PoisonError::into_inner) = Some((sender, 0));
     Listener(receiver)
 }
 
-/// Waits until a signal came that no operation listened to: the command has to end now.
+/// Waits for a signal without a listener: the command must end now.
 pub(crate) async fn stopped() {
     STOPPED.cancelled().await;
 }
 
-/// Handles signals from now on, on a thread of its own: the main thread may compute, or wait for an answer.
+/// Handles signals from now on. A separate thread does it, because the main thread may compute or wait for an answer.
 pub(crate) fn handle() -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
     let mut signals = {
@@ -81,13 +81,13 @@ pub(crate) fn handle() -> std::io::Result<()> {
             loop {
                 signals.next().await;
                 if received() {
-                    // A second signal does not wait, nor does a command that only reads.
+                    // A second signal does not wait for the grace period, nor does a command that only reads.
                     tokio::select! {
                         () = signals.next() => {}
                         () = reading() => {}
                         () = tokio::time::sleep(GRACE) => {}
                     }
-                    // The cursor may stand behind a question.
+                    // The cursor may be behind a question.
                     let _ = std::io::stderr().write_all(b"\nInterrupted.\n");
                     std::process::exit(Exit::Interrupted as i32);
                 }
@@ -97,17 +97,17 @@ pub(crate) fn handle() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Passes a signal on. Whether it ends the command.
+/// Passes a signal on. Returns whether it ends the command.
 fn received() -> bool {
     let mut listener = LISTENER.lock().unwrap_or_else(PoisonError::into_inner);
     match listener.as_mut() {
         Some((sender, told)) if *told < 2 => {
             *told += 1;
-            // An operation that has just ended needs no signal any more.
+            // Sending fails only if the operation has just ended.
             let _ = sender.send(());
             false
         }
-        // It was told to stop at once, and has not.
+        // The operation received the request to stop at once, and still runs.
         Some(_) => std::process::exit(Exit::Failed as i32),
         None => {
             STOPPED.cancel();
@@ -125,7 +125,8 @@ impl Signals {
         use tokio::signal::unix::{SignalKind, signal};
         let ignored = ignored();
         let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-        // `nohup`, and a shell that starts something in the background, have some of them ignored: that stays.
+        // `nohup`, and a shell that starts a background process, make the process ignore some signals. These stay
+        // ignored.
         let wanted = kinds.into_iter().filter(|kind| ignored & (1 << (kind.as_raw_value() - 1)) == 0);
         wanted.map(signal).collect::<Result<_, _>>().map(Signals)
     }
@@ -139,7 +140,7 @@ impl Signals {
     }
 }
 
-/// The signals that this process was started to ignore, a bit for each; none where the system does not tell.
+/// The signals that this process ignores since its start, one bit for each; 0 if the system does not show it.
 #[cfg(unix)]
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,8 +1,8 @@
-//! Where output goes: results to stdout, everything else to stderr; colours; whether a person can be asked.
+//! The output streams: results go to stdout, everything else to stderr; colours; whether questions are possible.
 //!
 //! All text for people passes [`shown`], which escapes whatever a terminal would act on, apart from the styles of
-//! [`Paint`]. A reader that has gone away (a closed pipe) is no error: nothing more is written, and the command goes on
-//! to its end, because an operation must not stop half-way for want of a reader.
+//! [`Paint`]. A closed pipe is no error: the command writes nothing more and continues to its end, because an operation
+//! must not stop half-way if its reader leaves.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -47,52 +47,52 @@ impl Paint {
         if self.on { format!("{}{style}{text}{}{style:#}", *OWN, *OWN) } else { text.to_string() }
     }
 
-    /// For diagnostics.
+    /// The colours of diagnostics.
     pub(crate) fn colors(self) -> diag::Colors {
         if self.on { diag::Colors::On } else { diag::Colors::Off }
     }
 
-    /// Stands out.
+    /// For emphasis.
     pub(crate) fn bold(self, text: impl Display) -> String {
         self.with(Style::new().bold(), text)
     }
 
-    /// Steps back.
+    /// For secondary text.
     pub(crate) fn dim(self, text: impl Display) -> String {
         self.with(Style::new().dimmed(), text)
     }
 
-    /// Comes, or is well.
+    /// For additions and success.
     pub(crate) fn green(self, text: impl Display) -> String {
         self.with(AnsiColor::Green.on_default(), text)
     }
 
-    /// Changes, or needs care.
+    /// For changes and warnings.
     pub(crate) fn yellow(self, text: impl Display) -> String {
         self.with(AnsiColor::Yellow.on_default(), text)
     }
 
-    /// Goes, or has failed.
+    /// For deletions and failures.
     pub(crate) fn red(self, text: impl Display) -> String {
         self.with(AnsiColor::Red.on_default(), text)
     }
 
-    /// Is replaced.
+    /// For replacements.
     pub(crate) fn magenta(self, text: impl Display) -> String {
         self.with(AnsiColor::Magenta.on_default(), text)
     }
 
-    /// A place or a name.
+    /// For places and names.
     pub(crate) fn cyan(self, text: impl Display) -> String {
         self.with(AnsiColor::Cyan.on_default(), text)
     }
 }
 
-/// Stands before each style that this program adds to a text. Drawn for each process, so that no document can contain
+/// The prefix of each style that this program adds to a text. It is random for each process, so no document can contain
 /// it.
 static OWN: LazyLock<String> = LazyLock::new(|| format!("\u{1b}{:016x}", RandomState::new().hash_one(0)));
 
-/// A text for people, as it is written: its own styles stay, everything else that a terminal acts on is escaped.
+/// A text for people with its own styles. Everything else that a terminal acts on is escaped.
 pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains('\u{1b}') {
         return diag::visible(text);
@@ -108,24 +108,24 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// What is said, and how much of it.
+/// The output streams, and the amount of output.
 pub(crate) struct Terminal {
     /// Colours of stdout.
     pub(crate) out: Paint,
     /// Colours of stderr.
     pub(crate) err: Paint,
-    /// Whether machine output was asked for.
+    /// Whether machine output was requested.
     pub(crate) json: bool,
-    /// Only errors and results.
+    /// Whether only errors and results are written.
     pub(crate) quiet: bool,
-    /// Notes and fields too.
+    /// Whether notes and all fields are written too.
     pub(crate) verbose: bool,
     color: ColorChoice,
     failed: Option<io::Error>,
 }
 
 impl Terminal {
-    /// As asked for on the command line.
+    /// A terminal with the settings of the command line.
     pub(crate) fn new(color: ColorChoice, json: bool, quiet: bool, verbose: bool) -> Terminal {
         let mut terminal =
             Terminal { out: Paint { on: false }, err: Paint { on: false }, json, quiet, verbose, color, failed: None };
@@ -133,7 +133,7 @@ impl Terminal {
         terminal
     }
 
-    /// Colours from now on.
+    /// Sets the colours of all later output.
     pub(crate) fn set_color(&mut self, color: ColorChoice) {
         self.color = color;
         self.out = Paint { on: !self.json && colors(color, io::stdout().is_terminal()) };
@@ -173,7 +173,7 @@ impl Terminal {
         self.data(&format!("{text}\n"));
     }
 
-    /// Writes to stderr. What cannot be written there is lost, for there is nowhere to say so.
+    /// Writes to stderr. A failed write is ignored, because it cannot be reported anywhere.
     pub(crate) fn aside(&self, text: &str) {
         let _ = io::stderr().write_all(shown(text).as_bytes());
     }
@@ -190,17 +190,17 @@ impl Terminal {
         }
     }
 
-    /// Whether a person sees stderr and can answer on stdin.
+    /// Whether stderr is a terminal and stdin can answer.
     pub(crate) fn can_ask(&self) -> bool {
         !self.json && io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
-    /// Whether a person sees stderr.
+    /// Whether stderr is a terminal that can redraw lines.
     pub(crate) fn is_watched(&self) -> bool {
         io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
     }
 
-    /// Asks a yes-or-no question; anything but yes is no.
+    /// Asks a yes-or-no question; any answer but yes is no.
     pub(crate) fn confirm(&self, question: &str) -> bool {
         self.aside(&format!("{} [y/N] ", self.err.bold(question)));
         let mut answer = String::new();
@@ -211,7 +211,7 @@ impl Terminal {
         read.is_ok() && matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
     }
 
-    /// Whether everything could be written; a reader that went away is fine.
+    /// Returns an error if a write failed; a closed pipe is no error.
     pub(crate) fn finish(&mut self) -> Result<(), CommandError> {
         match self.failed.take() {
             Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -237,7 +237,7 @@ fn colors(choice: ColorChoice, terminal: bool) -> bool {
     }
 }
 
-/// How many characters fit into a line of stderr; 80 if it is not known.
+/// The number of characters in a line of stderr; 80 if it is unknown.
 pub(crate) fn width() -> usize {
     #[cfg(unix)]
     if let Ok(size) = rustix::termios::tcgetwinsize(io::stderr())

@@ -1,6 +1,6 @@
 //! Errors of the command line itself: as text by `clap`, or as machine output where `--json` is among the words.
 //!
-//! Not here: errors of a command whose words were understood (`exit`).
+//! Not here: errors of a command that was parsed (`exit`).
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -14,7 +14,7 @@ use crate::arguments::Arguments;
 use crate::exit::Exit;
 use crate::terminal::{ColorChoice, Terminal, shown};
 
-/// Prints why the words could not be understood, or the help or version that they ask for.
+/// Prints the parse error, or the help or version that the arguments request.
 pub(crate) fn report(error: &clap::Error, words: &[OsString]) -> Exit {
     let read: Vec<&str> =
         words.iter().skip(1).filter_map(|word| word.to_str()).take_while(|word| *word != "--").collect();
@@ -26,7 +26,7 @@ pub(crate) fn report(error: &clap::Error, words: &[OsString]) -> Exit {
     // A reader of the help that closes its pipe early is no error.
     let _ = match visible(words) {
         None => error.print(),
-        // It repeats words that a terminal would act on: they are understood again as they are to be shown.
+        // The message repeats arguments with characters that a terminal acts on: parse the escaped arguments again.
         Some(words) => match Arguments::try_parse_from(words) {
             Err(error) if error.use_stderr() && is_visible(&error.render().to_string()) => error.print(),
             _ => io::stderr().write_all(shown(&error.render().to_string()).as_bytes()),
@@ -35,7 +35,7 @@ pub(crate) fn report(error: &clap::Error, words: &[OsString]) -> Exit {
     if error.use_stderr() { Exit::Usage } else { Exit::Done }
 }
 
-/// The words with everything escaped that a terminal acts on; none where there is no such thing.
+/// The arguments with all characters escaped that a terminal acts on; `None` if there are none.
 fn visible(words: &[OsString]) -> Option<Vec<String>> {
     let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
     let clean: Vec<_> = words.iter().map(|word| diag::visible_line(word).into_owned()).collect();
@@ -46,7 +46,7 @@ fn is_visible(text: &str) -> bool {
     shown(text) == text
 }
 
-/// The machine output of a command that was not understood: in the form of that command, as far as it is known.
+/// The machine output for a command line that could not be parsed, in the form of its command as far as it is known.
 fn machine(error: &clap::Error, words: &[&str]) -> String {
     let all = Arguments::command();
     let command = words.iter().find_map(|word| all.find_subcommand(word)).map(clap::Command::get_name);
@@ -64,7 +64,7 @@ fn machine(error: &clap::Error, words: &[&str]) -> String {
     format!("{diagnostic}\n{summary}\n")
 }
 
-/// Whether a line per event is expected, as in `Command::is_operation` for words that were understood.
+/// Whether the output has one line per event, as `Command::is_operation` says for a parsed command.
 fn is_operation(command: Option<&str>, words: &[&str]) -> bool {
     match command {
         Some("deploy" | "destroy" | "reconcile" | "rollback" | "import") => true,
@@ -88,7 +88,7 @@ fn diagnostic(error: &clap::Error) -> Value {
         } else if line.starts_with("For more information") {
             break;
         } else if notes.is_empty() && help.is_empty() {
-            // The names of missing arguments stand on lines of their own.
+            // The message lists missing arguments on separate lines.
             message = format!("{message} {line}");
         }
     }

@@ -1,5 +1,5 @@
-//! The examples of the repository, run as their pages say: staged, deployed, deployed again with nothing to do, changed,
-//! touched by hand, destroyed. Each in a copy of its folder, with nothing but the binary.
+//! The examples of the repository, run as their pages say: staged, deployed, deployed again without changes, changed,
+//! edited by hand, destroyed. Each runs in a copy of its folder, with only the binary.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,15 +8,15 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-/// A copy of an example, and a home of its own.
+/// A copy of an example, with its own home folder.
 struct Example {
     place: TempDir,
     folder: PathBuf,
-    /// What lay in it before anything was done.
+    /// The contents of the folder before the first command.
     begun_with: BTreeSet<String>,
 }
 
-/// What a run said.
+/// The output of a run.
 struct Said {
     exit: i32,
     stdout: String,
@@ -45,7 +45,7 @@ impl Example {
         example
     }
 
-    /// Runs `cyan` with these arguments in the folder, in a pipe, with a home of its own.
+    /// Runs `cyan` with these arguments in the folder, in a pipe, with its own home folder.
     fn cyan(&self, arguments: &str) -> Said {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cyan"));
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CYAN_")) {
@@ -72,7 +72,7 @@ impl Example {
         self.folder.join(path).symlink_metadata().is_ok()
     }
 
-    /// Staging says `counts` (in the words of a plan), deploying does it, and then there is nothing left to do.
+    /// Checks that a stage reports `counts`, that a deploy does the same, and that nothing remains to be done.
     #[track_caller]
     fn deploys(&self, inputs: &str, created: u32, updated: u32, deleted: u32, replaced: u32) {
         let inputs = if inputs.is_empty() { String::new() } else { format!(" {inputs}") };
@@ -93,7 +93,7 @@ impl Example {
         assert_eq!(drift.last(0), "0 drifted, 0 vanished", "{}", drift.stdout);
     }
 
-    /// Destroying takes away what was made, and nothing else.
+    /// Checks that a destroy removes the created files, and no others.
     #[track_caller]
     fn goes(&self, deleted: u32) {
         let said = self.cyan("destroy --yes");
@@ -107,7 +107,7 @@ fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap_or_else(|error| panic!("{}: {error}", from.display())) {
         let entry = entry.expect("the folder can be read").path();
         let name = entry.file_name().expect("it is in a folder");
-        // What a person tried in the example itself is not part of it.
+        // Leave out files that a user made in the example itself.
         if ["public", "private", "dev", "release", "services", ".cyan", "site.tar.gz"].iter().any(|made| name == *made)
         {
             continue;
@@ -120,7 +120,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Every file and folder below, without the state.
+/// Every file and folder below a folder, except the state.
 fn listing(folder: &Path) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -150,7 +150,7 @@ fn a_static_site() {
     assert!(site.read("private/certificate.pem").starts_with("-----BEGIN CERTIFICATE-----"));
     assert!(site.read("private/server.conf").contains("server_name localhost;"));
 
-    // A title is a matter of pages and archive; key, certificate and password stay.
+    // A change of the title affects pages and archive; key, certificate and password stay.
     let certificate = site.read("private/certificate.pem");
     let passwords = site.read("private/passwords");
     site.deploys("--var title=Sun", 0, 7, 0, 0);
@@ -175,7 +175,7 @@ fn services_with_certificates() {
     let staged = services.cyan("stage --json");
     assert!(!staged.stdout.contains("PRIVATE KEY"), "{}", staged.stdout);
 
-    // A file beside the child is read there, for both.
+    // Both children read a file from the folder of their document.
     let conf = services.folder.join("parts/service.conf");
     fs::write(&conf, "listen PORT;\n").expect("it can be written");
     services.deploys("", 0, 2, 0, 0);
@@ -183,7 +183,7 @@ fn services_with_certificates() {
         .expect("it can be");
     services.deploys("", 0, 2, 0, 0);
 
-    // A child that is no longer included takes exactly its things along.
+    // Removing an include deletes exactly the resources of the child.
     let document = services.folder.join("services.blueprint.yaml");
     let whole = fs::read_to_string(&document).expect("it is text");
     let begin = whole.find("  orders:\n    path").expect("it is included");
@@ -210,7 +210,7 @@ fn services_that_a_transform_makes_files_of() {
     let staged = services.cyan("stage");
     assert!(staged.stdout.contains("notes becomes\n"), "{}", staged.stdout);
     services.deploys("", 5, 0, 0, 0);
-    // What is made again without a document is still known to come from the service.
+    // A file that is created again without a document is still recognised as a resource of the service.
     fs::remove_file(services.folder.join("services/notes.service")).expect("it was made");
     assert_eq!(services.cyan("reconcile --yes").last(0), "1 created, 0 updated, 0 deleted");
     let shown = services.cyan("show notes_unit").stdout;
@@ -225,7 +225,7 @@ fn services_that_a_transform_makes_files_of() {
     let graph = services.cyan("graph");
     assert!(graph.stdout.contains("made from mirror"), "{}", graph.stdout);
     services.deploys("--var port=99", 0, 2, 0, 0);
-    // The folder itself was made on the way to a file and is nobody's resource.
+    // The folder was created along with a file, and belongs to no resource.
     let said = services.cyan("destroy --yes");
     assert_eq!(said.last(0), "0 created, 0 updated, 5 deleted", "{}", said.stdout);
     assert_eq!(listing(&services.folder.join("services")), Default::default());
@@ -295,7 +295,7 @@ fn the_same_site_gives_the_same_archive() {
 }
 
 #[test]
-fn a_page_that_somebody_changed_is_said_and_written_again() {
+fn a_page_that_was_edited_is_reported_and_written_again() {
     let site = Example::new("static-site");
     assert_eq!(site.cyan("deploy --yes").exit, 0);
     let page = site.read("public/about.html");
@@ -310,7 +310,7 @@ fn a_page_that_somebody_changed_is_said_and_written_again() {
     assert_eq!(site.cyan("drift --exit-code").last(0), "0 drifted, 0 vanished");
 }
 
-/// Edits each file of an example once. One deploy carries each edit out, and nothing is left to do after it.
+/// Edits each file of an example once. One deploy applies each edit, and nothing remains to be done after it.
 #[track_caller]
 fn converges_after_any_edit(example: &Example, inputs: &str) {
     let inputs = if inputs.is_empty() { String::new() } else { format!(" {inputs}") };
@@ -364,7 +364,7 @@ fn an_edited_source_is_a_change_and_the_plan_says_of_what() {
     ] {
         assert!(staged.stdout.contains(line), "no `{line}` in {}", staged.stdout);
     }
-    // No policy about drift keeps it from being carried out.
+    // No drift policy prevents the change.
     for (text, policy) in [("a {}", "refuse"), ("b {}", "ignore"), ("c {}", "accept"), ("d {}", "revert")] {
         fs::write(site.folder.join("static/style.css"), text).expect("it can be written");
         let deployed = site.cyan(&format!("deploy --yes --drift {policy}"));
@@ -433,7 +433,7 @@ fn a_web_cluster_of_heat_templates() {
     assert_eq!(cluster.cyan("exports agent").last(0), "null");
     assert!(cluster.cyan("exports balancer").stdout.contains("    server web-1.shop.example:8443;\n"));
 
-    // What members are given carries a secret, and the back room a hidden parameter.
+    // The properties of the members contain a secret, and the back room has a hidden parameter.
     let exports = cluster.cyan("exports").stdout;
     assert!(exports.contains("back_room = (secret)\n") && !exports.contains("set $cookie_secret"), "{exports}");
     let given = cluster.cyan("exports user_data --reveal").stdout;
@@ -446,7 +446,7 @@ fn a_web_cluster_of_heat_templates() {
     let cookie = |given: &str| given.split("cookie_secret").nth(1).map(|rest| rest[..44].to_owned());
     assert!(cookie(&given).is_some());
 
-    // The group grows, and each member is given one part more.
+    // The group grows, and each member gets another part.
     let busy = "-e environments/base.yaml -e environments/busy.yaml";
     cluster.deploys(busy, 9, 1, 0, 2);
     assert_eq!(cluster.cyan("exports names").last(0), r#"["web-0", "web-1", "web-2", "web-3"]"#);
@@ -455,7 +455,7 @@ fn a_web_cluster_of_heat_templates() {
     assert_eq!(cookie(&now), cookie(&given));
     assert!(cluster.cyan("list").last(0).starts_with("web-cluster  "));
 
-    // A member goes, and its name with it.
+    // A member is removed together with its name.
     let retired = format!("{busy} --var retired=1");
     cluster.deploys(&retired, 4, 1, 4, 0);
     assert_eq!(cluster.cyan("exports names").last(0), r#"["web-0", "web-2", "web-3", "web-4"]"#);
@@ -497,7 +497,7 @@ fn a_service_catalogue_of_heat_templates() {
     site.deploys(&format!("{plain} -e environments/telemetry.yaml"), 0, 4, 6, 3);
     assert_eq!(exports("firewall"), r#"{"control": [443, 5432, 5672, 9100, 15672], "worker": [443, 9100]}"#);
 
-    // A role goes by its condition, with everything in it.
+    // A role with all its contents is removed by its condition.
     site.deploys(&format!("{plain} --var worker_hosts=0"), 1, 2, 4, 1);
     assert_eq!(exports("worker_settings"), "null");
     assert_eq!(exports("hosts"), r#"["control-0.site.internal"]"#);
@@ -508,7 +508,7 @@ fn a_service_catalogue_of_heat_templates() {
     site.goes(9);
 }
 
-/// Every example can be rehearsed: nothing is written and nothing run, and a real deploy later knows nothing of it.
+/// Every example can be rehearsed: no file is written and no command runs, and a later real deploy is unaffected.
 #[test]
 fn every_example_can_be_rehearsed() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
@@ -535,7 +535,7 @@ fn every_example_can_be_rehearsed() {
 
 #[track_caller]
 fn rehearse(example: &Example, document: &str) {
-    // What has no default must be given.
+    // Inputs without a default must be given.
     let inputs = if document.starts_with("save-order") { " --var databasePassword=hush" } else { "" };
     let run = |command: &str| example.cyan(&format!("{command} --simulate {document}"));
     let staged = run(&format!("stage{inputs}")).last(0).to_owned();

@@ -1,13 +1,14 @@
-//! Commands on pages do what the pages say: README.md, `docs` and the pages of `examples`.
+//! Commands on pages do what the pages show: README.md, `docs` and the pages of `examples`.
 //!
 //! * ```` ```yaml NAME ```` (also `json`, `toml`, ..) is a file of that name.
-//! * ```` ```console ```` holds commands after `$ ` and what they print, compared exactly.
-//! * ```` ```sh ```` holds commands that run on a terminal; questions are answered with `y`. Each must succeed, or end with
-//!   N if its comment says `exit code N`.
+//! * ```` ```console ```` holds commands after `$ ` and their output, which is compared exactly.
+//! * ```` ```sh ```` holds commands that run on a terminal; questions are answered with `y`. Each must succeed, or end
+//!   with N if its comment says `exit code N`.
 //! * `<!-- $ COMMAND -->` is a step that the reader need not see; `$EXAMPLES` is the folder of the examples.
 //!
-//! Commands of a page run one after another, in a folder that is their home and is shown as `~`. No other kind of block may hold commands, and a command in prose
-//! must be one that the binary understands. With `CYAN_ACCEPT` set (`cargo xtask accept`) the output is written into the page.
+//! Commands of a page run one after another, in a folder that is their home and is shown as `~`. No other kind of block
+//! may hold commands, and a command in prose must be one that the binary understands. With `CYAN_ACCEPT` set
+//! (`cargo xtask accept`) the output is written into the page.
 
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 #![expect(clippy::print_stdout, reason = "what is skipped is said")]
@@ -20,10 +21,10 @@ use tempfile::TempDir;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// What examples make; a person may have tried one in place.
+/// Folders and files that examples make; a user may have run an example in place.
 const MADE: [&str; 7] = ["public", "private", "dev", "release", "services", ".cyan", "site.tar.gz"];
 
-/// All pages whose commands are run, by their path from the root of the repository.
+/// All pages with commands, by their path from the root of the repository.
 fn pages() -> Vec<String> {
     let mut found = vec!["README.md".to_owned()];
     let mut open = vec![PathBuf::from("docs"), PathBuf::from("examples")];
@@ -45,7 +46,7 @@ fn text_of(page: &str) -> String {
     fs::read_to_string(Path::new(ROOT).join(page)).unwrap_or_else(|error| panic!("{page}: {error}"))
 }
 
-/// The folder in the clone in which the commands of a page begin: that of the page, or an empty one for `docs`.
+/// The folder of the clone in which the commands of a page begin: that of the page, or an empty one for `docs`.
 fn start_of(page: &str) -> &str {
     match page {
         page if page.starts_with("docs/") => "../work",
@@ -69,14 +70,14 @@ fn copy(from: &Path, to: &Path, without: &[&str]) {
     }
 }
 
-/// Where the commands of one page run.
+/// The folder in which the commands of one page run.
 struct Session {
     place: TempDir,
     home: PathBuf,
     folder: PathBuf,
 }
 
-/// `cargo` as far as pages use it. The binary is built already.
+/// The subset of `cargo` that pages use. The binary is already built.
 const CARGO: &str = r#"#!/bin/sh
 case "$*" in
     "install --path crates/cli") exit 0 ;;
@@ -86,13 +87,13 @@ case "$*" in
 esac
 "#;
 
-/// Runs a line in the folder of the line before, and keeps the folder in which it ends.
+/// Runs a line in the folder of the previous line, and records the folder in which it ends.
 const LINE: &str = r#"cd "$PAGE_FOLDER"; eval "$PAGE_LINE"; code=$?; pwd > "$PAGE_PLACE/folder"; exit $code"#;
 
 impl Session {
     fn new(page: &str) -> Session {
         let place = TempDir::new().unwrap();
-        // As a shell names the folder that it is in.
+        // The canonical path, as a shell shows its folder.
         let clone = place.path().canonicalize().unwrap().join("cyanotype");
         copy(&Path::new(ROOT).join("examples"), &clone.join("examples"), &[]);
         let home = clone.join(start_of(page));
@@ -130,7 +131,7 @@ impl Session {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // A command that asks nothing may have ended by then.
+        // A command without questions may have ended already.
         let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), answer.as_bytes());
         let output = child.wait_with_output().unwrap();
         if let Ok(folder) = fs::read_to_string(self.place.path().join("folder")) {
@@ -139,7 +140,7 @@ impl Session {
         output
     }
 
-    /// What a line prints in a pipe, both streams in the order in which they came.
+    /// The output of a line in a pipe, both streams in their order.
     fn prints(&mut self, line: &str) -> String {
         let mut command = Command::new("sh");
         let output = self.run(command.args(["-c", &format!("exec 2>&1; {LINE}")]), line, "");
@@ -147,13 +148,13 @@ impl Session {
         text.replace(&*self.home.to_string_lossy(), "~")
     }
 
-    /// Takes a step that the page does not show.
+    /// Runs a step that the page does not show.
     fn prepares(&mut self, page: &str, line: &str) {
         let output = self.run(Command::new("sh").args(["-c", LINE]), line, "");
         assert!(output.status.success(), "{page}: `{line}`: {}", String::from_utf8_lossy(&output.stderr));
     }
 
-    /// Runs a line on a terminal. Skipped aloud if a program is not here.
+    /// Runs a line on a terminal. If a program is missing, prints a note and skips the line.
     fn succeeds(&mut self, page: &str, line: &str) {
         let (_, comment) = line.split_once('#').unwrap_or((line, ""));
         let code = comment.split_once("exit code ").map_or("0", |(_, rest)| &rest[..1]);
@@ -170,7 +171,7 @@ impl Session {
     }
 }
 
-/// Runs the commands of a page, and compares what they print with what the page shows, or writes it there.
+/// Runs the commands of a page, and compares their output with the page, or writes it there.
 fn runs(page: &str) {
     let text = text_of(page);
     let mut session = Session::new(page);
@@ -202,7 +203,7 @@ fn runs(page: &str) {
         }
         match (kind, line.strip_prefix("$ ")) {
             (Some("console"), Some(command)) => now.push_str(&format!("{line}\n{}", session.prints(command))),
-            // Output as the page has it: what belongs there comes from the command.
+            // The output on the page belongs to the command before it.
             (Some("console"), None) => {}
             (Some("sh"), _) => {
                 if !line.is_empty() {
@@ -228,7 +229,7 @@ fn all_run(group: &str, at_least: usize) {
     mine.iter().for_each(|page| runs(page));
 }
 
-/// Groups run side by side. Every page belongs to one.
+/// The group of a page. Groups run concurrently; every page belongs to one.
 fn group_of(page: &str) -> &'static str {
     match page.split('/').collect::<Vec<_>>()[..] {
         ["README.md"] => "readme",
@@ -304,7 +305,7 @@ fn no_page_has_commands_that_are_not_run() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The commands in the prose of a text: what stands between backticks and begins with `cyan`.
+/// The commands in the prose of a text: code spans that begin with `cyan`.
 fn commands_in_prose(text: &str) -> Vec<String> {
     let mut fenced = false;
     let prose: Vec<&str> = text
@@ -320,7 +321,7 @@ fn commands_in_prose(text: &str) -> Vec<String> {
     spans.split('`').skip(1).step_by(2).filter(|span| span.starts_with("cyan ")).map(str::to_owned).collect()
 }
 
-/// Whether the binary understands a command. Words in capitals, `..` and `[=ID]` stand for something else.
+/// Whether the binary accepts a command. Words in capitals, `..` and `[=ID]` are placeholders.
 fn is_understood(command: &str) -> Result<(), String> {
     let first = command.split([';', '|', '>', '&']).next().unwrap_or_default().replace("[=ID]", "");
     let words: Vec<&str> = first.split_whitespace().skip(1).take_while(|word| *word != "#").collect();

@@ -1,4 +1,4 @@
-//! `cyan schema`: a JSON Schema that documents fit which `cyan validate` takes, and faulty ones do not.
+//! `cyan schema`: valid documents fit its JSON Schema, and documents with mistakes do not.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
@@ -14,7 +14,7 @@ fn schema(flags: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A document as an editor sees it: scalars by the core schema of YAML 1.2.
+/// A document as an editor reads it, with scalars by the core schema of YAML 1.2.
 fn data(node: &Node) -> Value {
     match &node.content {
         Content::Map(entries) => {
@@ -104,7 +104,7 @@ fn documents_of_the_conformance_pack_fit_where_nothing_is_wrong_with_them() {
             let expected =
                 std::fs::read_to_string(folder.join(kind).join(format!("{stem}.expect.json"))).unwrap_or_default();
             let expected: Value = serde_json::from_str(&expected).unwrap_or_default();
-            // Catalogues of their own, and documents with something to say about them, are not for this.
+            // Documents with diagnostics, and those that need other catalogues, are left out.
             let clean =
                 expected["diagnostics"].as_array().is_none_or(Vec::is_empty) && expected.get("catalog").is_none();
             if !clean {
@@ -181,7 +181,7 @@ fn types_can_be_left_out_and_taken_in() {
             && has(&more, "aws/lambda/function")
             && !has(&more, "aws/lambda/permission")
     );
-    // Nothing is said about what was left out, but it may be named; what nobody offers may not.
+    // A type that was left out of the schema is accepted with any spec. A type that does not exist is refused.
     let named = |ty: &str| {
         document("x.yaml", &format!("version: 2023-04-20\nresources: {{a: {{type: {ty}, spec: {{x: 1}}}}}}"))
     };
@@ -195,7 +195,7 @@ fn types_can_be_left_out_and_taken_in() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("did you mean `local`?"));
 }
 
-/// A document with one mistake: the value at a JSON pointer is another, or is gone.
+/// A document with one mistake: the value at a JSON pointer is replaced or removed.
 fn with_mistake(base: &Value, mistake: &Value) -> Value {
     let mut document = base.clone();
     let (parent, key) = mistake["at"].as_str().unwrap().rsplit_once('/').unwrap();
@@ -208,8 +208,8 @@ fn with_mistake(base: &Value, mistake: &Value) -> Value {
     document
 }
 
-/// `mistakes.json` has a document and some 300 single mistakes in it. `cyan validate` reports each, and the schema refuses
-/// each but those that a schema cannot express, which say why.
+/// `mistakes.json` has a document and some 300 single mistakes in it. `cyan validate` reports each, and the schema
+/// refuses each except those that a schema cannot express; these state the reason.
 #[test]
 fn validate_and_the_schema_find_each_single_mistake() {
     let data: Value = serde_json::from_str(include_str!("schema/mistakes.json")).unwrap();

@@ -1,13 +1,13 @@
-//! What kinds of diagnostics there are.
+//! Severities and codes of diagnostics.
 
-/// How bad it is.
+/// How severe a diagnostic is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// Worth knowing; shown in editors and with `--verbose`.
+    /// For information. Shown in editors and with `--verbose`.
     Note,
-    /// Probably not meant; `--strict` makes it an error.
+    /// Probably a mistake. `--strict` makes it an error.
     Warning,
-    /// The document, the input or the plan cannot be used like this.
+    /// The document, the input or the plan is unusable.
     Error,
 }
 
@@ -29,9 +29,9 @@ impl Severity {
 pub struct Code {
     /// Kebab-case and stable: `unknown-key`.
     pub name: &'static str,
-    /// How bad it usually is.
+    /// The usual severity.
     pub severity: Severity,
-    /// One line: what it means.
+    /// What it means, in one line.
     pub summary: &'static str,
     /// The page that `cyan explain` prints, in Markdown.
     pub page: &'static str,
@@ -45,7 +45,7 @@ pub struct Code {
 /// }
 /// ```
 ///
-/// Makes a `pub static` [`Code`] of each line, and `pub static CODES: &[&Code]` of all.
+/// Defines a `pub static` [`Code`] for each line, and `pub static CODES: &[&Code]` with all of them.
 #[macro_export]
 macro_rules! codes {
     ($($ident:ident = $severity:ident $name:literal : $summary:literal;)*) => {
@@ -58,7 +58,7 @@ macro_rules! codes {
                 page: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/codes/", $name, ".md")),
             };
         )*
-        /// All codes declared here, in the order in which they were declared.
+        /// All codes declared here, in declaration order.
         pub static CODES: &[&$crate::Code] = &[$(&$ident),*];
     };
 }

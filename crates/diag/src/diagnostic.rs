@@ -5,62 +5,63 @@ use std::hash::{BuildHasherDefault, DefaultHasher, Hash as _, Hasher as _};
 
 use crate::{Code, Severity, Span, Words, nearest};
 
-/// A remark at a place. The first label of a diagnostic is its place.
+/// A remark at a place in the source. The first label of a diagnostic is its main place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// Where.
+    /// The place.
     pub span: Span,
-    /// Why here; may be empty.
+    /// The remark; may be empty.
     pub text: String,
 }
 
-/// A change of the text that mends it.
+/// A change of the source that fixes the mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
     /// What the change does, as an imperative.
     pub text: String,
-    /// Texts to put in place of ranges; ranges of one file do not overlap.
+    /// Replacement texts for ranges. Ranges of one file do not overlap.
     pub edits: Vec<(Span, String)>,
-    /// Whether the change may be made unseen, because it cannot change a meaning that was clear.
+    /// Whether the change can be applied without review, because it changes no unambiguous meaning.
     pub safe: bool,
 }
 
-/// One step on the way to the document in which the diagnostic stands: the include above it.
+/// One step of the include path that leads to the document of the diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trail {
     /// Where the step was written.
     pub span: Span,
-    /// What it is, as in "included as `core`".
+    /// A description, such as "included as `core`".
     pub text: String,
 }
 
-/// Something that was written wrongly, or that has to be known about what was written.
+/// An error, a warning or a note about a document.
 ///
-/// The message is a lower-case phrase, names in backticks, without a full stop; the first label says where.
+/// The message is a lower-case phrase without a full stop. Names are in backticks. The first label is the place.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
-    /// What kind.
+    /// The kind of the diagnostic.
     pub code: &'static Code,
-    /// How bad it is here.
+    /// The severity in this case.
     pub severity: Severity,
-    /// What is wrong, in a line.
+    /// What is wrong, in one line.
     pub message: String,
-    /// Where and why; the first is the place, the rest what belongs to it.
+    /// Places and remarks. The first label is the main place; the others are related places.
     pub labels: Vec<Label>,
-    /// What else one needs to know, such as a provider's own words.
+    /// Additional information, such as a provider's own message.
     pub notes: Vec<String>,
-    /// What to do, as imperatives.
+    /// What to do: imperative sentences.
     pub help: Vec<String>,
-    /// Changes that mend it.
+    /// Changes that fix the mistake.
     pub fixes: Vec<Fix>,
     /// The includes above the document, outermost first.
     pub trail: Vec<Trail>,
-    /// What the tool whose documents these are says of it, as people search for it; shown only where that is asked for.
+    /// The corresponding message of the native tool of the dialect, so that people can search for it. Shown only on
+    /// request.
     pub words: Option<Box<Words>>,
 }
 
 impl Code {
-    /// A diagnostic of this kind, not yet placed anywhere.
+    /// A diagnostic of this kind without a place.
     #[expect(clippy::new_ret_no_self, reason = "a code is what a diagnostic is made from")]
     pub fn new(&'static self, message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(self, message)
@@ -83,37 +84,37 @@ impl Diagnostic {
         }
     }
 
-    /// Adds a label; the first one is the place of the diagnostic.
+    /// Adds a label. The first label is the main place.
     pub fn label(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
         self.labels.push(Label { span, text: text.into() });
         self
     }
 
-    /// Adds what else one needs to know.
+    /// Adds additional information.
     pub fn note(mut self, text: impl Into<String>) -> Diagnostic {
         self.notes.push(text.into());
         self
     }
 
-    /// Sets what the tool whose documents these are says of it.
+    /// Sets the corresponding message of the dialect's native tool.
     pub fn words(mut self, words: impl Into<Words>) -> Diagnostic {
         self.words = Some(Box::new(words.into()));
         self
     }
 
-    /// Makes it as bad as this, which is not what it usually is.
+    /// Replaces the usual severity.
     pub fn graded(mut self, severity: Severity) -> Diagnostic {
         self.severity = severity;
         self
     }
 
-    /// Adds what to do.
+    /// Adds advice on what to do.
     pub fn help(mut self, text: impl Into<String>) -> Diagnostic {
         self.help.push(text.into());
         self
     }
 
-    /// Adds "did you mean" where one of `candidates` is close to `written`.
+    /// Adds "did you mean" if one of `candidates` is close to `written`.
     pub fn help_nearest<'a>(self, written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Diagnostic {
         match nearest(written, candidates) {
             Some(found) => self.help(format!("did you mean `{found}`?")),
@@ -121,7 +122,7 @@ impl Diagnostic {
         }
     }
 
-    /// Adds a change that mends it.
+    /// Adds a change that fixes the mistake.
     pub fn fix(mut self, text: impl Into<String>, edits: Vec<(Span, String)>, safe: bool) -> Diagnostic {
         self.fixes.push(Fix { text: text.into(), edits, safe });
         self
@@ -137,7 +138,7 @@ impl Diagnostic {
         self.severity == Severity::Error
     }
 
-    /// Cuts texts that are too long: a value that a message shows may have any size.
+    /// Truncates long texts: a message may show a value of any size.
     fn shorten(&mut self) {
         shortened(&mut self.message);
         self.labels.iter_mut().for_each(|label| shortened(&mut label.text));
@@ -152,34 +153,34 @@ impl Diagnostic {
     }
 }
 
-/// So many errors are kept, and as many diagnostics that are none; of others only the number.
+/// The maximum number of errors in the list, and of other diagnostics. Further ones are only counted.
 const KEPT: usize = 20_000;
 
-/// So many bytes a text of a diagnostic may have.
+/// The maximum length of a text of a diagnostic in bytes.
 const LONGEST: usize = 8 * 1024;
 
-/// Diagnostics as they are found, in order.
+/// Diagnostics in the order in which they were found.
 ///
-/// The same mistake at the same place is kept once, however often it is found: what a document repeats by an alias is
-/// written once. Of very many only the first are kept, and of very long texts the beginning.
+/// Equal diagnostics at the same place are kept once: an alias may repeat a mistake that is written once. Only the
+/// first 20,000 errors, the first 20,000 others, and the first 8 KiB of each text are kept.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
-    /// What is in the list, by what tells one mistake from another.
+    /// The fingerprints of the diagnostics in the list.
     seen: HashSet<u64, BuildHasherDefault<DefaultHasher>>,
-    /// Errors and others that were found beyond those in the list.
+    /// The numbers of errors and of others that were dropped.
     dropped: [usize; 2],
-    /// Errors and others in the list.
+    /// The numbers of errors and of others in the list.
     kept: [usize; 2],
 }
 
 impl Diagnostics {
-    /// None yet.
+    /// An empty collection.
     pub fn new() -> Diagnostics {
         Diagnostics::default()
     }
 
-    /// Adds one, unless the same is there.
+    /// Adds a diagnostic unless an equal one is present.
     pub fn push(&mut self, mut diagnostic: Diagnostic) {
         let kind = usize::from(!diagnostic.is_error());
         if !self.seen.insert(fingerprint(&diagnostic)) {
@@ -194,7 +195,7 @@ impl Diagnostics {
         self.list.push(diagnostic);
     }
 
-    /// Adds all of another collection.
+    /// Adds all diagnostics of another collection.
     pub fn append(&mut self, other: Diagnostics) {
         if self.list.is_empty() && self.dropped == [0, 0] {
             *self = other;
@@ -212,32 +213,32 @@ impl Diagnostics {
         self.dropped[0] > 0 || self.list.iter().any(Diagnostic::is_error)
     }
 
-    /// How many errors, and how many others, were found beyond those that are kept.
+    /// The numbers of errors and of others that were dropped.
     pub fn dropped(&self) -> (usize, usize) {
         (self.dropped[0], self.dropped[1])
     }
 
-    /// Whether there is none.
+    /// Whether the collection is empty.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// How many there are.
+    /// The number of diagnostics.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// In the order in which they were found, or sorted.
+    /// The diagnostics in the order in which they were found, or sorted after [`Diagnostics::sort`].
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.list.iter()
     }
 
-    /// For changing them in place.
+    /// The diagnostics, for changes in place.
     pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, Diagnostic> {
         self.list.iter_mut()
     }
 
-    /// Sorts by place, keeping the order of those at one place.
+    /// Sorts by place. Diagnostics at the same place keep their order.
     pub fn sort(&mut self) {
         self.list.sort_by_key(|diagnostic| {
             let span = diagnostic.span();
@@ -245,7 +246,7 @@ impl Diagnostics {
         });
     }
 
-    /// Keeps those for which `keep` says so.
+    /// Keeps the diagnostics for which `keep` returns true.
     pub fn retain(&mut self, keep: impl FnMut(&Diagnostic) -> bool) {
         self.list.retain(keep);
         self.seen.clear();
@@ -257,7 +258,7 @@ impl Diagnostics {
     }
 }
 
-/// What tells one mistake from another: kind, place, message, and the way to the document.
+/// The hash by which equal diagnostics are recognised: kind, place, message and include path.
 fn fingerprint(diagnostic: &Diagnostic) -> u64 {
     let mut hasher = DefaultHasher::new();
     let place = |span: Span, hasher: &mut DefaultHasher| (span.file, span.start, span.end).hash(hasher);
@@ -270,7 +271,7 @@ fn fingerprint(diagnostic: &Diagnostic) -> u64 {
     hasher.finish()
 }
 
-/// Cuts a text that is too long.
+/// Truncates a long text.
 fn shortened(text: &mut String) {
     if text.len() > LONGEST {
         let end = (0..=LONGEST).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);

@@ -1,7 +1,7 @@
-//! Diagnostics as text for a terminal. The only file that names annotate-snippets.
+//! Renders diagnostics as text for a terminal. This is the only file that uses annotate-snippets.
 //!
-//! The renderer is given the lines around the labels, not the whole file, so the work for one diagnostic does not depend
-//! on the length of the document.
+//! The renderer gets the lines around the labels, not the whole file, so the cost of a diagnostic does not depend on
+//! the size of the document.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Patch, Renderer, S
 
 use crate::{Diagnostic, File, FileId, Files, Label, Position, Severity, Span, visible, visible_line};
 
-/// Labels that are more lines apart are shown in excerpts of their own.
+/// Labels that are more lines apart than this are shown in separate excerpts.
 const FAR: usize = 100;
 
 /// Lines with more bytes are cut to the part around the labels.
@@ -19,7 +19,7 @@ const LONG: usize = 4096;
 /// Bytes shown before and after the labels of a line that is cut.
 const AROUND: usize = 200;
 
-/// Whether to colour.
+/// Whether the output is coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colors {
     /// With ANSI escapes.
@@ -28,7 +28,7 @@ pub enum Colors {
     Off,
 }
 
-/// One diagnostic as text, ending in a line break.
+/// Renders one diagnostic. The text ends with a line break.
 pub fn draw(diagnostic: &Diagnostic, files: &Files, colors: Colors) -> String {
     let clean = cleaned(diagnostic);
     let diagnostic = &clean;
@@ -122,7 +122,7 @@ pub fn draw(diagnostic: &Diagnostic, files: &Files, colors: Colors) -> String {
     let drawn = renderer.render(&report).to_string();
     let mut text = String::with_capacity(drawn.len() + 1);
     for line in drawn.lines() {
-        // Below a message without a place there is no text that a margin would lead down from.
+        // Drop the margin below a message without a place: no source text follows it.
         if !(placeless && is_margin(line)) {
             text.push_str(line);
             text.push('\n');
@@ -135,7 +135,7 @@ fn at(path: Cow<'_, str>, position: Position) -> Origin<'_> {
     Origin::path(path).line(position.line as usize).char_column(position.column as usize)
 }
 
-/// The diagnostic with words that a terminal shows as they are.
+/// The diagnostic with hidden characters in its texts made visible.
 fn cleaned(diagnostic: &Diagnostic) -> Diagnostic {
     let clean = |text: &mut String| {
         if let Cow::Owned(visible) = visible(text) {
@@ -154,23 +154,23 @@ fn cleaned(diagnostic: &Diagnostic) -> Diagnostic {
     diagnostic
 }
 
-/// Labels with their positions in the diagnostic.
+/// Labels with their indices in the diagnostic.
 type Numbered<'d> = Vec<(usize, &'d Label)>;
 
-/// A part of a file with the labels in it.
+/// A part of a file with its labels.
 struct Excerpt<'d> {
     /// The number of its first line.
     line: usize,
-    /// Its bytes.
+    /// Its byte range.
     window: Range<usize>,
     /// Whether it begins or ends inside a line.
     cut: bool,
-    /// The labels in it with their positions in the diagnostic, which keep their order.
+    /// Its labels with their indices in the diagnostic, in that order.
     labels: Numbered<'d>,
 }
 
-/// The parts of a file that hold the labels. The part with the first label comes first, the others follow from top to
-/// bottom.
+/// The excerpts of a file that contain the labels. The excerpt with the first label comes first. The others follow from
+/// top to bottom.
 fn excerpts<'d>(file: &File, labels: &[(usize, &'d Label)]) -> Vec<Excerpt<'d>> {
     let mut sorted: Vec<_> = labels.iter().map(|label| (within(label.1.span, file.text()), *label)).collect();
     sorted.sort_by_key(|(range, _)| range.start);
@@ -203,12 +203,12 @@ fn excerpts<'d>(file: &File, labels: &[(usize, &'d Label)]) -> Vec<Excerpt<'d>> 
     clusters.into_iter().map(excerpt).collect()
 }
 
-/// The position of the line that holds an offset.
+/// The index of the line that contains an offset.
 fn line_of(file: &File, offset: usize) -> usize {
     file.line_starts().partition_point(|start| *start as usize <= offset).saturating_sub(1)
 }
 
-/// The lines of a range with one more at each side, and the number of the first.
+/// The byte range of the lines of a range plus one line on each side, and the number of the first line.
 fn lines_around(file: &File, range: &Range<usize>) -> (usize, Range<usize>) {
     let starts = file.line_starts();
     let first = line_of(file, range.start).saturating_sub(1);
@@ -216,13 +216,13 @@ fn lines_around(file: &File, range: &Range<usize>) -> (usize, Range<usize>) {
     (first + 1, starts[first] as usize..end)
 }
 
-/// A range of a file as a range of a part of it that begins at `start`.
+/// A range of a file, relative to a window of `length` bytes that begins at `start`.
 fn shifted(range: Range<usize>, start: usize, length: usize) -> Range<usize> {
     let start_of = range.start.saturating_sub(start).min(length);
     start_of..range.end.saturating_sub(start).clamp(start_of, length)
 }
 
-/// Whether a line, apart from its colours, is nothing but the bar between a text and what is said below it.
+/// Whether a line consists only of the margin bar, apart from colours.
 fn is_margin(line: &str) -> bool {
     let mut rest = line;
     let mut bar = false;
@@ -239,7 +239,7 @@ fn is_margin(line: &str) -> bool {
     bar
 }
 
-/// The range of a span, kept inside the text and on character boundaries.
+/// The range of a span, clamped to the text and to character boundaries.
 fn within(span: Span, text: &str) -> Range<usize> {
     let start = floor(text, span.start as usize);
     start..floor(text, span.end as usize).max(start)
@@ -280,7 +280,7 @@ mod tests {
         draw(&diagnostic, &files, Colors::Off)
     }
 
-    /// The renderer gets a window of lines: the work for a diagnostic does not grow with the document.
+    /// The renderer gets a window of lines, so the cost of a diagnostic does not grow with the document.
     #[test]
     fn an_excerpt_holds_only_the_lines_around_its_labels() {
         let mut files = Files::new();

@@ -1,29 +1,29 @@
-//! Files that were read, and places in them.
+//! Source files, and places in them.
 
 use std::sync::{Arc, OnceLock};
 
 use crate::visible;
 
-/// One text of a [`Files`] collection. Opaque; only meaningful together with the collection that gave it.
+/// A text of a [`Files`] collection. Meaningful only together with the collection that returned it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct FileId(u32);
 
 impl FileId {
-    /// The file of things that stand in no text: the command line, an environment variable.
+    /// The file of items without source text: the command line, an environment variable.
     pub const NONE: FileId = FileId(u32::MAX);
 
-    /// The id with this number, for tests and formats that store it.
+    /// The id with this number, for tests and storage formats.
     pub const fn new(number: u32) -> FileId {
         FileId(number)
     }
 
-    /// The number of the file, counted from 0 in the order in which files were added.
+    /// The number of the file: 0-based, in the order in which files were added.
     pub const fn number(self) -> u32 {
         self.0
     }
 }
 
-/// A range of bytes in one file, start inclusive, end exclusive. Written as three numbers: file, start, end.
+/// A byte range in one file: start inclusive, end exclusive. Serialised as three numbers: file, start, end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(from = "(FileId, u32, u32)", into = "(FileId, u32, u32)")]
 pub struct Span {
@@ -48,7 +48,7 @@ impl From<Span> for (FileId, u32, u32) {
 }
 
 impl Span {
-    /// The place of things that stand in no text.
+    /// The place of items without source text.
     pub const NONE: Span = Span { file: FileId::NONE, start: 0, end: 0 };
 
     /// The range `start..end` of `file`.
@@ -56,27 +56,27 @@ impl Span {
         Span { file, start, end }
     }
 
-    /// Whether the span lies in some text.
+    /// Whether the span has source text.
     pub fn is_some(self) -> bool {
         self.file != FileId::NONE
     }
 
-    /// From the start of `self` to the end of `other`; both lie in one file.
+    /// The range from the start of `self` to the end of `other`. Both lie in the same file.
     pub fn to(self, other: Span) -> Span {
         Span { file: self.file, start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
-    /// The empty span at the start of this one.
+    /// The empty span at the start.
     pub fn head(self) -> Span {
         Span { end: self.start, ..self }
     }
 
-    /// Number of bytes.
+    /// The number of bytes.
     pub fn len(self) -> u32 {
         self.end - self.start
     }
 
-    /// Whether the range holds no byte.
+    /// Whether the range is empty.
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
@@ -92,23 +92,23 @@ impl Span {
     }
 }
 
-/// A thing and where it was written. Two are equal if their things are.
+/// An item and its place in the source. Equality compares only the items.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Spanned<T> {
-    /// The thing.
+    /// The item.
     pub item: T,
-    /// Where it was written.
+    /// The place of the item.
     #[serde(rename = "at")]
     pub span: Span,
 }
 
 impl<T> Spanned<T> {
-    /// `item`, written at `span`.
+    /// `item` at `span`.
     pub const fn new(item: T, span: Span) -> Spanned<T> {
         Spanned { item, span }
     }
 
-    /// The same place with another thing.
+    /// Another item at the same place.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Spanned<U> {
         Spanned { item: change(self.item), span: self.span }
     }
@@ -122,7 +122,7 @@ impl<T: PartialEq> PartialEq for Spanned<T> {
 
 impl<T: Eq> Eq for Spanned<T> {}
 
-/// A place as people count: line and column from 1, column in characters (Unicode scalar values).
+/// A place as people count it: line and column from 1, column in characters (Unicode scalar values).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// The line, from 1.
@@ -131,7 +131,7 @@ pub struct Position {
     pub column: u32,
 }
 
-/// A text with its name.
+/// A named text.
 #[derive(Debug)]
 pub struct File {
     name: String,
@@ -142,7 +142,7 @@ pub struct File {
 }
 
 impl File {
-    /// How the file is shown to people: usually its path as they gave it.
+    /// The name shown to people: usually the path as they wrote it.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -152,17 +152,17 @@ impl File {
         &self.text
     }
 
-    /// The text as terminals may show it: of the same length, without characters that they would act on.
+    /// The text for display: of the same length, with hidden characters replaced.
     pub fn shown(&self) -> &Arc<str> {
         self.shown.get_or_init(|| visible::same_length(&self.text).map(Arc::from)).as_ref().unwrap_or(&self.text)
     }
 
-    /// Whether no part of the text may be shown: it holds values that can be secret.
+    /// Whether no part of the text may be shown, because it holds values that can be secret.
     pub fn is_withheld(&self) -> bool {
         self.is_withheld
     }
 
-    /// Offsets at which lines start.
+    /// The byte offsets of the line starts.
     pub fn line_starts(&self) -> &[u32] {
         self.lines.get_or_init(|| {
             let breaks = self.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
@@ -170,32 +170,32 @@ impl File {
         })
     }
 
-    /// Line and column of a byte offset; an offset past the end counts as the end.
+    /// Line and column of a byte offset. An offset past the end counts as the end.
     pub fn position(&self, offset: u32) -> Position {
         let offset = (offset as usize).min(self.text.len());
         let starts = self.line_starts();
         let line = starts.partition_point(|start| *start as usize <= offset).max(1);
         let start = starts[line - 1] as usize;
         let column = self.text.get(start..offset).map_or(offset - start, |before| before.chars().count());
-        // A byte order mark is no character of the first line.
+        // A byte order mark does not count as a character of the first line.
         let mark = usize::from(line == 1 && offset >= 3 && self.text.starts_with('\u{feff}'));
         Position { line: line as u32, column: (column + 1 - mark) as u32 }
     }
 }
 
-/// All texts of one run.
+/// All source texts of a run.
 #[derive(Debug, Default)]
 pub struct Files {
     files: Vec<File>,
 }
 
 impl Files {
-    /// No file yet.
+    /// An empty collection.
     pub fn new() -> Files {
         Files::default()
     }
 
-    /// Adds a text under a name for people and gives its id.
+    /// Adds a text under a name for people and returns its id.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
         let id = FileId(self.files.len() as u32);
         self.files.push(File {
@@ -208,19 +208,19 @@ impl Files {
         id
     }
 
-    /// Adds a text of which diagnostics name places and show nothing: a file of inputs, which can be secret.
+    /// Adds a text that diagnostics locate but do not show: a file of inputs, which may be secret.
     pub fn add_withheld(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>) -> FileId {
         let id = self.add(name, text);
         self.files[id.0 as usize].is_withheld = true;
         id
     }
 
-    /// The file of an id; `None` for [`FileId::NONE`] and ids of another collection.
+    /// The file with this id; `None` for [`FileId::NONE`] and for ids of other collections.
     pub fn get(&self, id: FileId) -> Option<&File> {
         self.files.get(id.0 as usize)
     }
 
-    /// The text under a span; empty where there is none.
+    /// The text of a span; empty if there is none.
     pub fn slice(&self, span: Span) -> &str {
         self.get(span.file).and_then(|file| file.text.get(span.range())).unwrap_or("")
     }

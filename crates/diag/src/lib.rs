@@ -1,9 +1,9 @@
-//! Files, places in them, and the one form of "you wrote something wrong".
+//! Source files, places in them, and diagnostics.
 //!
-//! A [`Span`] is a byte range in a file and is kept from the first line of text on; a [`Diagnostic`] says what is
-//! wrong there, why, and what to do. Every face (terminal, JSON, editor, HTTP) draws the same `Diagnostic`.
+//! A [`Span`] is a byte range in a file. A [`Diagnostic`] states what is wrong at a place, why, and what to do. All
+//! front ends (terminal, JSON, editor, HTTP) render the same `Diagnostic`.
 //!
-//! Not here: any knowledge of documents, dialects or resources; reading files; deciding exit codes.
+//! Not here: knowledge of documents, dialects or resources; reading files; exit codes.
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod code;

@@ -1,32 +1,32 @@
-//! The nearest of some names to what was written.
+//! Finds the candidate that is most similar to a misspelt name.
 //!
-//! The search is linear in the candidates: a comparison of lengths and letters picks a few of them, and only those are
-//! compared by edits.
+//! The cost is linear in the number of candidates: lengths and letter counts select a few of them, and only these are
+//! compared by edit distance.
 
-/// So many candidates are looked at.
+/// The maximum number of candidates that are considered.
 const LOOKED_AT: usize = 10_000;
 
-/// So many of them, the most similar ones by their letters, are compared by edits.
+/// The maximum number of candidates that are compared by edit distance: those with the most similar letters.
 const COMPARED: usize = 32;
 
-/// Longer names are not compared.
+/// Longer names, in characters, are not compared.
 const LONGEST: usize = 128;
 
-/// The candidate that is most likely meant by `written`, or `None` if none is close.
+/// The candidate that `written` most likely means; `None` if none is close.
 ///
-/// Close means: the same but for case, `-` and `_`; or at most a third of the characters (at least one) edited, two
-/// neighbours swapped counting as one edit. Ties go to the earlier candidate. Of very many candidates only the first
-/// ones are looked at.
+/// A candidate is close if it differs only in case, `-` and `_`, or by edits of at most a third of the characters (at
+/// least one). A swap of neighbours counts as one edit. The earlier candidate wins a tie. Only the first 10,000
+/// candidates are considered.
 pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = Letters::of(written);
     if wanted.count == 0 || wanted.count > LONGEST {
         return None;
     }
     let allowed = (wanted.count / 3).max(1);
-    // By the least number of edits that the letters leave possible, then by position.
+    // Sorted by the minimum number of edits that the letters allow, then by index.
     let mut close: Vec<(usize, usize, &str)> = Vec::new();
     for (at, candidate) in candidates.into_iter().take(LOOKED_AT).enumerate() {
-        // A character has at most four bytes, and any number of `-` and `_` may stand beside those that count.
+        // `len` is in bytes, which are at least as many as the characters that count.
         if candidate == written || candidate.len() + allowed < wanted.count {
             continue;
         }
@@ -51,12 +51,12 @@ pub fn nearest<'a>(written: &str, candidates: impl IntoIterator<Item = &'a str>)
     best.map(|(_, candidate)| candidate)
 }
 
-/// The characters of a name that count, in lower case.
+/// The characters of a name that matter for comparison, in lower case.
 fn plain(name: &str) -> Vec<char> {
     name.chars().filter(|c| *c != '-' && *c != '_').flat_map(char::to_lowercase).collect()
 }
 
-/// How often the characters of a name occur, those with the same last bits together.
+/// Counts of the characters of a name. Characters with the same last bits share a counter.
 struct Letters {
     counts: [u8; 32],
     count: usize,
@@ -76,7 +76,7 @@ impl Letters {
         letters
     }
 
-    /// An edit changes the number of at most two characters by one, and a swap changes none.
+    /// A lower bound for the edit distance: an edit changes at most two counts by one, and a swap changes none.
     fn least_edits(&self, other: &Letters) -> usize {
         let pairs = self.counts.iter().zip(&other.counts);
         let differing: usize = pairs.map(|(a, b)| usize::from(a.abs_diff(*b))).sum();
@@ -84,7 +84,7 @@ impl Letters {
     }
 }
 
-/// Insertions, deletions, substitutions and swaps of neighbours; gives up past `limit`.
+/// The edit distance with insertions, deletions, substitutions and swaps of neighbours. Stops once it exceeds `limit`.
 fn edits(a: &[char], b: &[char], limit: usize) -> usize {
     let mut before_last: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();
@@ -126,7 +126,7 @@ mod tests {
         let candidates = || names.iter().map(String::as_str);
         assert_eq!(nearest("resourse_nunber_731", candidates()), Some("resource_number_731"));
         assert_eq!(nearest("something_else", candidates()), None);
-        // Long names are left alone.
+        // Long names are not compared.
         let long = "x".repeat(10_000);
         assert_eq!(nearest(&long, [&long[1..]]), None);
     }

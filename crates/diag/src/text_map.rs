@@ -1,12 +1,12 @@
-//! From positions in a decoded text to positions in the source.
+//! Maps positions in a decoded text to positions in the source.
 
 use crate::{FileId, Span};
 
-/// So many bytes are looked at one by one: most texts are short, and a search costs more than that to begin.
+/// The number of bytes that are checked one by one before a vectorised search: most texts are short.
 const NEAR: usize = 16;
 
-/// Where the first `${` of a text begins, if there is one: what stands before it is text as it is in every dialect that
-/// substitutes. Most texts have no `$` at all, which this finds out faster than a search for two characters.
+/// The offset of the first `${` of a text; `None` if there is none. The text before it is literal in every dialect with
+/// substitutions. Searching for `$` alone is faster, because most texts contain none.
 pub fn opening(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let opens = |at: &usize| bytes.get(at + 1) == Some(&b'{');
@@ -15,17 +15,17 @@ pub fn opening(text: &str) -> Option<usize> {
     found.or_else(|| memchr::memchr_iter(b'$', &bytes[near..]).map(|at| near + at).find(opens))
 }
 
-/// A scalar's decoded text and where each byte of it came from.
+/// The source positions of a scalar's decoded text.
 ///
-/// Built by `syntax` from a quoted, escaped, folded or literal scalar, so that a span inside the decoded text can be
-/// shown where the person wrote it. Runs of bytes that were copied unchanged are one piece.
+/// `syntax` builds it from a quoted, escaped, folded or literal scalar, so that a span inside the decoded text can be
+/// shown in the source. A run of bytes that were copied unchanged is one piece.
 #[derive(Clone, Debug)]
 pub struct TextMap {
     file: FileId,
-    /// Where the content begins in the source. What comes before the first piece was copied from there, in one run: of nearly
-    /// all texts that is everything.
+    /// The source offset of the content. Bytes before the first piece were copied from here in one run. In most texts
+    /// these are all bytes.
     start: u32,
-    /// Ascending.
+    /// Sorted by offset.
     pieces: Vec<Piece>,
     decoded_end: u32,
     source_end: u32,
@@ -35,22 +35,22 @@ pub struct TextMap {
 struct Piece {
     decoded: u32,
     source: u32,
-    /// Bytes of source that the whole piece stands for, if it is an escape or a folded break; 0 for a copied run.
+    /// The number of source bytes of an escape or a folded break; 0 for a copied run.
     unit: u32,
 }
 
 impl TextMap {
-    /// A text that stands in `file` from `start` on exactly as it is.
+    /// The map of a text that occurs unchanged in `file` at `start`.
     pub fn identity(file: FileId, start: u32, len: u32) -> TextMap {
         TextMap { file, start, pieces: Vec::new(), decoded_end: len, source_end: start + len }
     }
 
-    /// An empty map to be filled piece by piece; `start` is where the content begins in the source.
+    /// An empty map to which pieces are added. `start` is the source offset of the content.
     pub fn builder(file: FileId, start: u32) -> TextMap {
         TextMap { file, start, pieces: Vec::new(), decoded_end: 0, source_end: start }
     }
 
-    /// `len` bytes were copied from `source`.
+    /// Adds `len` bytes that were copied from the offset `source`.
     pub fn copied(&mut self, source: u32, len: u32) {
         if len == 0 {
             return;
@@ -64,7 +64,7 @@ impl TextMap {
         self.source_end = source + len;
     }
 
-    /// `decoded` bytes were made from the `unit` bytes at `source` (an escape, a folded line break).
+    /// Adds `decoded` bytes that stand for the `unit` source bytes at `source`: an escape, a folded line break.
     pub fn made(&mut self, source: u32, unit: u32, decoded: u32) {
         if decoded > 0 {
             self.pieces.push(Piece { decoded: self.decoded_end, source, unit });
@@ -73,27 +73,27 @@ impl TextMap {
         self.source_end = source + unit;
     }
 
-    /// The run before the first piece.
+    /// The copied run before the first piece.
     fn first(&self) -> Piece {
         Piece { decoded: 0, source: self.start, unit: 0 }
     }
 
-    /// The last of the first `count` pieces.
+    /// The last of the first `count` pieces; the run before the first piece for 0.
     fn piece(&self, count: usize) -> Piece {
         count.checked_sub(1).and_then(|at| self.pieces.get(at)).copied().unwrap_or(self.first())
     }
 
-    /// Number of decoded bytes.
+    /// The number of decoded bytes.
     pub fn len(&self) -> u32 {
         self.decoded_end
     }
 
-    /// Whether nothing was decoded.
+    /// Whether the decoded text is empty.
     pub fn is_empty(&self) -> bool {
         self.decoded_end == 0
     }
 
-    /// Where a decoded offset begins in the source; past the end it is the end of the content.
+    /// The source offset at which a decoded offset begins. Past the end it is the end of the content.
     pub fn offset(&self, decoded: u32) -> u32 {
         if decoded >= self.decoded_end {
             return self.source_end;
@@ -102,7 +102,7 @@ impl TextMap {
         if piece.unit == 0 { piece.source + (decoded - piece.decoded) } else { piece.source }
     }
 
-    /// Where a decoded offset ends in the source: the end of the unit that made the byte before it.
+    /// The source offset at which a decoded offset ends: the end of the piece of the byte before it.
     pub fn end_offset(&self, decoded: u32) -> u32 {
         if decoded == 0 || self.decoded_end == 0 {
             return self.offset(0);
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn an_escape_is_one_unit() {
-        // source: "a\tb" at offset 10 is `a`, `\t`, `b`
+        // The source "a\tb" at offset 10 consists of `a`, `\t`, `b`.
         let mut map = TextMap::builder(FileId::new(0), 10);
         map.copied(10, 1);
         map.made(11, 2, 1);

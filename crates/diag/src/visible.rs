@@ -1,12 +1,12 @@
-//! Text that a terminal shows as it is: control, bidirectional and invisible characters are replaced.
+//! Makes control, bidirectional and invisible characters visible.
 //!
-//! Text from documents, paths, commands and providers can contain characters that move the cursor, change the title of a
-//! window or the order of letters, or do not show at all. Not here: colours, which are added to text that is clean already.
+//! Text from documents, paths, commands and providers may contain characters that move the cursor, change the window
+//! title, reorder letters, or are invisible. Not here: colours, which are added to cleaned text.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Whether a terminal acts on the character, or shows nothing for it. Line breaks and tabs count too.
+/// Whether a terminal interprets the character or shows nothing for it. Line breaks and tabs count too.
 pub fn is_hidden(letter: char) -> bool {
     matches!(letter,
         '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}'
@@ -22,12 +22,12 @@ pub fn is_hidden(letter: char) -> bool {
         | '\u{fe00}'..='\u{fe0d}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Whether a text needs no change: nearly all are plain ASCII.
+/// Whether a text needs no change because it is plain ASCII, as most texts are.
 fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'))
 }
 
-/// A text of one or several lines, hidden characters as `\u{1b}`. Line breaks and tabs stay.
+/// The text with hidden characters as `\u{1b}`. Line breaks and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if is_plain(text) {
         return Cow::Borrowed(text);
@@ -41,7 +41,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// A text on one line: the same, and line breaks and tabs as `\n`, `\r` and `\t`.
+/// The text on one line: as [`visible`], with line breaks and tabs as `\n`, `\r` and `\t`.
 pub fn visible_line(text: &str) -> Cow<'_, str> {
     if is_plain(text) && !text.contains(['\n', '\t']) {
         return Cow::Borrowed(text);
@@ -67,8 +67,8 @@ fn push(clean: &mut String, letter: char, stays: bool) {
     }
 }
 
-/// JSON with hidden characters as `\u....`: the same value, in a form that terminals show. Such characters occur in JSON only
-/// inside strings, apart from the white space between values.
+/// JSON with hidden characters as `\u....`. The value is the same. Apart from white space between values, such
+/// characters occur only inside strings.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
     if is_plain(json) {
         return Cow::Borrowed(json);
@@ -86,8 +86,8 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// A source text in which every hidden character has been replaced by visible ones of the same length in bytes, so that
-/// places in it stay; none if there is nothing to replace. A byte order mark at the beginning stays.
+/// A source text with every hidden character replaced by visible ones of the same length in bytes, so that offsets stay
+/// valid. `None` if nothing is replaced. A leading byte order mark stays.
 pub(crate) fn same_length(text: &str) -> Option<String> {
     let hides = |(at, letter): (usize, char)| is_hidden(letter) && !is_layout(at, letter);
     if is_plain(text) || !text.char_indices().any(hides) {

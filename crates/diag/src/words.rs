@@ -1,39 +1,39 @@
-//! What the tool whose documents these are says of a mistake.
+//! The corresponding message of the native tool of a dialect.
 //!
-//! It is kept in the parts of which that tool makes its messages, because who finds a mistake knows why, and only who knows
-//! where that stands can say the way there.
+//! It consists of the parts from which that tool builds its messages: the check that finds a mistake knows the reason,
+//! and its caller knows the path to the place.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// A message of another tool: its class of the error, what stands before the way to the place, the way, and why.
+/// A message of another tool: error class, prefix, path and reason.
 ///
-/// Prints as `class: error: path: message`, without the parts that are empty.
+/// Displays as `class: error: path: message`, without empty parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Words {
-    /// The class of the error, as the tool calls it.
+    /// The class of the error, as the tool names it.
     pub class: Cow<'static, str>,
-    /// What is said before the way to the place.
+    /// The text before the path.
     pub error: Cow<'static, str>,
-    /// The way to the place in the document.
+    /// The path to the place in the document.
     pub path: Box<str>,
-    /// Why.
+    /// The reason.
     pub message: Box<str>,
 }
 
 impl Words {
-    /// A message of a class, without a way.
+    /// A message of a class, without a path.
     pub fn of(class: impl Into<Cow<'static, str>>, message: impl Into<Box<str>>) -> Words {
         Words { class: class.into(), message: message.into(), ..Words::default() }
     }
 
-    /// Sets the way to the place.
+    /// Sets the path to the place.
     pub fn at(mut self, path: impl Into<Box<str>>) -> Words {
         self.path = path.into();
         self
     }
 
-    /// Sets what is said before the way.
+    /// Sets the text before the path.
     pub fn error(mut self, error: impl Into<Cow<'static, str>>) -> Words {
         self.error = error.into();
         self

@@ -25,11 +25,11 @@ diag::codes! {
     INVALID_CONDITION = Error "invalid-condition": "a condition is malformed";
     CONDITION_CONSTANT = Warning "condition-constant": "a condition is a literal";
     LABEL_NOT_STRING = Error "label-not-string": "a label or selector value is not text";
-    UNKNOWN_ANNOTATION = Warning "unknown-annotation": "an annotation that nobody reads";
+    UNKNOWN_ANNOTATION = Warning "unknown-annotation": "an annotation without effect";
     INVALID_ANNOTATION = Error "invalid-annotation": "an annotation has the wrong kind or value, or is missing";
     UNKNOWN_OPERATOR = Error "unknown-operator": "there is no such filter operator";
     MISSING_VARIABLE = Error "missing-variable": "required input not given";
-    UNDECLARED_VARIABLE = Error "undeclared-variable": "input nobody declared";
+    UNDECLARED_VARIABLE = Error "undeclared-variable": "undeclared input";
     NAME_COLLISION = Error "name-collision": "produced name already taken";
     UNKNOWN_VARIABLE = Error "unknown-variable": "no such variable";
     UNKNOWN_RESOURCE = Error "unknown-resource": "no such resource";

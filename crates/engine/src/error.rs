@@ -98,7 +98,7 @@ pub enum Error {
     #[error("the simulated cloud cannot be used")]
     World(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// A question has no answer: there is no person to ask.
-    #[error("{question}, and nobody is here to answer")]
+    #[error("{question}, and there is no terminal to ask on")]
     NobodyToAsk {
         /// The question, as a phrase.
         question: String,

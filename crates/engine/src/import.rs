@@ -125,10 +125,10 @@ impl Session {
         // The resource exists where the plan would create it, so the plan may be refused. It knows the address all the
         // same.
         self.plan_quietly(basis, &mut shell, &mut found, &mut |_| {}).await;
-        let is_told = |one: &&Diagnostic| {
+        let is_reported = |one: &&Diagnostic| {
             [&codes::UNKNOWN_ADDRESS, &codes::IMPORT_FAILED].iter().any(|it| it.name == one.code.name)
         };
-        Ok(Findings { diagnostics: found.iter().filter(is_told).cloned().collect(), files: document.files })
+        Ok(Findings { diagnostics: found.iter().filter(is_reported).cloned().collect(), files: document.files })
     }
 }
 

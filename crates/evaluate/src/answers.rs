@@ -1,4 +1,4 @@
-//! What the world has answered while a plan was made. A plan keeps it, so that applying a kept plan asks nothing again.
+//! The world's answers while a plan was made. A plan keeps them, so that applying a saved plan asks nothing again.
 
 use std::sync::Arc;
 
@@ -15,55 +15,56 @@ pub struct Answers {
     pub now: i64,
     /// The caller's working directory.
     pub working_directory: Option<Name>,
-    /// Bytes that were read, by path or URL as asked for, with their digests.
+    /// Bytes that were read, with their digests, by the path or URL as requested.
     #[serde(default)]
     pub bytes: IndexMap<Name, FrozenBytes>,
-    /// Texts of children, by what was asked for.
+    /// Texts of children, by request.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub documents: IndexMap<Name, FrozenChild>,
-    /// Values drawn for call sites, new and former ones.
+    /// Values generated for call sites, new and earlier ones.
     #[serde(default)]
     pub remembered: IndexMap<Name, Remembered>,
-    /// Exported fields of data sources by name.
+    /// Exported fields of data sources, by name.
     #[serde(default)]
     pub data_sources: IndexMap<Name, FrozenData>,
-    /// What provider functions gave, by namespace, function and a digest of the arguments; of secret ones a keyed digest.
+    /// Answers of provider functions, by namespace, function and a digest of the arguments. Secret arguments have a
+    /// keyed digest.
     #[serde(default)]
     pub calls: IndexMap<Name, Value>,
-    /// The key of those digests, drawn when it was first needed: without it a guess at a secret cannot be tried against
-    /// them.
+    /// The key of those digests, generated when it is first needed. Without it, a guess at a secret cannot be tested
+    /// against a digest.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub salt: Name,
-    /// Digests of what transforms made of documents, by the path of includes that leads to each.
+    /// Digests of the results of transforms, by the path of includes that leads to each document.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub transformed: IndexMap<Name, Name>,
-    /// What refresh saw that differs from the records, by address.
+    /// The results of refresh that differ from the records, by address.
     #[serde(default)]
     pub seen: IndexMap<Address, FrozenSeen>,
-    /// What was read of things that are imported, by address.
+    /// The results of reading imported resources, by address.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub imports: IndexMap<Address, FrozenSeen>,
-    /// Whether refresh was asked for.
+    /// Whether the caller requested a refresh.
     #[serde(default)]
     pub refreshed: bool,
-    /// Records that refresh could not read, by address, and why.
+    /// The reasons why refresh could not read a record, by address.
     #[serde(default)]
     pub unread: IndexMap<Address, Name>,
-    /// What providers said they would do, by address.
+    /// The plans of providers, by address.
     #[serde(default)]
     pub opinions: IndexMap<Address, Opinion>,
-    /// What operations would have met, by address.
+    /// The results of preflights, by address.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub preflights: IndexMap<Address, FrozenPreflight>,
-    /// Keyed digests of the settings of providers, by namespace; those without settings are not in it.
+    /// Keyed digests of the settings of providers, by namespace. Namespaces without settings are absent.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub settings: IndexMap<Name, Name>,
 }
 
-/// Under what a group is remembered, before the path of includes that leads to it.
+/// The prefix of the key of a remembered group, before the path of includes that leads to it.
 pub const GROUP: &str = "group|";
 
-/// What is remembered of a group only as long as the operation has not ended well is forgotten.
+/// Drops the part of the memory of groups that is kept only until the operation has succeeded.
 pub fn finished(remembered: &mut IndexMap<Name, Remembered>) {
     for (_, known) in remembered.iter_mut().filter(|(key, _)| key.starts_with(GROUP)) {
         known.value = without_unfinished(&known.value);
@@ -80,20 +81,20 @@ fn without_unfinished(memory: &Value) -> Value {
     }
 }
 
-/// Whether something else is to be remembered of a group than before.
+/// Whether a group in `now` has another value than in `before`. Unfinished parts do not count.
 pub fn groups_differ(before: &IndexMap<Name, Remembered>, now: &IndexMap<Name, Remembered>) -> bool {
     let mut groups = now.iter().filter(|(key, _)| key.starts_with(GROUP));
     groups.any(|(key, known)| before.get(key).is_none_or(|before| before.value != without_unfinished(&known.value)))
 }
 
-/// What is remembered of groups among all that is remembered.
+/// The remembered values of groups, without the values of call sites.
 pub fn groups_of(remembered: &IndexMap<Name, Remembered>) -> IndexMap<Name, Value> {
     let of_group = |(key, known): (&Name, &Remembered)| Some((key.strip_prefix(GROUP)?.into(), known.value.clone()));
     remembered.iter().filter_map(of_group).collect()
 }
 
 impl Answers {
-    /// What documents are read with where a plan is kept.
+    /// The answers that reading the documents again needs, as a plan keeps them.
     pub fn frozen(&self) -> Frozen {
         Frozen {
             documents: self.documents.clone(),
@@ -103,12 +104,12 @@ impl Answers {
     }
 }
 
-/// Bytes as they were at stage.
+/// Bytes as they were when the plan was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FrozenBytes {
-    /// SHA-256, lower-case hex.
+    /// Their SHA-256 in lower-case hex.
     pub digest: Name,
-    /// The folder of the document that asked; empty for a URL.
+    /// The folder of the document that requested them; empty for a URL.
     pub folder: Name,
     /// The path or URL.
     pub path: Name,
@@ -116,51 +117,51 @@ pub struct FrozenBytes {
     pub value: Value,
 }
 
-/// What an operation would have met at stage: see [`provider::Preflight`].
+/// The result of a preflight when the plan was made: see [`provider::Preflight`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FrozenPreflight {
-    /// The id that the thing will have.
+    /// The id that the resource will have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<Name>,
-    /// What is read to carry the operation out.
+    /// The sources that the operation reads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<FrozenSource>,
-    /// What stood at the place of the thing; null for nothing.
+    /// What existed at the place of the resource; null if nothing did.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub standing: Value,
-    /// The folder of the document that declares it, as seen from that of the root document.
+    /// The folder of the declaring document, relative to that of the root document.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub folder: Name,
-    /// The plan makes or changes something that it uses: a command may write the sources then.
+    /// Whether the plan creates or changes something that it uses: a command may write the sources then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub follows: bool,
 }
 
 impl FrozenPreflight {
-    /// Whether anything of it is secret.
+    /// Whether any part of it is secret.
     pub fn has_secret(&self) -> bool {
         let digests = self.sources.iter().filter_map(|source| source.digest.as_ref());
         digests.chain([&self.standing]).any(Value::has_secret)
     }
 }
 
-/// A source as it was at stage.
+/// A source as it was when the plan was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FrozenSource {
-    /// The field that names it.
+    /// The field that names the source.
     pub field: Name,
-    /// What it is called in messages.
+    /// The name of the source in messages.
     pub name: Name,
-    /// Its digest; none where the plan makes or changes it before it is read.
+    /// Its digest; `None` if the plan creates or changes the source before it is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Value>,
 }
 
-/// What refresh saw.
+/// The result of refresh for a resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FrozenSeen {
-    /// There, with these fields.
+    /// It exists with these fields.
     There {
         /// The provider's id.
         id: Name,
@@ -168,28 +169,28 @@ pub enum FrozenSeen {
         fields: Value,
         /// Opaque data of the provider.
         private: Value,
-        /// Should be made anew, and why.
+        /// Why the resource should be replaced, if it should.
         expired: Option<Name>,
     },
-    /// Not there.
+    /// It does not exist.
     Gone,
     /// The provider cannot tell.
     CannotTell,
 }
 
-/// What a provider said it would do.
+/// The plan of a provider for a resource.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Opinion {
     /// Field paths that force a replacement.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaces: Vec<String>,
-    /// Computed fields that will change.
+    /// Computed fields that the operation will change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
-    /// Field paths whose difference is only recorded.
+    /// Field paths whose difference is recorded without a call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only_recorded: Vec<String>,
-    /// A create takes over what exists already.
+    /// Whether the create adopts an existing resource.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub adopts: bool,
     /// Opaque data for `apply`.
@@ -203,19 +204,19 @@ impl From<Planned> for Opinion {
     }
 }
 
-/// SHA-256 as lower-case hex.
+/// The SHA-256 of `bytes` in lower-case hex.
 pub fn digest(bytes: &[u8]) -> Name {
     use sha2::Digest as _;
     let hash = sha2::Sha256::digest(bytes);
     data_encoding::HEXLOWER.encode(&hash).into()
 }
 
-/// SHA-256 under a key (HMAC, RFC 2104), as lower-case hex.
+/// The HMAC-SHA-256 (RFC 2104) of `bytes` in lower-case hex.
 pub fn keyed_digest(key: &str, bytes: &[u8]) -> Name {
     use sha2::Digest as _;
     const BLOCK: usize = 64;
     let mut block = [0_u8; BLOCK];
-    // Keys are drawn here and shorter than a block.
+    // Keys are generated here and are shorter than a block.
     for (to, from) in block.iter_mut().zip(key.bytes()) {
         *to = from;
     }
@@ -226,7 +227,7 @@ pub fn keyed_digest(key: &str, bytes: &[u8]) -> Name {
 }
 
 impl FrozenBytes {
-    /// Freezes bytes.
+    /// Bytes with their digest. `path` may be a URL.
     pub fn new(folder: &str, path: &str, bytes: Arc<[u8]>) -> FrozenBytes {
         FrozenBytes { digest: digest(&bytes), folder: folder.into(), path: path.into(), value: Value::Bytes(bytes) }
     }
@@ -237,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_keyed_digest_is_the_one_of_rfc_4231() {
+    fn keyed_digest_matches_rfc_4231() {
         let digest = keyed_digest("Jefe", b"what do ya want for nothing?");
         assert_eq!(digest.as_ref(), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
     }

@@ -1,4 +1,4 @@
-//! Diagnostic codes of evaluation: what the world answers, and what that makes of a document.
+//! Diagnostic codes of evaluation: errors of the world and of values.
 
 pub use dialects::codes::{MISSING_VARIABLE, NAME_COLLISION, UNDECLARED_VARIABLE};
 

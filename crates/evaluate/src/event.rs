@@ -1,4 +1,4 @@
-//! Something that happened; the only way progress leaves the engine.
+//! Events of an operation. They are the only way in which progress leaves the engine.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use provider::Operation;
 use serde::Serialize;
 use state::OperationOutcome;
 
-/// What happened. Never holds a secret.
+/// An event. It never contains a secret.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
@@ -15,122 +15,122 @@ pub enum Event {
     Began {
         /// The instance.
         instance: Name,
-        /// How many calls are planned.
+        /// The number of planned calls.
         calls: u64,
     },
     /// A call began.
     Started {
-        /// On what.
+        /// The resource.
         address: Address,
-        /// What is done.
+        /// The operation.
         operation: Operation,
-        /// The half of a replacement it is.
+        /// Whether the call is one half of a replacement.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         replacing: bool,
     },
-    /// The provider said how far it is.
+    /// The provider reported progress.
     Progress {
-        /// On what.
+        /// The resource.
         address: Address,
-        /// Its words, one line.
+        /// The provider's message, one line.
         text: Arc<str>,
     },
-    /// The provider accepted; the thing is not ready yet.
+    /// The provider accepted the call; the resource is not ready yet.
     Configured {
-        /// What.
+        /// The resource.
         address: Address,
     },
-    /// A batch of a group is done; the next one comes after a pause.
+    /// A batch of a group is done; the next one starts after a pause.
     Pausing {
-        /// How long, in milliseconds.
+        /// The length of the pause in milliseconds.
         for_ms: u64,
     },
-    /// A call will be tried again.
+    /// A call will be retried.
     Retrying {
-        /// On what.
+        /// The resource.
         address: Address,
-        /// Which try comes next, from 2.
+        /// The number of the next attempt, from 2.
         attempt: u32,
-        /// After how many milliseconds.
+        /// The pause before it in milliseconds.
         after_ms: u64,
-        /// Why: the provider's words.
+        /// The provider's error message.
         reason: Name,
     },
     /// A step is done.
     Done {
-        /// On what.
+        /// The resource.
         address: Address,
-        /// What was done.
+        /// The operation.
         operation: Operation,
-        /// The half of a replacement it is.
+        /// Whether the step is one half of a replacement.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         replacing: bool,
     },
-    /// A step turned out not to be needed, or its condition came out false.
+    /// A step is not needed, or its condition is false.
     Unneeded {
-        /// On what.
+        /// The resource.
         address: Address,
-        /// Why.
+        /// The reason.
         reason: Name,
     },
     /// A step failed.
     Failed {
-        /// On what.
+        /// The resource.
         address: Address,
-        /// What was tried.
+        /// The attempted operation.
         operation: Operation,
-        /// Why, in a line.
+        /// The error in one line.
         message: Name,
     },
     /// A data source could not be read.
     Unread {
-        /// Which.
+        /// The data source.
         address: Address,
-        /// Why, in a line.
+        /// The error in one line.
         message: Name,
     },
-    /// Only what is remembered of a thing has changed, or a data source was read.
+    /// Only the record of a resource has changed, or a data source was read.
     Recorded {
-        /// Of what.
+        /// The resource or data source.
         address: Address,
-        /// How, as in `moved` or `read`.
+        /// The kind of change, for example `moved` or `read`.
         how: Name,
     },
-    /// A step was never begun.
+    /// A step was not started.
     Skipped {
-        /// On what.
+        /// The resource.
         address: Address,
-        /// Why.
+        /// The reason.
         reason: Name,
     },
-    /// The operation stands at a breakpoint; what waits for it is left, and everything else goes on.
+    /// The operation waits at a breakpoint. Steps that depend on it stay undone; all others go on.
     Waiting {
-        /// The thing, or the includes that lead to a child.
+        /// The resource, or the includes that lead to a child.
         address: Name,
         /// The breakpoint.
         at: Breakpoint,
     },
-    /// Nothing new starts any more; what runs is waited for.
+    /// No new calls start; the operation waits for the running ones.
     Draining {
-        /// How many calls still run.
+        /// The number of running calls.
         running: u64,
     },
-    /// The operation has failed and is undone: another one follows, back to the last generation that ended well.
+    /// The operation has failed. A rollback to the last generation that succeeded follows.
     RollingBack {
-        /// The generation; none where there was no instance before.
+        /// The generation; `None` if there was no instance before.
         generation: Option<u64>,
     },
-    /// The operation is over.
+    /// The operation has ended.
     Finished {
-        /// How it ended.
+        /// Its outcome.
         outcome: OperationOutcome,
-        /// Created.
+        /// The number of created resources.
         created: u64,
-        /// Updated.
+        /// The number of updated resources.
         updated: u64,
-        /// Deleted.
+        /// The number of deleted resources.
         deleted: u64,
-        /// Replaced.
+        /// The number of replaced resources.
         replaced: u64,
     },
 }

@@ -1,14 +1,14 @@
-//! Which candidate of a data source meets its filters (decision 4.1).
+//! Whether a candidate of a data source meets a filter (decision 4.1).
 //!
-//! Not here: whether the operator fits the kinds, as far as the catalogue tells (`check::data_sources`).
+//! Not here: whether the operator fits the kinds that the catalogue declares (`check::data_sources`).
 
 use std::cmp::Ordering;
 
 use blueprint::Value;
 
-/// Whether a field holds against a search value; `None` if the operator is not valid for these kinds.
+/// Whether a field meets an operator and search value; `None` if the operator is not valid for these kinds.
 ///
-/// A missing field meets no operator, and every negated one.
+/// A missing field meets only negated operators.
 pub fn holds(operator: &str, field: Option<&Value>, search: &Value) -> Option<bool> {
     let field = field.filter(|value| !value.is_null());
     let (plain, negated) = match operator {
@@ -29,7 +29,7 @@ fn equal(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Whether a search value is of the kind of a field; an integer is widened for a float field.
+/// Whether a search value has the kind of a field. An integer is widened for a float field.
 fn same_kind(field: &Value, search: &Value) -> bool {
     matches!(
         (field.bare(), search.bare()),

@@ -1,9 +1,10 @@
-//! From a checked document, inputs and answers of the world to values: known, or Unknown until something exists.
+//! Evaluates a checked document with inputs and the world's answers. Results are values, or Unknown until a resource
+//! exists.
 //!
-//! This crate states the questions to the world ([`world::World`]) and evaluates what it answers: children, transforms,
-//! data sources, expressions.
+//! This crate defines the questions to the world ([`world::World`]) and evaluates with the answers: children,
+//! transforms, data sources and expressions.
 //!
-//! Not here: what differs from the state and what to do about it (`plan`).
+//! Not here: the comparison with the state and the resulting steps (`plan`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod answers;

@@ -1,7 +1,7 @@
-//! Questions to providers while a plan is made: within the limits of each provider, and retried after temporary failures
-//! (decision 5.3).
+//! Asks providers questions while a plan is made: within the limits of each provider, with retries after temporary
+//! failures (decision 5.3).
 //!
-//! A plan asks through [`Patient`]. The crate `apply` decides about calls while a plan is applied, by the same policies.
+//! A plan asks through [`Patient`]. While a plan is applied, the crate `apply` schedules calls by the same policies.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,12 +22,12 @@ use crate::world::{PlanQuestion, PreflightQuestion, ReadQuestion, SourceError, W
 /// Maximum number of concurrent questions, if a provider sets no lower limit.
 pub const AT_ONCE: usize = 128;
 
-/// The code of the diagnostic for an error. Errors that remain after all retries have their own code.
+/// The diagnostic code for an error of a provider. Errors that remain after all retries have a code of their own.
 pub fn code_of(error: &ProviderError) -> &'static diag::Code {
     if error.kind.is_retryable() { &codes::RETRIES_EXHAUSTED } else { &codes::PROVIDER_FAILED }
 }
 
-/// A world that keeps the limits of providers and retries temporary failures.
+/// A world that respects the limits of providers and retries after temporary failures.
 pub struct Patient<'w> {
     world: &'w dyn World,
     limits: IndexMap<Name, Arc<ProviderLimits>>,
@@ -58,7 +58,7 @@ impl<'w> Patient<'w> {
         Patient { world, limits }
     }
 
-    /// Asks until there is an answer, a permanent error, or no retry left. `what` identifies the question. With `together`
+    /// Asks until there is an answer, a permanent error, or no retry left. `what` names the question. If `together`,
     /// the caller limits the number of concurrent questions itself.
     async fn ask<'a, T>(
         &'a self,
@@ -96,7 +96,7 @@ impl<'w> Patient<'w> {
     }
 }
 
-/// The number of concurrent questions to a provider with this limit; 0 for none.
+/// The number of concurrent questions to a provider. `max_parallel` is the provider's limit, 0 for none.
 pub fn at_once(max_parallel: u32) -> usize {
     if max_parallel == 0 { AT_ONCE } else { AT_ONCE.min(max_parallel as usize) }
 }

@@ -1,4 +1,4 @@
-//! Answers that evaluations need from the world: files, drawn values, data sources.
+//! Questions of evaluations to the world: files, generated values, data sources.
 
 use std::sync::Arc;
 
@@ -16,50 +16,50 @@ use crate::world::{PlanQuestion, World};
 use understand::compare::{entry_of, has_sensitive, item_of, mark_like};
 use understand::pinned::{FrozenData, FrozenSearch};
 
-/// Each once, in the order in which they came, with a fixed hash.
+/// An insertion-ordered set with a fixed hash.
 type IndexSet<T> = indexmap::IndexSet<T, foldhash::fast::FixedState>;
 
-/// A question to the world, as data: who carries a plan out asks it there, too.
+/// A question to the world, as data, so that `apply` can ask it elsewhere.
 #[derive(Clone, Debug)]
 pub enum Question {
-    /// A question of an expression, and the folder of the document in which it stands.
+    /// A question of an expression, with the folder of its document.
     Ask {
-        /// What it is kept under.
+        /// The key of the answer.
         key: String,
         /// The number of the document.
         unit: u32,
         /// The folder of the document.
         folder: Name,
-        /// The question itself.
+        /// The question.
         ask: Ask,
     },
-    /// What a data source asks for, by its number.
+    /// A data source's question, by the number of the data source.
     Fetch(u32, Box<Search>),
-    /// What is at the place of a thing that is to be created.
+    /// What exists at the place of an instance that is to be created.
     Place(Box<Place>),
 }
 
-/// The place of a thing that is to be created, whose spec was not known when the plan was made.
+/// The place of an instance that is to be created and whose spec was unknown when the plan was made.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// Its address.
     pub address: Address,
     /// Its type.
     pub type_name: TypeId,
-    /// Of a replacement, the inputs of the old thing.
+    /// For a replacement: the inputs of the old instance.
     pub prior_inputs: Value,
-    /// The spec wanted.
+    /// The desired spec.
     pub desired: Value,
-    /// The folder of the document that declares it, as seen from that of the root document.
+    /// The folder of the declaring document, relative to that of the root document.
     pub folder: Name,
 }
 
 impl Question {
-    /// The same for equal questions, and for no others.
+    /// A key that is the same for equal questions only.
     pub fn key(&self) -> String {
         match self {
             Question::Ask { key, ask, .. } => match ask {
-                // A path and a URL may look alike.
+                // A path and a URL can be equal, so prefix them.
                 Ask::File { .. } => format!("file {key}"),
                 Ask::Http { .. } => format!("http {key}"),
                 _ => format!("call {key}"),
@@ -70,27 +70,27 @@ impl Question {
     }
 }
 
-/// What the world said to a question.
+/// The world's answer to a question.
 #[derive(Clone, Debug)]
 pub enum Reply {
     /// Bytes that were read.
     Bytes(Arc<[u8]>),
-    /// A value that was drawn or given.
+    /// A generated or returned value.
     Value(Value),
     /// The question needs no answer.
     Nothing,
-    /// It was refused.
+    /// The question was refused.
     Refused(AskFailure),
-    /// A provider's function could not answer now; it may later.
+    /// A provider's function failed temporarily.
     Troubled(ProviderError),
-    /// The candidates of a data source, or why there are none.
+    /// The candidates of a data source, or the error.
     Fetched(Result<Fetched, ProviderError>),
-    /// What the provider of a thing says before its create.
+    /// What the provider plans for an instance before its create.
     Planned(Result<Planned, ProviderError>),
 }
 
 impl Question {
-    /// The namespace of the provider that is asked, if one is.
+    /// The namespace of the provider that is asked, if any.
     pub fn namespace(&self) -> Option<&str> {
         match self {
             Question::Fetch(_, search) => Some(search.ty.name.package_name()),
@@ -102,7 +102,7 @@ impl Question {
 }
 
 impl Reply {
-    /// Why a provider could not answer, where it may later.
+    /// The temporary error of a provider, if there is one.
     pub fn trouble(&self) -> Option<&ProviderError> {
         match self {
             Reply::Troubled(error) | Reply::Fetched(Err(error)) | Reply::Planned(Err(error)) => {
@@ -113,28 +113,28 @@ impl Reply {
     }
 }
 
-/// What a data source asks for.
+/// The search of a data source.
 #[derive(Clone, Debug)]
 pub struct Search {
     /// The type of the data source.
     pub ty: Arc<DataSourceType>,
     /// Field, operator and search value of each filter.
     pub filters: Vec<(Name, Name, Value)>,
-    /// The annotations of the data source, evaluated.
+    /// The evaluated annotations of the data source.
     pub annotations: Value,
-    /// The folder of its document, as seen from that of the root document.
+    /// The folder of its document, relative to that of the root document.
     pub folder: Name,
 }
 
-/// Needs on their way to being answered, together with whatever they need in turn.
+/// Needs that are being answered, with the needs that these have in turn.
 pub struct Round {
     asks: IndexMap<String, (u32, Ask)>,
-    /// Data sources that wait to be read.
+    /// Data sources that are not read yet.
     waiting: IndexSet<u32>,
 }
 
 impl Round {
-    /// A round that answers these.
+    /// A round that answers `needs`.
     pub fn new(evaluation: &Evaluation, needs: Vec<Need>) -> Round {
         let mut round = Round { asks: IndexMap::default(), waiting: IndexSet::default() };
         for need in needs {
@@ -143,7 +143,7 @@ impl Round {
         round
     }
 
-    /// Takes a need in; whether it is a new one.
+    /// Adds a need. Returns whether it is new.
     fn add(&mut self, evaluation: &Evaluation, need: Need) -> bool {
         match need {
             Need::Ask(unit, owner, more) => {
@@ -157,7 +157,7 @@ impl Round {
         }
     }
 
-    /// Everything that can be asked now; nothing once all is answered.
+    /// All questions that can be asked now; empty once everything is answered.
     pub fn questions(
         &mut self,
         evaluation: &mut Evaluation,
@@ -167,7 +167,7 @@ impl Round {
         let documents = evaluation.documents.clone();
         let mut questions = Vec::new();
         let mut next: IndexSet<u32> = IndexSet::default();
-        // A data source may read data sources; those come into the same round as they are found.
+        // A data source may read other data sources; add them to the same round.
         let mut at = 0;
         while let Some(index) = self.waiting.get_index(at).copied() {
             at += 1;
@@ -179,7 +179,7 @@ impl Round {
                 Ok(Searched::Settled(slot)) => {
                     found.append(mistakes);
                     evaluation.data[index as usize] = slot;
-                    // Who waits for it may go on in this very round.
+                    // Data sources that depend on it may continue in this round.
                     if !next.is_empty() {
                         let again = std::mem::take(&mut next);
                         let rest = self.waiting.iter().skip(at).copied();
@@ -201,7 +201,7 @@ impl Round {
             questions.push(Question::Ask { key, unit, folder: documents.unit(unit).folder.clone(), ask });
         }
         if questions.is_empty() {
-            // They wait for each other, which has been reported.
+            // These data sources depend on each other, which is already reported.
             next.iter().for_each(|index| evaluation.data[*index as usize] = Slot::Failed);
             next.clear();
         }
@@ -210,8 +210,8 @@ impl Round {
     }
 }
 
-/// Takes in what the world said, so that the evaluations that asked can be tried again. What it refused is kept as an
-/// answer too, so that the diagnostic stands at the call.
+/// Stores the world's answer, so that the caller can repeat the evaluation. A refusal is stored as an answer too, so
+/// that the diagnostic appears at the call.
 pub fn take_in(evaluation: &mut Evaluation, question: Question, reply: Reply, found: &mut Diagnostics) {
     match (question, reply) {
         (Question::Ask { key, unit, ask, .. }, reply) => keep(evaluation, key, unit, ask, reply),
@@ -219,20 +219,20 @@ pub fn take_in(evaluation: &mut Evaluation, question: Question, reply: Reply, fo
             evaluation.data[index as usize] = settle(evaluation, index, &search, fetched, found);
         }
         (Question::Fetch(index, search), Reply::Nothing) => {
-            found.extend(nobody_reads(evaluation, index, &search));
+            found.extend(missing_provider(evaluation, index, &search));
             evaluation.data[index as usize] = Slot::Failed;
         }
         (Question::Fetch(index, _), _) => evaluation.data[index as usize] = Slot::Failed,
         (Question::Place(place), Reply::Planned(Ok(said))) => {
             evaluation.answers.opinions.insert(place.address, said.into());
         }
-        // Who cannot look there will say why when it is called.
+        // A provider that cannot look there reports the reason when it is called.
         (Question::Place(_), _) => {}
     }
 }
 
-/// Answers needs, and whatever they need in turn. Everything that can be asked is asked together; answers are kept in the
-/// order of the questions.
+/// Answers needs, and the needs that these have in turn. Asks everything that can be asked concurrently, and stores
+/// answers in the order of the questions.
 pub async fn answer(
     evaluation: &mut Evaluation,
     needs: Vec<Need>,
@@ -261,7 +261,7 @@ pub async fn answer(
     }
 }
 
-/// Whether a provider function is asked about something secret.
+/// Whether a provider function receives a secret.
 fn is_about_a_secret(question: &Question) -> bool {
     match question {
         Question::Ask { ask: Ask::Provider { arguments, .. }, .. } => arguments.iter().any(Value::has_secret),
@@ -269,7 +269,7 @@ fn is_about_a_secret(question: &Question) -> bool {
     }
 }
 
-/// Gives questions about secrets the keys under which their answers are kept, now that there is a salt.
+/// Recomputes the keys of questions about secrets with the salt.
 fn rekey(salt: &str, questions: &mut [Question]) {
     for question in questions.iter_mut().filter(|question| is_about_a_secret(question)) {
         if let Question::Ask { key, ask: Ask::Provider { namespace, function, arguments }, .. } = question {
@@ -278,7 +278,7 @@ fn rekey(salt: &str, questions: &mut [Question]) {
     }
 }
 
-/// What a need is about, so that two of them can be told apart, secrets included.
+/// A key that distinguishes needs, secrets included.
 pub fn need_key(evaluation: &Evaluation, need: &Need) -> String {
     match need {
         Need::Fetch(index) => format!("datasource {index}"),
@@ -289,7 +289,7 @@ pub fn need_key(evaluation: &Evaluation, need: &Need) -> String {
     }
 }
 
-/// What a question is kept under, so that each is put once.
+/// The key of a question, so that each is asked once.
 fn key_of(evaluation: &Evaluation, unit: u32, owner: &str, ask: &Ask) -> String {
     match ask {
         Ask::File { path, .. } => bytes_key(&evaluation.documents, unit, path).into_owned(),
@@ -302,7 +302,7 @@ fn key_of(evaluation: &Evaluation, unit: u32, owner: &str, ask: &Ask) -> String 
     }
 }
 
-/// Puts a question of an expression to the world, for its value alone.
+/// Asks the world a question of an expression, and returns only the value.
 pub async fn put_value(
     ask: &Ask,
     folder: &str,
@@ -320,7 +320,7 @@ pub async fn put_value(
     }
 }
 
-/// Puts one question to the world. `now` is the instant of the stage.
+/// Asks the world one question. `now` is the instant of the stage, in seconds since 1970 UTC.
 pub async fn put(question: &Question, now: i64, functions: &FunctionTable, world: &dyn World) -> Reply {
     let (ask, folder) = match question {
         Question::Fetch(_, search) if !world.manages(&search.ty.name) => return Reply::Nothing,
@@ -362,7 +362,7 @@ pub async fn put(question: &Question, now: i64, functions: &FunctionTable, world
                 }),
             }
         }
-        // Always answered from what is at hand.
+        // Answered from `Answers` without asking the world.
         Ask::WorkingDirectory => Reply::Nothing,
         Ask::Provider { namespace, function, arguments } => {
             let answer = match world.call(namespace, function, arguments).await {
@@ -378,13 +378,13 @@ pub async fn put(question: &Question, now: i64, functions: &FunctionTable, world
     }
 }
 
-/// A provider's function gave no answer.
+/// The failure for an error of a provider's function.
 fn failed(function: &str, error: ProviderError) -> AskFailure {
     let code = crate::patience::code_of(&error);
     AskFailure { code, message: format!("`{function}` failed"), notes: vec![error.message] }
 }
 
-/// What a provider's function gave, if it is of the kind that the catalogue declares; `none` is.
+/// The answer of a provider's function, if it has the type that the catalogue declares. `none` is always valid.
 fn as_declared(answer: Value, namespace: &str, function: &str, functions: &FunctionTable) -> Result<Value, AskFailure> {
     let declared = functions.iter().find(|it| {
         let Purity::Provider { namespace: of, name } = &it.purity else { return false };
@@ -439,12 +439,12 @@ fn keep(evaluation: &mut Evaluation, key: String, unit: u32, ask: Ask, reply: Re
 }
 
 enum Searched {
-    /// There is nothing to be asked.
+    /// Nothing needs to be asked.
     Settled(Slot),
     Ask(Search),
 }
 
-/// Finds out what to ask of a data source; its search values may need answers themselves.
+/// Determines the search of a data source. Its search values may need answers themselves.
 fn search(
     evaluation: &mut Evaluation,
     index: u32,
@@ -499,7 +499,7 @@ fn search(
     Ok(Searched::Ask(Search { ty, filters, annotations: Value::Map(Arc::new(annotations)), folder }))
 }
 
-/// What a data source exports before it can be read: everything is known on deploy (decision 1.6).
+/// The exports of a data source that can be read only on deploy: all are Unknown (decision 1.6).
 fn read_on_deploy(source: &DataSource, ty: &DataSourceType, waits_for: &[blueprint::Address]) -> Slot {
     let unknown = |ty: Type, secret: bool| {
         Value::Unknown(Arc::new(Unknown { ty: Some(ty), waits_for: waits_for.to_vec() })).tainted(secret)
@@ -518,8 +518,8 @@ fn read_on_deploy(source: &DataSource, ty: &DataSourceType, waits_for: &[bluepri
     Slot::Partial(Value::Map(Arc::new(fields)))
 }
 
-/// That nobody here can read a data source.
-fn nobody_reads(evaluation: &Evaluation, index: u32, search: &Search) -> Option<Diagnostic> {
+/// The diagnostic for a data source without a provider.
+fn missing_provider(evaluation: &Evaluation, index: u32, search: &Search) -> Option<Diagnostic> {
     let (_, name, source) = evaluation.documents.data_source(index)?;
     Some(no_provider(name, source, search))
 }
@@ -533,7 +533,7 @@ fn no_provider(name: &Name, source: &DataSource, search: &Search) -> Diagnostic 
         .help("to say yourself what is found, give the type `rows` in a catalogue of your own: `--simulate --catalog FILE`")
 }
 
-/// Settles a data source by what was found: the first candidate for which every filter holds.
+/// Settles a data source with the first candidate that meets every filter.
 fn settle(
     evaluation: &mut Evaluation,
     index: u32,
@@ -552,15 +552,15 @@ fn settle(
     Slot::Value(fields)
 }
 
-/// What is kept so that a kept plan can ask again; nothing where asking runs a command or sends a request.
+/// The search in the form that a saved plan keeps. `None` if reading runs a command or sends a request.
 fn asked_again(search: &Search) -> Option<Box<FrozenSearch>> {
     let Search { ty, filters, annotations, folder } = search;
     let again = || FrozenSearch { filters: filters.clone(), annotations: annotations.clone(), folder: folder.clone() };
     (!ty.acts).then(|| Box::new(again()))
 }
 
-/// What a data source exports of what was found: of the first candidate for which every filter holds. `None` if there is
-/// none, or if it could not be read, which is reported.
+/// The exports of a data source, from the first candidate that meets every filter. `None` if there is none or the read
+/// failed, which is reported.
 fn chosen(
     name: &Name,
     source: &DataSource,
@@ -659,7 +659,7 @@ fn chosen(
     Some(Value::Map(Arc::new(fields)))
 }
 
-/// Reads a data source by itself, with these filters and annotations. `None` if that is in error, which is reported.
+/// Reads a data source on its own, with these filters and annotations. `None` after an error, which is reported.
 pub async fn read_alone(
     name: &Name,
     source: &DataSource,
@@ -675,7 +675,7 @@ pub async fn read_alone(
     chosen(name, source, search, fetched, found)
 }
 
-/// The field at a path as [`path_of`] takes it, and whether anything above it is sensitive.
+/// The field at a path in the form of [`path_of`], and whether a field above it is sensitive.
 fn definition_of<'s>(schema: &'s Schema, path: &str) -> (Option<&'s Field>, bool) {
     if let Some(field) = schema.fields.get(path) {
         return (Some(field), false);
@@ -699,7 +699,8 @@ fn definition_of<'s>(schema: &'s Schema, path: &str) -> (Option<&'s Field>, bool
     }
 }
 
-/// The value at a path of names with dots and positions; a whole name with dots first. `[]` is `[0]`.
+/// The value at a path of dotted names and positions. A field whose whole name is the path takes precedence. `[]` means
+/// `[0]`.
 fn path_of(fields: &Value, path: &str) -> Option<Value> {
     if let Some(value) = fields.get(path) {
         return Some(value.clone()).filter(|value| !value.is_null());

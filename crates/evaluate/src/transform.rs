@@ -1,11 +1,10 @@
-//! Transforms: between the check and everything that evaluates, they turn abstract resources into real ones
-//! (decision 4.2, decision S61).
+//! Transforms: they replace abstract resources after the check and before evaluation (decision 4.2, decision S61).
 //!
-//! They run in the listed order, each on what the one before it gave. What comes out is checked as if it had been
-//! written; because whatever is made has the places of the abstract resource that it was made from, every diagnostic
-//! points at what the person wrote.
+//! They run in the listed order, each on the result of the one before it. The result is checked like a written
+//! document. Generated resources have the places of the abstract resource that they come from, so every diagnostic
+//! points at the user's text.
 //!
-//! Not here: transforms themselves (providers offer them); which types are abstract (`check`).
+//! Not here: the transforms themselves (providers offer them); which types are abstract (`check`).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,11 +24,11 @@ use understand::documents::Documents;
 /// Resources of the document by the place of their name: the name, and whether the type is abstract.
 type Written = HashMap<Span, (Name, bool), foldhash::fast::FixedState>;
 
-/// The document after its transforms, checked again; as it was where it lists none, or they have run. The digest of what
-/// they made stays with it, so that a kept plan can tell whether they make the same again.
+/// The document after its transforms, checked again. Returns the document unchanged if it lists no transforms or they
+/// have already run. The result carries its digest, so that a saved plan can detect a different result.
 ///
-/// `None` if a transform gave up, or what it made is in error; why goes to `found`, without what the first check has
-/// said. The document itself must be free of errors.
+/// `None` if a transform failed or its result has errors; `found` then receives the errors that the first check has not
+/// reported. The document itself must have no errors.
 pub async fn transform(
     checked: Arc<Checked>,
     children: &[Option<Included>],
@@ -69,7 +68,7 @@ pub async fn transform(
     (!wrong).then(|| Arc::new(transformed))
 }
 
-/// All documents after their transforms; what is included many times is transformed once.
+/// All documents after their transforms. A document that is included several times is transformed once.
 pub async fn transform_documents(
     documents: Arc<Documents>,
     catalogs: &Catalogs,
@@ -120,7 +119,7 @@ fn failed(
         .label(span.unwrap_or(transform.span), if span.is_some() { "because of this resource" } else { "" })
 }
 
-/// What a transform gave, with what only the engine knows; `None` if names in it collide or cannot be names.
+/// The result of a transform, with the elements that only the engine knows. `None` if names collide or are invalid.
 fn taken_in(
     document: Document,
     original: &Blueprint,
@@ -128,7 +127,7 @@ fn taken_in(
     written: &Written,
     found: &mut Diagnostics,
 ) -> Option<Blueprint> {
-    // What says nothing of where it comes from is put down to the transform as a whole.
+    // A resource without a known place is attributed to the transform as a whole.
     let place = |resource: &Resource| match written.contains_key(&resource.span) {
         true => resource.span,
         false => transform.span,
@@ -145,7 +144,7 @@ fn taken_in(
         fine = false;
         let is_abstract =
             |resource: &Resource| written.get(&resource.span).is_some_and(|(_, is_abstract)| *is_abstract);
-        // The place is that of the abstract one; of two the later.
+        // Report at the abstract resource; if both or neither are abstract, at the later one.
         let (at, other) = match (is_abstract(taken), is_abstract(resource)) {
             (true, false) => (taken, resource),
             (false, true) => (resource, taken),
@@ -174,12 +173,12 @@ fn taken_in(
     Some(blueprint)
 }
 
-/// Whether a text can name a resource (decision A6).
+/// Whether a text is a valid name of a resource (decision A6).
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
 }
 
-/// Says of each resource which abstract one of the document it was made from.
+/// Records for each resource the abstract one that it comes from.
 fn name_sources(blueprint: &mut Blueprint, written: &Written) {
     for resource in blueprint.resources.values_mut() {
         let source = written.get(&resource.span).filter(|(_, is_abstract)| *is_abstract);
@@ -187,7 +186,7 @@ fn name_sources(blueprint: &mut Blueprint, written: &Written) {
     }
 }
 
-/// Takes away what the first check has said of the document already.
+/// Removes the diagnostics that the first check has already reported.
 fn forget_what_was_said(mistakes: &mut Diagnostics, original: &Arc<Blueprint>, context: &CheckContext<'_>) {
     if mistakes.is_empty() {
         return;

@@ -1,7 +1,7 @@
-//! The questions the core may ask: its only window.
+//! The questions that the core may ask. It has no other access to the outside.
 //!
-//! Production, an editor or a simulator answers. Answers may come in any order; the core merges them by address. Who
-//! implements it caches nothing: the core asks each question once per stage.
+//! Production, an editor or a simulator implements [`World`]. Answers may arrive in any order; the core merges them by
+//! address. Implementations need no cache: the core asks each question once per stage.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use provider::{
 };
 use state::Snapshot;
 
-/// The world could not give a text or bytes.
+/// The error of a failed read of a text or of bytes.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct SourceError {
-    /// What is wrong, as a phrase.
+    /// The error, as a phrase.
     pub message: String,
 }
 
-/// Read one thing: see [`provider::ReadRequest`].
+/// Reads one resource: see [`provider::ReadRequest`].
 #[derive(Clone, Debug)]
 pub struct ReadQuestion<'a> {
     /// Its address.
@@ -33,34 +33,34 @@ pub struct ReadQuestion<'a> {
     pub id: Option<&'a str>,
     /// The inputs as last sent.
     pub inputs: &'a Value,
-    /// The fields as last answered.
+    /// The fields of the last answer.
     pub outputs: &'a Value,
     /// Opaque data of the provider.
     pub private: &'a Value,
-    /// The token of a call whose outcome is unknown.
+    /// The token of a call with an unknown outcome.
     pub token: Option<&'a str>,
-    /// The folder of the document that declares it, as seen from that of the root document; empty if it is that.
+    /// The folder of the declaring document, relative to that of the root document; empty for the root's own folder.
     pub folder: &'a str,
 }
 
-/// What would a create or update do: see [`provider::PlanRequest`].
+/// Asks what a create or update would do: see [`provider::PlanRequest`].
 #[derive(Clone, Debug)]
 pub struct PlanQuestion<'a> {
     /// Its address.
     pub address: &'a Address,
     /// Its type.
     pub type_name: &'a TypeId,
-    /// The inputs as last sent; null for a create, of a replacement those of the old thing.
+    /// The inputs as last sent. Null for a create; for a replacement, those of the old resource.
     pub prior_inputs: &'a Value,
-    /// The fields as last answered or seen; null for a create or replacement.
+    /// The fields as last answered or read; null for a create or replacement.
     pub prior: &'a Value,
-    /// The spec wanted.
+    /// The desired spec.
     pub desired: &'a Value,
-    /// The folder of the document that declares it, as in [`ReadQuestion::folder`].
+    /// The folder of the declaring document, as in [`ReadQuestion::folder`].
     pub folder: &'a str,
 }
 
-/// What would an operation meet: see [`provider::PreflightRequest`].
+/// Asks what an operation would meet: see [`provider::PreflightRequest`].
 #[derive(Clone, Debug)]
 pub struct PreflightQuestion<'a> {
     /// Its address.
@@ -73,41 +73,41 @@ pub struct PreflightQuestion<'a> {
     pub id: Option<&'a str>,
     /// The inputs as last sent; null for a create.
     pub prior_inputs: &'a Value,
-    /// The spec wanted; null for a delete.
+    /// The desired spec; null for a delete.
     pub desired: &'a Value,
-    /// Ids of things that the plan makes or changes before.
+    /// Ids of resources that the plan creates or changes before.
     pub changing: &'a Arc<BTreeSet<Name>>,
-    /// The folder of the document that declares it, as in [`ReadQuestion::folder`].
+    /// The folder of the declaring document, as in [`ReadQuestion::folder`].
     pub folder: &'a str,
 }
 
-/// Everything the core may ask before it applies a plan.
+/// All questions that the core may ask before it applies a plan.
 pub trait World: Send + Sync {
-    /// Seconds since 1970 UTC.
+    /// The current time in seconds since 1970 UTC.
     fn now(&self) -> i64;
 
-    /// How long ago some instant was, always the same one: what is between two looks has passed. Zero where nobody waits.
+    /// The time since a fixed instant, from a monotonic clock. Zero in a world without time.
     fn elapsed(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// Waits so long; not at all where time does not pass.
+    /// Waits for `duration`. Returns at once in a world without time.
     fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
         let _ = duration;
         Box::pin(std::future::ready(()))
     }
 
-    /// A provider that is asked about `what` will be asked again after a pause, and why: for people.
+    /// Reports that a provider will be asked about `what` again after `pause`, with the reason, for display.
     fn waits(&self, what: &str, pause: Duration, why: &str) {
         let _ = (what, pause, why);
     }
 
-    /// The secrets in a value are to be masked in whatever a provider says.
+    /// Masks the secrets in a value in all later texts of providers.
     fn learn(&self, value: &Value) {
         let _ = value;
     }
 
-    /// Providers hear what the state holds of their things ([`provider::Provider::recall`]).
+    /// Passes the recorded resources to their providers ([`provider::Provider::recall`]).
     fn recall(&self, snapshot: &Snapshot) {
         let _ = snapshot;
     }
@@ -115,16 +115,17 @@ pub trait World: Send + Sync {
     /// 16 random bytes.
     fn random(&self) -> [u8; 16];
 
-    /// The caller's working directory: absolute, without a trailing slash. None if it sent none.
+    /// The caller's working directory: absolute, without a trailing slash. `None` if the caller sent none.
     fn working_directory(&self) -> Option<Name>;
 
-    /// The bytes of a file, relative to the folder of the document, or to the address of one from afar; at most 16 MiB.
+    /// The bytes of a file, at most 16 MiB. The path is relative to the folder of the document, or to the address of a
+    /// remote document.
     fn file<'a>(&'a self, folder: &'a str, path: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>>;
 
-    /// The bytes at an http or https URL: up to 5 redirects, 2xx only, 30 s, 16 MiB.
+    /// The bytes at an http or https URL: up to 5 redirects, status 2xx only, 30 s, 16 MiB.
     fn http<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>>;
 
-    /// A document that another one includes, and where it is.
+    /// An included document, with its location.
     fn document<'a>(
         &'a self,
         request: &'a source::Request,
@@ -133,12 +134,12 @@ pub trait World: Send + Sync {
         Box::pin(async { Err(source::SourceError::broken("other documents cannot be read here")) })
     }
 
-    /// The kinds of places that an include may name.
+    /// The kinds of sources that an include may name.
     fn source_kinds(&self) -> Vec<&'static source::Kind> {
         Vec::new()
     }
 
-    /// The provider's own validation of a spec, which stands in a document of this folder (as in [`ReadQuestion::folder`]).
+    /// The provider's own validation of a spec. `folder` is that of the document (as in [`ReadQuestion::folder`]).
     fn check<'a>(
         &'a self,
         address: &'a Address,
@@ -147,25 +148,25 @@ pub trait World: Send + Sync {
         folder: &'a str,
     ) -> BoxFuture<'a, Result<Checked, ProviderError>>;
 
-    /// What is there.
+    /// Reads a resource.
     fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>>;
 
-    /// What the provider would do.
+    /// Asks a provider for its plan.
     fn plan<'a>(&'a self, question: PlanQuestion<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>>;
 
-    /// What an operation would meet.
+    /// Asks a provider for a preflight.
     fn preflight<'a>(&'a self, question: PreflightQuestion<'a>) -> BoxFuture<'a, Result<Preflight, ProviderError>> {
         let _ = question;
         Box::pin(async { Ok(Preflight::default()) })
     }
 
-    /// The settings that the user has configured for a namespace: a map, or null.
+    /// The user's settings for a namespace: a map, or null.
     fn settings(&self, namespace: &str) -> Value {
         let _ = namespace;
         Value::Null
     }
 
-    /// Candidates of a data source, which stands in a document of this folder (as in [`ReadQuestion::folder`]).
+    /// The candidates of a data source. `folder` is that of the document (as in [`ReadQuestion::folder`]).
     fn fetch<'a>(
         &'a self,
         type_name: &'a TypeId,
@@ -174,7 +175,7 @@ pub trait World: Send + Sync {
         folder: &'a str,
     ) -> BoxFuture<'a, Result<Fetched, ProviderError>>;
 
-    /// A provider's function.
+    /// Calls a provider's function.
     fn call<'a>(
         &'a self,
         namespace: &'a str,
@@ -182,16 +183,16 @@ pub trait World: Send + Sync {
         arguments: &'a [Value],
     ) -> BoxFuture<'a, Result<Value, ProviderError>>;
 
-    /// Whether anybody here answers for things of this type.
+    /// Whether a provider manages resources of this type.
     fn manages(&self, type_name: &TypeId) -> bool {
         let _ = type_name;
         true
     }
 
-    /// What a transform makes of a blueprint.
+    /// Applies a transform to a document.
     fn transform<'a>(&'a self, name: &'a str, document: Document) -> BoxFuture<'a, Result<Document, TransformError>> {
         let _ = document;
-        let message = format!("nobody here can carry out `{name}`");
+        let message = format!("no provider here carries out `{name}`");
         Box::pin(async move { Err(TransformError::whole(message)) })
     }
 }

@@ -1,4 +1,4 @@
-//! Diagnostics of the language and of its functions.
+//! Diagnostic codes of the expression language and its functions.
 
 diag::codes! {
     SUBSTITUTION_EMPTY = Error "substitution-empty": "`${}` with nothing in it";

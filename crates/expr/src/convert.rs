@@ -1,30 +1,31 @@
-//! The blueprint dialect's conversions (decision 1.5): what becomes what, for values and for types.
+//! The blueprint dialect's conversions of values and types (decision 1.5).
 
 use std::sync::Arc;
 
 use blueprint::{Map, Type, Unknown, Value};
 
-/// Where a value comes from: a literal of the document converts less than the result of a substitution (decisions S44, S46).
+/// The origin of a value: a literal of the document allows fewer conversions than the result of a substitution
+/// (decisions S44, S46).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Written out in the document.
+    /// A literal of the document.
     Literal,
     /// The result of a substitution.
     Substitution,
 }
 
-/// A value does not fit a type.
+/// The reason why a value does not fit a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mismatch {
-    /// It is of another kind (`type-mismatch`).
+    /// It has another kind (`type-mismatch`).
     Kind,
-    /// Bytes that are not text where text is wanted (`not-utf8`).
+    /// Text is required, but the bytes are not UTF-8 (`not-utf8`).
     NotUtf8,
     /// It fits no alternative (`no-union-branch`).
     NoBranch,
 }
 
-/// The value as one of that type, by the table of decision 1.5. Unknown values and secret marks pass through.
+/// Converts a value to a type by the table of decision 1.5. Unknown values and secret marks pass through.
 pub fn convert(value: &Value, ty: &Type, source: Source) -> Result<Value, Mismatch> {
     let as_text = source == Source::Substitution;
     match (value, ty) {
@@ -74,7 +75,7 @@ pub fn convert(value: &Value, ty: &Type, source: Source) -> Result<Value, Mismat
     }
 }
 
-/// Whether a value of type `from` could be converted to `to`: false only if no value of `from` could, empty lists and maps aside.
+/// Whether values of type `from` may convert to `to`. False only if no value can, apart from empty lists and maps.
 pub fn convert_type(from: &Type, to: &Type, source: Source) -> bool {
     if from.is_open() || to.is_open() {
         return true;
@@ -88,7 +89,7 @@ fn convert_one(from: &Type, to: &Type, source: Source) -> bool {
         (Type::Union(_), _) | (_, Type::Union(_)) => convert_type(from, to, source),
         (Type::Int, Type::Float) => true,
         (Type::Int | Type::Float | Type::Bool | Type::Bytes, Type::Text) => source == Source::Substitution,
-        // An empty list or map fits whatever its items would be, but one with known items that cannot fit is a mistake.
+        // An empty list or map fits any item type. A list or map with known items that cannot fit is a mistake.
         (Type::List(from), Type::List(to)) | (Type::Map(from), Type::Map(to)) => convert_type(from, to, source),
         (Type::Object(from), Type::Map(to)) => from.fields.values().all(|from| fits_or_none(from, to, source)),
         (Type::Map(from), Type::Object(to)) => {
@@ -101,14 +102,14 @@ fn convert_one(from: &Type, to: &Type, source: Source) -> bool {
     }
 }
 
-/// An entry that may be `none` may be left out instead (decision A13).
+/// An entry that may be `none` may be dropped instead (decision A13).
 fn fits_or_none(from: &Type, to: &Type, source: Source) -> bool {
     from.alternatives().contains(&Type::Null) || convert_type(from, to, source)
 }
 
-/// The value that a text stands for in a declared scalar type (decisions S48, S51); `None` if it does not parse.
+/// Parses a text as a declared scalar type (decisions S48, S51). `None` if it does not parse.
 ///
-/// White space around it does not count, except in text itself.
+/// White space around it is ignored, except for text.
 pub fn parse_as(text: &str, ty: &Type) -> Option<Value> {
     let trimmed = text.trim();
     match ty {
@@ -125,8 +126,8 @@ pub fn parse_as(text: &str, ty: &Type) -> Option<Value> {
     }
 }
 
-/// The text of a scalar in an interpolation (decisions S45 to S47): `none` gives "", a secret stays secret, an unknown an unknown string.
-/// `None` for arrays, objects and functions; an error for bytes that are not text.
+/// The text of a scalar in an interpolation (decisions S45 to S47): `none` gives "", a secret stays secret, an unknown
+/// value becomes an unknown string. `None` for arrays, objects and functions. An error for bytes that are not UTF-8.
 pub fn to_text(value: &Value) -> Option<Result<Value, Mismatch>> {
     let text = match value {
         Value::Text(_) => return Some(Ok(value.clone())),

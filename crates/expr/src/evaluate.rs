@@ -1,6 +1,6 @@
-//! From an expression to a value: the entry point of the evaluator.
+//! Evaluates expressions. This module is the entry point of the evaluator.
 //!
-//! Not here: what names mean ([`Scope`]), what single functions do (`functions`), static checks (`engine::check`).
+//! Not here: the meaning of names ([`Scope`]), the functions (`functions`), static checks (`understand::check`).
 
 mod access;
 mod call;
@@ -26,12 +26,13 @@ use machine::is_omitted;
 pub(crate) use machine::{Arguments, Body, Machine, Site, known_type, unknown_of};
 pub use machine::{may_omit, omitted};
 
-/// The value of an expression, or why there is none. Warnings beside a value go to `found`, and where several members of
-/// a list, map or text fail, so do all failures but the first. With [`Stop::Ask`] nothing is added: begin again then.
+/// Evaluates an expression. Warnings go to `found`. If several members of a list, map or text fail, all failures but
+/// the first go there too. With [`Stop::Ask`] nothing is added to `found`; evaluate again with the answers.
 ///
-/// Total: depth is bounded at 256 and a result by the [`Meter`] of the scope, 10 MiB without one (`argument-range` of a call,
-/// `value-too-large` of what is written out, decision A17). `none` items of lists and entries of maps
-/// are dropped (decision A13) unless they are written as null in the document; unknown and secret arguments spread by decisions A14 and A15.
+/// Evaluation always terminates: the depth is limited to 256, and the size of a result by the [`Meter`] of the scope,
+/// or to 10 MiB without one. Exceeding the limit fails with `argument-range` for a call and with `value-too-large` for
+/// a written value (decision A17). `none` items of lists and entries of maps are dropped (decision A13) unless the
+/// document writes them as null. Unknown and secret arguments propagate by decisions A14 and A15.
 pub fn evaluate(
     expr: &Expr,
     functions: &FunctionTable,

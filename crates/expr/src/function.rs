@@ -1,4 +1,4 @@
-//! Named functions as data: what the checker, the evaluator, the editor and the reference pages know of each.
+//! Function definitions as data, for the checker, the evaluator, the editor and the reference pages.
 
 use std::sync::{Arc, LazyLock};
 
@@ -8,86 +8,88 @@ use diag::Code;
 /// A function that an expression can call.
 #[derive(Clone, Debug)]
 pub struct FunctionDef {
-    /// Its name; case counts.
+    /// Its name, case-sensitive.
     pub name: Name,
     /// Its parameters, optional ones last.
     pub parameters: Vec<Parameter>,
-    /// What any further arguments are, if it takes them.
+    /// The type of further arguments, if it takes any.
     pub rest: Option<Parameter>,
-    /// The least number of arguments in all.
+    /// The minimum number of arguments.
     pub least: usize,
     /// The type of its result.
     pub returns: Returns,
-    /// For a function that gives a function (`trim_g`, `getattr`, `compose`): how the result is called.
+    /// The signature of the function that it returns, for functions such as `trim_g`, `getattr`, `compose`.
     pub gives: Option<Signature>,
-    /// Passes the position of an item as one more argument when used as a callback (decision 2.3).
+    /// Receives the position of an item as an additional argument when it is used as a callback (decision 2.3).
     pub takes_index: bool,
-    /// Arguments are entries with names (`object` alone, decision S14).
+    /// Arguments are named entries (only `object`, decision S14).
     pub named: bool,
-    /// Gives `none` as soon as an argument is `none` (decision 2, conventions).
+    /// Returns `none` if an argument is `none` (decision 2, conventions).
     pub spreads_none: bool,
-    /// Where its result comes from.
+    /// The source of its result.
     pub purity: Purity,
-    /// Not among the 50 functions of the function document, but later or ours.
+    /// Not one of the 50 functions of the function document: added later.
     pub later: bool,
     /// One or two sentences for people.
     pub docs: Name,
-    /// Calls and what comes of them; they run as tests.
+    /// Calls and their results. They run as tests.
     pub examples: Vec<Example>,
-    /// How it is carried out, where it is neither one of this crate nor a provider's.
+    /// The implementation, unless this crate or a provider implements it.
     pub native: Option<Arc<dyn Native>>,
 }
 
-/// How a function of a dialect is carried out.
+/// The implementation of a dialect's function.
 pub trait Native: Send + Sync + std::fmt::Debug {
-    /// The result, from arguments that are evaluated and not marked secret; of those that are unknown see [`Native::opens`].
+    /// Returns the result for arguments that are evaluated and not marked secret. For unknown arguments see
+    /// [`Native::opens`].
     fn call(&self, arguments: &[Value]) -> Result<Value, Refusal>;
 
-    /// The same; work that is more than its arguments and its result show is added to `work`, as bytes that it would make.
+    /// As [`Native::call`], but adds work that is not proportional to the arguments and the result to `work`, in bytes
+    /// of output that it corresponds to.
     fn call_counted(&self, arguments: &[Value], work: &mut usize) -> Result<Value, Refusal> {
         let _ = work;
         self.call(arguments)
     }
 
-    /// Whether it may be called while parts of its arguments are unknown or secret, and looks at no such part; else its
-    /// result is unknown or secret as a whole.
+    /// Whether it accepts arguments with unknown or secret parts, which it then does not inspect. Otherwise the whole
+    /// result is unknown or secret.
     fn opens(&self, arguments: &[Value]) -> bool;
 
-    /// Whether the argument behind these need not be evaluated. Null takes its place.
+    /// Whether the argument after these need not be evaluated. It is replaced by null.
     fn skips(&self, _before: &[Value]) -> bool {
         false
     }
 
-    /// The named intermediate value whose value the result is, where the arguments, all known, name one.
+    /// The named intermediate value that is the result, if the arguments, all known, name one.
     fn local(&self, _arguments: &[Value]) -> Option<Name> {
         None
     }
 
-    /// Whether an argument that stands for nothing is left out; else it is null.
+    /// Whether an omitted argument is left out; otherwise it is null.
     fn leaves_out(&self) -> bool {
         false
     }
 
-    /// Whether its result is a part of its arguments, so that nothing is made.
+    /// Whether the result is a part of the arguments, so that no value is made.
     fn selects(&self) -> bool {
         false
     }
 }
 
-/// Why a function gives no value.
+/// The reason why a function returns no value.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    /// What kind of mistake it is.
+    /// The code of the diagnostic.
     pub code: &'static Code,
-    /// What is wrong, as a diagnostic says it.
+    /// The message of the diagnostic.
     pub message: String,
-    /// Where in the arguments: which one, and then into it.
+    /// The path to the offending value: first the index of the argument, then steps inside it.
     pub path: Vec<Step>,
-    /// Which bytes of the source of what the path leads to, counted from where that begins.
+    /// The offending bytes within the source of that value, relative to its start.
     pub inside: Option<std::ops::Range<u32>>,
-    /// What to do.
+    /// Advice on what to do.
     pub help: Option<String>,
-    /// What the tool whose documents these are says.
+    /// The corresponding message of the dialect's native tool.
     pub words: Option<Box<diag::Words>>,
 }
 
@@ -112,36 +114,36 @@ impl From<usize> for Step {
     }
 }
 
-/// One parameter.
+/// A parameter of a function.
 #[derive(Clone, Debug)]
 pub struct Parameter {
     /// Its name, for people.
     pub name: Name,
-    /// What it takes.
+    /// Its type.
     pub ty: Type,
-    /// May be left out.
+    /// Whether it may be left out.
     pub optional: bool,
-    /// Takes a function: how it will be called. `ty` is then `function`.
+    /// Set if it takes a function: how that function is called. `ty` is then `function`.
     pub callback: Option<Callback>,
-    /// An absent element may be read directly in it and counts as `none` there (decision S31).
+    /// Whether an absent element that it reads directly counts as `none` (decision S31).
     pub guards: bool,
 }
 
-/// How a parameter calls the function given to it.
+/// How a function calls a callback.
 #[derive(Clone, Debug)]
 pub struct Callback {
-    /// Types of the arguments that it passes.
+    /// The types of the arguments that it passes.
     pub parameters: Vec<Type>,
-    /// What must come back.
+    /// The required type of the result.
     pub returns: Type,
-    /// Passes the position as one more argument to a function that takes it.
+    /// Whether it passes the position as an additional argument to callbacks that take it.
     pub index: bool,
 }
 
-/// How a function value is called.
+/// The signature of a function value.
 #[derive(Clone, Debug)]
 pub struct Signature {
-    /// Types of its arguments.
+    /// The types of its arguments.
     pub parameters: Vec<Type>,
     /// The type of its result.
     pub returns: Type,
@@ -150,9 +152,9 @@ pub struct Signature {
 /// The type of a function's result.
 #[derive(Clone)]
 pub enum Returns {
-    /// Always the same.
+    /// A fixed type.
     Type(Type),
-    /// Made from the types of the arguments, which have been checked.
+    /// A type that depends on the types of the arguments, which have been checked.
     Rule(fn(&[Type]) -> Type),
 }
 
@@ -165,18 +167,18 @@ impl std::fmt::Debug for Returns {
     }
 }
 
-/// Where a function's result comes from.
+/// The source of a function's result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Purity {
-    /// From its arguments alone.
+    /// Its arguments alone.
     Pure,
-    /// Drawn once per call site and remembered: `uuid`, `datetime` (decision S60).
+    /// Generated once per call site and remembered: `uuid`, `datetime` (decision S60).
     Remembered,
-    /// Read at stage and frozen: `file`, `http_resource`, `cwd`.
+    /// Read during planning and pinned in the plan: `file`, `http_resource`, `cwd`.
     World,
-    /// From state, once a link is made: `link`.
+    /// The state, once a link is complete: `link`.
     Link,
-    /// From the provider of this namespace, which calls the function by its own name.
+    /// The provider of this namespace.
     Provider {
         /// The namespace.
         namespace: Name,
@@ -185,16 +187,16 @@ pub enum Purity {
     },
 }
 
-/// A call and what comes of it.
+/// A call and its expected result.
 #[derive(Clone, Debug)]
 pub struct Example {
-    /// The call, as it stands inside `${..}`.
+    /// The call, as written inside `${..}`.
     pub call: Name,
     /// The result as JSON text, or `!` and a code.
     pub gives: Name,
 }
 
-/// Functions by name: the core ones and those of providers; beside them the tables of dialects that have their own.
+/// Functions by name: core functions and those of providers. Dialects may have tables of their own.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionTable {
     functions: IndexMap<Name, Arc<FunctionDef>>,
@@ -203,7 +205,7 @@ pub struct FunctionTable {
     unlisted: Option<Arc<Unlisted>>,
 }
 
-/// Functions that no list names. They are read when a name is in no other table.
+/// Functions that are not listed. They are loaded when a name is in no other table.
 struct Unlisted(LazyLock<IndexMap<Name, Arc<FunctionDef>>, ReadFunctions>);
 
 type ReadFunctions = Box<dyn FnOnce() -> IndexMap<Name, Arc<FunctionDef>> + Send>;
@@ -220,7 +222,7 @@ impl FunctionTable {
         FunctionTable::default()
     }
 
-    /// Adds a function; gives it back if the name is taken (that is `invalid-catalog`), leaving the table as it was.
+    /// Adds a function. If the name is taken, returns the function (`invalid-catalog`) and leaves the table unchanged.
     #[expect(clippy::result_large_err, reason = "the function goes back to its giver, once in a run")]
     pub fn insert(&mut self, function: FunctionDef) -> Result<(), FunctionDef> {
         match self.functions.entry(function.name.clone()) {
@@ -232,24 +234,25 @@ impl FunctionTable {
         }
     }
 
-    /// The same table, for a language in which null is an item and an entry like any other; elsewhere what turns out as
-    /// null is left out of lists and maps (decision A13).
+    /// The same table for a language in which null is an ordinary item or entry. Otherwise null results are dropped
+    /// from lists and maps (decision A13).
     pub fn keeping_null(mut self) -> FunctionTable {
         self.keeps_null = true;
         self
     }
 
-    /// Whether null stays in lists and maps.
+    /// Whether lists and maps keep null results.
     pub fn keeps_null(&self) -> bool {
         self.keeps_null
     }
 
-    /// Adds the table of a dialect whose expressions call functions of its own.
+    /// Adds the function table of a dialect.
     pub fn insert_dialect(&mut self, dialect: &'static str, table: FunctionTable) {
         self.dialects.insert(dialect, Arc::new(table));
     }
 
-    /// What expressions of a dialect can call: its own table if it has one, else this one.
+    /// The functions that expressions of a dialect can call: those of its own table if it has one, else those of this
+    /// table.
     pub fn of(&self, dialect: &str) -> &FunctionTable {
         self.dialects.get(dialect).map_or(self, Arc::as_ref)
     }
@@ -260,8 +263,8 @@ impl FunctionTable {
         self.functions.get(name).or_else(unlisted).map(Arc::as_ref)
     }
 
-    /// Adds functions that [`names`](Self::names) and [`iter`](Self::iter) leave out. They are read when a name is found
-    /// nowhere else.
+    /// Adds functions that [`names`](Self::names) and [`iter`](Self::iter) leave out. They are loaded when a name is in
+    /// no other table.
     pub fn insert_unlisted<F>(&mut self, read: F)
     where
         F: FnOnce() -> Vec<FunctionDef> + Send + 'static,
@@ -283,12 +286,12 @@ impl FunctionTable {
 }
 
 impl FunctionDef {
-    /// The parameter that takes the argument at `position`, further ones included.
+    /// The parameter for the argument at `position`, including further arguments.
     pub fn parameter(&self, position: usize) -> Option<&Parameter> {
         self.parameters.get(position).or(self.rest.as_ref())
     }
 
-    /// The greatest number of arguments; `None` if any number.
+    /// The maximum number of arguments; `None` if there is no limit.
     pub fn most(&self) -> Option<usize> {
         if self.rest.is_some() { None } else { Some(self.parameters.len()) }
     }

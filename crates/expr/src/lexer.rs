@@ -1,9 +1,9 @@
-//! From characters to tokens, one at a time, inside one `${..}`.
+//! Reads tokens one at a time inside one `${..}`.
 //!
-//! Tokens carry byte offsets of the decoded text. Names are read to their full length (decisions S5, S7), so a keyword
-//! is never cut out of a longer name. Not here: what an order of tokens means, and what is reported.
+//! Tokens have byte offsets of the decoded text. Names are read to their full length (decisions S5, S7), so a keyword
+//! is never split off a longer name. Not here: the grammar, and diagnostics.
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum TokenKind {
     /// A name or a keyword.
@@ -12,13 +12,13 @@ pub(crate) enum TokenKind {
     Int(i64),
     /// A finite float.
     Float(f64),
-    /// A number that is too large.
+    /// A number that is too large for both.
     TooLarge,
     /// `-` without digits.
     Minus,
     /// A string literal with both quotes.
     Text,
-    /// A string literal without an end; the token reaches to the end of the scalar.
+    /// A string literal without a closing quote. The token extends to the end of the scalar.
     OpenText,
     /// `${`.
     Dollar,
@@ -38,13 +38,13 @@ pub(crate) enum TokenKind {
     Equals,
     /// `.`.
     Dot,
-    /// A character that begins no token.
+    /// A character that starts no token.
     Other,
     /// The end of the scalar.
     End,
 }
 
-/// A token and where it stands in the decoded text.
+/// A token and its place in the decoded text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
     pub(crate) kind: TokenKind,
@@ -59,7 +59,7 @@ impl Token {
     }
 }
 
-/// The first byte at or after `at` that is not white space (decision S13).
+/// The offset of the first byte at or after `at` that is not white space (decision S13).
 fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     while matches!(bytes.get(at), Some(b' ' | b'\t' | b'\r' | b'\n')) {
         at += 1;
@@ -97,7 +97,7 @@ pub(crate) fn token(text: &str, at: usize) -> Token {
     }
 }
 
-/// Which bytes a name goes on with. Names are most of what is read, so each byte of them is looked up rather than compared.
+/// Whether a byte may continue a name. Most of the text is names, so a table is faster than comparisons.
 const IN_NAME: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -128,7 +128,7 @@ fn number(text: &str, start: usize) -> Token {
     Token { kind, start, end: whole }
 }
 
-/// A string literal: a backslash takes the enclosing quote and itself along, any other backslash is text (decision S8).
+/// A string literal. A backslash escapes the enclosing quote and itself; any other backslash is literal (decision S8).
 fn text_token(text: &str, start: usize, quote: u8) -> Token {
     let bytes = text.as_bytes();
     let mut at = start + 1;
@@ -142,7 +142,8 @@ fn text_token(text: &str, start: usize, quote: u8) -> Token {
     Token { kind: TokenKind::OpenText, start, end: text.len() }
 }
 
-/// The quoted name at or after `at`, between brackets: no escapes, ends at its quote (decision S9). `None` if no quote is there.
+/// The quoted name at or after `at`, between brackets. It has no escapes and ends at its quote (decision S9). `None` if
+/// there is no quote.
 pub(crate) fn quoted_name(text: &str, at: usize) -> Option<Token> {
     let start = skip_space(text.as_bytes(), at);
     let quote = text.as_bytes().get(start).copied().filter(|byte| matches!(byte, b'"' | b'\''))?;
@@ -153,7 +154,7 @@ pub(crate) fn quoted_name(text: &str, at: usize) -> Option<Token> {
     })
 }
 
-/// What a string literal means: the text between its quotes, escapes undone.
+/// The content of a string literal: the text between its quotes, without escapes.
 pub(crate) fn unquote(literal: &str) -> String {
     let mut chars = literal.chars();
     let quote = chars.next().unwrap_or('"');

@@ -1,11 +1,11 @@
-//! The `${..}` language: its lexer, its recovering parser, its functions, and the evaluator of expression trees.
+//! The `${..}` language: lexer, recovering parser, functions, and evaluator of expression trees.
 //!
-//! The parser turns a scalar's text into an [`Expr`](blueprint::Expr) with exact spans and never fails; the evaluator
-//! turns an expression into a [`Value`](blueprint::Value), asking a [`Scope`] for what names mean here. Both are pure:
-//! what an expression needs from the world it asks for with an [`Ask`], as data.
+//! The parser turns a scalar's text into an [`Expr`](blueprint::Expr) with exact spans and never fails. The evaluator
+//! turns an expression into a [`Value`](blueprint::Value) and uses a [`Scope`] to resolve names. Both are pure:
+//! external data is requested with an [`Ask`], as data.
 //!
-//! Not here: which names are declared and what their types are (`engine::check`), where substitutions may stand
-//! (`dialects`), putting questions to the world (`engine`).
+//! Not here: declared names and their types (`understand::check`), the places where substitutions are allowed
+//! (`dialects`), answering questions (`evaluate`).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod codes;

@@ -1,7 +1,7 @@
-//! From the text of a scalar to an expression, never failing (decision 1.2).
+//! Parses the text of a scalar into an expression. It never fails (decision 1.2).
 //!
-//! A mistake of grammar gives one diagnostic and costs its own `${..}` only: reading goes on after the `}`. Not here:
-//! which names exist, how many arguments a function takes, what types are (`engine::check`).
+//! A syntax error gives one diagnostic and affects only its own `${..}`: parsing resumes after the `}`. Not here:
+//! declared names, argument counts, types (`understand::check`).
 
 use std::ops::ControlFlow;
 
@@ -11,23 +11,24 @@ use diag::{Diagnostic, Diagnostics, Span, Spanned, TextMap, opening};
 use crate::lexer::{self, Token, TokenKind};
 use crate::{FunctionTable, codes};
 
-/// How deep calls may stand in calls (decision A17).
+/// The maximum nesting depth of calls (decision A17).
 const DEPTH: usize = 256;
 
-/// Texts between substitutions of up to so many bytes are shared if they have no digit: separators and the like.
+/// Texts between substitutions up to this length in bytes are interned if they contain no digit: separators and the
+/// like.
 const OFTEN_SAID: usize = 32;
 
-/// The expression of a scalar's decoded text (decision 1.2).
+/// Parses a scalar's decoded text (decision 1.2).
 ///
-/// Text without `${` is a literal string; text that is exactly one substitution, apart from line breaks around it, is
-/// an [`ExprKind::Substitution`](blueprint::ExprKind::Substitution) (decision A5); anything else is interpolated text.
-/// `span` is the whole scalar; `map` places the decoded text. What is wrong goes to `found`, each mistake once.
+/// Text without `${` is a literal string. Text that is exactly one substitution, apart from line breaks around it, is
+/// an [`ExprKind::Substitution`](blueprint::ExprKind::Substitution) (decision A5). Anything else is interpolated text.
+/// `span` is the whole scalar; `map` locates the decoded text. Errors go to `found`, each once.
 pub fn parse_text(text: &str, map: &TextMap, span: Span, functions: &FunctionTable, found: &mut Diagnostics) -> Expr {
     parse_text_scoped(text, map, span, functions, &[], &mut Names::default(), found)
 }
 
-/// Like [`parse_text`], where the names in `scoped` are heads of their own ([`Head::Scoped`]), as in link kinds (decision 3.2),
-/// and names in it are shared with what else is read from the document.
+/// Like [`parse_text`], but the names in `scoped` are heads of their own ([`Head::Scoped`]), as in link kinds (decision
+/// 3.2), and names are interned together with others of the document.
 pub fn parse_text_scoped(
     text: &str,
     map: &TextMap,
@@ -39,7 +40,7 @@ pub fn parse_text_scoped(
 ) -> Expr {
     let Some(first) = opening(text) else { return Expr::literal(Value::text(text), span) };
     let mut parser = Parser { text, map, functions: Some(functions), scoped, names, found, at: 0, depth: 0 };
-    // Between substitutions there may be text, and around them.
+    // An upper bound: text may come between substitutions and around them.
     let most = 2 * text.bytes().filter(|byte| *byte == b'$').count() + 1;
     let mut parts = Vec::with_capacity(most - usize::from(first == 0) - usize::from(text.ends_with('}')));
     let (mut from, mut next) = (0, Some(first));
@@ -67,9 +68,9 @@ pub fn parse_text_scoped(
     Expr::new(ExprKind::Text(parts), span)
 }
 
-/// The expression of a bare reference path, as in an export's `field` (decisions 1.6, 4.2): no `${`, no call.
+/// Parses a bare reference path, as in an export's `field` (decisions 1.6, 4.2): no `${`, no call.
 ///
-/// Gives an [`ExprKind::Ref`](blueprint::ExprKind::Ref), or an error that has been reported.
+/// Returns an [`ExprKind::Ref`](blueprint::ExprKind::Ref), or an error expression whose error has been reported.
 pub fn parse_reference(text: &str, map: &TextMap, span: Span, found: &mut Diagnostics) -> Expr {
     let names = &mut Names::default();
     let mut parser = Parser { text, map, functions: None, scoped: &[], names, found, at: 0, depth: 0 };
@@ -83,19 +84,19 @@ pub fn parse_reference(text: &str, map: &TextMap, span: Span, found: &mut Diagno
     }
 }
 
-/// A mistake of grammar, which ends its substitution.
+/// A syntax error. It ends its substitution.
 struct Mistake {
     diagnostic: Box<Diagnostic>,
-    /// Where the search for the closing `}` begins.
+    /// The offset at which the search for the closing `}` begins.
     resume: usize,
-    /// Reaches to the end of the scalar whatever follows.
+    /// Whether the error extends to the end of the scalar.
     final_word: bool,
 }
 
 struct Parser<'t, 'f> {
     text: &'t str,
     map: &'t TextMap,
-    /// None where no call may stand.
+    /// `None` if calls are not allowed.
     functions: Option<&'f FunctionTable>,
     scoped: &'t [&'t str],
     names: &'t mut Names,
@@ -125,7 +126,7 @@ impl Parser<'_, '_> {
         self.span(token.start, token.end)
     }
 
-    /// The substitution that opens at `open`, and the offset after it.
+    /// Parses the substitution that opens at `open`. Returns it and the offset after it.
     fn substitution(&mut self, open: usize) -> (Expr, usize) {
         self.at = open + 2;
         self.depth = 0;
@@ -165,7 +166,8 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// After a mistake: the offset after the `}` of this substitution, or of the `${` of the next one; nothing if neither follows.
+    /// Recovers from a syntax error: the offset after the `}` of this substitution, or that of the next `${`.
+    /// `Continue` if there is neither.
     fn recover(&self, from: usize) -> ControlFlow<usize> {
         let mut at = from;
         loop {
@@ -174,14 +176,14 @@ impl Parser<'_, '_> {
                 TokenKind::End => return ControlFlow::Continue(()),
                 TokenKind::Close => return ControlFlow::Break(token.end),
                 TokenKind::Dollar if token.start > from => return ControlFlow::Break(token.start),
-                // A lone quote in what is wrong already: no string, look behind it.
+                // An unpaired quote inside a faulty substitution does not start a string: continue after it.
                 TokenKind::OpenText => at = token.start + 1,
                 _ => at = token.end,
             }
         }
     }
 
-    /// An expression that begins with a token that has been read, and its `}`.
+    /// Parses an expression that begins with this token, and its `}`.
     fn whole_expression(&mut self, first: Token) -> Parsed<Expr> {
         let expr = self.expression(first)?;
         let token = self.peek();
@@ -230,7 +232,7 @@ impl Parser<'_, '_> {
         );
     }
 
-    /// What begins with a name: a keyword, a call, a reference.
+    /// Parses what begins with a name: a keyword, a call or a reference.
     fn named(&mut self, token: Token) -> Parsed<Expr> {
         let name = token.of(self.text);
         let literal = match name {
@@ -249,10 +251,10 @@ impl Parser<'_, '_> {
         Ok(Expr::new(ExprKind::Ref(Box::new(reference)), self.span(token.start, self.at)))
     }
 
-    /// The text between two substitutions: often the same few characters all over a document.
+    /// The text between two substitutions. The same few characters often occur all over a document.
     fn between(&mut self, from: usize, to: usize) -> Name {
         let text = &self.text[from..to];
-        // What is numbered is said once.
+        // Text with digits is usually unique.
         let often = text.len() <= OFTEN_SAID && !text.bytes().any(|byte| byte.is_ascii_digit());
         if often { self.names.share(text) } else { text.into() }
     }
@@ -262,7 +264,7 @@ impl Parser<'_, '_> {
             || self.scoped.contains(&name)
     }
 
-    /// A reference whose first name has been read.
+    /// Parses a reference whose first name has been read.
     fn reference(&mut self, token: Token) -> Parsed<Ref> {
         let name = token.of(self.text);
         let head = match name {
@@ -280,7 +282,7 @@ impl Parser<'_, '_> {
         Ok(Ref { head, head_span, path: self.accessors()? })
     }
 
-    /// The name after a head that needs one: `.name` or `["name"]` (decision C3).
+    /// Parses the name after a head that needs one: `.name` or `["name"]` (decision C3).
     fn head_name(&mut self, head: &str) -> Parsed<Name> {
         let token = self.peek();
         match token.kind {
@@ -310,7 +312,7 @@ impl Parser<'_, '_> {
         Err(self.unexpected(token, "a name after `.`"))
     }
 
-    /// After `[`: the quoted name and its `]`, if a quote follows.
+    /// Parses a quoted name and its `]` after `[`, if a quote follows.
     fn quoted(&mut self, open: Token) -> Parsed<Option<Name>> {
         let Some(token) = lexer::quoted_name(self.text, self.at) else { return Ok(None) };
         self.at = token.end;
@@ -352,21 +354,21 @@ impl Parser<'_, '_> {
                     self.at = token.end;
                     self.bracket(token)?
                 }
-                // There are many paths, and none grows any more.
+                // There are many paths, and they do not grow later.
                 _ => {
                     path.shrink_to_fit();
                     return Ok(path);
                 }
             };
             if path.is_empty() {
-                // Nearly all have two: a part of the element, and a field in it.
+                // Nearly all paths have two accessors.
                 path.reserve_exact(2);
             }
             path.push(Accessor { kind, span: self.span(token.start, self.at) });
         }
     }
 
-    /// What follows `[` in a path: a quoted name, a position, or nothing, which is position 0 (decision S11).
+    /// Parses what follows `[` in a path: a quoted name, a position, or nothing, which means position 0 (decision S11).
     fn bracket(&mut self, open: Token) -> Parsed<AccessorKind> {
         if let Some(name) = self.quoted(open)? {
             return Ok(AccessorKind::Name(name));
@@ -389,7 +391,7 @@ impl Parser<'_, '_> {
         Ok(AccessorKind::Index(index))
     }
 
-    /// A call whose name has been read; `(` comes next.
+    /// Parses a call whose name has been read. `(` is next.
     fn call(&mut self, name: Token) -> Parsed<Expr> {
         let open = self.next();
         if self.functions.is_none() {
@@ -467,7 +469,7 @@ impl Parser<'_, '_> {
         Ok(Argument { name, value })
     }
 
-    /// A bare name where a function is taken is that function (decision S19).
+    /// A bare name where a function is expected denotes that function (decision S19).
     fn as_function(&self, value: Expr) -> Expr {
         if let ExprKind::Ref(reference) = &value.kind
             && let Head::Resource { name, bare: true } = &reference.head
@@ -479,7 +481,7 @@ impl Parser<'_, '_> {
         value
     }
 
-    /// A reference and nothing else.
+    /// Parses a reference up to the end of the text.
     fn path_only(&mut self) -> Parsed<Ref> {
         let token = self.next();
         if token.kind != TokenKind::Name || matches!(token.of(self.text), "true" | "false" | "none") {
@@ -493,7 +495,7 @@ impl Parser<'_, '_> {
         Ok(reference)
     }
 
-    /// In brackets: a token that does not fit, or the opener, if the substitution ends instead.
+    /// The error for a token inside brackets: it does not fit, or the substitution ends before the closing bracket.
     fn in_brackets(&self, open: Token, token: Token, expected: &str) -> Mistake {
         if matches!(token.kind, TokenKind::Close | TokenKind::End) {
             return self.unclosed(open, token, "]");
@@ -522,7 +524,7 @@ impl Parser<'_, '_> {
         Mistake { diagnostic: Box::new(diagnostic), resume: token.start, final_word: false }
     }
 
-    /// The token does not fit, or is broken itself.
+    /// The error for a token that does not fit or is malformed.
     fn unexpected(&self, token: Token, expected: &str) -> Mistake {
         let span = self.span_of(token);
         let (diagnostic, resume, final_word) = match token.kind {
@@ -571,12 +573,12 @@ impl Parser<'_, '_> {
         Mistake { diagnostic: Box::new(diagnostic), resume, final_word }
     }
 
-    /// What to write instead of an operator, or of a `${` that belongs to another language such as a shell's.
+    /// Advice for operators, and for `${` of another language such as a shell.
     fn instead(&self, token: Token, expected: &str) -> Option<String> {
         let text = self.text.get(token.start..)?;
         let operator = |call: &str| Some(format!("there are no operators: write `{call}`"));
         if expected == END_OF_EXPRESSION {
-            // A shell writes `${x:-y}`, `${x%.*}`, `${x/a/b}` without a space.
+            // Shell syntax has no space: `${x:-y}`, `${x%.*}`, `${x/a/b}`.
             let adjoins = self.text.get(..token.start).is_some_and(|before| !before.ends_with(char::is_whitespace));
             return match text.as_bytes().first()? {
                 b':' | b'#' | b'@' | b'^' | b'~' => Some(LITERAL.into()),
@@ -604,13 +606,13 @@ impl Parser<'_, '_> {
     }
 }
 
-/// What a parser expects after a whole expression.
+/// The expected token after a whole expression, for messages.
 const END_OF_EXPRESSION: &str = "the end of the expression";
 
-/// How to write a `${` that is text.
+/// How to write a literal `${`.
 const LITERAL: &str = "for a `${` that belongs to the text, as in a shell script, write `${\"${\"}`";
 
-/// A text for a message, cut if it is long.
+/// Truncates a long text for a message.
 fn shortened(text: &str) -> String {
     if text.chars().count() <= 40 { text.into() } else { text.chars().take(37).chain("...".chars()).collect() }
 }

@@ -1,22 +1,23 @@
-//! What an evaluation needs from outside: the meaning of names, and answers of the world.
+//! The inputs of an evaluation: the meaning of names, and external data.
 //!
-//! Not here: evaluating (`evaluate`), putting questions to the world (`engine`).
+//! Not here: evaluation (`evaluate`), answering questions (the crate `evaluate`).
 
 use blueprint::{Name, Ref, Value};
 use diag::{Code, Diagnostic, Diagnostics, FileId};
 
 use crate::Meter;
 
-/// Why there is no value.
+/// The reason why there is no value.
 #[derive(Debug)]
 pub enum Stop {
-    /// The expression failed; this says where and why.
+    /// The expression failed with this diagnostic.
     Failed(Box<Diagnostic>),
-    /// It reads something absent. What to report if no call guards it (decision S31).
+    /// The expression reads an absent element. The diagnostic is reported if no call guards the read (decision S31).
     Absent(Box<Diagnostic>),
-    /// It needs these things from the world first; evaluate again with the answers. All that can be told now are among them.
+    /// The expression needs this external data. Evaluate again with the answers. The list holds every question that is
+    /// known at this point.
     Ask(Vec<Ask>),
-    /// It reads something in error that has been reported.
+    /// The expression reads something whose error has been reported.
     Reported,
 }
 
@@ -26,10 +27,10 @@ impl From<Diagnostic> for Stop {
     }
 }
 
-/// Something an expression needs from the world, as plain data. Equal questions have equal answers within one stage.
+/// External data that an expression needs, as plain data. Equal questions have equal answers within one stage.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
-    /// `file(path)`: the bytes of a file, relative to the document that the call stands in (decision S70).
+    /// `file(path)`: the bytes of a file, relative to the document of the call (decision S70).
     File {
         /// The path or URL as given.
         path: Name,
@@ -43,13 +44,13 @@ pub enum Ask {
     },
     /// `cwd()`: the caller's working directory.
     WorkingDirectory,
-    /// `uuid()`, `datetime(format)`: a value that is drawn once and remembered (decision S60).
+    /// `uuid()`, `datetime(format)`: a value that is generated once and remembered (decision S60).
     Remembered {
-        /// Path of the scalar inside the element under evaluation, such as `input.a[0]`.
+        /// The path of the scalar inside the element under evaluation, such as `input.a[0]`.
         path: Name,
-        /// Which such call within the scalar, from 0.
+        /// The 0-based number of the call within the scalar.
         nth: u32,
-        /// A digest of the scalar's expression without places: another one asks for a new value.
+        /// A digest of the scalar's expression without places. A different digest asks for a new value.
         fingerprint: u64,
         /// The function.
         function: Name,
@@ -62,47 +63,47 @@ pub enum Ask {
         namespace: Name,
         /// The function.
         function: Name,
-        /// Its arguments, all known.
+        /// Its arguments; all are known.
         arguments: Vec<Value>,
     },
 }
 
-/// The world could not answer.
+/// A failed external request.
 #[derive(Clone, Debug)]
 pub struct AskFailure {
-    /// What to report, at the call.
+    /// The code to report at the call.
     pub code: &'static Code,
-    /// What is wrong, in a line.
+    /// The message, in one line.
     pub message: String,
-    /// The world's own words.
+    /// Original messages of the source.
     pub notes: Vec<String>,
 }
 
-/// What a reference's head, and as much of its path as the scope has walked, stands for.
+/// The value of a reference's head and of as much of its path as the scope has resolved.
 #[derive(Clone, Debug)]
 pub struct Read {
     /// The value.
     pub value: Value,
-    /// How many accessors of the path are used up; the evaluator walks the rest.
+    /// The number of accessors that the scope has resolved. The evaluator resolves the rest.
     pub used: usize,
 }
 
-/// What names mean where an expression is evaluated.
+/// Resolves names during an evaluation.
 pub trait Scope {
-    /// The value a reference begins with. An absent one is `Stop::Absent`.
+    /// The value of a reference's head. `Stop::Absent` if it is absent.
     fn read(&mut self, reference: &Ref) -> Result<Read, Stop>;
 
-    /// The answer to a question, if it is known; without one the evaluation stops with [`Stop::Ask`].
+    /// The answer to a question; `None` if it is not known yet, which stops the evaluation with [`Stop::Ask`].
     fn answer(&mut self, ask: &Ask) -> Option<Result<Value, AskFailure>>;
 
-    /// `link(a, b)`: what the link kind exposes. The arguments are the names as addresses print.
+    /// `link(a, b)`: the value that the link exposes. The arguments are names in the format of addresses.
     fn link(&mut self, a: &str, b: &str) -> Result<Value, Stop>;
 
-    /// What counts the values of the document; none where only each value by itself is limited.
+    /// The meter of the document's values; `None` if only single values are limited.
     fn meter(&mut self) -> Option<&mut Meter> {
         None
     }
 }
 
-/// Where warnings go that stand beside a value.
+/// Receives warnings about a value.
 pub type Warnings = Diagnostics;

@@ -1,5 +1,5 @@
-//! The parts of the conformance pack that need no document: function cases without resources and provider functions,
-//! and what the parser alone reports in the syntax cases.
+//! The cases of the conformance pack that need no document: functions without resources, provider functions, and the
+//! parser's diagnostics of the syntax cases.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test fails by panicking, and says what it skips")]
 
@@ -125,7 +125,7 @@ fn run(expression: &str, scope: &mut dyn Scope) -> (Result<Value, String>, Vec<&
     (result, warnings)
 }
 
-/// Equal, where an unknown equals any unknown.
+/// Equality, except that an unknown value equals any unknown value.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Unknown(_), Value::Unknown(_)) => true,
@@ -145,8 +145,8 @@ fn conformance_functions() {
     let mut tried = 0;
     for case in &cases {
         let (id, expression) = (case["id"].as_str().unwrap(), case["expr"].as_str().unwrap());
-        // Found by the check of whole documents: provider functions, names of entries written twice, static types of
-        // what is never evaluated, bare function names as data.
+        // The check of whole documents finds these: provider functions, duplicate entry names, static types of
+        // expressions that are never evaluated, bare function names as data.
         let checked_elsewhere = ["higher-03", "higher-08", "structures-14", "choice-07", "logic-09", "logic-20"];
         if checked_elsewhere.contains(&id) {
             continue;

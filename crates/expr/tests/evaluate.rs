@@ -1,4 +1,4 @@
-//! What the evaluator does around functions: guards, unknown and secret values, questions, limits.
+//! Evaluation of calls: guards, unknown and secret values, questions, limits.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,7 +8,7 @@ use blueprint::{Expr, ExprKind, Head, Ref, Type, Value};
 use diag::{Diagnostics, FileId, Span, Spanned, TextMap};
 use expr::{Ask, AskFailure, FunctionTable, Read, Scope, Stop};
 
-/// Variables by name; resource `absent` is absent, others are unknown. Answers no question, but notes them.
+/// Variables by name. The resource `absent` is absent, others are unknown. Records questions and answers none.
 #[derive(Default)]
 struct World {
     inputs: HashMap<&'static str, Value>,
@@ -48,7 +48,7 @@ impl Scope for World {
     }
 }
 
-/// The id is text; the spec as a whole is of some type.
+/// The id is text; the type of the whole spec is unknown.
 fn unknown_type(reference: &Ref) -> Option<Type> {
     (reference.path.len() == 2).then_some(Type::Text)
 }
@@ -87,7 +87,7 @@ fn value(text: &str) -> Value {
     run(text).unwrap_or_else(|stop| panic!("{text}: {stop:?}"))
 }
 
-/// The code of the failure and its place.
+/// The code and the place of the failure.
 #[track_caller]
 fn failure(text: &str) -> String {
     match run(text) {
@@ -278,7 +278,7 @@ fn remembered_calls_know_their_place() {
     };
     let path = "input[\"a.b\"][1]".to_string();
     assert_eq!(places(&asked), [(path.clone(), 0), (path, 2)]);
-    // A callback is not written where it is called: it comes after what is.
+    // A call by a callback has no position and is numbered after all written calls.
     let called = "${join(map(list(\"unix\", \"tag\"), datetime), datetime(\"rfc3339\"))}";
     let asked = ask(&document(vec![("x", parse(called))]));
     assert_eq!(places(&asked), [("x".to_string(), 1), ("x".to_string(), 2), ("x".to_string(), 0)]);
@@ -331,7 +331,7 @@ fn links_are_named_as_addresses_print() {
     assert_eq!(failure("${link(variables.s, fn)}"), "argument-type 7..18");
 }
 
-/// Answers with a list of its first argument twice.
+/// A function that returns a list with its first argument twice.
 struct Doubling;
 
 impl Scope for Doubling {
@@ -353,10 +353,10 @@ impl Scope for Doubling {
 fn results_are_bounded() {
     let doubled = (0..40).fold("\"a\"".to_string(), |inner, _| format!("list({inner})"));
     value(&format!("${{{doubled}}}"));
-    // Each step doubles the text; long before the end it is too large.
+    // Each step doubles the text, which exceeds the limit long before the end.
     let calls = (0..60).fold("\"aa\"".to_string(), |inner, _| format!("replace({inner}, \"a\", \"aa\")"));
     assert!(failure(&format!("${{{calls}}}")).starts_with("argument-range"));
-    // A list that holds what came before it twice, sixty times over: 2^60 items, of which none is copied.
+    // Each list contains the previous one twice, sixty times over: 2^60 items without a copy.
     let pairs = format!("reduce(split(\"{}\", \"\"), nest, list())", "a".repeat(60));
     let mut table = expr::core_functions().clone();
     let mut nest = table.get("list").unwrap().clone();
@@ -426,13 +426,13 @@ fn what_a_function_makes_of_a_text_is_bounded_to_the_byte() {
     let limit = 10 << 20;
     assert_eq!(large("jsonencode(big)", limit - 2, "a"), Some(limit));
     assert_eq!(large("jsonencode(big)", limit - 1, "a"), None);
-    // One text that is far below the limit, and far above it when each of its characters is escaped.
+    // A text far below the limit that exceeds it when each character is escaped.
     assert_eq!(large("jsonencode(big)", limit - limit / 4, "\""), None);
     assert_eq!(large("base64encode(big)", limit / 4 * 3, "a"), Some(limit));
     assert_eq!(large("base64encode(big)", limit / 4 * 3 + 1, "a"), None);
     assert_eq!(large("replace(big, \"aa\", \"bbbb\")", limit / 2, "a"), Some(limit));
     assert_eq!(large("replace(big, \"aa\", \"bbbb\")", limit / 2 + 1, "a"), None);
-    // Each item takes more than its text does.
+    // Each item takes more memory than its text.
     assert_eq!(large("join(split(big, \",\"), \",\")", 1000, ","), Some(1000));
     assert_eq!(large("join(split(big, \",\"), \",\")", 1 << 20, ","), None);
 }

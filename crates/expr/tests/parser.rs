@@ -1,4 +1,4 @@
-//! The grammar of substitutions, mistake by mistake.
+//! The grammar of substitutions, one syntax error at a time.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Any text parses, and whatever parses is evaluated to an end.
+//! Any text parses, and evaluation of any parsed expression terminates.
 
 use blueprint::{Part, Ref, Value};
 use diag::{Diagnostics, FileId, Span, TextMap};
@@ -37,7 +37,7 @@ fn read(text: &str) -> Result<(), TestCaseError> {
         prop_assert!(one.span().end <= length && text.is_char_boundary(one.span().start as usize));
     }
     if let blueprint::ExprKind::Text(parts) = &expr.kind {
-        // Nothing is lost and nothing is said twice (decision S2).
+        // All text is kept and each error is reported once (decision S2).
         let whole: String = parts
             .iter()
             .map(|part| match part {
@@ -52,7 +52,7 @@ fn read(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Pieces from which expressions are made, right or wrong.
+/// Valid and invalid pieces of expressions.
 fn pieces() -> impl Strategy<Value = String> {
     let names: Vec<String> = expr::core_functions().names().map(|name| format!("{name}(")).collect();
     let signs = [
@@ -95,7 +95,7 @@ fn pieces() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
-/// Calls that are well formed, with arguments that may fit or not.
+/// Well-formed calls. Their arguments may not fit.
 fn calls() -> impl Strategy<Value = String> {
     let leaf = proptest::sample::select(vec![
         "1",

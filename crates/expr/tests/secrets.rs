@@ -1,9 +1,8 @@
-//! A secret does not get out of a call: what may be shown of a result, and what is said of a failure, is the same
-//! whatever the secret is.
+//! No call reveals a secret: the visible part of a result and the text of a failure do not depend on the secret.
 //!
-//! The law is held over the whole table of functions, each of them called as its examples call it, so that a new
-//! function is covered by its row. Its arguments are made secret one by one, as a whole and leaf by leaf, also those of
-//! calls inside it, and other secrets of the same kind are put in their place.
+//! The test covers the whole function table and calls each function as its examples do, so a new function is covered by
+//! its row. It makes the arguments secret one by one, as a whole and leaf by leaf, also those of nested calls, and
+//! replaces them by other secrets of the same kind.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,17 +13,17 @@ use diag::{Diagnostic, Diagnostics, FileId, Span, TextMap};
 use expr::{Ask, AskFailure, FunctionTable, Purity, Read, Scope, Stop};
 use proptest::prelude::*;
 
-/// Functions of which no example shows a secret in the result, each with the reason.
+/// Functions without an example that shows a secret in the result, each with the reason.
 const NOTHING_TO_SHOW: [(&str, &str); 3] = [
     ("uuid", "takes no argument"),
     ("cwd", "takes no argument"),
     ("link", "takes names of resources as they are written, never values"),
 ];
 
-/// So many ways to end a call may be told apart from outside: it is done, or one of a few things is wrong with it.
+/// The maximum number of distinguishable outcomes of a call: success, or one of a few errors.
 const MOST_OUTCOMES: usize = 24;
 
-/// One variable, and a world in which everything there is says what was asked for.
+/// One variable, and a world whose answers repeat the question.
 struct World<'v> {
     secret: Option<&'v Value>,
     /// Whether files and addresses can be read.
@@ -75,16 +74,16 @@ fn parse(table: &FunctionTable, text: &str) -> (Expr, bool) {
     (expr, !found.has_errors())
 }
 
-/// What anybody may see of an evaluation: the value with its secrets hidden, or everything that is said.
+/// The visible part of an evaluation: the value without its secrets, or the diagnostics.
 #[derive(Debug, PartialEq)]
 struct Visible {
     value: Option<String>,
-    /// What is wrong, at which of the arguments, and what to do about it: fixed sentences.
+    /// The codes, places and advice, which are fixed sentences.
     helps: Vec<String>,
     said: Vec<String>,
 }
 
-/// What is seen, and what is hidden.
+/// The visible part of an evaluation, and the value with its secrets.
 fn evaluated(expr: &Expr, table: &FunctionTable, secret: Option<&Value>, gives: bool) -> (Visible, Option<Value>) {
     let mut found = Diagnostics::new();
     let result = expr::evaluate(expr, table, &mut World { secret, gives }, &mut found);
@@ -107,7 +106,7 @@ fn evaluated(expr: &Expr, table: &FunctionTable, secret: Option<&Value>, gives: 
     (Visible { value: value.as_ref().map(Value::to_string), helps, said }, value)
 }
 
-/// The words without what may be told: of which kind something is, and which item of a list it was.
+/// The text without permitted information: the kind of a value, and the index of a list item.
 fn without_kinds(words: &str) -> String {
     const KINDS: [&str; 9] = ["none", "boolean", "integer", "float", "number", "string", "array", "object", "binary"];
     let mut plain = words.to_owned();
@@ -127,16 +126,16 @@ fn without_item(message: &str) -> String {
     })
 }
 
-/// A call with one of its arguments, at any depth, taken out.
+/// A call from which one argument, at any depth, has been removed.
 struct Hole {
     function: String,
     call: String,
-    /// With `variables.s` in place of the argument.
+    /// The call with `variables.s` in place of the argument.
     expr: Expr,
     argument: Value,
 }
 
-/// Every hole of every example.
+/// All holes of all examples.
 fn holes(table: &FunctionTable) -> Vec<Hole> {
     let map = || Value::map([("host", Value::from("h")), ("port", Value::Int(80))]);
     let paths = [
@@ -177,7 +176,7 @@ fn holes(table: &FunctionTable) -> Vec<Hole> {
     holes
 }
 
-/// The value with a secret mark on the whole, and on each of its leaves.
+/// The value with a secret mark around it, and with one around each of its leaves.
 fn marked(value: &Value) -> Vec<Value> {
     let mut all = vec![value.clone().secret()];
     match value {
@@ -204,13 +203,13 @@ fn marked(value: &Value) -> Vec<Value> {
     all
 }
 
-/// The kind of a value, and those of the items of a list: kinds may be told.
+/// The kinds of a value and of a list's items, which may be visible.
 fn shape(value: &Value) -> BTreeSet<&'static str> {
     let items = value.as_list().unwrap_or_default().iter();
     items.map(Value::kind_word).chain([value.kind_word()]).collect()
 }
 
-/// The same value with another secret of the same kind in each marked place.
+/// The value with another secret of the same kind in each marked place.
 fn other_secret(value: &Value, other: &Value) -> Value {
     match value {
         Value::Secret(inner) if shape(inner) == shape(other) => other.clone().secret(),
@@ -220,7 +219,7 @@ fn other_secret(value: &Value, other: &Value) -> Value {
     }
 }
 
-/// Holds the law for a hole with these secrets in it; whether any of them made a difference behind the marks.
+/// Checks a hole with these secrets. Returns whether the secrets changed the hidden part of the result.
 fn hold(hole: &Hole, table: &FunctionTable, secret: &Value, others: &[&Value]) -> bool {
     let mut seen: BTreeMap<String, (Visible, Value)> = BTreeMap::new();
     let mut hidden = BTreeSet::new();
@@ -228,7 +227,7 @@ fn hold(hole: &Hole, table: &FunctionTable, secret: &Value, others: &[&Value]) -
         for other in std::iter::once(None).chain(others.iter().map(Some)) {
             let secret = other.map_or_else(|| secret.clone(), |other| other_secret(secret, other));
             let (visible, value) = evaluated(&hole.expr, table, Some(&secret), gives);
-            // That it fails is seen, and how; nothing else may be.
+            // The kind of failure is visible; nothing else may be.
             let outcome = match &value {
                 Some(_) => format!("{gives}, a value and {:?}", visible.helps),
                 None => format!("{gives}, {:?}", visible.helps),

@@ -44,18 +44,33 @@ pub(crate) struct Decision {
     pub(crate) expired: Option<Name>,
     /// What it uses, as its record will say.
     pub(crate) dependencies: Vec<Address>,
-    pub(crate) retain: bool,
-    pub(crate) protect: bool,
-    pub(crate) restricted: blueprint::Restricted,
+    pub(crate) protection: Protection,
     /// The abstract resource that a transform made it from, as addresses print.
     pub(crate) made_from: Option<Name>,
     /// The address it had before.
     pub(crate) moved_from: Option<Address>,
-    /// It is made only to stand in for others, and taken away again.
-    pub(crate) temporary: bool,
-    /// The batch of its group that it belongs to.
-    pub(crate) batch: Option<Batch>,
+    /// Its part in the change of a group in batches.
+    pub(crate) rolling: Rolling,
     pub(crate) span: Span,
+}
+
+/// What must not be done to a resource.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Protection {
+    /// It stays in the world when it is no longer declared.
+    pub(crate) retain: bool,
+    /// It must not be deleted or replaced.
+    pub(crate) protect: bool,
+    /// Actions that the environment forbids.
+    pub(crate) restricted: blueprint::Restricted,
+}
+
+/// The part of a resource in the change of its group in batches.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Rolling {
+    /// It is created only to stand in for others of its group, and deleted again by the same plan.
+    pub(crate) temporary: bool,
+    pub(crate) batch: Option<Batch>,
 }
 
 impl Decision {
@@ -64,8 +79,8 @@ impl Decision {
         self.desired != record.inputs
             || self.metadata != record.metadata
             || self.dependencies != record.dependencies
-            || self.retain != record.retain
-            || self.protect != record.protect
+            || self.protection.retain != record.retain
+            || self.protection.protect != record.protect
             || self.made_from.as_deref().unwrap_or_default() != record.origin.made_from.as_ref()
     }
 }
@@ -97,13 +112,10 @@ pub(crate) fn of_record(address: &Address, record: &Arc<Record>, catalogs: &Cata
         private: record.private.clone(),
         expired: None,
         dependencies: record.dependencies.clone(),
-        retain: record.retain,
-        protect: record.protect,
-        restricted: Default::default(),
+        protection: Protection { retain: record.retain, protect: record.protect, restricted: Default::default() },
         made_from: Some(record.origin.made_from.clone()).filter(|name| !name.is_empty()),
         moved_from: None,
-        temporary: false,
-        batch: None,
+        rolling: Rolling::default(),
         span: Span::NONE,
     }
 }
@@ -121,13 +133,13 @@ pub(crate) fn removal(
     let nothing_there = record.id.is_empty() && record.deposed.is_none() || matches!(seen, Some(FrozenSeen::Gone));
     let mut decision = of_record(address, record, catalogs);
     if let Some(resource) = declared {
-        decision.retain = resource.lifecycle.retain;
-        decision.protect |= resource.lifecycle.protect;
+        decision.protection.retain = resource.lifecycle.retain;
+        decision.protection.protect |= resource.lifecycle.protect;
         decision.span = resource.span;
     }
     decision.action = if nothing_there {
         Action::None
-    } else if decision.retain {
+    } else if decision.protection.retain {
         Action::Detach
     } else {
         Action::Delete

@@ -59,7 +59,7 @@ pub async fn drift(snapshot: &Snapshot, catalogs: &Catalogs, world: &dyn World, 
     let mut answers = Answers::default();
     let world = Patient::new(world, catalogs);
     let unread = refresh::refresh(snapshot, false, &[], catalogs, &world, &mut answers).await;
-    refresh::report_unread(&unread, Severity::Error, "mend the cause, and look again", found);
+    refresh::report_unread(&unread, Severity::Error, "fix the cause, and run it again", found);
     Looked { drifted: seen(snapshot, catalogs, &answers), unread: answers.unread }
 }
 

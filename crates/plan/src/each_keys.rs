@@ -23,7 +23,7 @@ pub(crate) type Recorded = IndexMap<Address, Vec<Address>>;
 
 /// Finds the members that were addressed otherwise.
 #[derive(Default)]
-pub(crate) struct Keyed {
+pub(crate) struct EachKeys {
     /// Looked up when the first template asks.
     pub(crate) recorded: Option<Recorded>,
 }
@@ -34,7 +34,7 @@ pub(crate) struct Candidate {
     pub(crate) leaves: Vec<(String, String)>,
 }
 
-impl Keyed {
+impl EachKeys {
     /// The former and present addresses of members of a template whose addresses are of another kind now. What cannot be
     /// told goes to `found`.
     pub(crate) fn moved(

@@ -13,7 +13,7 @@ const INPUT: &str = "input|";
 
 /// Compares inputs that may not change with what is remembered of all inputs, and remembers them; their names in memory go to
 /// `used`. Which ones may not change is what the document says now.
-pub(crate) fn heed(
+pub(crate) fn refuse_changed_inputs(
     checked: &Checked,
     inputs: &[Value],
     answers: &mut Answers,
@@ -43,7 +43,7 @@ pub(crate) fn heed(
 }
 
 /// The same of what children are given: remembered is only what tells one value from another.
-pub(crate) fn heed_children(evaluation: &mut Evaluation, found: &mut Diagnostics) {
+pub(crate) fn refuse_changed_child_inputs(evaluation: &mut Evaluation, found: &mut Diagnostics) {
     let documents = evaluation.documents.clone();
     for unit in &documents.units()[1..] {
         let Some((above, include)) = unit.parent else { continue };

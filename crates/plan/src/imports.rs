@@ -17,8 +17,8 @@ use crate::codes;
 use crate::decision::Decision;
 use crate::model::{Action, AddressSet};
 use crate::options::Taken;
-use crate::settled::Ledger;
-use crate::target_set::Reach;
+use crate::settled::SettledRecords;
+use crate::target_set::TargetSet;
 
 /// What is imported by a plan.
 #[derive(Default)]
@@ -29,6 +29,14 @@ pub(crate) struct Imports {
     managed: Option<IndexMap<(TypeId, Name), Address>>,
     /// What is taken over from another tool.
     taken: IndexMap<Address, Taken>,
+}
+
+/// What resources are imported with.
+pub(crate) struct ImportContext<'a> {
+    pub(crate) target_set: &'a TargetSet<'a>,
+    pub(crate) snapshot: &'a mut Snapshot,
+    pub(crate) settled_records: &'a mut SettledRecords,
+    pub(crate) world: &'a dyn World,
 }
 
 /// What is to be imported.
@@ -60,17 +68,14 @@ impl Imports {
     }
 
     /// Takes in whatever the members of these resources want to be imported. The hint is spent where there is a record.
-    #[expect(clippy::too_many_arguments, reason = "each is a thing of its own; one caller")]
     pub(crate) async fn take_in(
         &mut self,
         evaluation: &mut Evaluation,
         resources: &[u32],
-        reach: &Reach<'_>,
-        snapshot: &mut Snapshot,
-        ledger: &mut Ledger,
-        world: &dyn World,
+        with: ImportContext<'_>,
         found: &mut Diagnostics,
     ) {
+        let ImportContext { target_set, snapshot, settled_records, world } = with;
         let documents = evaluation.documents.clone();
         let mut wanted = Vec::new();
         for index in resources {
@@ -85,7 +90,7 @@ impl Imports {
                 _ => Vec::new(),
             };
             for member in members {
-                if snapshot.records.contains_key(&member.address) || !reach.covers(&member.address) {
+                if snapshot.records.contains_key(&member.address) || !target_set.covers(&member.address) {
                     continue;
                 }
                 let taken = self.taken.get(&member.address);
@@ -145,7 +150,7 @@ impl Imports {
                         }
                     }
                     if let Some(record) = record_of(&wanted.ty, &seen, &wanted.desired, &wanted.id) {
-                        ledger.put(snapshot, &wanted.address, Some(Arc::new(record)));
+                        settled_records.put(snapshot, &wanted.address, Some(Arc::new(record)));
                         self.done.insert(wanted.address.clone());
                     }
                     evaluation.answers.imports.insert(wanted.address, seen);
@@ -158,9 +163,14 @@ impl Imports {
 
 impl Imports {
     /// Leaves out what is out of target.
-    pub(crate) fn take_back(&mut self, stays: impl Fn(&Address) -> bool, snapshot: &mut Snapshot, ledger: &mut Ledger) {
+    pub(crate) fn take_back(
+        &mut self,
+        stays: impl Fn(&Address) -> bool,
+        snapshot: &mut Snapshot,
+        settled_records: &mut SettledRecords,
+    ) {
         for address in self.done.iter().filter(|address| stays(address)) {
-            ledger.put(snapshot, address, None);
+            settled_records.put(snapshot, address, None);
         }
         self.done.retain(|address| !stays(address));
     }

@@ -3,7 +3,7 @@
 //! A former name comes from `cyan.movedFrom`, from the document's `cyan.moved`, or from `cyan state move`. Whatever hangs
 //! on the address goes along: the record, who uses it, remembered values, what refresh saw.
 //!
-//! Not here: the step that says so (`draft`), writing it (`ledger`).
+//! Not here: the step that says so (`draft`), writing it (`settled_records`).
 
 mod links;
 
@@ -20,7 +20,7 @@ use crate::codes;
 use crate::draft::Draft;
 use crate::linked::Linked;
 use crate::model::{Action, Reason};
-use crate::settled::Ledger;
+use crate::settled::SettledRecords;
 
 /// A thing was called otherwise before.
 struct Hint {
@@ -68,7 +68,7 @@ impl Moves {
         &mut self,
         snapshot: &mut Snapshot,
         answers: &mut Answers,
-        ledger: &mut Ledger,
+        settled_records: &mut SettledRecords,
         found: &mut Diagnostics,
     ) {
         for (from, (to, span)) in &self.pairs {
@@ -78,7 +78,7 @@ impl Moves {
         }
         if !found.has_errors() {
             let pairs = self.pairs.iter().map(|(from, (to, _))| (from.clone(), to.clone())).collect();
-            let along = rename(pairs, snapshot, answers, ledger);
+            let along = rename(pairs, snapshot, answers, settled_records);
             self.arrived.extend(along.into_iter().map(|(from, to)| (to, from)));
         }
     }
@@ -91,13 +91,13 @@ impl Moves {
         span: Span,
         snapshot: &mut Snapshot,
         answers: &mut Answers,
-        ledger: &mut Ledger,
+        settled_records: &mut SettledRecords,
     ) -> bool {
         let pairs: IndexMap<Address, Address> = pairs.collect();
         if pairs.is_empty() {
             return false;
         }
-        let along = rename(pairs.clone(), snapshot, answers, ledger);
+        let along = rename(pairs.clone(), snapshot, answers, settled_records);
         let mut remembers = !along.is_empty();
         self.arrived.extend(along.into_iter().map(|(from, to)| (to, from)));
         let arrived: IndexMap<String, ()> = pairs.values().map(|to| (to.to_string(), ())).collect();
@@ -124,7 +124,7 @@ impl Moves {
         stays: impl Fn(&Address) -> bool,
         snapshot: &mut Snapshot,
         answers: &mut Answers,
-        ledger: &mut Ledger,
+        settled_records: &mut SettledRecords,
     ) {
         let back: IndexMap<Address, Address> = self
             .pairs
@@ -139,7 +139,7 @@ impl Moves {
             self.pairs.shift_remove(from);
             self.arrived.shift_remove(to);
         }
-        let along = rename(back, snapshot, answers, ledger);
+        let along = rename(back, snapshot, answers, settled_records);
         along.keys().for_each(|to| drop(self.arrived.shift_remove(to)));
     }
 }
@@ -150,7 +150,7 @@ pub(crate) fn follow(
     within: impl Fn(&Address) -> bool,
     snapshot: &mut Snapshot,
     answers: &mut Answers,
-    ledger: &mut Ledger,
+    settled_records: &mut SettledRecords,
     found: &mut Diagnostics,
 ) -> Moves {
     let hints = hints(documents);
@@ -194,7 +194,7 @@ pub(crate) fn follow(
             moves.pairs.shift_remove(&hint.from);
         }
     }
-    moves.carry_out(snapshot, answers, ledger, found);
+    moves.carry_out(snapshot, answers, settled_records, found);
     moves
 }
 
@@ -217,7 +217,7 @@ pub(crate) fn asked(
     wanted: &[(Address, Address)],
     snapshot: &mut Snapshot,
     answers: &mut Answers,
-    ledger: &mut Ledger,
+    settled_records: &mut SettledRecords,
     found: &mut Diagnostics,
 ) -> Moves {
     let mut moves = Moves::default();
@@ -242,7 +242,7 @@ pub(crate) fn asked(
             moves.pairs.insert(from, (to, Span::NONE));
         }
     }
-    moves.carry_out(snapshot, answers, ledger, found);
+    moves.carry_out(snapshot, answers, settled_records, found);
     moves
 }
 
@@ -376,7 +376,7 @@ fn rename(
     mut pairs: IndexMap<Address, Address>,
     snapshot: &mut Snapshot,
     answers: &mut Answers,
-    ledger: &mut Ledger,
+    settled_records: &mut SettledRecords,
 ) -> IndexMap<Address, Address> {
     if pairs.is_empty() {
         return IndexMap::default();
@@ -384,8 +384,8 @@ fn rename(
     let along = links::along(&pairs, snapshot);
     pairs.extend(along.iter().map(|(from, to)| (from.clone(), to.clone())));
     for (from, to) in &pairs {
-        ledger.note(snapshot, from);
-        ledger.note(snapshot, to);
+        settled_records.note(snapshot, from);
+        settled_records.note(snapshot, to);
     }
     let new = |address: &Address| pairs.get(address).cloned();
     let users: Vec<Address> = snapshot
@@ -395,7 +395,7 @@ fn rename(
         .map(|(address, _)| address.clone())
         .collect();
     for address in users {
-        ledger.note(snapshot, &address);
+        settled_records.note(snapshot, &address);
         if let Some(record) = snapshot.records.get_mut(&address) {
             for used in &mut Arc::make_mut(record).dependencies {
                 if let Some(to) = new(used) {
@@ -420,7 +420,7 @@ fn rename(
         *remembered =
             all.into_iter().map(|(site, value)| (moved_site(&site, &owners).unwrap_or(site), value)).collect();
     }
-    links::retarget(&pairs, snapshot, ledger);
+    links::retarget(&pairs, snapshot, settled_records);
     along
 }
 
@@ -433,7 +433,7 @@ fn moved_site(site: &str, owners: &IndexMap<String, String>) -> Option<Name> {
 
 impl Draft {
     /// Says of things whose records have just been moved or imported that they were; nothing else may be due there.
-    pub(crate) fn say_what_came(&mut self, moves: &Moves) {
+    pub(crate) fn note_moves(&mut self, moves: &Moves) {
         for decision in &mut self.decisions {
             let (moved, imported) =
                 (moves.has_arrived(&decision.address), self.imports.done.contains(&decision.address));

@@ -367,7 +367,7 @@ pub(crate) fn settle(
                     None => {
                         found.push(
                             codes::NEEDS_ATTENTION
-                                .new(format!("nobody can tell which thing was made as `{address}`"))
+                                .new(format!("it is not known which resource was created as `{address}`"))
                                 .note("an earlier operation was cut off while it was being created")
                                 .help(format!(
                                     "name the provider's id of it: {}",
@@ -388,7 +388,7 @@ pub(crate) fn settle(
             }
             None if unclear && !options.force => {
                 let mut diagnostic = codes::NEEDS_ATTENTION
-                    .new(format!("nobody can tell what became of the {} of `{address}`", open.intent.op.word()))
+                    .new(format!("the outcome of the {} of `{address}` is not known", open.intent.op.word()))
                     .note("an earlier operation was cut off while the call was in flight");
                 if let Some(why) = answers.unread.get(&address) {
                     diagnostic = diagnostic
@@ -410,7 +410,7 @@ pub(crate) fn settle(
                 snapshot.open.insert(address, open);
                 continue;
             }
-            None if unclear => (before.clone(), "nobody can tell what became of it"),
+            None if unclear => (before.clone(), "its outcome is not known"),
             _ => (after_cut_off(&open, before.as_ref(), seen, catalogs), "its outcome has been read back"),
         };
         let note = codes::INTERRUPTED.new(format!("the {} of `{address}` was cut off; {how}", open.intent.op.word()));
@@ -433,8 +433,14 @@ pub(crate) fn settle(
         }
         settled.push(Settled { address, record: after });
     }
-    tell_not_made(not_made, found);
+    report_not_made(not_made, found);
     settled.extend(take_over_unsure(snapshot, answers, options, catalogs, &mut heard));
+    refuse_unheard(options, &heard, &settled, found);
+    settled
+}
+
+/// `unknown-address` for each address of a verdict at which no call was interrupted.
+fn refuse_unheard(options: &Options, heard: &HashSet<&Address>, settled: &[Settled], found: &mut Diagnostics) {
     for address in said(options).filter(|address| !heard.contains(*address)) {
         let known: Vec<String> = settled.iter().map(|settled| settled.address.to_string()).collect();
         let shown = address.to_string();
@@ -444,7 +450,6 @@ pub(crate) fn settle(
                 .help_nearest(&shown, known.iter().map(String::as_str)),
         );
     }
-    settled
 }
 
 /// Says which failed creates cannot be looked for, and what can be done about that. By force, or where the world is left aside,
@@ -467,7 +472,7 @@ pub(crate) fn report_unsure(unsure: &[Unread], instance: &str, options: &Options
         }
         found.push(
             diagnostic
-                .help("mend the cause, and run the same command again")
+                .help("fix the cause, and run the same command again")
                 .help("if it was not carried out, or creating it again does no harm: run the same command with `--no-refresh`")
                 .help(format!("if it was, take it over: `cyan reconcile -i {instance} --adopt '{address}=ID'`"))
                 .help(format!("to stop managing it: `cyan reconcile -i {instance} --forget '{address}'`")),
@@ -476,7 +481,7 @@ pub(crate) fn report_unsure(unsure: &[Unread], instance: &str, options: &Options
 }
 
 /// Calls that were stated and not made: many of them are one note.
-fn tell_not_made(not_made: Vec<(Address, Diagnostic)>, found: &mut Diagnostics) {
+fn report_not_made(not_made: Vec<(Address, Diagnostic)>, found: &mut Diagnostics) {
     const NAMED: usize = 3;
     if not_made.len() <= NAMED {
         not_made.into_iter().for_each(|(_, note)| found.push(note));

@@ -19,11 +19,11 @@ pub struct Settled {
 
 /// What was at each address that has been changed, before it was.
 #[derive(Debug, Default)]
-pub(crate) struct Ledger {
+pub(crate) struct SettledRecords {
     pub(crate) before: IndexMap<Address, Option<Arc<Record>>>,
 }
 
-impl Ledger {
+impl SettledRecords {
     /// Says that the record at an address is about to change.
     pub(crate) fn note(&mut self, snapshot: &Snapshot, address: &Address) {
         if !self.before.contains_key(address) {

@@ -1,7 +1,7 @@
-//! From what is wanted, remembered and seen to steps, each with its reason.
+//! Makes a plan: a list of named steps from documents, state and answers to tasks in order.
 //!
-//! A plan is complete: `apply` makes no choices. The same inputs and answers give the same plan, byte for byte; what
-//! the world had to say is kept in it ([`Answers`]).
+//! A plan is complete: `apply` makes no choices. The same inputs and answers give the same plan, byte for byte; the
+//! plan holds the answers of the world ([`Answers`]).
 //!
 //! ```text
 //! checked, inputs ──┐
@@ -9,7 +9,9 @@
 //! answers ──────────┘    (what was cut off)   (each element read, compared, decided)
 //! ```
 //!
-//! Not here: running steps (`apply`); words for people (the face).
+//! Not here: what each step does (the modules of the same names), running a plan (`apply`).
+
+use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Name, Value};
 use diag::{Diagnostics, Severity};
@@ -18,39 +20,45 @@ use evaluate::answers::{Answers, FrozenPreflight, groups_differ};
 use evaluate::patience::Patient;
 use evaluate::questions;
 use evaluate::resolve::Evaluation;
-use evaluate::resolve::inputs::resolve_inputs;
+use evaluate::resolve::inputs::{Given, resolve_inputs};
 use evaluate::transform::transform_documents;
 use evaluate::world::World;
-use state::OperationKind;
+use expr::FunctionTable;
+use provider::Catalogs;
+use state::{Declared, OperationKind, Snapshot, Store};
+use understand::compare::Change;
 use understand::documents::Documents;
 use understand::pinned::FrozenData;
 
 use crate::addresses::Named;
+use crate::decision::Decision;
+use crate::draft::Draft;
 use crate::drafting;
 use crate::drafting::preflight;
-use crate::model::{Action, AddressSet, ExportAction, ExportChange, Purpose};
+use crate::drift::Drifted;
+use crate::model::{Action, AddressSet, ChildChange, ExportAction, ExportChange, FrozenDocument, Purpose, Step};
 use crate::moves::Moves;
-use crate::options::{DriftPolicy, Surgery};
+use crate::options::{DriftPolicy, Options, Surgery};
 use crate::plan::{Plan, Request, Staged};
-use crate::settled::Ledger;
+use crate::settled::{Settled, SettledRecords};
 use crate::stops::Subjects;
-use crate::target_set::Reach;
+use crate::target_set::TargetSet;
 use crate::targets::Untouched;
 use crate::{
     addresses, batches, children, claims, codes, drift, exports, immutable, moves, policies, reconcile, refresh,
     state_edit, targets, tasks, unchanged,
 };
 
-/// Makes a plan: settles what was cut off, reads the world, decides for each thing what to do, and puts it in order.
+/// Makes a plan: settles interrupted calls, reads the world, decides about each resource and puts the tasks in order.
 ///
-/// `None` if anything stands in the way; why goes to `found`, warnings beside a plan too.
+/// Returns `None` if an error prevents a plan; `found` receives errors and warnings.
 ///
-/// What could not be read is planned as it is recorded, with a warning. Where the plan would change such a thing, that is
-/// an error, and the plan is there only to be seen: [`Plan::unread_but_needed`].
+/// A resource that could not be read is planned as it is recorded, with a warning. If the plan would change such a
+/// resource, that is an error, and the plan may only be shown: [`Plan::unread_but_needed`].
 pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Staged> {
     let mut unread = Vec::new();
     let (forced, refuses) = (request.options.force, request.options.drift == DriftPolicy::Refuse);
-    // It is large, and its callers are too.
+    // The future is large, and so are those of the callers.
     let staged = Box::pin(plan_from(request, &mut unread, found)).await;
     let needed: AddressSet = match &staged {
         Some(staged) => staged.plan.unread_but_needed().into_iter().cloned().collect(),
@@ -58,350 +66,555 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     };
     let (needed, rest): (Vec<_>, Vec<_>) = unread.iter().partition(|one| needed.contains(&one.address));
     let so = if refuses { "whether it has drifted is not known" } else { "the plan would change it" };
-    let so = format!("{so}: mend the cause, or leave the world aside with `--no-refresh`");
+    let so = format!("{so}: fix the cause, or skip reading with `--no-refresh`");
     refresh::report_unread(needed, Severity::Error, &so, found);
     let severity = if forced { Severity::Note } else { Severity::Warning };
     refresh::report_unread(rest, severity, "it is taken to be as recorded", found);
     staged
 }
 
-pub(crate) async fn plan_from(
-    request: Request<'_>,
+/// The steps of a plan, in order. `unread` receives what could not be read.
+async fn plan_from(
+    mut request: Request<'_>,
     unread: &mut Vec<refresh::Unread>,
     found: &mut Diagnostics,
 ) -> Option<Staged> {
-    let Request { instance, document, given, options, mut snapshot, catalogs, functions, answers, others, world } =
-        request;
-    let patient = Patient::new(world, &catalogs);
-    let world: &dyn World = &patient;
-    world.recall(&snapshot);
-    let is_kept = answers.is_some() && !options.rollback;
-    let mut answers = match answers {
-        Some(kept) if is_kept => {
-            *unread = refresh::unread_then(&kept);
-            kept
+    let catalogs = request.catalogs.clone();
+    let world = Patient::new(request.world, &catalogs);
+    world.recall(&request.snapshot);
+    let (document, functions) = (request.document.take(), request.functions.clone());
+    let is_saved = request.answers.is_some() && !request.options.rollback;
+    let answers = match request.answers.take() {
+        Some(saved) if is_saved => {
+            *unread = refresh::unread_then(&saved);
+            saved
         }
-        earlier => {
-            let mut answers = earlier
-                .unwrap_or_else(|| Answers { working_directory: world.working_directory(), ..Answers::default() });
-            answers.now = world.now();
-            answers.unread.clear();
-            for (site, value) in &snapshot.remembered {
-                answers.remembered.entry(site.clone()).or_insert_with(|| value.clone());
-            }
-            if options.refresh || !snapshot.open.is_empty() {
-                let (only_cut_off, adopted) = (!options.refresh, &options.adopted);
-                *unread = refresh::refresh(&snapshot, only_cut_off, adopted, &catalogs, world, &mut answers).await;
-                let unsure = unread.extract_if(.., |one| one.why == refresh::Why::Unsure).collect::<Vec<_>>();
-                refresh::report_unsure(&unsure, &instance, &options, found);
-                // `settle` says what a person can do about calls that were cut off.
-                unread.retain(|one| one.why == refresh::Why::Recorded);
-            }
-            answers
-        }
+        earlier => read_world(&request, earlier, &world, unread, found).await,
     };
-    let mut mistakes = Diagnostics::new();
-    // A kept plan is settled again, so it keeps all that was seen.
+    // A saved plan is settled again, so it keeps everything that was seen.
     let seen = answers.seen.clone();
-    let elsewhere = refresh::seen_elsewhere(&snapshot, &answers, &catalogs);
-    let mut settled = refresh::settle(&instance, &mut snapshot, &catalogs, &answers, &options, &mut mistakes);
-    if options.refresh {
-        elsewhere.iter().for_each(|address| drop(answers.seen.shift_remove(address)));
-    } else {
-        answers.seen.clear();
-    }
-    let purpose = match &document {
-        Some(_) => Purpose::Deploy,
-        None if options.reconcile || options.surgery.is_some() => Purpose::Reconcile,
-        None => Purpose::Destroy,
+    let mut staging = Staging::new(request, answers, is_saved, document.is_some(), &world);
+    let failed_before = found.has_errors();
+    let drafted = match document {
+        Some((documents, pinned)) => staging.draft_documents(documents, pinned, functions, failed_before).await,
+        None => Some(staging.draft_records().await),
     };
-    let kind = match (purpose, snapshot.records.is_empty()) {
+    let Some(mut draft) = drafted else {
+        found.append(staging.mistakes);
+        return None;
+    };
+    staging.preflight_rest(&mut draft).await;
+    staging.refuse_unknown_addresses(&draft);
+    staging.moves.refuse_declared(&draft, &mut staging.mistakes);
+    draft.note_moves(&staging.moves);
+    let left_out = staging.apply_targets(&mut draft);
+    staging.refuse_claims(&mut draft).await;
+    preflight::refuse_obstacles(&mut draft, &mut staging.mistakes);
+    staging.form_batches(&mut draft);
+    staging.apply_policies(&draft);
+    let declared = staging.declare().await;
+    let outputs = staging.compare_outputs(declared);
+    staging.attribute_mistakes();
+    let failed = staging.mistakes.has_errors() || found.has_errors();
+    found.append(std::mem::take(&mut staging.mistakes));
+    if failed {
+        return None;
+    }
+    staging.answers.seen = seen;
+    staging.memoise();
+    Some(staging.order(draft, left_out, outputs, found))
+}
+
+/// Reads what is recorded, unless the options leave the world aside. `earlier` holds the answers of the generation that
+/// a rollback goes back to.
+async fn read_world(
+    request: &Request<'_>,
+    earlier: Option<Answers>,
+    world: &dyn World,
+    unread: &mut Vec<refresh::Unread>,
+    found: &mut Diagnostics,
+) -> Answers {
+    let Request { instance, options, snapshot, catalogs, .. } = request;
+    let mut answers =
+        earlier.unwrap_or_else(|| Answers { working_directory: world.working_directory(), ..Answers::default() });
+    answers.now = world.now();
+    answers.unread.clear();
+    for (site, value) in &snapshot.remembered {
+        answers.remembered.entry(site.clone()).or_insert_with(|| value.clone());
+    }
+    if options.refresh || !snapshot.open.is_empty() {
+        let (only_cut_off, adopted) = (!options.refresh, &options.adopted);
+        *unread = refresh::refresh(snapshot, only_cut_off, adopted, catalogs, world, &mut answers).await;
+        let unsure = unread.extract_if(.., |one| one.why == refresh::Why::Unsure).collect::<Vec<_>>();
+        refresh::report_unsure(&unsure, instance, options, found);
+        // `settle` reports interrupted calls with what a person can do about them.
+        unread.retain(|one| one.why == refresh::Why::Recorded);
+    }
+    answers
+}
+
+/// The addresses that a person named in the options.
+struct NamedAddresses {
+    targets: Named,
+    replace: Named,
+    renew: Named,
+    /// Owners of memoised values before any was dropped: `renew` may name one that has no record.
+    owners: Vec<Name>,
+}
+
+/// What the documents show after the plan: exports, metadata, and what the state keeps of children and data sources.
+struct Outputs {
+    exports: Vec<ExportChange>,
+    metadata: Value,
+    declared: Declared,
+}
+
+/// A plan while it is made. Each method is one step of [`plan_from`].
+struct Staging<'a> {
+    instance: Name,
+    document: Option<FrozenDocument>,
+    given: Given,
+    options: Options,
+    purpose: Purpose,
+    kind: OperationKind,
+    /// The answers are those of a saved plan.
+    is_saved: bool,
+    named: NamedAddresses,
+    catalogs: Arc<Catalogs>,
+    others: Option<&'a dyn Store>,
+    world: &'a dyn World,
+    /// The state; steps move, import and settle records in it.
+    snapshot: Snapshot,
+    answers: Answers,
+    /// Records that were settled after interrupted calls.
+    settled: Vec<Settled>,
+    /// Records that this plan has changed in `snapshot`, as they were before.
+    settled_records: SettledRecords,
+    moves: Moves,
+    drift: Vec<Drifted>,
+    /// Accepted drift of fields that the document sets.
+    document_differs: IndexMap<Address, Vec<Change>>,
+    evaluation: Option<Evaluation>,
+    untouched: Untouched,
+    mistakes: Diagnostics,
+}
+
+impl<'a> Staging<'a> {
+    /// Starts a plan: settles interrupted calls in the records.
+    fn new(
+        request: Request<'a>,
+        mut answers: Answers,
+        is_saved: bool,
+        has_document: bool,
+        world: &'a dyn World,
+    ) -> Staging<'a> {
+        let Request { instance, given, options, mut snapshot, catalogs, others, .. } = request;
+        let mut mistakes = Diagnostics::new();
+        let elsewhere = refresh::seen_elsewhere(&snapshot, &answers, &catalogs);
+        let settled = refresh::settle(&instance, &mut snapshot, &catalogs, &answers, &options, &mut mistakes);
+        if options.refresh {
+            elsewhere.iter().for_each(|address| drop(answers.seen.shift_remove(address)));
+        } else {
+            answers.seen.clear();
+        }
+        let purpose = purpose_of(has_document, &options);
+        let named = NamedAddresses {
+            targets: Named::new(&options.targets),
+            replace: Named::new(&options.replace),
+            renew: Named::new(&options.renew),
+            owners: Vec::new(),
+        };
+        Staging {
+            kind: kind_of(purpose, &options, &snapshot),
+            instance,
+            document: None,
+            given,
+            options,
+            purpose,
+            is_saved,
+            named,
+            catalogs,
+            others,
+            world,
+            snapshot,
+            answers,
+            settled,
+            settled_records: SettledRecords::default(),
+            moves: Moves::default(),
+            drift: Vec::new(),
+            document_differs: IndexMap::default(),
+            evaluation: None,
+            untouched: Untouched::default(),
+            mistakes,
+        }
+    }
+
+    /// Decides about everything that the documents declare. `None` if they are in error.
+    async fn draft_documents(
+        &mut self,
+        documents: Arc<Documents>,
+        document: FrozenDocument,
+        functions: Arc<FunctionTable>,
+        failed_before: bool,
+    ) -> Option<Draft> {
+        let documents =
+            transform_documents(documents, &self.catalogs, &functions, self.world, &mut self.mistakes).await?;
+        let groups = self.pin_documents(&documents);
+        let inputs = resolve_inputs(&documents.root().checked, &self.given, &mut self.mistakes);
+        self.document = Some(document);
+        let mut kept_inputs = Vec::new();
+        let root = &documents.root().checked;
+        immutable::refuse_changed_inputs(root, &inputs, &mut self.answers, &mut kept_inputs, &mut self.mistakes);
+        let target_set = TargetSet::of(&documents, &self.options.targets);
+        self.follow_moves(&documents, &target_set);
+        self.note_drift(&target_set);
+        if self.mistakes.has_errors() || failed_before {
+            return None;
+        }
+        let answers = std::mem::take(&mut self.answers);
+        let mut evaluation = Evaluation::new(documents.clone(), functions, self.instance.clone(), inputs, answers);
+        evaluation.inputs.iter().for_each(|value| self.world.learn(value));
+        evaluation.simulated = self.options.simulated;
+        evaluation.sites.insert("group".into(), groups.into_iter().chain(kept_inputs).collect());
+        let with = drafting::Drafting {
+            snapshot: &mut self.snapshot,
+            settled_records: &mut self.settled_records,
+            target_set: &target_set,
+            moves: &mut self.moves,
+            replace: &self.named.replace,
+            taken: &self.options.taken,
+            catalogs: &self.catalogs,
+            world: self.world,
+        };
+        let draft = drafting::draft(&mut evaluation, with, &mut self.mistakes).await;
+        immutable::refuse_changed_child_inputs(&mut evaluation, &mut self.mistakes);
+        self.answers = evaluation.answers.clone();
+        self.evaluation = Some(evaluation);
+        Some(draft)
+    }
+
+    /// Keeps the documents and what transforms made of them among the answers; refuses what cannot be carried out.
+    /// Returns the keys under which groups are memoised.
+    fn pin_documents(&mut self, documents: &Documents) -> Vec<Name> {
+        still_makes(documents, &mut self.answers, &mut self.mistakes);
+        for checked in documents.distinct() {
+            children::refuse_unsupported(checked, &mut self.mistakes);
+        }
+        documents.refuse_open(&mut self.mistakes);
+        let pinned = &documents.frozen;
+        self.answers.documents = pinned.documents.clone();
+        for (name, found) in &pinned.data_sources {
+            self.answers.data_sources.entry(name.clone()).or_insert_with(|| found.clone());
+        }
+        let root = documents.root();
+        self.mistakes.extend(root.checked.rules.naming.instance(&self.instance, root.blueprint().span));
+        let key = |path| Name::from(format!("{}{path}", evaluate::answers::GROUP));
+        let groups: Vec<Name> = pinned.groups.keys().map(key).collect();
+        for (key, value) in groups.iter().zip(pinned.groups.values()) {
+            let value = state::Remembered { fingerprint: 0, value: value.clone() };
+            self.answers.remembered.insert(key.clone(), value);
+        }
+        groups
+    }
+
+    /// Moves records to the addresses that the documents give them.
+    fn follow_moves(&mut self, documents: &Documents, target_set: &TargetSet<'_>) {
+        let within = |address: &Address| target_set.covers(address);
+        let (snapshot, answers) = (&mut self.snapshot, &mut self.answers);
+        self.moves = moves::follow(documents, within, snapshot, answers, &mut self.settled_records, &mut self.mistakes);
+    }
+
+    /// Notes what differs from the records, drops memoised values to renew, and applies the drift policy.
+    fn note_drift(&mut self, target_set: &TargetSet<'_>) {
+        self.drift = drift::seen(&self.snapshot, &self.catalogs, &self.answers);
+        if !self.named.renew.is_empty() {
+            self.named.owners = policies::owners(&self.answers);
+        }
+        if !self.is_saved {
+            policies::renew(&mut self.answers, &self.named.renew);
+        }
+        self.apply_drift_policy(|address| target_set.covers(address));
+    }
+
+    fn apply_drift_policy(&mut self, reaches: impl Fn(&Address) -> bool) {
+        let (policy, catalogs) = (self.options.drift, &self.catalogs);
+        let (snapshot, answers) = (&mut self.snapshot, &mut self.answers);
+        self.document_differs =
+            policies::apply_drift_policy(policy, reaches, snapshot, answers, catalogs, &mut self.settled_records);
+    }
+
+    /// Decides about what the state has, without a document: a change of the state, a reconciliation, or a destroy.
+    async fn draft_records(&mut self) -> Draft {
+        if let Some(surgery) = &self.options.surgery {
+            let table = state_edit::Table {
+                snapshot: &mut self.snapshot,
+                answers: &mut self.answers,
+                settled_records: &mut self.settled_records,
+                targets: &self.named.targets,
+                catalogs: &self.catalogs,
+                world: self.world,
+            };
+            return state_edit::draft(surgery, table, &mut self.mistakes).await;
+        }
+        self.drift = drift::seen(&self.snapshot, &self.catalogs, &self.answers);
+        if self.purpose == Purpose::Reconcile {
+            self.apply_drift_policy(|_| true);
+            return reconcile::draft(&self.snapshot, &self.answers, &self.catalogs);
+        }
+        drafting::draft_destroy(&self.snapshot, &self.answers, &self.catalogs)
+    }
+
+    /// Asks for the preflights that drafting has not asked for.
+    async fn preflight_rest(&mut self, draft: &mut Draft) {
+        if !self.options.refresh || self.options.surgery.is_some() {
+            return;
+        }
+        let asked = preflight::ask_rest(draft, &self.answers, self.world, &mut self.mistakes).await;
+        if let Some(evaluation) = &mut self.evaluation {
+            evaluation.answers.preflights.extend(asked.iter().map(|(address, it)| (address.clone(), it.clone())));
+        }
+        self.answers.preflights.extend(asked);
+    }
+
+    /// Reports named addresses that are neither in the documents nor in the state.
+    fn refuse_unknown_addresses(&mut self, draft: &Draft) {
+        let (snapshot, mistakes) = (&self.snapshot, &mut self.mistakes);
+        let documents = self.evaluation.as_ref().map(|evaluation| &*evaluation.documents);
+        let NamedAddresses { targets, replace, renew, owners } = &self.named;
+        let until = Named::new(self.options.until.as_slice());
+        for named in [targets, replace, &until] {
+            named.refuse_unknown(draft, snapshot, documents, &[], mistakes);
+        }
+        renew.refuse_unknown(draft, snapshot, documents, owners, mistakes);
+        addresses::refuse_absent(&self.options.importing, draft, documents, mistakes);
+    }
+
+    /// Leaves out what is not targeted and takes back its moves and imports. Returns what was left out.
+    fn apply_targets(&mut self, draft: &mut Draft) -> Vec<Decision> {
+        if self.named.targets.is_empty() || self.options.surgery.is_some() {
+            return Vec::new();
+        }
+        let left_out = targets::restrict(draft, &self.named.targets, self.purpose, &self.snapshot, &mut self.mistakes);
+        let out: AddressSet = left_out.iter().map(|decision| decision.address.clone()).collect();
+        let is_out = |address: &Address| out.contains(address);
+        draft.imports.take_back(is_out, &mut self.snapshot, &mut self.settled_records);
+        self.moves.take_back(is_out, &mut self.snapshot, &mut self.answers, &mut self.settled_records);
+        if let Some(evaluation) = &self.evaluation {
+            self.untouched = targets::untouched(&left_out, evaluation);
+        }
+        left_out
+    }
+
+    /// Reports resources that two addresses or two instances would manage.
+    async fn refuse_claims(&mut self, draft: &mut Draft) {
+        // A state that is loaded may be that of another instance, which then gives its resources up.
+        let gives_up = matches!(self.options.surgery, Some(Surgery::Load(_) | Surgery::Remove(_)));
+        if self.mistakes.has_errors() || self.options.force || gives_up {
+            return;
+        }
+        match claims::refuse(draft, &self.answers, &self.instance, self.others, &mut self.mistakes).await {
+            // A resource that is managed elsewhere is not reported as an obstacle as well.
+            Ok(claimed) => draft.obstacles.retain(|obstacle| !claimed.contains(&obstacle.address)),
+            Err(error) => self.mistakes.push(
+                codes::PROVIDER_FAILED.new("the other instances of the state cannot be read").note(error.to_string()),
+            ),
+        }
+    }
+
+    /// Puts the members of groups into batches.
+    fn form_batches(&mut self, draft: &mut Draft) {
+        if let Some(evaluation) = &self.evaluation {
+            batches::arrange(draft, evaluation, &self.snapshot, &self.catalogs, &mut self.mistakes);
+        }
+    }
+
+    /// Reports deletions of protected resources, restricted actions, and drift where it is refused.
+    fn apply_policies(&mut self, draft: &Draft) {
+        let documents = self.evaluation.as_ref().map(|evaluation| &evaluation.documents);
+        let rules = documents.map_or(DialectRules::NATIVE, |documents| documents.root().checked.rules);
+        policies::report_what_goes(draft, rules.messages, &mut self.mistakes);
+        if self.options.drift == DriftPolicy::Refuse {
+            policies::refuse_drift(draft, &self.answers, &mut self.mistakes);
+        }
+    }
+
+    /// Asks what exports and metadata need. Returns what the state is to keep of children and data sources.
+    async fn declare(&mut self) -> Declared {
+        let Some(evaluation) = &mut self.evaluation else {
+            let everything_goes = self.purpose == Purpose::Destroy && self.named.targets.is_empty();
+            return if everything_goes { Declared::default() } else { self.snapshot.declared.clone() };
+        };
+        let taken = evaluation.taken();
+        loop {
+            let needs = children::needs(evaluation);
+            if needs.is_empty() || self.mistakes.has_errors() {
+                break;
+            }
+            questions::answer(evaluation, needs, &self.catalogs, self.world, &mut self.mistakes).await;
+        }
+        evaluation.give_back(taken);
+        let former = &self.snapshot.declared;
+        let declared = children::declared(evaluation, &self.untouched, former, &mut self.mistakes);
+        evaluation.descriptions(&mut self.mistakes);
+        self.answers = evaluation.answers.clone();
+        declared
+    }
+
+    /// Compares exports and metadata with those of the state.
+    fn compare_outputs(&mut self, declared: Declared) -> Outputs {
+        let snapshot = &self.snapshot;
+        let (exports, metadata) = match &mut self.evaluation {
+            Some(evaluation) if !self.mistakes.has_errors() => {
+                exports::exports(evaluation, snapshot, &self.untouched, &mut self.mistakes)
+            }
+            None if self.purpose == Purpose::Reconcile || !self.named.targets.is_empty() => {
+                (exports::unchanged(snapshot), snapshot.metadata.clone())
+            }
+            _ => (exports::none(snapshot), Value::Null),
+        };
+        Outputs { exports, metadata, declared }
+    }
+
+    /// Leads mistakes to the documents that include the place, and reports limits that evaluation exceeded.
+    fn attribute_mistakes(&mut self) {
+        if let Some(evaluation) = &mut self.evaluation {
+            evaluation.report_room(&mut self.mistakes);
+            evaluation.documents.attribute(codes::OF_ACTIONS, &mut self.mistakes);
+            evaluation.lift_limits();
+        }
+    }
+
+    /// Keeps the memoised values that the documents use.
+    fn memoise(&mut self) {
+        let Some(evaluation) = &mut self.evaluation else { return };
+        let answers = &mut self.answers;
+        answers.remembered = evaluation.remembered();
+        if self.untouched.partial {
+            // What is left out keeps the values it was made with.
+            let kept = self.snapshot.remembered.iter().filter(|(site, _)| !answers.remembered.contains_key(*site));
+            let kept: Vec<_> = kept.map(|(site, value)| (site.clone(), value.clone())).collect();
+            answers.remembered.extend(kept);
+        }
+        evaluation.answers.remembered = answers.remembered.clone();
+    }
+
+    /// Puts the decisions in order and completes the plan.
+    fn order(mut self, draft: Draft, left_out: Vec<Decision>, outputs: Outputs, found: &mut Diagnostics) -> Staged {
+        self.settled.extend(std::mem::take(&mut self.settled_records).settled(&self.snapshot));
+        let unchanged = children::unchanged_in(&draft);
+        // A plan for targets leaves out the rest.
+        let partial = !self.named.targets.is_empty();
+        let (snapshot, evaluation) = (&self.snapshot, self.evaluation.as_ref());
+        let subjects = Subjects::of(&draft, evaluation, snapshot, (self.purpose, self.kind), partial);
+        let mut ordered = tasks::order(draft, snapshot, evaluation, &subjects, self.untouched.partial, found);
+        self.complete_steps(&mut ordered.steps);
+        let changes = left_out.iter().filter(|decision| decision.action != Action::None);
+        ordered.left_alone.waiting = changes.map(|decision| decision.address.clone()).collect();
+        ordered.left_alone.document_differs = std::mem::take(&mut self.document_differs);
+        ordered.left_alone.out_of_target = left_out.into_iter().map(|decision| decision.address).collect();
+        let secret = ordered.secret || self.has_secret(&outputs);
+        let stays = self.purpose == Purpose::Reconcile || self.purpose == Purpose::Destroy && partial;
+        let children = children::changes(
+            self.evaluation.as_ref().map(|evaluation| &*evaluation.documents),
+            &self.snapshot,
+            &outputs.declared,
+            &ordered.steps,
+            &ordered.left_alone,
+            &unchanged,
+            stays,
+        );
+        let declares_anew = self.declares_otherwise(&outputs.declared, &children);
+        let plan = Plan {
+            instance: self.instance,
+            purpose: self.purpose,
+            kind: self.kind,
+            revision: self.snapshot.revision,
+            document: self.document,
+            given: self.given,
+            options: self.options,
+            answers: self.answers,
+            steps: ordered.steps,
+            links: ordered.links,
+            exports: outputs.exports,
+            metadata_changes: exports::metadata_changes(&self.snapshot.metadata, &outputs.metadata),
+            metadata: outputs.metadata,
+            children,
+            drift: self.drift,
+            stops: subjects.planned(),
+            left_alone: ordered.left_alone,
+            secret,
+            tasks: ordered.tasks,
+            groups: ordered.groups,
+            settled: self.settled,
+            untouched: self.untouched,
+            declares_anew,
+            gates: ordered.gates,
+            begun: subjects.begun(),
+        };
+        Staged { plan, snapshot: self.snapshot, evaluation: self.evaluation, catalogs: self.catalogs }
+    }
+
+    /// Notes in the steps what is adopted and what was not read, and keeps digests of the settings of their providers.
+    fn complete_steps(&mut self, steps: &mut [Step]) {
+        for step in steps.iter_mut().filter(|step| matches!(step.action, Action::Create | Action::Replace)) {
+            step.adopts = self.answers.opinions.get(&step.address).is_some_and(|opinion| opinion.adopts);
+        }
+        if !self.is_saved {
+            self.answers.settings = unchanged::settings_of(steps, "", self.world);
+            if !self.answers.settings.is_empty() && self.answers.salt.is_empty() {
+                self.answers.salt = data_encoding::HEXLOWER.encode(&self.world.random()).into();
+            }
+            self.answers.settings = unchanged::settings_of(steps, &self.answers.salt, self.world);
+        }
+        let (snapshot, catalogs, refresh) = (&self.snapshot, &self.catalogs, self.options.refresh);
+        for step in steps {
+            step.not_observed = unchanged::is_unobserved(step, snapshot, catalogs, &self.answers, refresh);
+        }
+    }
+
+    /// Whether the state or the plan's answers will hold a secret.
+    fn has_secret(&self, outputs: &Outputs) -> bool {
+        let answers = &self.answers;
+        outputs.exports.iter().any(|export| export.after.as_ref().is_some_and(Value::has_secret))
+            || outputs.metadata.has_secret()
+            || outputs.declared.values().any(Value::has_secret)
+            || self.settled.iter().any(|settled| settled.record.as_ref().is_some_and(|record| record.has_secret()))
+            || answers.remembered.values().any(|memoised| memoised.value.has_secret())
+            || answers.data_sources.values().any(FrozenData::has_secret)
+            || answers.preflights.values().any(FrozenPreflight::has_secret)
+            || answers.calls.values().any(Value::has_secret)
+            || self.evaluation.as_ref().is_some_and(|evaluation| evaluation.inputs.iter().any(Value::has_secret))
+    }
+
+    /// Whether the state will keep something else of groups, data sources or children than before.
+    fn declares_otherwise(&self, declared: &Declared, children: &[ChildChange]) -> bool {
+        let differs = |changes: &[ExportChange]| changes.iter().any(|it| it.action != ExportAction::Unchanged);
+        self.evaluation.is_some() && groups_differ(&self.snapshot.remembered, &self.answers.remembered)
+            || !children::same_sources(&self.snapshot.declared, declared)
+            || children.iter().any(|child| {
+                let new = matches!(child.action, ExportAction::New | ExportAction::Removed);
+                new || differs(&child.exports) || differs(&child.metadata)
+            })
+    }
+}
+
+fn purpose_of(has_document: bool, options: &Options) -> Purpose {
+    match has_document {
+        true => Purpose::Deploy,
+        false if options.reconcile || options.surgery.is_some() => Purpose::Reconcile,
+        false => Purpose::Destroy,
+    }
+}
+
+fn kind_of(purpose: Purpose, options: &Options, snapshot: &Snapshot) -> OperationKind {
+    match (purpose, snapshot.records.is_empty()) {
         (Purpose::Reconcile, _) if options.surgery.is_some() => OperationKind::State,
         (Purpose::Reconcile, _) => OperationKind::Reconcile,
         _ if options.rollback => OperationKind::Rollback,
         (Purpose::Destroy, _) => OperationKind::Destroy,
         (Purpose::Deploy, true) => OperationKind::Deploy,
         (Purpose::Deploy, false) => OperationKind::Update,
-    };
-    let named = Named::new(&options.targets);
-    let replace = Named::new(&options.replace);
-    let renew = Named::new(&options.renew);
-    let mut owners = Vec::new();
-    let mut ledger = Ledger::default();
-    let mut moves = Moves::default();
-    let mut differs = IndexMap::default();
-    let mut frozen = None;
-    let mut evaluation = None;
-    let mut drift = Vec::new();
-    let mut draft = match document {
-        Some((documents, document)) => {
-            let Some(documents) = transform_documents(documents, &catalogs, &functions, world, &mut mistakes).await
-            else {
-                found.append(mistakes);
-                return None;
-            };
-            still_makes(&documents, &mut answers, &mut mistakes);
-            for checked in documents.distinct() {
-                children::refuse_unsupported(checked, &mut mistakes);
-            }
-            documents.refuse_open(&mut mistakes);
-            answers.documents = documents.frozen.documents.clone();
-            for (name, found) in &documents.frozen.data_sources {
-                answers.data_sources.entry(name.clone()).or_insert_with(|| found.clone());
-            }
-            let root = documents.root().blueprint();
-            mistakes.extend(documents.root().checked.rules.naming.instance(&instance, root.span));
-            let mut kept_inputs = Vec::new();
-            let groups: Vec<Name> = documents
-                .frozen
-                .groups
-                .keys()
-                .map(|path| format!("{}{path}", evaluate::answers::GROUP).into())
-                .collect();
-            for (key, value) in groups.iter().zip(documents.frozen.groups.values()) {
-                answers.remembered.insert(key.clone(), state::Remembered { fingerprint: 0, value: value.clone() });
-            }
-            let inputs = resolve_inputs(&documents.root().checked, &given, &mut mistakes);
-            frozen = Some(document);
-            immutable::heed(&documents.root().checked, &inputs, &mut answers, &mut kept_inputs, &mut mistakes);
-            let reach = Reach::of(&documents, &options.targets);
-            let within = |address: &Address| reach.covers(address);
-            moves = moves::follow(&documents, within, &mut snapshot, &mut answers, &mut ledger, &mut mistakes);
-            drift = drift::seen(&snapshot, &catalogs, &answers);
-            if !renew.is_empty() {
-                owners = policies::owners(&answers);
-            }
-            if !is_kept {
-                policies::renew(&mut answers, &renew);
-            }
-            differs = policies::heed_drift(options.drift, within, &mut snapshot, &mut answers, &catalogs, &mut ledger);
-            if mistakes.has_errors() || found.has_errors() {
-                found.append(mistakes);
-                return None;
-            }
-            let mut evaluated = Evaluation::new(documents.clone(), functions, instance.clone(), inputs, answers);
-            evaluated.inputs.iter().for_each(|value| world.learn(value));
-            evaluated.simulated = options.simulated;
-            evaluated.sites.insert("group".into(), groups.into_iter().chain(kept_inputs).collect());
-            let with = drafting::Drafting {
-                snapshot: &mut snapshot,
-                ledger: &mut ledger,
-                reach: &reach,
-                moves: &mut moves,
-                replace: &replace,
-                taken: &options.taken,
-                catalogs: &catalogs,
-                world,
-            };
-            let draft = drafting::draft(&mut evaluated, with, &mut mistakes).await;
-            immutable::heed_children(&mut evaluated, &mut mistakes);
-            answers = evaluated.answers.clone();
-            evaluation = Some(evaluated);
-            draft
-        }
-        None => match &options.surgery {
-            Some(surgery) => {
-                let table = state_edit::Table {
-                    snapshot: &mut snapshot,
-                    answers: &mut answers,
-                    ledger: &mut ledger,
-                    targets: &named,
-                    catalogs: &catalogs,
-                    world,
-                };
-                state_edit::draft(surgery, table, &mut mistakes).await
-            }
-            None if purpose == Purpose::Reconcile => {
-                drift = drift::seen(&snapshot, &catalogs, &answers);
-                let every = |_: &Address| true;
-                differs =
-                    policies::heed_drift(options.drift, every, &mut snapshot, &mut answers, &catalogs, &mut ledger);
-                reconcile::draft(&snapshot, &answers, &catalogs)
-            }
-            None => {
-                drift = drift::seen(&snapshot, &catalogs, &answers);
-                drafting::draft_destroy(&snapshot, &answers, &catalogs)
-            }
-        },
-    };
-    if options.refresh && options.surgery.is_none() {
-        let looked = preflight::ask_rest(&mut draft, &answers, world, &mut mistakes).await;
-        if let Some(evaluation) = &mut evaluation {
-            evaluation.answers.preflights.extend(looked.iter().map(|(address, it)| (address.clone(), it.clone())));
-        }
-        answers.preflights.extend(looked);
     }
-    let documents = evaluation.as_ref().map(|evaluation| evaluation.documents.clone());
-    for asked in [&named, &replace] {
-        asked.refuse_unknown(&draft, &snapshot, documents.as_deref(), &[], &mut mistakes);
-    }
-    let until = Named::new(options.until.as_slice());
-    until.refuse_unknown(&draft, &snapshot, documents.as_deref(), &[], &mut mistakes);
-    renew.refuse_unknown(&draft, &snapshot, documents.as_deref(), &owners, &mut mistakes);
-    addresses::refuse_absent(&options.importing, &draft, documents.as_deref(), &mut mistakes);
-    moves.refuse_declared(&draft, &mut mistakes);
-    draft.say_what_came(&moves);
-    let mut left_out = Vec::new();
-    let mut untouched = Untouched::default();
-    if !named.is_empty() && options.surgery.is_none() {
-        left_out = targets::restrict(&mut draft, &named, purpose, &snapshot, &mut mistakes);
-        let out: AddressSet = left_out.iter().map(|decision| decision.address.clone()).collect();
-        draft.imports.take_back(|address| out.contains(address), &mut snapshot, &mut ledger);
-        moves.take_back(|address| out.contains(address), &mut snapshot, &mut answers, &mut ledger);
-        if let Some(evaluation) = &evaluation {
-            untouched = targets::untouched(&left_out, evaluation);
-        }
-    }
-    // A state that is read back may be that of another instance, which then lets go of its things.
-    let lets_go = matches!(options.surgery, Some(Surgery::Load(_) | Surgery::Remove(_)));
-    if !mistakes.has_errors() && !options.force && !lets_go {
-        let said = claims::refuse(&draft, &answers, &instance, others, &mut mistakes).await;
-        match said {
-            // What belongs to somebody need not be said to stand in the way as well.
-            Ok(claimed) => draft.obstacles.retain(|obstacle| !claimed.contains(&obstacle.address)),
-            Err(error) => mistakes.push(
-                codes::PROVIDER_FAILED.new("the other instances of the state cannot be read").note(error.to_string()),
-            ),
-        }
-    }
-    preflight::refuse_obstacles(&mut draft, &mut mistakes);
-    if let Some(evaluation) = &evaluation {
-        batches::arrange(&mut draft, evaluation, &snapshot, &catalogs, &mut mistakes);
-    }
-    let rules = documents.as_ref().map_or(DialectRules::NATIVE, |documents| documents.root().checked.rules);
-    policies::report_what_goes(&draft, rules.messages, &mut mistakes);
-    if options.drift == DriftPolicy::Refuse {
-        policies::refuse_drift(&draft, &answers, &mut mistakes);
-    }
-    let mut declared = match purpose {
-        Purpose::Destroy if named.is_empty() => state::Declared::default(),
-        _ => snapshot.declared.clone(),
-    };
-    if let Some(evaluated) = &mut evaluation {
-        let taken = evaluated.taken();
-        loop {
-            let needs = children::needs(evaluated);
-            if needs.is_empty() || mistakes.has_errors() {
-                break;
-            }
-            questions::answer(evaluated, needs, &catalogs, world, &mut mistakes).await;
-        }
-        evaluated.give_back(taken);
-        declared = children::declared(evaluated, &untouched, &snapshot.declared, &mut mistakes);
-        evaluated.descriptions(&mut mistakes);
-        answers = evaluated.answers.clone();
-    }
-    let (exports, metadata) = match &mut evaluation {
-        Some(evaluation) if !mistakes.has_errors() => {
-            exports::exports(evaluation, &snapshot, &untouched, &mut mistakes)
-        }
-        None if purpose == Purpose::Reconcile || !named.is_empty() => {
-            (exports::unchanged(&snapshot), snapshot.metadata.clone())
-        }
-        _ => (exports::none(&snapshot), Value::Null),
-    };
-    if let Some(evaluation) = &mut evaluation {
-        evaluation.report_room(&mut mistakes);
-        evaluation.documents.attribute(crate::codes::OF_ACTIONS, &mut mistakes);
-        evaluation.lift_limits();
-    }
-    let failed = mistakes.has_errors() || found.has_errors();
-    found.append(mistakes);
-    if failed {
-        return None;
-    }
-    answers.seen = seen;
-    if let Some(evaluation) = &mut evaluation {
-        answers.remembered = evaluation.remembered();
-        if untouched.partial {
-            // What is left out keeps the values it was made with.
-            let kept = snapshot.remembered.iter().filter(|(site, _)| !answers.remembered.contains_key(*site));
-            let kept: Vec<_> = kept.map(|(site, value)| (site.clone(), value.clone())).collect();
-            answers.remembered.extend(kept);
-        }
-        evaluation.answers.remembered = answers.remembered.clone();
-    }
-    settled.extend(ledger.settled(&snapshot));
-    let unchanged = children::unchanged_in(&draft);
-    // A plan for a part has left out what is not in it.
-    let partial = !named.is_empty();
-    let subjects = Subjects::of(&draft, evaluation.as_ref(), &snapshot, (purpose, kind), partial);
-    let mut ordered = tasks::order(draft, &snapshot, evaluation.as_ref(), &subjects, untouched.partial, found);
-    for step in ordered.steps.iter_mut().filter(|step| matches!(step.action, Action::Create | Action::Replace)) {
-        step.adopts = answers.opinions.get(&step.address).is_some_and(|opinion| opinion.adopts);
-    }
-    ordered.left_alone.waiting = left_out
-        .iter()
-        .filter(|decision| decision.action != Action::None)
-        .map(|decision| decision.address.clone())
-        .collect();
-    ordered.left_alone.document_differs = differs;
-    ordered.left_alone.out_of_target = left_out.into_iter().map(|decision| decision.address).collect();
-    let secret = ordered.secret
-        || exports.iter().any(|export| export.after.as_ref().is_some_and(Value::has_secret))
-        || metadata.has_secret()
-        || declared.values().any(Value::has_secret)
-        || settled.iter().any(|settled| settled.record.as_ref().is_some_and(|record| record.has_secret()))
-        || answers.remembered.values().any(|remembered| remembered.value.has_secret())
-        || answers.data_sources.values().any(FrozenData::has_secret)
-        || answers.preflights.values().any(FrozenPreflight::has_secret)
-        || answers.calls.values().any(Value::has_secret)
-        || evaluation.as_ref().is_some_and(|evaluation| evaluation.inputs.iter().any(Value::has_secret));
-    let stays = purpose == Purpose::Reconcile || purpose == Purpose::Destroy && !named.is_empty();
-    let children = children::changes(
-        documents.as_deref(),
-        &snapshot,
-        &declared,
-        &ordered.steps,
-        &ordered.left_alone,
-        &unchanged,
-        stays,
-    );
-    let differs = |changes: &[ExportChange]| changes.iter().any(|it| it.action != ExportAction::Unchanged);
-    let declares_anew = evaluation.is_some() && groups_differ(&snapshot.remembered, &answers.remembered)
-        || !children::same_sources(&snapshot.declared, &declared)
-        || children.iter().any(|child| {
-            let new = matches!(child.action, ExportAction::New | ExportAction::Removed);
-            new || differs(&child.exports) || differs(&child.metadata)
-        });
-    if !is_kept {
-        answers.settings = unchanged::settings_of(&ordered.steps, "", world);
-        if !answers.settings.is_empty() && answers.salt.is_empty() {
-            answers.salt = data_encoding::HEXLOWER.encode(&world.random()).into();
-        }
-        answers.settings = unchanged::settings_of(&ordered.steps, &answers.salt, world);
-    }
-    for step in &mut ordered.steps {
-        step.not_observed = unchanged::is_unobserved(step, &snapshot, &catalogs, &answers, options.refresh);
-    }
-    let plan = Plan {
-        instance,
-        purpose,
-        kind,
-        revision: snapshot.revision,
-        document: frozen,
-        given,
-        options,
-        answers,
-        steps: ordered.steps,
-        links: ordered.links,
-        exports,
-        metadata_changes: exports::metadata_changes(&snapshot.metadata, &metadata),
-        metadata,
-        children,
-        drift,
-        stops: subjects.planned(),
-        left_alone: ordered.left_alone,
-        secret,
-        tasks: ordered.tasks,
-        groups: ordered.groups,
-        settled,
-        untouched,
-        declares_anew,
-        gates: ordered.gates,
-        begun: subjects.begun(),
-    };
-    Some(Staged { plan, snapshot, evaluation, catalogs })
 }
 
 /// Keeps what transforms made of documents by its digest; `input-changed` if a kept plan was made from something else.

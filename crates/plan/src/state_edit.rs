@@ -18,14 +18,14 @@ use crate::draft::Draft;
 use crate::drift::drifted_fields;
 use crate::model::{Action, Reason};
 use crate::options::Surgery;
-use crate::settled::Ledger;
+use crate::settled::SettledRecords;
 use crate::{imports, moves, policies};
 
 /// What a surgery works on.
 pub(crate) struct Table<'a> {
     pub(crate) snapshot: &'a mut Snapshot,
     pub(crate) answers: &'a mut Answers,
-    pub(crate) ledger: &'a mut Ledger,
+    pub(crate) settled_records: &'a mut SettledRecords,
     pub(crate) targets: &'a Named,
     pub(crate) catalogs: &'a Catalogs,
     pub(crate) world: &'a dyn World,
@@ -33,11 +33,11 @@ pub(crate) struct Table<'a> {
 
 /// Changes the records and says so.
 pub(crate) async fn draft(surgery: &Surgery, on: Table<'_>, found: &mut Diagnostics) -> Draft {
-    let Table { snapshot, answers, ledger, targets, catalogs, world } = on;
+    let Table { snapshot, answers, settled_records, targets, catalogs, world } = on;
     let mut draft = Draft { groups: snapshot.groups.clone(), ..Draft::default() };
     match surgery {
         Surgery::Move(wanted) => {
-            let moves = moves::asked(wanted, snapshot, answers, ledger, found);
+            let moves = moves::asked(wanted, snapshot, answers, settled_records, found);
             draft.groups = snapshot.groups.clone();
             for (address, record) in snapshot.records.iter().filter(|(address, _)| moves.has_arrived(address)) {
                 let mut decision = settled(of_record(address, record, catalogs), Action::Move, Reason::Moved);
@@ -61,12 +61,14 @@ pub(crate) async fn draft(surgery: &Surgery, on: Table<'_>, found: &mut Diagnost
             }
         }
         Surgery::Import { type_name, id, address } => {
-            if let Some(decision) = import(type_name, id, address, snapshot, ledger, catalogs, world, found).await {
+            if let Some(decision) =
+                import((type_name, id, address), snapshot, settled_records, catalogs, world, found).await
+            {
                 draft.decisions.push(decision);
             }
         }
         Surgery::Load(exported) => {
-            load(exported, snapshot, ledger, found);
+            load(exported, snapshot, settled_records, found);
             draft.groups = snapshot.groups.clone();
             for address in exported.records.keys() {
                 if let Some(record) = snapshot.records.get(address) {
@@ -78,7 +80,7 @@ pub(crate) async fn draft(surgery: &Surgery, on: Table<'_>, found: &mut Diagnost
                 }
             }
         }
-        Surgery::AcceptDrift => accept(&mut draft, snapshot, answers, ledger, targets, catalogs),
+        Surgery::AcceptDrift => accept(&mut draft, snapshot, answers, settled_records, targets, catalogs),
     }
     draft
 }
@@ -91,13 +93,10 @@ pub(crate) fn settled(mut decision: Decision, action: Action, reason: Reason) ->
     decision
 }
 
-#[expect(clippy::too_many_arguments, reason = "each is a thing of its own; one caller")]
 pub(crate) async fn import(
-    type_name: &TypeId,
-    id: &Name,
-    address: &Address,
+    (type_name, id, address): (&TypeId, &Name, &Address),
     snapshot: &mut Snapshot,
-    ledger: &mut Ledger,
+    settled_records: &mut SettledRecords,
     catalogs: &Catalogs,
     world: &dyn World,
     found: &mut Diagnostics,
@@ -130,7 +129,7 @@ pub(crate) async fn import(
                 return None;
             }
             let record = Arc::new(imports::record_of(&ty, &seen, &Value::Null, id)?);
-            ledger.put(snapshot, address, Some(record.clone()));
+            settled_records.put(snapshot, address, Some(record.clone()));
             Some(settled(of_record(address, &record, catalogs), Action::Import, Reason::Imported))
         }
         Err(why) => {
@@ -141,7 +140,12 @@ pub(crate) async fn import(
 }
 
 /// Puts everything of an exported state beside what is there, if nothing of it is there already.
-pub(crate) fn load(exported: &Exported, snapshot: &mut Snapshot, ledger: &mut Ledger, found: &mut Diagnostics) {
+pub(crate) fn load(
+    exported: &Exported,
+    snapshot: &mut Snapshot,
+    settled_records: &mut SettledRecords,
+    found: &mut Diagnostics,
+) {
     let managed = imports::managed(snapshot);
     for (address, record) in &exported.records {
         if snapshot.records.contains_key(address) {
@@ -154,7 +158,7 @@ pub(crate) fn load(exported: &Exported, snapshot: &mut Snapshot, ledger: &mut Le
         return;
     }
     for (address, record) in &exported.records {
-        ledger.put(snapshot, address, Some(record.clone()));
+        settled_records.put(snapshot, address, Some(record.clone()));
     }
     let whole = snapshot.generation.0 == 0;
     snapshot.groups.extend(exported.groups.iter().map(|(name, uses)| (name.clone(), uses.clone())));
@@ -171,7 +175,7 @@ pub(crate) fn accept(
     draft: &mut Draft,
     snapshot: &mut Snapshot,
     answers: &Answers,
-    ledger: &mut Ledger,
+    settled_records: &mut SettledRecords,
     targets: &Named,
     catalogs: &Catalogs,
 ) {
@@ -183,7 +187,7 @@ pub(crate) fn accept(
         let mut decision = of_record(address, &record, catalogs);
         match (seen, decision.ty.clone()) {
             (FrozenSeen::Gone, _) if record.deposed.is_none() => {
-                ledger.put(snapshot, address, None);
+                settled_records.put(snapshot, address, None);
                 decision = settled(decision, Action::None, Reason::Vanished);
             }
             (FrozenSeen::There { fields, private, .. }, Some(ty)) => {
@@ -192,7 +196,7 @@ pub(crate) fn accept(
                 }
                 decision.changes = crate::drift::changes(&ty, &record, fields);
                 let taken = policies::as_seen(&ty, &record, fields, private);
-                ledger.put(snapshot, address, Some(Arc::new(taken)));
+                settled_records.put(snapshot, address, Some(Arc::new(taken)));
                 decision = settled(decision, Action::None, Reason::Drifted);
             }
             _ => continue,

@@ -1,4 +1,4 @@
-//! Which declared resources the targets of a plan may reach: a coarse answer, before anything is evaluated.
+//! Which declared resources the targets of a plan may target_set: a coarse answer, before anything is evaluated.
 //!
 //! Not here: leaving out what is not targeted (`targets`).
 
@@ -8,16 +8,16 @@ use understand::graph::Node;
 
 use crate::model::HashSet;
 
-/// Which declared resources a target may reach: a coarse answer, before anything is evaluated.
-pub(crate) struct Reach<'a> {
+/// Which declared resources a target may target_set: a coarse answer, before anything is evaluated.
+pub(crate) struct TargetSet<'a> {
     pub(crate) documents: &'a Documents,
     pub(crate) resources: Option<HashSet<u32>>,
 }
 
-impl Reach<'_> {
-    pub(crate) fn of<'a>(documents: &'a Documents, targets: &[Address]) -> Reach<'a> {
+impl TargetSet<'_> {
+    pub(crate) fn of<'a>(documents: &'a Documents, targets: &[Address]) -> TargetSet<'a> {
         if targets.is_empty() {
-            return Reach { documents, resources: None };
+            return TargetSet { documents, resources: None };
         }
         let mut seen: HashSet<Node> = HashSet::default();
         let mut stack: Vec<Node> = Vec::new();
@@ -40,7 +40,7 @@ impl Reach<'_> {
             }
             stack.extend(documents.graph().edges(node).iter().map(|edge| edge.to));
         }
-        Reach { documents, resources: Some(resources) }
+        TargetSet { documents, resources: Some(resources) }
     }
 
     /// Whether a thing may be within it.

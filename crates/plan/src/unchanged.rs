@@ -114,7 +114,7 @@ fn settings(plan: &Plan, world: &dyn World, found: &mut Diagnostics) {
     }
 }
 
-/// Keyed digests of the settings of the providers that steps need.
+/// EachKeys digests of the settings of the providers that steps need.
 pub(crate) fn settings_of(steps: &[Step], salt: &str, world: &dyn World) -> blueprint::IndexMap<Name, Name> {
     let mut digests = blueprint::IndexMap::default();
     let mut before = "";
@@ -301,7 +301,7 @@ fn differs(ty: &ResourceType, record: &Record, then: Option<&FrozenSeen>, now: &
         (None, ReadOutcome::Absent) => return None,
         (Some(_), ReadOutcome::Absent) => return Some("it is not there any more".to_owned()),
         (None, ReadOutcome::Present { .. }) => return Some("it is there again".to_owned()),
-        (_, ReadOutcome::Unknown) => return Some("nobody can tell whether it is there".to_owned()),
+        (_, ReadOutcome::Unknown) => return Some("it is not known whether it exists".to_owned()),
         (Some(then), ReadOutcome::Present { fields, .. }) => (then, fields),
     };
     let used = ty

@@ -1,4 +1,4 @@
-//! The runtime: answers the questions of the core, carries effects out, and holds the lease of an operation.
+//! The runtime: answers the core's questions, carries out effects, and holds the lease of an operation.
 //!
 //! Not here: what to do (`plan`), in which order (`apply`).
 

@@ -1,4 +1,4 @@
-//! One operation from end to end: the lease, the last look at the state, the run, the release.
+//! Runs one operation: takes the lease, checks the state, runs the plan, releases the lease.
 
 use blueprint::Name;
 use diag::Diagnostics;
@@ -19,32 +19,32 @@ use plan::model::Purpose;
 use plan::plan::{Plan, Staged};
 use plan::unchanged::unchanged;
 
-/// What became of an operation.
+/// The result of an operation.
 #[derive(Debug)]
 pub enum Operated {
-    /// Nothing was begun; why.
+    /// It did not start. The diagnostics give the reason.
     Refused(Diagnostics),
-    /// Another operation holds the instance.
+    /// It did not start, because another operation holds the instance.
     Busy(Diagnostics),
-    /// There was nothing to do, and nothing was written.
+    /// There was nothing to do. Nothing was written.
     Nothing,
-    /// It ran to an end.
+    /// It ran to its end.
     Done(Outcome),
-    /// It ran, and its end could not be recorded or was not waited for.
+    /// It ran, but was cut off or its end could not be recorded.
     Lost(Lost),
-    /// The store could not be used; nothing was begun.
+    /// The store failed before anything started.
     Store(StoreError),
 }
 
-/// Makes the plan of a rollback; what is not the engine's to know (where documents are read, which providers there are)
-/// is in it.
+/// Makes the plan of a rollback. The implementation knows what the engine does not: where documents are read, which
+/// providers exist.
 pub trait Back: Send + Sync {
-    /// The plan back to a goal, from the state as it is now, with [`Options::rollback`](plan::options::Options). `None`
-    /// if anything stands in the way; why goes to `found`.
+    /// The plan that returns from the current state to a goal, with [`Options::rollback`](plan::options::Options).
+    /// `None` if it cannot be made; the errors go to `found`.
     fn stage<'a>(&'a self, goal: Goal, found: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>>;
 
-    /// The same diagnostics where only the documents of the failed operation can be pointed into: places in those of
-    /// the goal become words.
+    /// The same diagnostics for a report that can show only the documents of the failed operation: places in the goal's
+    /// documents become text.
     fn in_words(&self, found: Diagnostics) -> Diagnostics;
 }
 
@@ -52,25 +52,25 @@ pub trait Back: Send + Sync {
 pub struct OperateRequest<'a> {
     /// The plan.
     pub staged: Staged,
-    /// Whether everything that the plan was made from is compared again first, because time has passed since.
+    /// Whether to compare everything that the plan was made from again first, because time has passed since.
     pub looks_again: bool,
-    /// The providers.
+    /// The environment of the run.
     pub shell: &'a Shell,
-    /// The state.
+    /// The store of the state.
     pub store: &'a dyn Store,
-    /// The instance.
+    /// The name of the instance.
     pub instance: &'a InstanceName,
-    /// Who carries it out, for the lease and the history.
+    /// The person or process that runs the operation, for the lease and the history.
     pub who: &'a str,
     /// How it is carried out.
     pub settings: Settings,
-    /// Makes the plan of a rollback; `None` if a failure is not followed by one.
+    /// Makes the plan of a rollback; `None` if no rollback follows a failure.
     pub back: Option<&'a dyn Back>,
     /// Requests of a person to stop.
     pub interrupts: mpsc::UnboundedReceiver<Interrupt>,
 }
 
-/// What the runs of one operation share: the plan, and the rollback after its failure.
+/// What the runs under one lease share: the plan's run, and the rollback after its failure.
 struct Leased<'a> {
     shell: &'a Shell,
     store: &'a dyn Store,
@@ -79,13 +79,13 @@ struct Leased<'a> {
     who: &'a str,
 }
 
-/// Carries a plan out under a lease of its own.
+/// Carries out a plan under a lease of its own.
 ///
-/// With [`OnFailure::Rollback`], and with `back` to make the plan, a failure is followed by a rollback under the same
-/// lease: the outcome is that of the failure, with the rollback's in it.
+/// With [`OnFailure::Rollback`], and with `back` to make the plan, a rollback under the same lease follows a failure.
+/// The outcome is that of the failure and contains that of the rollback.
 ///
-/// Refused if the state has changed since the plan was made (`plan-stale`), if what it was made from has changed
-/// (`input-changed`, `observation-changed`: compared if `looks_again`), or if secrets could not be sealed.
+/// Refused if the state has changed since the plan was made (`plan-stale`), if its sources have changed
+/// (`input-changed`, `observation-changed`: compared if `looks_again`), or if secrets cannot be sealed.
 pub async fn operate(request: OperateRequest<'_>, mut tell: impl FnMut(Event) + Send) -> Operated {
     let OperateRequest { staged, looks_again, shell, store, instance, who, settings, back, mut interrupts } = request;
     let mut found = Diagnostics::new();
@@ -100,12 +100,12 @@ pub async fn operate(request: OperateRequest<'_>, mut tell: impl FnMut(Event) + 
     if let Some(address) = staged.plan.unread_but_needed().first() {
         let diagnostic = codes::PROVIDER_FAILED
             .new(format!("`{address}` could not be read when the plan was made, and would be changed"))
-            .help("stage again once the cause is mended");
+            .help("stage again once the cause is fixed");
         found.push(diagnostic);
         return Operated::Refused(found);
     }
     if looks_again {
-        // A state that has changed explains every other difference.
+        // A changed state explains every other difference, so check it first.
         match store.head(instance).await {
             Ok(head) if head != staged.plan.revision => {
                 return Operated::Refused(stale(staged.plan.revision, head).into_iter().collect());
@@ -125,7 +125,7 @@ pub async fn operate(request: OperateRequest<'_>, mut tell: impl FnMut(Event) + 
         }
         Err(error) => return Operated::Store(error),
     };
-    // Boxed, so that the future does not hold two operations side by side.
+    // Boxed so that the future does not contain two operations.
     let leased = Leased { shell, store, lease: &lease, settings, who };
     let mut operated = Box::pin(leased.run(staged, lease.revision, &mut interrupts, &mut tell)).await;
     if let (Operated::Done(outcome), Some(back), OnFailure::Rollback) = (&mut operated, back, settings.on_failure)
@@ -134,13 +134,13 @@ pub async fn operate(request: OperateRequest<'_>, mut tell: impl FnMut(Event) + 
     {
         operated = lost;
     }
-    // A process that cuts its run off ends: its lease expires, or is released here.
+    // After an immediate stop the process ends: the lease is released here or expires.
     let released = store.release(&lease).await;
     match (operated, released) {
         (Operated::Done(outcome), Err(error)) => {
             let mut outcome = outcome;
             let mut late = codes::INSTANCE_BUSY
-                .new(format!("the hold on `{instance}` could not be given back"))
+                .new(format!("the lease of `{instance}` could not be released"))
                 .note(error.to_string())
                 .help("it runs out by itself within a minute");
             late.severity = diag::Severity::Warning;
@@ -152,7 +152,7 @@ pub async fn operate(request: OperateRequest<'_>, mut tell: impl FnMut(Event) + 
 }
 
 impl Leased<'_> {
-    /// Carries a plan out that was made at the revision `head`.
+    /// Carries out a plan that must have been made at the revision `head`.
     async fn run(
         &self,
         staged: Staged,
@@ -179,8 +179,8 @@ impl Leased<'_> {
         }
     }
 
-    /// Goes back to the last generation that succeeded, after a failure; `outcome` then says how that went. Gives what
-    /// became of the rollback if it did not come to an end.
+    /// Returns to the last generation that succeeded, after a failure. Adds the result to `outcome`. Returns the result
+    /// of the rollback if it did not end.
     async fn roll_back(
         &self,
         outcome: &mut Outcome,
@@ -191,7 +191,7 @@ impl Leased<'_> {
         let Leased { shell, store, lease, settings, .. } = *self;
         let mut found = Diagnostics::new();
         if !outcome.left_in_flight.is_empty() || shell.cancel.is_cancelled() {
-            // What may still be under way cannot be undone yet.
+            // Calls that may still be running cannot be undone yet.
             outcome.diagnostics.append(generation::left(&outcome.left_in_flight, found));
             return None;
         }
@@ -211,7 +211,7 @@ impl Leased<'_> {
         let staged = tokio::select! {
             biased;
             staged = alive(back.stage(goal, &mut found), store, lease) => staged,
-            // Reads may take long; a request to stop ends the wait.
+            // Reading the current state may take long. A person may interrupt it.
             Some(_) = interrupts.recv() => None,
         };
         let found = back.in_words(found);
@@ -247,8 +247,8 @@ impl Leased<'_> {
     }
 }
 
-/// Whether an end has to be recorded although nothing is left to do: that of a run which was cut off after its last
-/// step, or that everything is gone.
+/// Whether an end must be recorded although nothing is left to do: for a run that was cut off after its last step, or
+/// for a destroyed instance.
 async fn leaves_open(plan: &Plan, store: &dyn Store, instance: &InstanceName) -> Result<bool, StoreError> {
     let last = store.info(instance).await?.and_then(|info| info.last).map(|(_, outcome)| outcome);
     Ok(match plan.purpose {
@@ -260,7 +260,7 @@ async fn leaves_open(plan: &Plan, store: &dyn Store, instance: &InstanceName) ->
     })
 }
 
-/// Waits for something under a lease, which is kept alive meanwhile. Who has lost it finds out at the next commit.
+/// Awaits `work` and renews the lease meanwhile. A lost lease is detected at the next commit.
 async fn alive<T>(work: impl Future<Output = T>, store: &dyn Store, lease: &state::Lease) -> T {
     let mut work = std::pin::pin!(work);
     let mut signs = tokio::time::interval(LEASE / 3);
@@ -275,14 +275,15 @@ async fn alive<T>(work: impl Future<Output = T>, store: &dyn Store, lease: &stat
     }
 }
 
-/// An operation that ended, and whose rollback could not begin because of the store: it is not one that changed
-/// nothing.
+/// The result of an operation that ended but whose rollback failed because of the store. It reports the changes of the
+/// operation.
 fn lost(outcome: &Outcome, store: StoreError) -> Lost {
     let (left_in_flight, undone) = (outcome.left_in_flight.clone(), outcome.undone.clone());
     Lost { store: Some(store), counts: outcome.counts, left_in_flight, undone }
 }
 
-/// What a rollback goes back to: see [`generation::goal`]. Where no generation ended well, nothing is.
+/// The goal of a rollback: see [`generation::goal`]. It is [`Goal::Nothing`] if no generation succeeded. The outer
+/// error is the store's, the inner one the reason why there is no goal.
 pub async fn last_goal(
     store: &dyn Store,
     instance: &InstanceName,
@@ -317,12 +318,12 @@ pub fn busy(instance: &InstanceName, holder: Option<&LeaseHolder>, now: i64) -> 
     }
 }
 
-/// The diagnostic for an operation whose lease was ended or taken over while it ran.
+/// The diagnostic for an operation whose lease was ended or taken over during its run.
 pub fn taken_over(instance: &InstanceName, holder: Option<&LeaseHolder>, now: i64) -> diag::Diagnostic {
     let diagnostic = codes::LEASE_LOST.new(format!("`{instance}` has been taken over from this operation"));
     let (by_whom, help) = match holder {
         Some(holder) => (held_by(holder, now), "run the same command again once that operation has ended"),
-        None => ("its hold was ended; nobody holds it now".to_owned(), "run the same command again"),
+        None => ("its lease was ended; no operation holds it now".to_owned(), "run the same command again"),
     };
     diagnostic
         .note(by_whom)
@@ -330,7 +331,7 @@ pub fn taken_over(instance: &InstanceName, holder: Option<&LeaseHolder>, now: i6
         .help(help)
 }
 
-/// Who holds an instance, and for how long already.
+/// The holder of an instance, and the time since it took the lease.
 fn held_by(holder: &LeaseHolder, now: i64) -> String {
     let begun = match u64::try_from(now.saturating_sub(holder.since)) {
         Ok(seconds @ 1..) => blueprint::format_duration(std::time::Duration::from_secs(seconds)),
@@ -345,7 +346,7 @@ fn held_by(holder: &LeaseHolder, now: i64) -> String {
     format!("held by {}, who began {begun} ago{sign}", holder.who)
 }
 
-/// What the history will say of a run of this plan.
+/// The entry of this plan's run in the history.
 fn operation_of(plan: &Plan, shell: &Shell, who: &str) -> Operation {
     let id = data_encoding::HEXLOWER.encode(&shell.chance.bytes());
     let document: Name = plan.document.as_ref().map_or("".into(), |document| document.path.clone());

@@ -1,4 +1,4 @@
-//! Carrying effects out: commits, calls, wake-ups, signs of life.
+//! Carries out effects: commits, calls, wake-ups and lease renewals.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,31 +20,31 @@ use apply::model::{CallRequest, Effect, Happened, Outcome};
 use evaluate::event::Event;
 use evaluate::questions::{Question, Reply, put};
 
-/// How long a lease is held without a sign of life.
+/// How long a lease is valid without a renewal.
 pub const LEASE: Duration = Duration::from_secs(60);
 
-/// The loop yields to other tasks of the runtime after so many steps, however fast answers come.
+/// After this many steps the loop yields to other tasks of the runtime.
 const TURN: usize = 8;
 
-/// A person's wish to stop, as it comes.
+/// A person's request to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interrupt {
-    /// Nothing new starts; what runs is waited for.
+    /// Start nothing new, and await running calls.
     Gently,
-    /// Stop now: what runs is cut off.
+    /// Stop now, and do not await running calls.
     AtOnce,
 }
 
-/// The run ended without an ordinary end: it was cut off, or the store could not be written.
+/// The result of a run that was cut off or whose end could not be recorded.
 #[derive(Debug)]
 pub struct Lost {
-    /// Why, if the store said so.
+    /// The store's error, if there was one.
     pub store: Option<StoreError>,
-    /// Created, updated, deleted, replaced, as far as it was recorded.
+    /// The numbers of resources created, updated, deleted and replaced, in this order, as far as recorded.
     pub counts: [u64; 4],
-    /// Calls that were in flight when it ended.
+    /// The resources whose calls were running at the end.
     pub left_in_flight: Vec<Address>,
-    /// What was to be done and was not, as far as it was recorded.
+    /// The resources whose step was not done, as far as recorded.
     pub undone: Vec<Address>,
 }
 
@@ -57,17 +57,17 @@ impl Lost {
 enum Answer {
     Committed(Result<Revision, StoreError>),
     Applied(u32, Result<Applied, ProviderError>),
-    /// It was not called, because the lease was lost, or it could not be told whether it was.
+    /// The call was not made: the lease is lost or could not be checked.
     NotCalled(u32, StoreError),
     Looked(u32, Result<Readiness, ProviderError>),
     Answered(Option<u32>, Vec<(Question, Reply)>),
     Woke(u64),
 }
 
-/// Carries a plan out to its end, telling `tell` everything that happens.
+/// Carries out a plan to its end. Passes every event to `tell`.
 ///
-/// The lease is renewed meanwhile; the caller takes and releases it. `Err` if the run was cut off by
-/// [`Interrupt::AtOnce`], or if the end could not be recorded; the state can be resumed in both cases.
+/// Renews the lease meanwhile. The caller takes and releases it. Returns `Err` if [`Interrupt::AtOnce`] cut the run
+/// off, or if its end could not be recorded. The state can be resumed in both cases.
 pub async fn run(
     mut apply: Apply,
     shell: &Shell,
@@ -90,7 +90,7 @@ pub async fn run(
     loop {
         let at = Happened::At(begun.elapsed());
         apply.step(std::iter::once(at).chain(course.happened.drain(..)), &mut effects);
-        // What providers said before their answers is told before what follows from these.
+        // Report the progress that providers sent before their answers first.
         while let Ok(event) = told.try_recv() {
             tell(event);
         }
@@ -105,7 +105,8 @@ pub async fn run(
                     let cancel = shell.cancel.child_token();
                     course.cancels.insert(task, cancel.clone());
                     under_way.push(Box::pin(async move {
-                        // A process that was stopped since its last commit may have lost its lease.
+                        // Another operation may have taken the instance over if this process was suspended since its
+                        // last commit.
                         match store.check_lease(lease).await {
                             Ok(()) => Answer::Applied(task, call(shell, request, cancel, progress).await),
                             Err(error) => Answer::NotCalled(task, error),
@@ -163,7 +164,7 @@ pub async fn run(
                 },
                 Some(answer) = under_way.next() => {
                     course.take_in(answer, shell);
-                    // Whatever else has been answered by now shares its commit.
+                    // Other answers that are ready share the same commit.
                     while let Some(Some(answer)) = under_way.next().now_or_never() {
                         course.take_in(answer, shell);
                     }
@@ -175,13 +176,13 @@ pub async fn run(
     }
 }
 
-/// Where a run stands between two steps of the machine.
+/// The state of a run between two steps of the machine.
 struct Course {
     revision: Revision,
-    /// Why the store was not written.
+    /// The error of the store that ended the run.
     refused: Option<StoreError>,
     cancels: HashMap<u32, CancellationToken>,
-    /// What the machine has not been told yet.
+    /// Inputs for the next step of the machine.
     happened: Vec<Happened>,
 }
 
@@ -190,7 +191,7 @@ impl Course {
         Course { revision, refused: None, cancels: HashMap::new(), happened: Vec::new() }
     }
 
-    /// What an answer means to the machine.
+    /// Turns an answer into an input of the machine.
     fn take_in(&mut self, answer: Answer, shell: &Shell) {
         let happened = match answer {
             Answer::Committed(Ok(now)) => {
@@ -220,7 +221,7 @@ impl Course {
         self.happened.push(happened);
     }
 
-    /// A sign of life. Who has lost the lease cannot commit any more; any other trouble may be over at the next one.
+    /// Renews the lease. Losing it ends all commits. Any other error is ignored, because the next renewal may succeed.
     async fn renew(&mut self, store: &dyn Store, lease: &Lease) {
         if let Err(error @ StoreError::Busy { .. }) = store.renew(lease, LEASE).await {
             self.happened.push(Happened::CommitFailed(words(&error)));
@@ -229,7 +230,7 @@ impl Course {
     }
 }
 
-/// An error with its causes, in a line.
+/// An error and its causes on one line.
 fn words(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -254,7 +255,7 @@ async fn call(
     let told = {
         let secrets = secrets.clone();
         Arc::new(move |text: &str| {
-            // The receiver is gone only when the run is over.
+            // Sending fails only after the run is over.
             let _ = progress.send(Event::Progress { address: address.clone(), text: secrets.clean(text).into() });
         })
     };

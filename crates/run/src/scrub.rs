@@ -1,9 +1,10 @@
-//! Words of providers are made clean before the core hears them: whatever a provider says, in errors, warnings or
-//! progress, no secret of the call stands in it. What it answers is marked where it repeats one.
+//! Removes secrets from what providers report. Errors, warnings and progress of a provider contain no secret of its
+//! call. Values that repeat a secret are marked as secret.
 //!
-//! The secrets of a call are taken out in parts too, those of the rest of the run where they stand whole.
+//! The secrets of the call are removed also where only parts of them occur, those of the rest of the run only where
+//! they occur whole.
 //!
-//! Nothing is looked through until there are words, or secrets. Not here: how a text is searched (`provider::Scrub`).
+//! Values are searched only when there is a text or a secret. Not here: the search itself (`provider::Scrub`).
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -14,22 +15,22 @@ use provider::{
 
 use understand::compare::{has_sensitive, mark_fields};
 
-/// The secrets of a run, whichever thing they belong to. A shell and its clones share them.
+/// The secrets of a run. A shell and its clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Known(Arc<Mutex<Gathered>>);
 
 #[derive(Debug, Default)]
 struct Gathered {
-    /// Values that have not been looked through yet.
+    /// Values that have not been searched yet.
     new: Vec<Value>,
     scrub: RunScrub,
 }
 
-/// So many values are kept before they are looked through.
+/// Number of values that may wait before they are searched.
 const MANY: usize = 4096;
 
 impl Known {
-    /// From now on the secrets in a value are masked in what any provider says.
+    /// Adds the secrets in a value: from now on they are masked in everything that providers report.
     pub fn learn(&self, value: &Value) {
         if value.has_secret() {
             let mut gathered = self.gathered();
@@ -70,7 +71,7 @@ impl Gathered {
     }
 }
 
-/// The values that went into a call, and what is secret in them, computed on demand.
+/// The values of a call, and their secrets, which are found on first use.
 pub(crate) struct Secrets {
     values: Vec<Value>,
     scrub: OnceLock<Scrub>,
@@ -78,7 +79,7 @@ pub(crate) struct Secrets {
 }
 
 impl Secrets {
-    /// Of a call that these values go into.
+    /// The secrets of a call with these values.
     pub(crate) fn of<'a>(known: &Known, values: impl IntoIterator<Item = &'a Value>) -> Arc<Secrets> {
         let values: Vec<Value> = values.into_iter().cloned().collect();
         values.iter().for_each(|value| known.learn(value));
@@ -89,13 +90,13 @@ impl Secrets {
         self.scrub.get_or_init(|| Scrub::of(&self.values))
     }
 
-    /// A text without them.
+    /// Returns the text without secrets.
     pub(crate) fn clean(&self, text: &str) -> String {
         self.known.clean(&self.scrub().clean(text))
     }
 
-    /// The fields of an answer with a mark on each that repeats a secret, whatever the catalogue says of it: an address
-    /// is secret if it is made from a secret name.
+    /// Marks each field of an answer that repeats a secret, whatever the catalogue declares: an address made from a
+    /// secret name is secret.
     pub(crate) fn marked(&self, fields: Value) -> Value {
         let own = self.values.iter().any(Value::has_secret);
         self.known.marked(if own { self.scrub().marked(&fields) } else { fields })
@@ -105,10 +106,10 @@ impl Secrets {
         texts.iter_mut().for_each(|text| *text = self.clean(text));
     }
 
-    /// What a provider refused, in clean words.
+    /// Removes secrets from an error.
     pub(crate) fn refused(&self, mut error: ProviderError) -> ProviderError {
         error.message = self.clean(&error.message);
-        // A path that is none any more leads nowhere, as a wrong one does.
+        // A path that no longer exists is treated like a wrong one: it leads nowhere.
         error.field = error.field.map(|field| self.clean(&field));
         if let Some(partial) = &mut error.partial {
             self.clean_all(&mut partial.warnings);
@@ -116,7 +117,7 @@ impl Secrets {
         error
     }
 
-    /// What an operation would meet, in clean words.
+    /// Removes secrets from the answer of a preflight.
     pub(super) fn preflight(&self, mut answer: Preflight) -> Preflight {
         for source in &mut answer.sources {
             source.name = self.clean(&source.name).into();
@@ -129,7 +130,7 @@ impl Secrets {
         answer
     }
 
-    /// What was found out about a spec, in clean words.
+    /// Removes secrets from the findings about a spec.
     pub(crate) fn checked(&self, mut checked: Checked) -> Checked {
         let Checked { rejected, mismatched, outside, warnings } = &mut checked;
         for (_, words) in rejected.iter_mut().chain(mismatched).chain(outside).chain(warnings) {
@@ -138,8 +139,8 @@ impl Secrets {
         checked
     }
 
-    /// What came of reading a thing with these values, in clean words. Nearly always there are neither words nor
-    /// secrets: then nothing is copied.
+    /// Removes secrets from the result of a read with these values. Usually there is neither a text nor a secret; then
+    /// nothing is copied.
     pub(crate) fn read<'a>(
         known: &Known,
         values: impl IntoIterator<Item = &'a Value> + Clone,
@@ -168,7 +169,7 @@ impl Secrets {
         }
     }
 
-    /// The candidates of a data source, with a mark on everything that repeats a secret.
+    /// Removes secrets from the warnings of a data source and marks candidates that repeat a secret.
     pub(super) fn fetched(&self, mut fetched: Fetched) -> Fetched {
         for (_, words) in &mut fetched.warnings {
             *words = self.clean(words);
@@ -179,7 +180,7 @@ impl Secrets {
         fetched
     }
 
-    /// What was done, or why not, in clean words; what was made on the way is known by then too.
+    /// Removes secrets from the answer to a call, including those that the answer itself holds.
     pub(crate) fn answered(
         &self,
         answer: Result<Applied, ProviderError>,

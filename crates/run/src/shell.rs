@@ -1,7 +1,7 @@
-//! The one place of the core that names a runtime and a clock: it answers the core's questions from providers and
-//! files, and carries the effects of [`Apply`](apply::machine::Apply) out.
+//! The shell: answers the core's questions with providers and files. It reads the clock, random bytes and files for the
+//! core.
 //!
-//! Not here: any decision; choosing providers and stores.
+//! Not here: decisions; the choice of providers and stores; carrying out effects (`run`).
 
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
@@ -22,50 +22,52 @@ use crate::scrub::Known;
 use crate::scrub::Secrets;
 use evaluate::world::{PlanQuestion, PreflightQuestion, ReadQuestion, SourceError, World};
 
-/// The most bytes that `file` and `http_resource` take.
+/// The maximum size in bytes of what `file` and `http_resource` read.
 pub const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
-/// How long a provider may take to answer a question: a read, a plan, a data source, a function.
+/// The time limit of a provider's answer to a question: a read, a plan, a data source, a function.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(30 * 60);
 
-/// Fetches a URL with the limits of [`World::http`]. Supplied by the face, so that the core needs no HTTP client.
+/// Fetches a URL within the limits of [`World::http`], or returns the reason as a phrase. Supplied by the front end, so
+/// that the core needs no HTTP client.
 pub type HttpGet = Arc<dyn Fn(String) -> BoxFuture<'static, Result<Vec<u8>, String>> + Send + Sync>;
 
-/// What happens while a plan is made.
+/// An event during planning.
 #[derive(Clone, Debug)]
 pub enum PlanningEvent {
     /// A resource is read.
     Reading(Address),
-    /// A provider was asked, and is asked again after a pause.
+    /// A question to a provider failed and is asked again after a pause.
     AskedAgain {
-        /// About what.
+        /// The subject of the question.
         what: String,
-        /// The pause.
+        /// The pause before the next attempt.
         pause: Duration,
-        /// Why: the provider's words.
+        /// The provider's error message.
         why: String,
     },
 }
 
-/// Receives what happens while a plan is made.
+/// Receives the events of planning.
 pub type PlanningEvents = Arc<dyn Fn(PlanningEvent) + Send + Sync>;
 
-/// What time it is.
+/// The source of the current time.
 #[derive(Clone, Debug)]
 pub enum Clock {
-    /// The machine's clock.
+    /// The system clock.
     System,
-    /// A clock that stood at this second when it was made, and goes on with the runtime's: virtual in tests.
+    /// A clock that showed this second (since 1970 UTC) at this instant. It advances with the runtime's time, which is
+    /// virtual in tests.
     Since(i64, tokio::time::Instant),
 }
 
 impl Clock {
-    /// A clock that stands at this second now.
+    /// A clock that shows this second (since 1970 UTC) now.
     pub fn at(seconds: i64) -> Clock {
         Clock::Since(seconds, tokio::time::Instant::now())
     }
 
-    /// Seconds since 1970 UTC.
+    /// The current time in seconds since 1970 UTC.
     #[expect(clippy::disallowed_methods, reason = "the shell is where the clock is read")]
     pub fn now(&self) -> i64 {
         match self {
@@ -76,7 +78,7 @@ impl Clock {
         }
     }
 
-    /// How long ago the clock was made, or first asked for this.
+    /// The time since the clock was made; for the system clock, since the first call of this function.
     pub fn elapsed(&self) -> Duration {
         static FIRST: LazyLock<tokio::time::Instant> = LazyLock::new(tokio::time::Instant::now);
         match self {
@@ -86,22 +88,22 @@ impl Clock {
     }
 }
 
-/// Where random bytes come from.
+/// The source of random bytes.
 #[derive(Clone, Debug)]
 pub enum Chance {
-    /// The machine.
+    /// The operating system's generator.
     System,
-    /// A fixed sequence that begins with this number, for tests.
+    /// A fixed sequence for tests. It starts with this number.
     Seeded(Arc<std::sync::atomic::AtomicU64>),
 }
 
 impl Chance {
-    /// A fixed sequence.
+    /// A fixed sequence that starts with this number.
     pub fn seeded(seed: u64) -> Chance {
         Chance::Seeded(Arc::new(std::sync::atomic::AtomicU64::new(seed)))
     }
 
-    /// 16 bytes.
+    /// The next 16 random bytes.
     #[expect(clippy::disallowed_methods, reason = "the shell is where chance comes from")]
     pub fn bytes(&self) -> [u8; 16] {
         match self {
@@ -118,39 +120,39 @@ impl Chance {
     }
 }
 
-/// Providers with their settings, and the folders that paths are relative to.
+/// The environment of a run: providers with their settings, folders, clock and randomness.
 #[derive(Clone)]
 pub struct Shell {
-    /// Provider by namespace.
+    /// The providers by namespace.
     pub providers: Providers,
-    /// What they offer together.
+    /// The catalogues of all providers.
     pub catalogs: Arc<Catalogs>,
-    /// Settings by namespace.
+    /// The providers' settings by namespace.
     pub settings: IndexMap<Name, Value>,
-    /// The instance.
+    /// The name of the instance.
     pub instance: Name,
-    /// The folder of the root document: what is written is relative to it.
+    /// The folder of the root document. Relative paths of the document start here.
     pub root: PathBuf,
     /// The caller's working directory.
     pub working_directory: Option<Name>,
-    /// What time it is.
+    /// The source of the current time.
     pub clock: Clock,
-    /// Where random bytes come from.
+    /// The source of random bytes.
     pub chance: Chance,
-    /// Where included documents come from.
+    /// Where included documents are read from.
     pub sources: source::Sources,
-    /// How URLs are fetched; none where that is not allowed.
+    /// Fetches URLs; `None` if requests are not allowed.
     pub http: Option<HttpGet>,
-    /// Receives what happens while a plan is made.
+    /// Receives the events of planning.
     pub planning: Option<PlanningEvents>,
     /// The secrets of the run.
     pub known: Known,
-    /// Cancelled when no caller waits any more.
+    /// Cancelled when the answers are no longer awaited.
     pub cancel: CancellationToken,
 }
 
 impl Shell {
-    /// What comes with a call of a thing's provider. The thing is declared by a document in this folder, as seen from
+    /// The context of a call to a resource's provider. `folder` is the folder of the declaring document, relative to
     /// that of the root document.
     pub(crate) fn call_of(
         &self,
@@ -182,12 +184,12 @@ impl Shell {
         self.settings.get(package).cloned().unwrap_or_default()
     }
 
-    /// The provider of a type.
+    /// The provider of a type. Fails if there is none.
     pub(crate) fn provider_of(&self, type_name: &TypeId) -> Result<&Arc<dyn Provider>, ProviderError> {
         self.provider_for(type_name.package_name(), type_name)
     }
 
-    /// The provider of a package, for a type or for the package itself.
+    /// The provider of a package, for a type or for the package itself. Fails if there is none; the error names `what`.
     fn provider_for(&self, package: &str, what: &str) -> Result<&Arc<dyn Provider>, ProviderError> {
         self.providers.get(package).ok_or_else(|| {
             ProviderError::new(
@@ -197,7 +199,7 @@ impl Shell {
         })
     }
 
-    /// A call that answers a question. Its progress is not reported.
+    /// The context of a question. Its progress is not reported.
     fn quiet(&self, address: &Address, package: &str, folder: &str) -> Call {
         static NO_PROGRESS: LazyLock<Progress> = LazyLock::new(|| Arc::new(|_| {}));
         let call = self.call_of(address, package, Name::default(), NO_PROGRESS.clone(), folder);
@@ -272,7 +274,7 @@ impl World for Shell {
 
     fn file<'a>(&'a self, folder: &'a str, path: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
         Box::pin(async move {
-            // A document from afar stands at an address; what it reads lies beside it, or at other addresses.
+            // A remote document has a location. Relative paths that it reads start at its location.
             let from = self.sources.location(folder);
             let is_web = path.starts_with("https://") || path.starts_with("http://");
             if from.is_some() || (!is_web && self.sources.location(path).is_some()) {
@@ -435,7 +437,7 @@ impl World for Shell {
     }
 }
 
-/// A whole file, unless it is too large; what is wrong is said as a phrase.
+/// Reads a whole file. The error is a phrase.
 #[expect(clippy::disallowed_methods, reason = "the shell is where files are read")]
 fn read_file(path: &std::path::Path) -> Result<Vec<u8>, String> {
     let about = std::fs::metadata(path).map_err(|error| error.to_string())?;

@@ -1,7 +1,7 @@
-//! Aliases take the value of their anchor.
+//! Resolves aliases: each gets a copy of its anchor's value.
 //!
-//! The tree is walked once in the order of the text, so that a name means its last definition above. What the names
-//! stand for is copied; a budget of nodes and a limit of depth keep a small text from becoming a huge tree.
+//! The tree is walked once in the order of the text, so a name refers to its last definition above. Limits of nodes and
+//! depth prevent a small text from becoming a huge tree.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use diag::{Diagnostics, Span};
 
 use crate::{Content, DOCUMENT_TOO_LARGE, INVALID_SYNTAX, MAX_DEPTH, Node, syntax_error};
 
-/// What an anchor stands for; `None` while its own value is being read.
+/// The value of each anchor; `None` while that value is being read.
 type Anchors<'t> = HashMap<&'t str, Option<Copy>>;
 
 struct Copy {
@@ -21,12 +21,12 @@ struct Copy {
 struct Walk<'t, 'f> {
     text: &'t str,
     anchors: Anchors<'t>,
-    /// Names that some alias mentions; the others need no copy.
+    /// The names that aliases use. Other anchors need no copy.
     wanted: HashSet<&'t str>,
     nodes: usize,
-    /// So many nodes there may be.
+    /// The maximum number of nodes.
     most: usize,
-    /// Nodes held in `anchors`.
+    /// The number of nodes in `anchors`.
     held: usize,
     full: bool,
     unknown: usize,
@@ -35,7 +35,7 @@ struct Walk<'t, 'f> {
 
 /// Gives every alias below `root` the value of its anchor.
 ///
-/// `nodes` is how many nodes the text has before that, `most` how many it may have. Returns how many it has afterwards.
+/// `nodes` is the number of nodes of the text before that, `most` the maximum. Returns the number of nodes afterwards.
 pub(crate) fn resolve(root: &mut Node, text: &str, nodes: usize, most: usize, found: &mut Diagnostics) -> usize {
     let mut wanted = HashSet::new();
     collect(root, text, &mut wanted);
@@ -64,7 +64,7 @@ fn name(text: &str, span: Span) -> &str {
 }
 
 impl<'t> Walk<'t, '_> {
-    /// Resolves what is below a node; gives the levels of containers in it.
+    /// Resolves the aliases below a node. Returns the nesting depth of its containers.
     fn node(&mut self, node: &mut Node, above: usize) -> usize {
         if let Some(alias) = node.alias() {
             return self.alias(node, alias, above);
@@ -135,7 +135,7 @@ impl<'t> Walk<'t, '_> {
                 0
             }
             None => {
-                // Enough is said after many, and comparing with each of many names would not be linear.
+                // Stop reporting after 100 errors, and suggest from 100 names at most, so that the cost stays linear.
                 self.unknown += 1;
                 if self.unknown > 100 {
                     return 0;
@@ -153,7 +153,7 @@ impl<'t> Walk<'t, '_> {
         }
     }
 
-    /// Said once: the same cause makes all further ones too large.
+    /// Reported once: all further aliases exceed the limit for the same reason.
     fn too_large(&mut self, alias: Span) {
         let said = self.found.iter().any(|diagnostic| diagnostic.code.name == DOCUMENT_TOO_LARGE.name);
         if !said {

@@ -1,4 +1,4 @@
-//! The diagnostics that a text alone can cause.
+//! Diagnostic codes for errors of the text itself.
 
 diag::codes! {
     INVALID_SYNTAX = Error "invalid-syntax": "the text is not well-formed YAML or JSON";

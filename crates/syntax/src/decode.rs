@@ -1,7 +1,7 @@
-//! From a scalar as it was written to its decoded text, piece by piece.
+//! Maps a scalar's decoded text to its source, piece by piece.
 //!
-//! The parser decodes scalars but does not say where each character came from. So the source is walked once more, by
-//! style, whenever somebody asks; most scalars are never asked about. The same walk decodes what YAML misread.
+//! The parser decodes scalars but does not report the origin of each character. The source is therefore walked again,
+//! by style, on request. Most scalars are never requested. The same walk decodes text that the YAML parser misread.
 //!
 //! ```text
 //! source     "a\tb \
@@ -15,9 +15,9 @@ use diag::{Span, TextMap};
 
 use crate::{Content, Node, Scalar, Style};
 
-/// Takes the pieces of a decoded text in order.
+/// Receives the pieces of a decoded text in order.
 trait Pieces {
-    /// Bytes of the source that stand in the text unchanged.
+    /// Source bytes that the text contains unchanged.
     fn copied(&mut self, source: usize, len: usize);
     /// A text made from `unit` bytes at `source`: an escape, a folded line break.
     fn made(&mut self, source: usize, unit: usize, text: &str);
@@ -49,9 +49,9 @@ impl Pieces for Decoded<'_> {
 }
 
 impl Node {
-    /// Where each byte of the scalar's decoded text came from; `source` is the text that was parsed.
+    /// Maps each byte of the scalar's decoded text to the source; `source` is the parsed text.
     ///
-    /// Of anything but a scalar the map is empty.
+    /// The map of any other node is empty.
     pub fn text_map(&self, source: &str) -> TextMap {
         match &self.content {
             Content::Scalar(scalar) => text_map(self.span, scalar, source),
@@ -60,7 +60,7 @@ impl Node {
     }
 }
 
-/// Where each byte of a scalar came from. `span` is that of its node.
+/// Maps each byte of a scalar to the source. `span` is that of its node.
 fn text_map(span: Span, scalar: &Scalar, source: &str) -> TextMap {
     let range = content(span, scalar.style, source);
     let block = matches!(scalar.style, Style::Literal | Style::Folded);
@@ -72,24 +72,24 @@ fn text_map(span: Span, scalar: &Scalar, source: &str) -> TextMap {
     if map.len() as usize == scalar.text.len() {
         return map;
     }
-    // The parser has read it otherwise than it should be read, as a comment in the midst of it: all of it came from all.
+    // The parser read the scalar differently, for instance across a comment: map the whole text to the whole source.
     let mut map = TextMap::builder(span.file, range.start as u32);
     map.made(range.start as u32, range.len() as u32, scalar.text.len() as u32);
     map
 }
 
-/// The text of a scalar as the source has it; `seen` is what the parser made of it with some letters hidden.
+/// Decodes a scalar from the source. `seen` is the text that the parser returned for it with some letters masked.
 pub(crate) fn text(span: Span, style: Style, seen: &str, source: &str) -> Box<str> {
     let mut decoded = Decoded { source, text: String::with_capacity(seen.len()) };
     walk(span, style, seen, source, &mut decoded);
     decoded.text.into_boxed_str()
 }
 
-/// What stands between the quotes, if there are any.
+/// The range between the quotes; the whole range without quotes.
 fn content(span: Span, style: Style, source: &str) -> Range<usize> {
     let (start, end) = (span.start as usize, (span.end as usize).min(source.len()));
     match style {
-        // A broken one may lack its second quote.
+        // A broken scalar may have no closing quote.
         Style::SingleQuoted | Style::DoubleQuoted | Style::JsonString => {
             let inside = (start + 1).min(end)..end;
             let bytes = source.as_bytes();
@@ -113,7 +113,7 @@ fn walk(span: Span, style: Style, text: &str, source: &str, pieces: &mut dyn Pie
     }
 }
 
-/// The text between the quotes of a JSON string; escapes that are not well-formed are left out.
+/// Decodes the text between the quotes of a JSON string. Invalid escapes are left out.
 pub(crate) fn json_string(source: &str, range: Range<usize>) -> String {
     let mut decoded = Decoded { source, text: String::with_capacity(range.len()) };
     escaped(source, range, &mut decoded);
@@ -144,7 +144,8 @@ fn blanks(bytes: &[u8], mut at: usize, end: usize) -> usize {
     at
 }
 
-/// Plain and quoted scalars: one line break is a space, more are line breaks less one; blanks around them vanish.
+/// Plain and quoted scalars: a single line break becomes a space, and of several one is dropped. Blanks around them are
+/// dropped.
 fn folded(source: &str, range: Range<usize>, quote: Quote, pieces: &mut dyn Pieces) {
     let bytes = source.as_bytes();
     let end = range.end.min(bytes.len());
@@ -190,7 +191,7 @@ fn folded(source: &str, range: Range<usize>, quote: Quote, pieces: &mut dyn Piec
     pieces.copied(run.min(end), end - run.min(end));
 }
 
-/// Line breaks of lines with nothing in them, each kept; ends at the first character of the next line with content.
+/// Keeps the breaks of empty lines. Ends at the first character of the next line with content.
 fn empty_lines(bytes: &[u8], mut at: usize, end: usize, pieces: &mut dyn Pieces) -> usize {
     while at < end && line_break(bytes, at) > 0 {
         let length = line_break(bytes, at);
@@ -200,7 +201,7 @@ fn empty_lines(bytes: &[u8], mut at: usize, end: usize, pieces: &mut dyn Pieces)
     at
 }
 
-/// JSON strings: escapes only.
+/// JSON strings: decodes escapes only.
 fn escaped(source: &str, range: Range<usize>, pieces: &mut dyn Pieces) {
     let bytes = source.as_bytes();
     let end = range.end.min(bytes.len());
@@ -218,7 +219,7 @@ fn escaped(source: &str, range: Range<usize>, pieces: &mut dyn Pieces) {
     pieces.copied(run.min(end), end - run.min(end));
 }
 
-/// The escape whose backslash is at `at`; gives its length in bytes.
+/// Decodes the escape whose backslash is at `at`. Returns its length in bytes.
 fn escape(source: &str, at: usize, end: usize, pieces: &mut dyn Pieces) -> usize {
     let bytes = source.as_bytes();
     let Some(letter) = source.get(at + 1..end).and_then(|rest| rest.chars().next()) else {
@@ -275,10 +276,10 @@ fn hex(bytes: &[u8], at: usize, digits: usize, end: usize) -> Option<u32> {
     digits.iter().try_fold(0u32, |code, digit| Some(code << 4 | (*digit as char).to_digit(16)?))
 }
 
-/// Block scalars; `header` is the place of the `|` or `>`.
+/// Block scalars; `header` is the offset of the `|` or `>`.
 ///
-/// How deep the content is indented may be said relative to a parent that is not at hand, so it is told from the
-/// decoded text, which also tells whether a line break was folded.
+/// The indentation indicator may be relative to a parent that is not available here. The indentation is therefore
+/// derived from the decoded text, which also shows whether a line break was folded.
 fn block(source: &str, header: usize, text: &str, pieces: &mut dyn Pieces) {
     let bytes = source.as_bytes();
     let decoded = text.as_bytes();
@@ -293,7 +294,7 @@ fn block(source: &str, header: usize, text: &str, pieces: &mut dyn Pieces) {
         pieces.copied(content, length);
         done += length;
         at = end;
-        // All breaks up to the next line with content.
+        // All line breaks up to the next line with content.
         let (first, mut breaks) = (end, 0);
         while line_break(bytes, at) > 0 {
             breaks += 1;
@@ -313,7 +314,7 @@ fn block(source: &str, header: usize, text: &str, pieces: &mut dyn Pieces) {
             continue;
         }
         let wanted = decoded[done..].iter().take_while(|byte| **byte == b'\n').count().min(breaks);
-        // Between two lines of folded text the first break vanishes; at the end the last ones do.
+        // In folded text the first break between two lines is dropped. At the end the last breaks are dropped.
         let last = done + wanted == decoded.len();
         let mut skip = if last { 0 } else { breaks - wanted };
         let (mut place, mut left) = (first, wanted);
@@ -337,15 +338,16 @@ fn block(source: &str, header: usize, text: &str, pieces: &mut dyn Pieces) {
         done += wanted - left;
     }
     if let Some(rest) = text.get(done..).filter(|rest| !rest.is_empty()) {
-        // A last line without a line break may still end in one once decoded.
+        // The decoded text may end in a line break that the source does not have.
         pieces.made(bytes.len(), 0, rest);
     }
 }
 
-/// Columns by which the content of a block scalar is indented: what its first telling line has in excess of the text.
+/// The indentation of a block scalar's content in columns: the indentation that its first non-empty line has beyond the
+/// decoded text.
 pub(crate) fn block_indent(bytes: &[u8], mut at: usize, decoded: &[u8]) -> usize {
     let mut done = 0;
-    // Lines past the decoded text do not belong to it.
+    // Lines after the decoded text do not belong to it.
     while at < bytes.len() && done < decoded.len() {
         let end = line_end(bytes, at);
         let found = spaces(bytes, at);

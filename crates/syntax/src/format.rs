@@ -1,18 +1,19 @@
-//! How a text is to be read, by the name of its file.
+//! Document encodings, by file name.
 
 /// The encoding of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// YAML 1.2.
     Yaml,
-    /// JSON; comments and trailing commas are understood, with a warning.
+    /// JSON. Comments and trailing commas are accepted with a warning.
     Json,
-    /// JSON where comments and trailing commas are welcome.
+    /// JSON with comments and trailing commas.
     JsonWithComments,
 }
 
 impl Format {
-    /// By the extension of a path or URL: `.json` is JSON, `.jsonc` and `.hujson` JSON with comments, all else YAML.
+    /// The encoding by the extension of a path or URL: `.json` is JSON, `.jsonc` and `.hujson` are JSON with comments,
+    /// anything else is YAML.
     pub fn of_name(name: &str) -> Format {
         let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
         if extension.eq_ignore_ascii_case("json") {

@@ -1,9 +1,9 @@
-//! JSON to a tree, with comments and trailing commas, and with recovery.
+//! Parses JSON with comments and trailing commas, and recovers from errors.
 //!
-//! Strict in everything else: what is not JSON is reported once, where it stands, and reading goes on behind it at the
-//! next comma or closing bracket of the same container. Numbers stay as they were written.
+//! Everything else is strict: a syntax error is reported once at its place, and parsing resumes after it at the next
+//! comma or closing bracket of the same container. Numbers are kept as written.
 //!
-//! Not here: duplicate keys; whether a number fits.
+//! Not here: duplicate keys; the range of numbers.
 
 use diag::{Diagnostic, Diagnostics, FileId, Span};
 
@@ -13,7 +13,7 @@ use crate::{
     syntax_error,
 };
 
-/// Errors after which a text is given up.
+/// The number of errors after which parsing stops.
 const MAX_ERRORS: usize = 100;
 
 /// What may come next.
@@ -21,7 +21,7 @@ const MAX_ERRORS: usize = 100;
 enum Want {
     /// The value of the document or of a key.
     Value,
-    /// A key, or an item, or the end of the container; after the comma there.
+    /// A key, an item, or the end of the container. `comma` is the offset of the comma before it, if there is one.
     Member {
         comma: Option<usize>,
     },
@@ -46,7 +46,7 @@ struct Reader<'t, 'f> {
     root: Option<Node>,
     open: Vec<Open>,
     nodes: usize,
-    /// Something broken was just reported: what it makes of its surroundings is not.
+    /// Whether an error was just reported. Errors that follow from it are not reported.
     broken: bool,
 }
 
@@ -100,7 +100,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The next token; comments are noted on the way, and what is wrong with the token is reported.
+    /// The next token. Records comments, and reports errors of the token.
     fn next(&mut self) -> Option<Token> {
         loop {
             let token = self.tokens.next()?;
@@ -210,7 +210,8 @@ impl Reader<'_, '_> {
                 }
                 let (sign, opener) = if map { ('}', '[') } else { (']', '{') };
                 self.error(&format!("`{sign}` cannot close `{opener}`"), token, "the wrong bracket");
-                // Most likely the right bracket was meant; if one is missing, the end of the text is not told too.
+                // Treat the bracket as the intended one. A missing bracket is then not reported again at the end of the
+                // text.
                 self.close(Some(token.end));
                 self.after_value()
             }
@@ -225,7 +226,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The text ends; `want` was still to come.
+    /// Reports the end of the text if `want` is missing.
     fn end(&mut self, want: Want) {
         if want == Want::Nothing || self.broken {
             return;
@@ -249,7 +250,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Passes over what cannot be read, up to the comma or bracket that goes on with the open container.
+    /// Skips unreadable tokens up to the comma or bracket at which the open container continues.
     fn skip(&mut self) -> Want {
         let mut inside = 0usize;
         loop {
@@ -334,7 +335,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Ends the container opened last, at `end` or where its last child does.
+    /// Closes the innermost container at `end`, or at the end of its last child.
     fn close(&mut self, end: Option<usize>) {
         let Some(Open { mut node, key }) = self.open.pop() else { return };
         let last = match &mut node.content {
@@ -356,7 +357,7 @@ impl Reader<'_, '_> {
         Span::new(self.file, start as u32, end as u32)
     }
 
-    /// Reports a token that does not fit, unless it only follows from what was reported just before.
+    /// Reports a token that does not fit, unless it follows from the previous error.
     fn error(&mut self, message: &str, token: Token, label: &str) {
         if !std::mem::replace(&mut self.broken, true) {
             let span = self.span(token.start, token.end);

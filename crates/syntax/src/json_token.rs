@@ -1,10 +1,10 @@
 //! The tokens of JSON with comments.
 //!
-//! Always gets on: what is no JSON becomes a `Faulty` token or is passed over, and is noted in `faults`.
+//! The lexer always advances: invalid text becomes a `Faulty` token or is skipped, and is recorded in `faults`.
 
 use crate::decode;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Open {
@@ -23,13 +23,14 @@ pub(crate) enum Kind {
     Comment {
         closed: bool,
     },
-    /// Reported already; `text` if it may stand for a key: a bare word, a text in the wrong quotes or without an end.
+    /// An invalid token, which has been reported. `text` if it may serve as a key: a bare word, or a string with wrong
+    /// or missing quotes.
     Faulty {
         text: bool,
     },
 }
 
-/// A token and its bytes.
+/// A token and its byte range.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
     pub(crate) kind: Kind,
@@ -40,9 +41,9 @@ pub(crate) struct Token {
 /// Reads tokens from a text.
 pub(crate) struct Tokens<'t> {
     text: &'t str,
-    /// Where the next token is looked for.
+    /// The offset at which the next token starts.
     pub(crate) at: usize,
-    /// What was wrong with the token read last: offset, length, message, help.
+    /// The errors of the last token: offset, length, message, help.
     pub(crate) faults: Vec<(usize, usize, String, &'static str)>,
 }
 
@@ -52,7 +53,7 @@ impl<'t> Tokens<'t> {
         Tokens { text, at, faults: Vec::new() }
     }
 
-    /// The token is read again.
+    /// Returns a token to the input.
     pub(crate) fn back(&mut self, token: Token) {
         self.at = token.start;
     }
@@ -98,7 +99,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// Whether the token begins with a quote, be it the right one or not.
+    /// Whether the token begins with a quote of either kind.
     pub(crate) fn is_quoted(&self, token: Token) -> bool {
         matches!(self.text.as_bytes().get(token.start), Some(b'"' | b'\''))
     }
@@ -126,7 +127,7 @@ impl<'t> Tokens<'t> {
     }
 
     fn fault(&mut self, at: usize, length: usize, message: String, help: &'static str) {
-        // One message per token is enough.
+        // Report one error per token.
         if self.faults.is_empty() {
             self.faults.push((at, length, message, help));
         }
@@ -194,7 +195,7 @@ impl<'t> Tokens<'t> {
                     self.at += 2;
                 }
             },
-            // The break ends the text; that is the mistake to report.
+            // The line break ends the string, which is reported.
             None | Some(b'\n' | b'\r') => self.at += 1,
             Some(_) => {
                 let length =
@@ -230,7 +231,7 @@ impl<'t> Tokens<'t> {
         Kind::Comment { closed }
     }
 
-    /// A number or a word; `None` for a character that is neither.
+    /// Reads a number or a word; `None` for any other character.
     fn word(&mut self) -> Option<Kind> {
         let rest = self.text.get(self.at..)?;
         let part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '+' | '.' | '_' | '$');

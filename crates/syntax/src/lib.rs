@@ -1,4 +1,4 @@
-//! YAML and JSON to one tree that keeps every position and never fails.
+//! Parses YAML and JSON into one tree that keeps every position. Parsing never fails.
 //!
 //! ```text
 //! text ──┬── simple ──┬── Tree + Diagnostics
@@ -6,13 +6,13 @@
 //!        └── json ────┘
 //! ```
 //!
-//! and back: `layout` writes a tree in house style.
+//! `layout` writes a tree in the house style.
 //!
-//! Broken text gives a tree too: what stands before an error is kept, and reading goes on at the next line that can be
-//! told apart by its indentation. After this crate nobody knows whether the text was YAML or JSON.
+//! Invalid text also gives a tree: everything before an error is kept, and parsing resumes at the next line whose
+//! indentation fits. Other crates do not need to know whether the text was YAML or JSON.
 //!
-//! Not here: what a scalar is (number, boolean, date: dialects read them differently), duplicate keys, merge keys,
-//! whether anchors and tags are welcome. They stand in the tree as they were written; dialects decide.
+//! Not here: the types of scalars (dialects read them differently), duplicate keys, merge keys, whether anchors and
+//! tags are allowed. The tree keeps them as written; dialects decide.
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 mod alias;
@@ -41,9 +41,9 @@ pub use tree::{Content, Entry, Node, Scalar, Style, Tree};
 
 use diag::{Diagnostic, Diagnostics, FileId, Span};
 
-/// Reads a text that holds one document. A second YAML document in it is reported and not read.
+/// Parses a text with one document. A second YAML document is reported and not parsed.
 ///
-/// Never fails: a broken text gives the part of the tree that can be told, and at least one diagnostic.
+/// Never fails: invalid text gives the part of the tree that can be determined, and at least one diagnostic.
 pub fn parse(file: FileId, text: &str, format: Format) -> (Tree, Diagnostics) {
     let mut found = Diagnostics::new();
     if let Some(diagnostic) = too_long(file, text) {
@@ -58,11 +58,11 @@ pub fn parse(file: FileId, text: &str, format: Format) -> (Tree, Diagnostics) {
     (tree, found)
 }
 
-/// Reads a text that may hold several YAML documents, which `---` separates.
+/// Parses a text that may contain several YAML documents, separated by `---`.
 ///
-/// Gives the documents in the order of the text, at least one; an empty document has a root without text, or none. Places are those
-/// in the whole text. An anchor is known in its own document alone. Limits apply to the text as a whole. A text in JSON holds one
-/// document. Never fails, as [`parse`] does not.
+/// Returns the documents in the order of the text, at least one. An empty document has a root without text, or none.
+/// Places refer to the whole text. An anchor is visible only in its own document. Limits apply to the whole text. A
+/// JSON text has one document. Never fails, as [`parse`].
 pub fn parse_stream(file: FileId, text: &str, format: Format) -> (Vec<Tree>, Diagnostics) {
     if format != Format::Yaml || text.len() > MAX_BYTES {
         let (tree, found) = parse(file, text, format);

@@ -1,13 +1,13 @@
-//! How large a document may be.
+//! Size limits of documents.
 
-/// Bytes of text beyond which a document is not read at all: 32 MiB.
+/// The maximum size of a text in bytes: 32 MiB. Larger texts are not parsed.
 pub const MAX_BYTES: usize = 32 << 20;
 
-/// Nodes that a tree may have, copies made by aliases included.
+/// The maximum number of nodes of a tree, including the copies made by aliases.
 pub const MAX_NODES: usize = 1_000_000;
 
-/// Nodes that aliases may add to those that are written: a small text must not become a huge tree.
+/// The maximum number of nodes that aliases may add: a small text must not become a huge tree.
 pub const MAX_COPIED: usize = 250_000;
 
-/// Lists and maps that may stand inside each other.
+/// The maximum nesting depth of lists and maps.
 pub const MAX_DEPTH: usize = 255;

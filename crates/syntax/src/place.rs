@@ -1,4 +1,4 @@
-//! Offsets in a text: lines, and where YAML puts what belongs to a key or an item.
+//! Offsets in a text: lines, and the places of keys, items and block scalars.
 
 use diag::Span;
 
@@ -9,7 +9,7 @@ pub(crate) fn line_start(text: &str, at: usize) -> usize {
     (0..at.min(bytes.len())).rfind(|at| ends_line(bytes, *at)).map_or(0, |end| end + 1)
 }
 
-/// Whether a line ends with this byte: a line feed, or a carriage return that stands alone (YAML 1.2, 5.4).
+/// Whether this byte ends a line: a line feed, or a carriage return without one (YAML 1.2, 5.4).
 pub(crate) fn ends_line(bytes: &[u8], at: usize) -> bool {
     match bytes.get(at) {
         Some(b'\n') => true,
@@ -38,7 +38,7 @@ fn is_marker_line(text: &str, line: usize, marker: &[u8]) -> bool {
     rest.starts_with(marker) && rest.get(marker.len()).is_none_or(u8::is_ascii_whitespace)
 }
 
-/// After the colon that follows a key of the map that begins at `map`; where there is none, the end of the key.
+/// The offset after the colon of a key in the map that begins at `map`; without a colon, the end of the key.
 pub(crate) fn after_colon(text: &str, key_end: u32, map: u32) -> usize {
     let key_end = key_end as usize;
     let bytes = text.as_bytes();
@@ -47,7 +47,8 @@ pub(crate) fn after_colon(text: &str, key_end: u32, map: u32) -> usize {
         before.iter().rev().take_while(|byte| !matches!(byte, b'\n' | b'\r')).count()
     };
     let blanks = bytes[key_end.min(bytes.len())..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-    // On a line of its own a colon is one only before white space and below its map; otherwise it begins the next key.
+    // A colon on a line of its own belongs to the key only if white space follows and it is in the column of the map.
+    // Otherwise it begins the next key.
     let same_line = !bytes[key_end.min(bytes.len())..][..blanks].iter().any(|byte| matches!(byte, b'\n' | b'\r'));
     let stands_alone = bytes.get(key_end + blanks + 1).is_none_or(u8::is_ascii_whitespace);
     let is_below = || column(key_end + blanks) == column(map as usize);
@@ -55,8 +56,8 @@ pub(crate) fn after_colon(text: &str, key_end: u32, map: u32) -> usize {
     if is_colon { key_end + blanks + 1 } else { key_end }
 }
 
-/// After the dash of the next item of a block list; only white space, comments and what belongs to
-/// the list may stand before it.
+/// The offset after the dash of the next item of a block list; `None` if anything other than white space, comments and
+/// parts of the list comes before it.
 pub(crate) fn after_dash(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         match bytes.get(at)? {
@@ -72,7 +73,7 @@ pub(crate) fn after_dash(bytes: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// Where the value of a key is missing: after its colon, if that stands on the same line.
+/// The offset of a missing value: after the key's colon, if that is on the same line.
 pub(crate) fn place_of_missing(text: &str, key_end: u32) -> u32 {
     let after = after_colon(text, key_end, key_end);
     let between = text.get(key_end as usize..after).unwrap_or("");
@@ -81,13 +82,14 @@ pub(crate) fn place_of_missing(text: &str, key_end: u32) -> u32 {
 
 /// The span of a block scalar from its indicator to the end of its last line with content.
 ///
-/// The parser's own begins at the first character of the content; the indicator is looked for from `after` on.
+/// The parser's span begins at the first character of the content. The indicator is searched from `after` on.
 pub(crate) fn block_span(text: &str, after: usize, content: Span) -> Span {
     let bytes = text.as_bytes();
     let stop = (content.start as usize).min(bytes.len());
     let mut header = None;
     let mut above = stop;
-    // The header ends a line above the content; only blank lines and, if there is no content, comments lie between.
+    // The header is the end of a line above the content. Only blank lines lie between, and comments if there is no
+    // content.
     while header.is_none()
         && let Some(last) = bytes[after.min(above)..above].iter().rposition(|byte| !byte.is_ascii_whitespace())
     {
@@ -105,12 +107,12 @@ pub(crate) fn block_span(text: &str, after: usize, content: Span) -> Span {
     let trimmed =
         text.get(stop..end).map_or(end, |content| stop + content.trim_end_matches(['\n', '\r', ' ', '\t']).len());
     let line = decode::line_end(bytes, header.unwrap_or(start));
-    // White space at the end of the last line is content.
+    // White space at the end of the last line belongs to the content.
     let end = if trimmed > stop { decode::line_end(bytes, trimmed).min(end) } else { line.min(end.max(start)) };
     Span::new(content.file, start as u32, end.max(start) as u32)
 }
 
-/// Whether what follows `|` or `>` may do so: indicators, then nothing or a comment.
+/// Whether the text after `|` or `>` is valid: indicators, then nothing or a comment.
 fn is_header(rest: &[u8]) -> bool {
     let indicators = rest.iter().take_while(|byte| matches!(byte, b'+' | b'-' | b'1'..=b'9')).count();
     let blanks = rest[indicators..].iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();

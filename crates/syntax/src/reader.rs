@@ -1,6 +1,6 @@
-//! The tree that is being built from the events of the YAML parser.
+//! Builds the tree from the events of the YAML parser.
 //!
-//! Not here: the events themselves (`yaml`), going on after an error (`recovery`).
+//! Not here: the events (`yaml`), recovery from errors (`recovery`).
 
 use std::borrow::Cow;
 
@@ -13,17 +13,17 @@ use crate::{
     Content, Entry, Format, MAX_COPIED, MAX_NODES, MULTIPLE_DOCUMENTS, Node, Scalar, Style, Tree, alias, decode,
 };
 
-/// A container whose end has not been read yet.
+/// A container whose end has not been read.
 pub(crate) struct Open {
-    /// The node to be; its span begins where the container does.
+    /// The node under construction. Its span begins at the start of the container.
     pub(crate) node: Node,
-    /// A key whose value has not been read yet; maps only.
+    /// A key whose value has not been read; only in maps.
     pub(crate) key: Option<Node>,
-    /// Whether it is written with brackets.
+    /// Whether it is written in brackets.
     pub(crate) flow: bool,
 }
 
-/// What a document has become so far.
+/// The state of reading a text.
 pub(crate) struct Reader<'t> {
     pub(crate) file: FileId,
     pub(crate) text: &'t str,
@@ -31,39 +31,40 @@ pub(crate) struct Reader<'t> {
     pub(crate) root: Option<Node>,
     pub(crate) open: Vec<Open>,
     pub(crate) comments: Vec<Span>,
-    /// Substitutions that the parser shall not see as they are, ascending.
+    /// Substitutions that are masked for the parser, in ascending order.
     pub(crate) masks: Vec<Cut>,
-    /// Where the last event stood.
+    /// The place of the last event.
     pub(crate) last: usize,
     pub(crate) nodes: usize,
-    /// The place of the error that was reported last.
+    /// The place of the last reported error.
     pub(crate) reported: Option<usize>,
     pub(crate) aliases: bool,
-    /// Emptied vectors of closed containers: a container grows in one of them and is then stored without excess.
+    /// Reusable vectors of closed containers: a container grows in one of them and is then stored without excess
+    /// capacity.
     pub(crate) spare_entries: Vec<Vec<Entry>>,
     pub(crate) spare_items: Vec<Vec<Node>>,
-    /// Whether all documents of the text are read, or the first one alone.
+    /// Whether all documents of the text are read, or only the first one.
     pub(crate) all: bool,
-    /// Where the document begins that is being read.
+    /// The start of the current document.
     pub(crate) begin: usize,
-    /// Where the `...` ends that closed the document, if one did.
+    /// The end of the `...` that closed the document, if there was one.
     pub(crate) ended: Option<usize>,
-    /// The documents that are complete.
+    /// The completed documents.
     pub(crate) documents: Vec<Tree>,
     pub(crate) total: Total,
 }
 
-/// How much the complete documents of a text hold: limits are those of the text.
+/// The size of the completed documents of a text: limits apply to the whole text.
 #[derive(Default)]
 pub(crate) struct Total {
-    /// Nodes, with the copies that aliases made.
+    /// The number of nodes, including the copies made by aliases.
     pub(crate) nodes: usize,
-    /// Nodes that are written.
+    /// The number of written nodes.
     pub(crate) written: usize,
 }
 
 impl Reader<'_> {
-    /// A value of nothing in the text that only opens containers: that of the last key, if one waits.
+    /// Adds the empty value of the last key, if one is pending, at the end of the prefix that only opens containers.
     pub(crate) fn empty_in_prefix(&mut self, empty: bool) {
         if empty && let Some(Open { key: Some(key), node, .. }) = self.open.last() {
             let at = after_colon(self.text, key.written().end, node.span.start);
@@ -71,7 +72,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Completes the document that is being read; the next one begins at `next`.
+    /// Completes the current document. The next one begins at `next`.
     pub(crate) fn finish_document(&mut self, next: usize) {
         while !self.open.is_empty() {
             self.close(None);
@@ -110,7 +111,7 @@ impl Reader<'_> {
         );
     }
 
-    /// Whether a plain scalar ends inside a substitution because YAML cut it there.
+    /// Whether YAML ended a plain scalar inside a substitution.
     pub(crate) fn cut(&self, span: Span, block: bool) -> Option<Trouble> {
         let (start, end) = (span.start as usize, span.end as usize);
         let bytes = self.text.as_bytes();
@@ -144,7 +145,7 @@ impl Reader<'_> {
         if matches!(style, Style::Literal | Style::Folded) {
             let after = node.tag().map_or(self.end_of_last(), |tag| tag.span.end as usize);
             node.span = block_span(self.text, after, node.span);
-            // The parser adds a line break that the text does not have where it ends with the scalar.
+            // The parser adds a line break if the text ends with the scalar.
             if node.span.end as usize == self.text.len() && !self.text.ends_with(['\n', '\r']) {
                 let content = text.strip_suffix('\n').unwrap_or(&text).to_owned();
                 text = content.into();
@@ -157,7 +158,7 @@ impl Reader<'_> {
         };
     }
 
-    /// The first mask that lies in `span`, one without an end before all others.
+    /// The first mask inside `span`; an unclosed one takes precedence.
     fn mask_in(&self, span: Span) -> Option<Cut> {
         if self.masks.is_empty() {
             return None;
@@ -167,14 +168,14 @@ impl Reader<'_> {
         inside.copied().reduce(|one, other| if one.closed { other } else { one })
     }
 
-    /// Right after the colon or dash to which a value of nothing belongs.
+    /// The offset of an empty value: right after its colon or dash.
     fn place_of_nothing(&self, at: usize) -> usize {
         match self.open.last() {
             Some(Open { key: Some(key), node, .. }) => after_colon(self.text, key.written().end, node.span.start),
             Some(Open { node: Node { content: Content::List(_), .. }, flow: false, .. }) => {
                 after_dash(self.text.as_bytes(), self.end_of_last()).unwrap_or(at)
             }
-            // A key of nothing stands behind its `?`, also if that ends the line.
+            // An empty key is placed after its `?`, even at the end of a line.
             Some(Open { key: None, node: Node { content: Content::Map(_), span, .. }, .. }) => {
                 let before = self.text.get(..at).unwrap_or_default().trim_end();
                 let stands_alone = |rest: &str| rest.is_empty() || rest.ends_with(char::is_whitespace);
@@ -185,14 +186,15 @@ impl Reader<'_> {
         }
     }
 
-    /// Where a block list begins that the parser says begins at `start`: in the column of its key it names the item.
+    /// The start of a block list, given the parser's `start`. For a list in the column of its key the parser reports
+    /// the item.
     pub(crate) fn first_dash(&self, start: u32) -> u32 {
         let Some(Open { key: Some(key), node, .. }) = self.open.last() else { return start };
         let after = after_colon(self.text, key.written().end, node.span.start);
         after_dash(self.text.as_bytes(), after).map_or(start, |after| start.min(after as u32 - 1))
     }
 
-    /// Where the text that was made into nodes ends.
+    /// The end of the text that has been turned into nodes.
     fn end_of_last(&self) -> usize {
         let Some(Open { node, key, .. }) = self.open.last() else { return self.begin };
         let last = match (key, &node.content) {
@@ -208,14 +210,14 @@ impl Reader<'_> {
         self.open.last().is_some_and(|open| open.flow)
     }
 
-    /// Gives the last node that began its anchor.
+    /// Sets the anchor of the node that began last.
     pub(crate) fn anchor(&mut self, span: Span) {
         if let Some(node) = self.youngest() {
             node.set_anchor(span);
         }
     }
 
-    /// The node that the last event began.
+    /// The node that began last.
     fn youngest(&mut self) -> Option<&mut Node> {
         let Some(Open { node, key, .. }) = self.open.last_mut() else { return self.root.as_mut() };
         if key.is_some() {
@@ -231,7 +233,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Adds a finished node to the container that is open.
+    /// Adds a completed node to the innermost container.
     pub(crate) fn put(&mut self, node: Node) {
         self.nodes += 1;
         if !node.span.is_empty() {
@@ -251,7 +253,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Ends the container that was opened last: at `end`, or with its last child.
+    /// Closes the innermost container at `end`, or at the end of its last child.
     pub(crate) fn close(&mut self, end: Option<u32>) {
         let Some(Open { mut node, key, flow }) = self.open.pop() else { return };
         if let (Some(key), Content::Map(entries)) = (key, &mut node.content) {

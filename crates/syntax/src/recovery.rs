@@ -1,10 +1,10 @@
-//! What to do when YAML has gone wrong: say what it is, and find the line from which it can be read on.
+//! Recovers from YAML errors: reports the error, and finds the line at which parsing resumes.
 //!
-//! * A substitution that YAML cut is hidden from the parser, and the lines that hold it are read again.
-//! * After any other error the containers keep what they have. Reading goes on at the next line that is an entry of one
-//!   of them by its indentation, with the containers that are open there.
+//! * A substitution that YAML cut is masked for the parser, and its lines are parsed again.
+//! * After any other error the containers keep what they have. Parsing resumes at the next line whose indentation makes
+//!   it an entry of an open container.
 //!
-//! A text with very many errors is not read to its end, so that the work stays linear.
+//! Parsing stops after many errors, so that the cost stays linear.
 
 use diag::Span;
 
@@ -14,13 +14,13 @@ use crate::scan::{Cut, Look, is_item_line, is_key_line, look};
 use crate::trouble::{Kind, Trouble};
 use crate::{Content, Entry, MAX_DEPTH, Node, SPLIT_SUBSTITUTION, syntax_error};
 
-/// Errors after which a text is given up.
+/// The number of errors after which parsing stops.
 const MAX_ERRORS: usize = 100;
 
 impl<'t> Reader<'t> {
-    /// Reports the trouble; gives the offset of the line to read on from, if there is one.
+    /// Reports the trouble. Returns the offset of the line at which parsing resumes, if there is one.
     ///
-    /// `from` is where reading began this time: nothing before it is read again.
+    /// `from` is the start of the current attempt. Nothing before it is parsed again.
     pub(crate) fn recover(&mut self, trouble: Trouble, from: usize) -> Option<usize> {
         if self.found.len() >= MAX_ERRORS {
             if let Some(last) = self.found.iter_mut().last() {
@@ -30,7 +30,7 @@ impl<'t> Reader<'t> {
         }
         let (at, end) = match trouble {
             Trouble::Cut { at, end } => (at, end),
-            // Reported at the bracket that opens: what closes it comes after.
+            // Reported at the opening bracket, which comes before the closing one.
             Trouble::Error { at, kind: Kind::MismatchedFlowCollectionEnd { .. } } => (at, at + 1),
             Trouble::Error { at, .. } | Trouble::TooDeep { at } => (at, at),
         };
@@ -60,7 +60,7 @@ impl<'t> Reader<'t> {
         if let Trouble::Error { at, kind: Kind::MappingValueNotAllowed } = trouble {
             self.spoil(at);
         }
-        // Reading the same line in vain once more is no further error.
+        // Failing at the same place again is not another error.
         let again = self.reported.replace(at) == Some(at);
         let next = self.next_line(if again { from.max(at) } else { from }, at);
         if !again {
@@ -84,8 +84,8 @@ impl<'t> Reader<'t> {
         Some(line)
     }
 
-    /// Hides dashes that stand for themselves before a comma or a closing bracket: they are plain texts, which the parser does not
-    /// take. All from `start` on are hidden at once. False if the error is about something else.
+    /// Masks lone dashes before a comma or a closing bracket: they are plain scalars that the parser does not accept.
+    /// Masks all of them from `start` on. Returns false if the error has another cause.
     fn mask_dashes(&mut self, at: usize, start: usize) -> bool {
         let bytes = self.text.as_bytes();
         let is_lone = |at: usize| {
@@ -108,7 +108,7 @@ impl<'t> Reader<'t> {
         true
     }
 
-    /// A plain value that ends at the place of the error was meant to be something else.
+    /// Marks a plain value that ends at the error as missing: something else was meant.
     fn spoil(&mut self, at: usize) {
         let text = self.text;
         if let Some(Open { node: Node { content: Content::Map(entries), .. }, key: None, .. }) = self.open.last_mut()
@@ -134,7 +134,7 @@ impl<'t> Reader<'t> {
         self.found.push(diagnostic);
     }
 
-    /// Quotes around the text that a cut substitution belongs to, if that text stands on one line.
+    /// The edits that quote the text around a cut substitution; `None` if the text has several lines.
     fn quotes_around(&self, cut: Cut) -> Option<Vec<(Span, String)>> {
         let (start, end) = cut.scalar;
         let bytes = self.text.as_bytes();
@@ -167,7 +167,7 @@ impl<'t> Reader<'t> {
         self.found.push(diagnostic);
     }
 
-    /// The start of a line of block content from which the place of the trouble can be looked at.
+    /// The start of a line of block content from which the error can be scanned.
     fn checkpoint(&self, at: usize, from: usize) -> usize {
         let flow = self.open.iter().find(|open| open.flow).map(|open| open.node.written().start as usize);
         let mut start = line_start(self.text, self.last.min(at).min(flow.unwrap_or(at)));
@@ -180,7 +180,7 @@ impl<'t> Reader<'t> {
         start.max(from)
     }
 
-    /// The last scalar or bracketed container that is complete.
+    /// The last completed scalar or bracketed container.
     fn last_leaf(&self) -> Option<Span> {
         let mut node = match self.open.last() {
             Some(open) => open.key.as_ref().or_else(|| last_child(&open.node))?,
@@ -198,7 +198,7 @@ impl<'t> Reader<'t> {
         matches!(self.text.as_bytes().get(node.span.start as usize), Some(b'[' | b'{'))
     }
 
-    /// Forgets what was read from `start` on.
+    /// Discards everything that was read from `start` on.
     fn roll_back(&mut self, start: usize) {
         let start = start as u32;
         self.comments.truncate(self.comments.partition_point(|comment| comment.start < start));
@@ -236,7 +236,7 @@ impl<'t> Reader<'t> {
             + self.open.iter().map(|open| open.node.count()).sum::<usize>();
     }
 
-    /// Takes the block container that ended last out of the tree if it reaches over `start`.
+    /// Removes the last completed block container from the tree if it extends over `start`.
     fn take_block_around(&mut self, start: u32) -> Option<Node> {
         let text = self.text;
         let around = |node: &Node| {
@@ -260,14 +260,15 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The next line below the last thing read that continues an open container, and how many containers are open there.
+    /// The next line after the last node that continues an open container, and the number of containers that stay open
+    /// there.
     fn next_line(&self, from: usize, at: usize) -> Option<(usize, usize)> {
         let bytes = self.text.as_bytes();
         let columns: Vec<Option<usize>> =
             self.open.iter().map(|open| (!open.flow).then(|| self.column(open))).collect();
         let mut line = next_line_start(bytes, self.last.max(from));
         if self.open.is_empty() {
-            // Nothing is open: the trouble itself may stand in the line of the first key.
+            // No container is open: the error may be in the line of the first key.
             let own = line_start(self.text, at);
             line = if own > from { own } else { next_line_start(bytes, at.max(self.last)) };
         }
@@ -286,7 +287,7 @@ impl<'t> Reader<'t> {
                     Some(Content::List(_)) => is_item_line(bytes, line),
                     _ => false,
                 };
-                // A list may stand in the column of the key that it belongs to.
+                // A list may be in the column of its key.
                 [Some(last), last.checked_sub(1).filter(|other| columns.get(*other) == Some(&Some(indent)))]
                     .into_iter()
                     .flatten()
@@ -303,7 +304,7 @@ impl<'t> Reader<'t> {
         None
     }
 
-    /// Ends the containers beyond the first `keep`, which are those that go on at `line`.
+    /// Closes all containers except the first `keep`, which continue at `line`.
     fn close_to(&mut self, keep: usize, line: usize) {
         let end = self.text.get(..line).unwrap_or("").trim_end().len() as u32;
         match self.open.last_mut() {
@@ -315,7 +316,7 @@ impl<'t> Reader<'t> {
             self.close(None);
         }
         if keep == 0 {
-            // Keys at the margin belong to a map, whatever the text began with.
+            // Keys without indentation belong to a map, even if the text began with another value.
             let place = Span::new(self.file, line as u32, line as u32);
             let root = self.root.take().filter(|root| root.as_map().is_some() && !self.is_flow(root));
             let node = root.unwrap_or_else(|| Node::new(place, Content::Map(Vec::new())));
@@ -331,8 +332,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The text to give to the parser so that it continues at `from` with the open containers, and the length of what
-    /// stands before the text of `from`.
+    /// The text with which the parser continues at `from` inside the open containers, and the length of the prefix
+    /// before the text of `from`.
     pub(crate) fn part(&self, from: usize) -> (String, usize) {
         let mut part = String::with_capacity(self.text.len() - from + 64);
         let rest = self.text.get(from..).unwrap_or("").trim_start_matches(' ');
@@ -360,7 +361,7 @@ impl<'t> Reader<'t> {
         (part, prefix)
     }
 
-    /// The column in characters, from 0, of the first entry of a container.
+    /// The 0-based column, in characters, of the first entry of a container.
     fn column(&self, open: &Open) -> usize {
         let first = match &open.node.content {
             Content::Map(entries) => entries.first().map(|entry| &entry.key).or(open.key.as_ref()),
@@ -372,7 +373,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Ends a node at `end` at the latest: a text that went on beyond the line that is read next was no text.
+/// Limits a node to `end`. A scalar that extended beyond the line at which parsing resumes is marked as missing.
 fn clip(node: &mut Node, end: u32) {
     if node.span.end > end {
         node.span = Span { start: node.span.start.min(end), end, ..node.span };

@@ -1,47 +1,47 @@
-//! A lexical look at YAML that has gone wrong: which quote or bracket is open, and where `${` was cut.
+//! Scans faulty YAML for open quotes, open brackets and cut `${`.
 //!
-//! Only looked at where the parser has found trouble, from a line that begins outside quotes and brackets. It knows no
-//! grammar; what it finds explains an error, or tells how a text may be read all the same.
+//! The scan runs only where the parser failed, from a line that begins outside quotes and brackets. It uses no grammar.
+//! Its findings explain an error or show how to parse the text nevertheless.
 
 use diag::opening;
 
 use crate::decode::{line_break, line_end};
 
-/// A substitution in a plain scalar that YAML does not see as one piece.
+/// A substitution in a plain scalar that YAML does not read as one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
-    /// Where its `${` is.
+    /// The offset of its `${`.
     pub(crate) start: usize,
-    /// After its `}`; if there is none, where the line or the item of a flow collection ends.
+    /// The offset after its `}`; without one, the end of the line or of the item in a flow collection.
     pub(crate) end: usize,
     /// Whether the `}` was found.
     pub(crate) closed: bool,
-    /// The text without quotes that it stands in, up to the end of the line.
+    /// The range of the plain scalar that contains it, up to the end of the line.
     pub(crate) scalar: (usize, usize),
-    /// Whether it is the first one there: quotes mend all of them.
+    /// Whether it is the first cut in that scalar: quotes fix all of them at once.
     pub(crate) first: bool,
 }
 
-/// What stands between a line's start and some offset.
+/// The findings between the start of a line and an offset.
 #[derive(Debug, Default)]
 pub(crate) struct Look {
-    /// All cut substitutions, ascending.
+    /// All cut substitutions, in ascending order.
     pub(crate) cuts: Vec<Cut>,
-    /// The quote of the scalar that the offset lies in.
+    /// The opening quote of the scalar at the offset.
     pub(crate) quote: Option<usize>,
-    /// The innermost bracket that is open at the offset.
+    /// The innermost open bracket at the offset.
     pub(crate) bracket: Option<usize>,
-    /// The first bracket that closes another kind of bracket.
+    /// The first closing bracket that does not match its opening bracket.
     pub(crate) mismatch: Option<usize>,
 }
 
-/// Lines that a substitution may go on for.
+/// The maximum number of lines of a substitution.
 const LINES: usize = 50;
 
-/// Cuts that are noted at a time; more than that are not reported anyway.
+/// The maximum number of cuts that are recorded at a time: further ones are not reported.
 const CUTS: usize = 200;
 
-/// Looks at `text` from `from` on, which begins a line of block content, until `until` is passed and no bracket is open.
+/// Scans `text` from `from`, the start of a line of block content, until it is past `until` and no bracket is open.
 pub(crate) fn look(text: &str, from: usize, until: usize) -> Look {
     let bytes = text.as_bytes();
     let mut found = Look::default();
@@ -101,10 +101,10 @@ pub(crate) fn look(text: &str, from: usize, until: usize) -> Look {
     found
 }
 
-/// Bytes that say something in a substitution: its end, another beginning, a quote. All others are passed over.
+/// The bytes that matter in a substitution: its end, a nested start, quotes. All others are skipped.
 const IN_SUBSTITUTION: [bool; 256] = table(b"}{\"'");
 
-/// Which bytes are among `some`.
+/// A lookup table for the bytes in `some`.
 pub(crate) const fn table(some: &[u8]) -> [bool; 256] {
     let mut table = [false; 256];
     let mut at = 0;
@@ -115,7 +115,7 @@ pub(crate) const fn table(some: &[u8]) -> [bool; 256] {
     table
 }
 
-/// Where the substitution that begins at the `${` at `start` ends, after its `}`.
+/// The offset after the `}` of the substitution whose `${` is at `start`.
 pub(crate) fn substitution_end(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
     let bytes = &bytes[..end.min(bytes.len())];
     let mut at = start + 2;
@@ -182,7 +182,7 @@ pub(crate) fn is_item_line(bytes: &[u8], at: usize) -> bool {
     bytes.get(at) == Some(&b'-') && ends_token(bytes, at + 1, false)
 }
 
-/// Whether brackets left open must have been forgotten: a top-level key begins here.
+/// Whether a top-level key begins here, so that open brackets must have been forgotten.
 fn starts_block(bytes: &[u8], at: usize) -> bool {
     at > 0 && matches!(bytes[at - 1], b'\n' | b'\r') && bytes[at].is_ascii_alphabetic() && is_key_line(bytes, at)
 }
@@ -195,7 +195,7 @@ fn ends_token(bytes: &[u8], at: usize, flow: bool) -> bool {
     }
 }
 
-/// The end of the quoted scalar that begins at `at`; `None` if it has none.
+/// The end of the quoted scalar at `at`; `None` if it is not closed.
 fn quoted(bytes: &[u8], at: usize) -> Option<usize> {
     let quote = bytes[at];
     let mut at = at + 1;
@@ -210,11 +210,11 @@ fn quoted(bytes: &[u8], at: usize) -> Option<usize> {
     None
 }
 
-/// Past the lines of a block scalar whose indicator is at `at`.
+/// Skips the lines of a block scalar whose indicator is at `at`.
 fn block_scalar(bytes: &[u8], at: usize) -> usize {
     let start = bytes[..at].iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(0, |end| end + 1);
     let mut least = spaces(bytes, start) + 1;
-    // With an indicator the first line may be indented deeper than the others.
+    // With an indentation indicator the first line may be indented more than the others.
     let mut seen = matches!(bytes.get(at + 1), Some(b'1'..=b'9')) || matches!(bytes.get(at + 2), Some(b'1'..=b'9'));
     let mut at = line_end(bytes, at);
     while at < bytes.len() {
@@ -238,7 +238,7 @@ fn block_scalar(bytes: &[u8], at: usize) -> usize {
     at
 }
 
-/// Past a plain scalar, noting each substitution that YAML would cut.
+/// Skips a plain scalar and records each substitution that YAML would cut.
 fn plain(bytes: &[u8], start: usize, flow: bool, line: &mut Line, cuts: &mut Vec<Cut>) -> usize {
     let before = cuts.len();
     let end = plain_end(bytes, start, flow, line, cuts);
@@ -287,7 +287,7 @@ fn plain_end(bytes: &[u8], start: usize, flow: bool, line: &mut Line, cuts: &mut
     at
 }
 
-/// The line that was looked at last: its ends are searched for once.
+/// Caches the bounds of the current line.
 #[derive(Default)]
 struct Line {
     start: usize,
@@ -295,7 +295,7 @@ struct Line {
 }
 
 impl Line {
-    /// Moves on to the line of `at`.
+    /// Moves to the line of `at`.
     fn hold(&mut self, bytes: &[u8], at: usize) {
         if at >= self.end {
             self.start = bytes[self.end..at]
@@ -306,7 +306,7 @@ impl Line {
         }
     }
 
-    /// The end of the lines below that are indented deeper and no entries of their own.
+    /// The end of the following lines that have more indentation and are not entries.
     fn deeper_end(&self, bytes: &[u8]) -> usize {
         let indent = spaces(bytes, self.start);
         let mut end = self.end;
@@ -321,7 +321,7 @@ impl Line {
     }
 }
 
-/// Where YAML ends a plain scalar of block content between two offsets.
+/// The offset between two offsets at which YAML ends a plain scalar of block content.
 fn first_cut(bytes: &[u8], start: usize, end: usize) -> Option<usize> {
     (start..end.min(bytes.len())).find(|at| match bytes[*at] {
         b':' => ends_token(bytes, at + 1, false),

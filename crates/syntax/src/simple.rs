@@ -1,9 +1,9 @@
-//! The short way for YAML that has nothing special in it.
+//! A fast parser for simple YAML.
 //!
-//! Most documents are block maps and lists with scalars of one line. They are read here in one pass over the lines, in
-//! a fraction of the time that the YAML parser takes. Whatever is not certain to mean the same there (brackets, blocks
-//! of text, anchors, escapes, tabs, scalars of several lines, anything wrong) gives `None`, and the parser reads the
-//! whole text. A property holds both to the same tree.
+//! Most documents are block maps and lists with scalars of one line. This parser reads them in one pass over the lines,
+//! in a fraction of the time of the YAML parser. It returns `None` for anything that the YAML parser might read
+//! differently: brackets, block scalars, anchors, escapes, tabs, scalars of several lines, errors. The YAML parser then
+//! reads the whole text. A property test checks that both give the same tree.
 //!
 //! Not here: diagnostics. A text that needs one is not simple.
 
@@ -12,7 +12,7 @@ use diag::{FileId, Span};
 use crate::scan::{table, unclosed};
 use crate::{Content, Entry, Format, MAX_DEPTH, MAX_NODES, Node, Scalar, Style, Tree};
 
-/// Longer keys are limited by YAML.
+/// YAML limits longer keys.
 const MAX_KEY: usize = 1000;
 
 enum Members {
@@ -20,7 +20,7 @@ enum Members {
         entries: Vec<Entry>,
         key: Option<Node>,
     },
-    /// With the place after a dash whose item has not been seen yet.
+    /// `dash` is the offset after a dash whose item has not been read.
     List {
         items: Vec<Node>,
         dash: Option<usize>,
@@ -38,7 +38,7 @@ impl Open {
         Open { column, start, members: Members::Map { entries, key: None } }
     }
 
-    /// Whether a value may stand on deeper lines.
+    /// Whether a value may follow on lines with more indentation.
     fn waits(&self) -> bool {
         match &self.members {
             Members::Map { key, .. } => key.is_some(),
@@ -58,16 +58,16 @@ struct Reader<'t> {
     spare: Vec<Vec<Entry>>,
 }
 
-/// So many entries are copied into a place of their size, and their former place is used again.
+/// Up to this many entries are copied into an exact allocation, and the vector is reused.
 const FEW: usize = 64;
 
-/// What a simple key is made of.
+/// The bytes of a simple key.
 const IN_KEY: [bool; 256] = table(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./");
 
-/// No room is made for more entries than this on a guess.
+/// The maximum number of entries for which capacity is reserved by estimate.
 const MANY: usize = 1 << 16;
 
-/// Reads a text if it is simple.
+/// Parses a text; `None` if it is not simple.
 pub(crate) fn parse(file: FileId, text: &str) -> Option<Tree> {
     let bytes = text.as_bytes();
     if !has_plain_letters(text) {
@@ -106,7 +106,7 @@ impl Reader<'_> {
         let mut item = is_item(rest);
         while let Some(open) = self.open.last() {
             let list = matches!(open.members, Members::List { .. });
-            // A list in the column of its key ends where the next key begins.
+            // A list in the column of its key ends at the next key.
             if open.column > column || open.column == column && list && !item {
                 self.close();
             } else {
@@ -133,7 +133,7 @@ impl Reader<'_> {
         }
         match self.key(at, end) {
             Some(colon) => self.entry(at, colon, column, end, fresh),
-            // On a line of its own a scalar might have more lines.
+            // A scalar on a line of its own may have further lines.
             None if fresh => None,
             None => {
                 let node = self.scalar(at, end)?;
@@ -143,7 +143,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A dash at `at`; `fresh` if it is the first of its line.
+    /// Reads a dash at `at`; `fresh` if it is the first token of its line.
     fn dash(&mut self, at: usize, column: usize, fresh: bool) -> Option<()> {
         match self.open.last_mut() {
             Some(Open { column: own, members: Members::List { items, dash }, .. }) if *own == column && fresh => {
@@ -170,7 +170,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// A key from `at` to `colon`, and its value if that stands on the same line.
+    /// Reads a key from `at` to `colon`, and its value if that is on the same line.
     fn entry(&mut self, at: usize, colon: usize, column: usize, end: usize, fresh: bool) -> Option<()> {
         let continues = match self.open.last_mut() {
             Some(Open { column: own, members: Members::Map { entries, key }, .. }) if *own == column && fresh => {
@@ -206,7 +206,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// The colon of the key at `at`, if a simple key stands there.
+    /// The offset of the colon of a simple key at `at`; `None` if there is no simple key.
     fn key(&self, at: usize, end: usize) -> Option<usize> {
         let bytes = self.bytes.get(at..end)?;
         let length = bytes.iter().position(|byte| !IN_KEY[*byte as usize])?;
@@ -215,7 +215,7 @@ impl Reader<'_> {
         (begins && ends && length <= MAX_KEY).then_some(at + length)
     }
 
-    /// The scalar at `at`, which must end on this line.
+    /// Reads the scalar at `at`, which must end on this line.
     fn scalar(&mut self, at: usize, end: usize) -> Option<Node> {
         let bytes = self.bytes.get(at..end)?;
         let quote = *bytes.first()?;
@@ -276,7 +276,8 @@ impl Reader<'_> {
             Some(Members::Map { entries, key }) => match key.take() {
                 Some(key) => {
                     if entries.len() == entries.capacity() && entries.len() >= FEW {
-                        // A long map goes on as it began: room for all of it at once, rather than twice as much each time.
+                        // Estimate the size of a long map from the part read so far, and reserve it at once instead of
+                        // doubling.
                         let read = (node.span.end as usize).saturating_sub(start).max(1);
                         let left = self.text.len().saturating_sub(start + read);
                         let more = (entries.len() as u64 * left as u64 / read as u64) as usize;
@@ -332,8 +333,8 @@ impl Reader<'_> {
     }
 }
 
-/// Whether a text has only line breaks and what is nothing but letters to YAML. Looks at each byte without stopping, which
-/// is done for many bytes at a time.
+/// Whether a text contains only line breaks and plain letters. Checks every byte without early exit, so that the
+/// compiler can vectorise it.
 fn has_plain_letters(text: &str) -> bool {
     let (mut control, mut any) = (false, 0);
     for &byte in text.as_bytes() {
@@ -343,7 +344,7 @@ fn has_plain_letters(text: &str) -> bool {
     !control && (any < 0x80 || text.chars().all(is_plain_letter))
 }
 
-/// Characters that are nothing but letters to YAML.
+/// Whether a character has no special meaning in YAML.
 fn is_plain_letter(character: char) -> bool {
     !matches!(character, '\u{80}'..='\u{9f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }

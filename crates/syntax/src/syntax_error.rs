@@ -1,4 +1,4 @@
-//! Syntax errors in our words, at the place where the reader has to look.
+//! Reports YAML syntax errors in plain terms, at the place of the mistake.
 
 use diag::{Diagnostic, FileId, Span};
 
@@ -7,10 +7,11 @@ use crate::scan::Look;
 use crate::trouble::Kind;
 use crate::{DOCUMENT_TOO_LARGE, INVALID_SYNTAX};
 
-/// An error that the YAML parser reported at `at`. `seen` is what is open there, `next` the line that is read next.
+/// The diagnostic of an error that the YAML parser reported at `at`. `seen` is what is open there, `next` the line at
+/// which parsing resumes.
 pub(crate) fn yaml(file: FileId, text: &str, at: usize, kind: &Kind, seen: &Look, next: Option<usize>) -> Diagnostic {
     let bytes = text.as_bytes();
-    // Some errors are placed behind the dash that is the mistake.
+    // Some errors are placed after the dash that causes them.
     let dashes = matches!(kind, Kind::ExpectedBlockMappingKey | Kind::BlockSequenceEntryNotAllowed);
     let at = if dashes && text.get(..at).is_some_and(|before| before.ends_with("- ")) { at - 2 } else { at };
     let place = |from: usize, to: usize| Span::new(file, from.min(text.len()) as u32, to.min(text.len()) as u32);
@@ -26,12 +27,12 @@ pub(crate) fn yaml(file: FileId, text: &str, at: usize, kind: &Kind, seen: &Look
         Kind::RecursionLimitExceeded => return too_deep(file, at, crate::MAX_DEPTH),
         _ => {}
     }
-    // Where the line is indented with a tab, that is the mistake, whatever the parser made of it.
+    // A tab in the indentation is the mistake, whatever the parser reports.
     let is_structural = !matches!(kind, Kind::UnknownQuotedScalarEscape | Kind::InvalidUnicodeEscape);
     if let Some(tab) = indenting_tab(text, at).filter(|_| is_structural) {
         return tab_in_indentation(place(tab, tab + 1));
     }
-    // A new entry of an outer container before the bracket is closed: then the bracket was forgotten.
+    // A new entry of an outer container before the bracket is closed shows that the closing bracket is missing.
     let forgotten = next.is_none_or(|next| next <= at) || is_unexpected_end(kind);
     if let Some(bracket) = seen
         .bracket
@@ -47,7 +48,7 @@ pub(crate) fn yaml(file: FileId, text: &str, at: usize, kind: &Kind, seen: &Look
     by_kind(text, at, kind, seen, &place)
 }
 
-/// The error of the parser in our words, where nothing else about the text explains it.
+/// The message for an error of the parser that has no other explanation.
 fn by_kind(text: &str, at: usize, kind: &Kind, seen: &Look, place: &dyn Fn(usize, usize) -> Span) -> Diagnostic {
     let bytes = text.as_bytes();
     let here = place(at, after(text, at));
@@ -77,7 +78,7 @@ fn by_kind(text: &str, at: usize, kind: &Kind, seen: &Look, place: &dyn Fn(usize
         | Kind::TabAtBlockScalarStart
         | Kind::TabInPlainScalar => {
             let line = line_start(text, at);
-            // Sometimes the error is placed at the text before the line that begins with the tab.
+            // Some errors are placed before the line that begins with the tab.
             let tab = bytes.get(line..).and_then(|rest| rest.iter().position(|byte| *byte == b'\t'));
             let tab = tab.map_or(here, |tab| place(line + tab, line + tab + 1));
             tab_in_indentation(tab)
@@ -131,7 +132,7 @@ fn by_kind(text: &str, at: usize, kind: &Kind, seen: &Look, place: &dyn Fn(usize
         Kind::UnsupportedYamlMajorVersion | Kind::YamlVersionTooLong | Kind::MissingYamlVersion => {
             said("a version of YAML that is not understood", "`%YAML 1.2` is")
         }
-        Kind::UndeclaredTagHandle => said("a tag with a prefix that nobody declared", "no `%TAG` above names it"),
+        Kind::UndeclaredTagHandle => said("a tag with an undeclared prefix", "no `%TAG` above names it"),
         Kind::BomInsideDocument => said("a byte order mark inside the text", "may only stand at the beginning"),
         _ => said("this is not well-formed YAML", "unexpected here").note(kind.to_string().replace('\'', "`")),
     }
@@ -144,7 +145,7 @@ fn tab_in_indentation(tab: Span) -> Diagnostic {
         .help("indent with spaces")
 }
 
-/// The tab in the indentation of the line at `at`, or of the line after it where `at` ends its line.
+/// The tab in the indentation of the line at `at`, or of the next line if `at` is at the end of its line.
 fn indenting_tab(text: &str, at: usize) -> Option<usize> {
     let of = |line: usize| {
         let indentation = text.get(line..)?.bytes().take_while(|byte| matches!(byte, b' ' | b'\t'));
@@ -158,24 +159,24 @@ fn indenting_tab(text: &str, at: usize) -> Option<usize> {
     })
 }
 
-/// Lists and maps inside each other beyond `limit`.
+/// The diagnostic for lists and maps nested deeper than `limit`.
 pub(crate) fn too_deep(file: FileId, at: usize, limit: usize) -> Diagnostic {
     INVALID_SYNTAX
         .new(format!("more than {limit} lists and maps inside each other"))
         .label(Span::new(file, at as u32, at as u32), "nested too deep")
 }
 
-/// More values than a document may have.
+/// The diagnostic for a document with too many values.
 pub(crate) fn too_many_nodes() -> Diagnostic {
     DOCUMENT_TOO_LARGE.new("a document may have a million values, this one has more").help("split the document")
 }
 
-/// The end of the character at `at`.
+/// The offset after the character at `at`.
 fn after(text: &str, at: usize) -> usize {
     at + text.get(at..).and_then(|rest| rest.chars().next()).filter(|next| !next.is_control()).map_or(0, char::len_utf8)
 }
 
-/// The first backslash from `at` on, within the text, before a letter that has no meaning there.
+/// The first backslash from `at` on, within the text, before a letter that is not a valid escape.
 fn unknown_escape(text: &str, at: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = at;

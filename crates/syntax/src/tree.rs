@@ -1,34 +1,34 @@
-//! The tree: maps, lists and scalars, each with its place.
+//! The tree: maps, lists and scalars with their places.
 
 use diag::{FileId, Span, Spanned};
 
 use crate::Format;
 
-/// A document as it was written.
+/// A parsed document.
 #[derive(Clone, Debug)]
 pub struct Tree {
-    /// The document's one value; `None` if the text holds none.
+    /// The root value; `None` if the text has none.
     pub root: Option<Node>,
-    /// Comments, each with its `#`, `//` or `/*` and without the line break, in the order of the text.
+    /// The comments in the order of the text, each including its `#`, `//` or `/*` and without the line break.
     pub comments: Vec<Span>,
-    /// What the text was read as.
+    /// The encoding of the text.
     pub format: Format,
 }
 
-/// A value and where it was written.
+/// A value and its place.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// The value proper with its quotes, brackets or block indicator, without anchor and tag. A block list begins at
-    /// its first `-`, a block map at its first key; both end with their last child. Of an alias it is the place of the
-    /// value that the alias stands for, where that is known.
+    /// The place of the value with its quotes, brackets or block indicator, without anchor and tag. A block list begins
+    /// at its first `-`, a block map at its first key; both end with their last child. The span of an alias is that of
+    /// the value it refers to, if known.
     pub span: Span,
     /// The value.
     pub content: Content,
-    /// Kept apart, because nearly no node has any.
+    /// Separate, because almost no node has any.
     marks: Option<Box<Marks>>,
 }
 
-/// What can stand before a value, or in its place.
+/// An anchor, tag or alias.
 #[derive(Clone, Debug, Default)]
 struct Marks {
     anchor: Option<Span>,
@@ -36,41 +36,41 @@ struct Marks {
     tag: Option<Spanned<Box<str>>>,
 }
 
-/// What a node holds.
+/// The contents of a node.
 #[derive(Clone, Debug)]
 pub enum Content {
-    /// Keys and values in the order of the text; equal keys and merge keys are kept as they are.
+    /// Entries in the order of the text. Duplicate keys and merge keys are kept.
     Map(Vec<Entry>),
     /// Items in the order of the text.
     List(Vec<Node>),
-    /// A text that no dialect has given a type yet.
+    /// A scalar. Dialects determine its type.
     Scalar(Scalar),
-    /// Nothing that can be told: the text is broken here, which was reported.
+    /// Invalid text, which has been reported.
     Missing,
 }
 
 /// A key and its value.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Nearly always a scalar.
+    /// The key; almost always a scalar.
     pub key: Node,
-    /// The value; an empty plain scalar if none was written.
+    /// The value; an empty plain scalar if none is written.
     pub value: Node,
 }
 
-/// A decoded text and how it was written.
+/// A decoded text and its style.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scalar {
-    /// Without quotes, escapes, folding and indentation; line breaks are `\n`.
+    /// The text without quotes, escapes, folding and indentation. Line breaks are `\n`.
     pub text: Box<str>,
-    /// How it was written.
+    /// The style.
     pub style: Style,
 }
 
-/// How a scalar was written.
+/// The style of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Style {
-    /// YAML without quotes; the empty text where a value was left out.
+    /// YAML without quotes; also the empty text of an omitted value.
     Plain,
     /// YAML `'..'`.
     SingleQuoted,
@@ -82,7 +82,7 @@ pub enum Style {
     Folded,
     /// JSON `".."`.
     JsonString,
-    /// JSON number, as it was written.
+    /// JSON number, as written.
     JsonNumber,
     /// JSON `true`.
     JsonTrue,
@@ -93,7 +93,7 @@ pub enum Style {
 }
 
 impl Style {
-    /// Whether the way of writing says that this is text, whatever it looks like: quotes or a block.
+    /// Whether the style makes it a string, whatever its content: quotes or a block.
     pub fn is_text(self) -> bool {
         matches!(self, Style::SingleQuoted | Style::DoubleQuoted | Style::Literal | Style::Folded | Style::JsonString)
     }
@@ -105,7 +105,7 @@ impl Node {
         Node { span, content, marks: None }
     }
 
-    /// A place where the text is broken.
+    /// A node for invalid text.
     pub fn missing(span: Span) -> Node {
         Node::new(span, Content::Missing)
     }
@@ -115,32 +115,32 @@ impl Node {
         self.marks.as_ref()?.anchor
     }
 
-    /// The `*name` that stands where the value would; the content is a copy of what the name stands for.
+    /// The `*name` in place of the value. The content is a copy of the value it refers to.
     pub fn alias(&self) -> Option<Span> {
         self.marks.as_ref()?.alias
     }
 
-    /// The `!tag` before the value, as it was written, with its `!`.
+    /// The `!tag` before the value, as written, with its `!`.
     pub fn tag(&self) -> Option<&Spanned<Box<str>>> {
         self.marks.as_ref()?.tag.as_ref()
     }
 
-    /// Puts an anchor before the value.
+    /// Sets the anchor.
     pub(crate) fn set_anchor(&mut self, anchor: Span) {
         self.marks.get_or_insert_default().anchor = Some(anchor);
     }
 
-    /// Says that the value stands for an alias.
+    /// Sets the alias.
     pub(crate) fn set_alias(&mut self, alias: Span) {
         self.marks.get_or_insert_default().alias = Some(alias);
     }
 
-    /// Puts a tag before the value.
+    /// Sets the tag.
     pub(crate) fn set_tag(&mut self, tag: Spanned<Box<str>>) {
         self.marks.get_or_insert_default().tag = Some(tag);
     }
 
-    /// The place at which the value was written, with its anchor and tag; of an alias the `*name`.
+    /// The place of the value with its anchor and tag; for an alias the `*name`.
     pub fn written(&self) -> Span {
         if let Some(alias) = self.alias() {
             return alias;
@@ -184,28 +184,28 @@ impl Node {
         self.as_scalar().map(|scalar| &*scalar.text)
     }
 
-    /// Whether nothing can be told here because the text is broken.
+    /// Whether the text is invalid here.
     pub fn is_missing(&self) -> bool {
         matches!(self.content, Content::Missing)
     }
 
-    /// The value of the first entry with this key, if it is a map that has one. Walks the entries.
+    /// The value of the first entry with this key, if it is a map with such an entry. Linear search.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|entry| &entry.value)
     }
 
-    /// The first entry with this key, if it is a map that has one. Walks the entries.
+    /// The first entry with this key, if it is a map with such an entry. Linear search.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.as_map()?.iter().find(|entry| entry.key.text() == Some(key))
     }
 
-    /// A plain scalar without text at `at`: a value that was left out.
+    /// An empty plain scalar at `at`: an omitted value.
     pub(crate) fn empty(file: FileId, at: usize) -> Node {
         let scalar = Scalar { text: Box::default(), style: Style::Plain };
         Node::new(Span::new(file, at as u32, at as u32), Content::Scalar(scalar))
     }
 
-    /// How many nodes it is made of, itself included.
+    /// The number of nodes, including itself.
     pub(crate) fn count(&self) -> usize {
         1 + match &self.content {
             Content::Map(entries) => entries.iter().map(|entry| entry.key.count() + entry.value.count()).sum(),

@@ -1,14 +1,14 @@
-//! Why the YAML parser was stopped.
+//! The reasons why the YAML parser stopped.
 
 /// The parser's errors.
 pub(crate) type Kind = granit_parser::ErrorKind;
 
-/// Why the parser was stopped.
+/// The reason why the parser stopped.
 pub(crate) enum Trouble {
-    /// A plain scalar that ends at `end` inside the substitution that begins at `at`.
+    /// A plain scalar ends at `end` inside the substitution that begins at `at`.
     Cut { at: usize, end: usize },
-    /// The parser's own error.
+    /// An error of the parser.
     Error { at: usize, kind: Kind },
-    /// A container inside too many others.
+    /// A container exceeds the nesting limit.
     TooDeep { at: usize },
 }

@@ -6,8 +6,8 @@
 //!         trouble ── recovery: what is wrong, and where to read on
 //! ```
 //!
-//! Only this module and `trouble` name the YAML parser. Reading on after an error (`recovery`) begins at the start of a line
-//! with some containers open: the parser is given a short text that opens as many before the rest of the document.
+//! Only this module and `trouble` use the YAML parser. After an error (`recovery`) parsing resumes at the start of a
+//! line inside some containers: a short prefix that opens these containers is put before the rest of the document.
 
 use diag::{Diagnostics, FileId, Span, Spanned};
 use granit_parser::{Event, Options, Parser, ScalarStyle, StructureStyle};
@@ -18,12 +18,12 @@ use crate::syntax_error::too_many_nodes;
 use crate::trouble::Trouble;
 use crate::{Content, Format, MAX_DEPTH, MAX_NODES, Node, Style, Tree, simple};
 
-/// How the offsets of a part that is being read translate into offsets of the whole text.
+/// Translates offsets of a part to offsets of the whole text.
 #[derive(Clone, Copy)]
 struct Part {
-    /// Bytes before the part that open containers and stand nowhere in the text.
+    /// The length of the prefix that opens containers and is not in the text.
     prefix: usize,
-    /// Where the rest of it begins in the text.
+    /// The offset of the rest in the text.
     from: usize,
 }
 
@@ -39,12 +39,12 @@ impl Part {
     }
 }
 
-/// The first document of a text. A second one is reported.
+/// Parses the first document of a text. A second one is reported.
 pub(crate) fn parse(file: FileId, text: &str, found: &mut Diagnostics) -> Tree {
     simple::parse(file, text).unwrap_or_else(|| parse_events(file, text, found))
 }
 
-/// All documents of a text, at least one.
+/// Parses all documents of a text, at least one.
 pub(crate) fn parse_stream(file: FileId, text: &str, found: &mut Diagnostics) -> Vec<Tree> {
     match simple::parse(file, text) {
         Some(tree) => vec![tree],
@@ -57,7 +57,7 @@ fn parse_events(file: FileId, text: &str, found: &mut Diagnostics) -> Tree {
     read_documents(file, text, false, found).pop().unwrap_or_else(empty)
 }
 
-/// The documents of a text: all of them, or the first one alone.
+/// Parses the documents of a text: all of them, or only the first one.
 fn read_documents(file: FileId, text: &str, all: bool, found: &mut Diagnostics) -> Vec<Tree> {
     let mut from = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let mut reader = Reader {
@@ -95,7 +95,7 @@ fn read_documents(file: FileId, text: &str, all: bool, found: &mut Diagnostics) 
 }
 
 impl Reader<'_> {
-    /// Reads events until the text ends, the one document ends that is wanted, or something is wrong.
+    /// Reads events until the end of the text, the end of the only wanted document, or an error.
     fn read(&mut self, source: &str, part: Part) -> Option<Trouble> {
         let mut options = Options::default();
         options.max_buffered_comment_events = usize::MAX;
@@ -173,7 +173,7 @@ impl Reader<'_> {
                         self.second_document(span);
                         return None;
                     }
-                    // Without `---` the parser places the start of a document behind its first indicator.
+                    // Without `---` the parser places the start of a document after its first indicator.
                     let start = span.start as usize;
                     let is_marker = line_is_document_start(self.text, start);
                     self.finish_document(self.ended.filter(|_| !is_marker).unwrap_or(start));
@@ -227,7 +227,7 @@ mod tests {
 
     use super::*;
 
-    /// Both ways must agree wherever the short one is taken.
+    /// Both parsers must agree on every text that the simple one accepts.
     fn agree(text: &str) -> Result<bool, TestCaseError> {
         let file = FileId::new(0);
         let Some(simple) = simple::parse(file, text) else { return Ok(false) };
@@ -238,7 +238,7 @@ mod tests {
         Ok(true)
     }
 
-    /// Lines that are often simple, at indentations that often fit.
+    /// Lines that are often simple, with indentation that often fits.
     fn lines() -> impl Strategy<Value = String> {
         let content = prop::sample::select(vec![
             "a:",

@@ -1,4 +1,4 @@
-//! House style: what it looks like, and what holds of every text that reads without an error.
+//! The house style: examples, and properties of every text without errors.
 
 use proptest::prelude::*;
 use syntax::Format::{self, Json, JsonWithComments, Yaml};
@@ -10,8 +10,8 @@ fn laid(text: &str, format: Format) -> Option<String> {
     layout(text, &tree)
 }
 
-/// The laws; whether the text could be laid out at all.
-fn lawful(text: &str, format: Format) -> bool {
+/// Checks the properties of a layout. Returns whether the text could be laid out.
+fn keeps_properties(text: &str, format: Format) -> bool {
     let file = diag::FileId::new(0);
     let (tree, found) = parse(file, text, format);
     if found.has_errors() {
@@ -31,7 +31,7 @@ fn lawful(text: &str, format: Format) -> bool {
 fn becomes(format: Format, text: &str, wanted: &str) {
     let Some(is) = laid(text, format) else { panic!("left alone: {:#?}", parse(diag::FileId::new(0), text, format)) };
     assert_eq!(is, wanted, "\n{is}");
-    assert!(lawful(text, format) && lawful(wanted, format));
+    assert!(keeps_properties(text, format) && keeps_properties(wanted, format));
 }
 
 #[test]
@@ -158,8 +158,8 @@ fn documents_of_the_repository_are_laid_out() {
                 let text = std::fs::read_to_string(&path).expect("it is text");
                 let format = Format::of_name(&name);
                 let (tree, found) = parse(diag::FileId::new(0), &text, format);
-                // Some are broken on purpose, some use what is not rearranged.
-                count += usize::from(!found.has_errors() && lawful(&text, format));
+                // Some texts are invalid on purpose, some use constructs that are not rearranged.
+                count += usize::from(!found.has_errors() && keeps_properties(&text, format));
                 assert!(
                     found.has_errors()
                         || tree.root.as_ref().is_none_or(|root| root.as_scalar().is_some())
@@ -174,7 +174,7 @@ fn documents_of_the_repository_are_laid_out() {
     assert!(count > 20, "{count}");
 }
 
-/// Characters that mean something to a parser, more often than others.
+/// Characters that parsers interpret, more often than others.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         5 => "[a-c]{1,3}",
@@ -243,7 +243,7 @@ fn lines() -> impl Strategy<Value = String> {
     prop::collection::vec(line, 0..12).prop_map(|lines| lines.concat())
 }
 
-/// A well-formed document of blocks, brackets, texts and comments, indented as it comes.
+/// A well-formed document of blocks, brackets, texts and comments with varying indentation.
 fn document() -> impl Strategy<Value = String> {
     #[derive(Clone, Debug)]
     enum Value {
@@ -331,7 +331,7 @@ fn document() -> impl Strategy<Value = String> {
             ),
         )
             .prop_map(|(header, lines)| {
-                // The first line says how far the text is indented.
+                // The first line sets the indentation of the text.
                 let lines = std::iter::once("first").chain(lines).collect();
                 Value::Text(header, lines)
             }),
@@ -357,18 +357,18 @@ proptest! {
 
     #[test]
     fn any_pieces(text in pieces(), format in prop_oneof![4 => Just(Yaml), 1 => Just(Json), 1 => Just(JsonWithComments)]) {
-        lawful(&text, format);
+        keeps_properties(&text, format);
     }
 
     #[test]
     fn any_lines(text in lines()) {
-        lawful(&text, Yaml);
+        keeps_properties(&text, Yaml);
     }
 
     #[test]
     fn well_formed_documents_are_always_laid_out(text in document()) {
         let (_, found) = parse(diag::FileId::new(0), &text, Yaml);
         prop_assert!(!found.has_errors(), "{:?}\n{}", found, text);
-        prop_assert!(lawful(&text, Yaml), "left alone:\n{}", text);
+        prop_assert!(keeps_properties(&text, Yaml), "left alone:\n{}", text);
     }
 }

@@ -1,4 +1,4 @@
-//! What holds of every text.
+//! Properties of every text.
 
 mod show;
 
@@ -42,7 +42,7 @@ const JSON: &str = r#"{ // comment
 }
 "#;
 
-/// Nothing about a text may be wrong in itself.
+/// Checks that a tree is consistent.
 fn sound(text: &str, format: Format) {
     let file = diag::FileId::new(0);
     let (tree, found) = parse(file, text, format);
@@ -60,7 +60,7 @@ fn sound(text: &str, format: Format) {
             assert!(!found.is_empty(), "something is missing, and nothing was said");
         }
     });
-    // Where the syntax is broken, a container may begin in what an error swallowed.
+    // After a syntax error a container may begin in the skipped text.
     let broken = found.iter().any(|diagnostic| diagnostic.code.name == "invalid-syntax");
     if let Some(root) = tree.root.as_ref().filter(|_| !broken) {
         in_order(root, 0);
@@ -79,7 +79,7 @@ fn sound(text: &str, format: Format) {
     }
 }
 
-/// Nodes follow each other in the text and lie inside their container; aliases show what stands elsewhere.
+/// Checks that nodes are in the order of the text and inside their container. Aliases show a value from elsewhere.
 fn in_order(node: &Node, from: u32) -> u32 {
     let written = node.written();
     assert!(from <= written.start, "{node:?} begins before {from}");
@@ -109,7 +109,7 @@ fn formats() -> impl Strategy<Value = Format> {
     prop_oneof![Just(Yaml), Just(Json), Just(JsonWithComments)]
 }
 
-/// Characters that mean something to a parser, more often than others.
+/// Characters that parsers interpret, more often than others.
 fn pieces() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         5 => "[a-c]{1,3}",
@@ -122,7 +122,7 @@ fn pieces() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
-/// A value and how it is written as JSON.
+/// A value as JSON text.
 fn value() -> impl Strategy<Value = String> {
     let text = "[a-z \\\\\"\n\té😀:#,${}-]{0,12}".prop_map(|text| {
         let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n").replace('\t', "\\t");
@@ -207,7 +207,7 @@ fn the_samples_are_what_they_should_be() {
     sound(JSON, JsonWithComments);
 }
 
-/// A carriage return alone ends a line, also where reading begins anew after a mistake.
+/// A lone carriage return ends a line, also where parsing resumes after an error.
 #[test]
 fn a_carriage_return_ends_a_line() {
     for text in ["l:\r  - |2-\r    a\rb: a${c: d\r\re: f\r", "l: |\n  a\rb: a${c: d\n\ne: f\n"] {

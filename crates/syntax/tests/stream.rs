@@ -91,7 +91,7 @@ fn a_reader_of_one_document_reports_the_second() {
     assert_eq!(found.iter().map(|one| one.code.name).collect::<Vec<_>>(), ["multiple-documents"]);
 }
 
-/// The limits are those of the whole text, and the work grows with the text.
+/// Limits apply to the whole text, and the cost is linear in its size.
 #[test]
 fn many_documents_are_read_in_linear_time() {
     let (documents, found) = stream(&"a: [-, 1]\n---\n".repeat(50_000));
@@ -128,7 +128,7 @@ fn document() -> impl Strategy<Value = String> {
     prop::collection::vec(content, 0..6).prop_map(|lines| lines.iter().map(|line| format!("{line}\n")).collect())
 }
 
-/// The same text with every byte outside of `range` made a line break: what is left stands where it stood.
+/// The text with every byte outside `range` replaced by a line break: the rest keeps its place.
 fn alone(text: &str, range: std::ops::Range<usize>) -> String {
     format!("{}{}", "\n".repeat(range.start), &text[range])
 }
@@ -136,7 +136,7 @@ fn alone(text: &str, range: std::ops::Range<usize>) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// A document of a stream has the tree and the places that it has alone.
+    /// A document of a stream has the same tree and places as on its own.
     #[test]
     fn documents_of_a_stream_are_read_like_single_ones(texts in prop::collection::vec(document(), 1..5)) {
         let mut text = String::new();
@@ -169,7 +169,7 @@ proptest! {
         }
     }
 
-    /// Any text gives documents in the order of the text, and what one document holds stands between its neighbours.
+    /// Any text gives documents in the order of the text, and the content of each lies between its neighbours.
     #[test]
     fn any_text_gives_a_stream(pieces in prop::collection::vec(prop::sample::select(vec![
         "---\n", "--- ", "...\n", "a: ", "1\n", "\n", "  ", "- ", "'", "\"", "[", "]", "{", "}", ",", "# c\n", "|\n", "&n ", "*n",

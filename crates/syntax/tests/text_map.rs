@@ -1,4 +1,4 @@
-//! Every character of a decoded scalar leads back to the source that made it.
+//! Every character of a decoded scalar maps to its source.
 
 mod show;
 
@@ -6,7 +6,7 @@ use show::origins;
 use syntax::Format::{self, Json, Yaml};
 use syntax::Style;
 
-/// The pieces of the last scalar: what the characters in each came from; unchanged ones are joined.
+/// The pieces of the last scalar with their sources; unchanged ones are joined.
 fn pieces(text: &str, format: Format) -> Vec<(String, String)> {
     let (_, characters) = origins(text, format).pop().expect("a scalar");
     let mut pieces: Vec<(String, String)> = Vec::new();

@@ -230,12 +230,12 @@ fn the_fix_quotes_the_value() {
         let file = diag::Files::new().add("a", text);
         let (_, found) = syntax::parse(file, text, Yaml);
         let fix = &found.iter().next().unwrap().fixes[0];
-        let mut mended = text.to_owned();
+        let mut fixed_text = text.to_owned();
         for (span, new) in fix.edits.iter().rev() {
-            mended.replace_range(span.range(), new);
+            fixed_text.replace_range(span.range(), new);
         }
-        assert_eq!(mended, fixed);
-        assert_eq!(show::diagnostics(&mended, Yaml), [""; 0]);
+        assert_eq!(fixed_text, fixed);
+        assert_eq!(show::diagnostics(&fixed_text, Yaml), [""; 0]);
     }
 }
 

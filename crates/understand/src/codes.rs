@@ -1,4 +1,4 @@
-//! Diagnostic codes of reading a document. Those of checks are in [`check::codes`](crate::check::codes).
+//! Diagnostic codes of loading a document. Those of checks are in [`check::codes`](crate::check::codes).
 
 pub use dialects::codes::{MISSING_VARIABLE, UNDECLARED_VARIABLE, UNSUPPORTED_FEATURE};
 

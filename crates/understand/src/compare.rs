@@ -1,35 +1,35 @@
-//! What differs between two specs, leaf by leaf, read with the schema in hand.
+//! Compares two specs leaf by leaf, by the schema.
 //!
-//! Not here: what follows from a difference (`draft`).
+//! Not here: the consequences of a difference (`draft`).
 
 use std::sync::Arc;
 
 use blueprint::{Field, Kind, Map, Schema, Value};
 use serde::{Deserialize, Serialize};
 
-/// Texts with a fixed hash, so that nothing depends on a random seed.
+/// A set of texts with a fixed hash, so that nothing depends on a random seed.
 type Texts = std::collections::HashSet<String, foldhash::fast::FixedState>;
 
-/// Positions by text, the first one last.
+/// Positions by text, in descending order.
 type Positions = std::collections::HashMap<String, Vec<usize>, foldhash::fast::FixedState>;
 
-/// One leaf that differs: a scalar, or an empty list or map; a whole field where it is Unknown or secret as a whole.
+/// A changed leaf: a scalar, or an empty list or map. A field that is Unknown or secret as a whole is one leaf.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// Its path: `spec.a.b[0]`.
     pub path: String,
-    /// What was there; nothing if it is new.
+    /// The old value; `None` if the leaf is new.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Value>,
-    /// What will be there; nothing if it goes away. May be Unknown.
+    /// The new value, which may be Unknown; `None` if the leaf is removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Value>,
-    /// The thing must be made anew because of it.
+    /// Whether the change forces a replacement of the resource.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub forces: bool,
 }
 
-/// Whether two values are the same to a person: marks do not count, nor does 1 against 1.0.
+/// Whether two values are equal to a person: marks do not count, and 1 equals 1.0.
 pub fn same(a: &Value, b: &Value) -> bool {
     match (a.bare(), b.bare()) {
         (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => *a as f64 == *b,
@@ -37,7 +37,7 @@ pub fn same(a: &Value, b: &Value) -> bool {
             Arc::ptr_eq(a, b) || a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b))
         }
         (Value::Map(a), Value::Map(b)) => Arc::ptr_eq(a, b) || same_map(a, b),
-        // What is no number is what was promised, though no number equals it.
+        // NaN keeps a promised NaN, although it equals no number.
         (Value::Float(a), Value::Float(b)) if a.is_nan() && b.is_nan() => true,
         (a, b) => a == b,
     }
@@ -51,7 +51,7 @@ fn same_map(a: &Map, b: &Map) -> bool {
             .all(|(key, value)| b.get(key).is_some_and(|other| same(value, other)))
 }
 
-/// Whether two values of a field are the same to its provider: order does not count in sets and keyed lists.
+/// Whether two values of a field are equal to its provider: order does not count in sets and keyed lists.
 pub fn same_field(field: &Field, a: &Value, b: &Value) -> bool {
     match (a.bare(), b.bare()) {
         (Value::List(a) | Value::Set(a), Value::List(b) | Value::Set(b)) if unordered(field) => {
@@ -80,7 +80,7 @@ fn unordered(field: &Field) -> bool {
     field.set || field.keyed_by.is_some()
 }
 
-/// The same items, in whatever order and however often each.
+/// Whether two lists have the same items, in any order and number.
 fn same_items(item: Option<&Field>, a: &[Value], b: &[Value]) -> bool {
     let in_place = |(a, b): (&Value, &Value)| item.map_or_else(|| same(a, b), |item| same_field(item, a, b));
     if a.len() == b.len() && a.iter().zip(b).all(in_place) {
@@ -90,7 +90,7 @@ fn same_items(item: Option<&Field>, a: &[Value], b: &[Value]) -> bool {
     texts(a) == texts(b)
 }
 
-/// A text that is equal for two values exactly if they are the same to the field's provider.
+/// A text that is equal for two values exactly if the field's provider treats them as equal.
 fn canonical(field: Option<&Field>, value: &Value) -> String {
     let mut text = String::new();
     write_canonical(field, value, &mut text);
@@ -142,14 +142,14 @@ fn write_canonical(field: Option<&Field>, value: &Value, text: &mut String) {
             function.bound.iter().for_each(|value| write_canonical(None, value, text));
             text.push(')');
         }
-        // `bare` leaves no mark.
+        // `bare` removes the secret mark, so `Secret` does not occur.
         Value::Null | Value::Secret(_) => text.push('0'),
         Value::Bool(true) => text.push('+'),
         Value::Bool(false) => text.push('-'),
     }
 }
 
-/// The field of an entry of a map or object; of a union, that of the first branch which has such an entry.
+/// The field of an entry of a map or object. For a union: that of the first branch with such an entry.
 pub fn entry_of<'f>(field: Option<&'f Field>, key: &str) -> Option<&'f Field> {
     match &field?.kind {
         Kind::Object(schema) => schema.fields.get(key),
@@ -159,7 +159,7 @@ pub fn entry_of<'f>(field: Option<&'f Field>, key: &str) -> Option<&'f Field> {
     }
 }
 
-/// The field of the items of a list; of a union, that of the first branch which is a list.
+/// The field of the items of a list. For a union: that of the first branch that is a list.
 pub fn item_of(field: Option<&Field>) -> Option<&Field> {
     match &field?.kind {
         Kind::Array(item) => Some(item),
@@ -168,7 +168,7 @@ pub fn item_of(field: Option<&Field>) -> Option<&Field> {
     }
 }
 
-/// Whether a change of a field, or of anything in it, may replace the thing.
+/// Whether a change of a field, or of anything in it, may force a replacement.
 fn forces_within(field: Option<&Field>) -> bool {
     field.is_some_and(|field| {
         field.must_recreate
@@ -181,16 +181,16 @@ fn forces_within(field: Option<&Field>) -> bool {
     })
 }
 
-/// Room for the path of a field, in bytes; most need less.
+/// The initial capacity for the path of a field, in bytes. Most paths are shorter.
 const PATH: usize = 64;
 
-/// The differences between two specs, in the order of the wanted one, then what goes away.
+/// Appends the differences between two specs: first in the order of `after`, then the removed leaves.
 pub fn differences(schema: &Schema, before: &Value, after: &Value, changes: &mut Vec<Change>) {
     let empty = Map::default();
     let before = before.as_map().unwrap_or(&empty);
     let after = after.as_map().unwrap_or(&empty);
     if changes.is_empty() && before.is_empty() {
-        // Of what is new there is one for each field, nearly always.
+        // A new spec has about one change per field.
         changes.reserve_exact(after.len());
     }
     let mut path = String::with_capacity(PATH);
@@ -257,7 +257,7 @@ fn value(
                 return;
             }
             match (&before, &after) {
-                // Any part of it may come out different, and any part may come out the same.
+                // Any part of an Unknown may differ, or not.
                 (_, unknown) if unknown.is_unknown() => {
                     let forces = forces || forces_within(field);
                     changes.push(Change { path: path.clone(), before: Some(before), after: Some(after), forces });
@@ -273,7 +273,7 @@ fn value(
                         None => positions(old, new, item_of(field), path, forces, changes),
                     }
                 }
-                // What is secret as a whole is told as a whole; what is in it says whether it forces.
+                // A field that is secret as a whole is one change. Its parts decide whether it forces a replacement.
                 (Value::Secret(_), _) | (_, Value::Secret(_)) => {
                     let mut within = Vec::new();
                     value(Some(before.bare().clone()), Some(after.bare().clone()), field, path, forces, &mut within);
@@ -292,7 +292,7 @@ fn value(
     }
 }
 
-/// Items compared position by position.
+/// Compares lists position by position.
 fn positions(
     old: &[Value],
     new: &[Value],
@@ -309,8 +309,8 @@ fn positions(
     }
 }
 
-/// Items of a set or keyed list: those that are the same by their key, or as a whole, are compared with each other,
-/// wherever they stand. One whose key is known only on deploy may turn out to be any of those that are left.
+/// Compares the items of a set or keyed list. Items are paired by their key, or by their whole value, at any position.
+/// An item whose key is known only on deploy is paired with one of the remaining old items.
 fn pairs(old: &[Value], new: &[Value], field: &Field, path: &mut String, forces: bool, changes: &mut Vec<Change>) {
     let item = item_of(Some(field));
     let key_of = |value: &Value| match &field.keyed_by {
@@ -328,7 +328,7 @@ fn pairs(old: &[Value], new: &[Value], field: &Field, path: &mut String, forces:
         }
     }
     let mut left = vec![true; old.len()];
-    // By position in the wanted list: which old one it is; none of them, or not known which.
+    // `partners` holds the position of the old item for each new item. `open` holds the new items with an unknown key.
     let mut open = Vec::new();
     let mut partners = Vec::with_capacity(new.len());
     for (at, value) in new.iter().enumerate() {
@@ -336,7 +336,7 @@ fn pairs(old: &[Value], new: &[Value], field: &Field, path: &mut String, forces:
         if key.is_none() && value.has_unknown() {
             open.push(at);
         }
-        // In a set one item stands for all that are the same.
+        // In a set, one item is paired with all equal ones.
         let partner = key.and_then(|key| {
             let places = by_key.get_mut(&key)?;
             if field.set {
@@ -356,7 +356,7 @@ fn pairs(old: &[Value], new: &[Value], field: &Field, path: &mut String, forces:
     let length = path.len();
     let mut coming = Texts::default();
     for (at, wanted) in new.iter().enumerate() {
-        // An item that a set has twice is added once.
+        // A set adds a duplicate item once.
         if field.set && partners[at].is_none() && !coming.insert(canonical(item, wanted)) {
             continue;
         }
@@ -394,7 +394,7 @@ fn is_leaf(value: &Value) -> bool {
     }
 }
 
-/// Which way a value goes.
+/// The direction of a change.
 #[derive(Clone, Copy)]
 enum Way {
     Coming,
@@ -403,7 +403,7 @@ enum Way {
 
 use Way::{Coming, Going};
 
-/// Every leaf of a value as coming or going. `forces` already counts the value's own field.
+/// Appends every leaf of a value as added or removed. `forces` already includes the value's own field.
 fn leaves(
     value: &Value,
     field: Option<&Field>,
@@ -433,7 +433,7 @@ fn leaves(
             }
         }
         _ => {
-            // What is not seen into may hold anything that the field allows.
+            // An Unknown or secret value may contain anything that the field allows.
             let opaque = matches!(value, Value::Unknown(_) | Value::Secret(_));
             let forces = forces || opaque && forces_within(field);
             let (before, after) = match way {
@@ -450,7 +450,7 @@ pub fn mark_like(value: &Value, like: Option<&Value>, field: Option<&Field>) -> 
     if field.is_some_and(|field| field.sensitive) || matches!(like, Some(Value::Secret(_))) {
         return value.clone().secret();
     }
-    // Which branch a provider has taken is not known here.
+    // The branch of the provider's value is unknown here.
     if field.is_some_and(|field| matches!(field.kind, Kind::Union(_))) && has_sensitive(field) {
         return value.clone().secret();
     }
@@ -465,8 +465,8 @@ pub fn mark_like(value: &Value, like: Option<&Value>, field: Option<&Field>) -> 
             let other = like.and_then(Value::as_list);
             let secret = other.is_some_and(|other| {
                 let in_place = |(a, b)| same(a, b);
-                // One of another length, or one whose order is the provider's affair, may have moved its secrets: none
-                // of it is shown.
+                // Secrets may have moved in a list of another length, or of which the provider decides the order. Mark
+                // the whole list.
                 let moved = field.is_some_and(unordered) && !items.iter().zip(other).all(in_place);
                 other.len() != items.len() || moved && other.iter().any(Value::has_secret)
             });
@@ -485,7 +485,7 @@ pub fn mark_like(value: &Value, like: Option<&Value>, field: Option<&Field>) -> 
     }
 }
 
-/// Whether a field or anything in it is sensitive by the schema.
+/// Whether the schema marks a field, or anything in it, as sensitive.
 pub fn has_sensitive(field: Option<&Field>) -> bool {
     field.is_some_and(|field| {
         field.sensitive
@@ -498,7 +498,7 @@ pub fn has_sensitive(field: Option<&Field>) -> bool {
     })
 }
 
-/// The fields of a thing with the marks of a former answer and of the schema.
+/// The fields of a resource with the secret marks of an earlier answer and of the schema.
 pub fn mark_fields(schema: &Schema, fields: &Value, like: &Value) -> Value {
     let Some(entries) = fields.as_map() else { return fields.clone() };
     if !like.has_secret() && !schema.fields.values().any(|field| has_sensitive(Some(field))) {
@@ -511,8 +511,9 @@ pub fn mark_fields(schema: &Schema, fields: &Value, like: &Value) -> Value {
     )
 }
 
-/// `value` with what `other` has at a path of names: as in `cyan.ignoreChanges`. Only the last name of the path comes or
-/// goes; where one of the two does not reach so far, `value` stays as it is. Secret marks stay.
+/// `value` with the entry that `other` has at a path of names, as `cyan.ignoreChanges` needs it. Only the last name of
+/// the path is added or removed. If `value` or `other` lacks an earlier part of the path, `value` stays as it is.
+/// Secret marks stay.
 pub fn with_path_of(value: &Value, other: &Value, path: &str) -> Value {
     let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
     let (mine, theirs) = (value.get(name), other.get(name));
@@ -555,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    fn only_leaves_that_differ_are_named() {
+    fn only_changed_leaves_are_named() {
         assert_eq!(
             changes(r#"{"a":{"b":1,"c":[1,2]}}"#, r#"{"a":{"b":1,"c":[1,3,4]}}"#),
             ["spec.a.c[1] 2 3", "spec.a.c[2] - 4"]
@@ -563,7 +564,7 @@ mod tests {
         assert_eq!(changes(r#"{"a":1}"#, r#"{"a":1.0,"b":[]}"#), ["spec.b - []"]);
         assert_eq!(changes(r#"{"a":{"x":1}}"#, r#"{"a":2}"#), ["spec.a.x 1 -", "spec.a - 2"]);
         assert_eq!(changes(r#"{"b":1,"a":2}"#, r#"{"a":2,"b":1}"#), Vec::<String>::new());
-        // No value at all is no leaf, unless there is nothing else to name.
+        // Null is no leaf, unless nothing else can be named.
         assert_eq!(changes("{}", r#"{"a":{"b":null,"c":{"d":null}}}"#), Vec::<String>::new());
         assert_eq!(changes("{}", r#"{"a":{"b":null}}"#), ["spec.a.b - null"]);
     }
@@ -584,7 +585,7 @@ mod tests {
     }
 
     #[test]
-    fn no_secret_shows_because_a_provider_answers_in_another_order() {
+    fn secrets_stay_hidden_if_a_provider_reorders_a_list() {
         let field = keyed_list();
         let like = Value::list([
             Value::map([("name", Value::from("a")), ("key", Value::from("hidden").secret())]),
@@ -597,7 +598,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_schema_calls_sensitive_is_hidden_whatever_it_was_before() {
+    fn sensitive_fields_are_marked_without_an_earlier_mark() {
         let secret = Field { sensitive: true, ..Field::of(Kind::String) };
         let fields = [("key".into(), secret), ("name".into(), Field::of(Kind::String))].into_iter().collect();
         let schema = Schema { fields, open: false };
@@ -606,7 +607,7 @@ mod tests {
     }
 
     #[test]
-    fn a_union_with_a_sensitive_branch_is_hidden() {
+    fn union_with_a_sensitive_branch_is_marked() {
         let secret = Field { sensitive: true, ..Field::of(Kind::String) };
         let object = Schema { fields: [("token".into(), secret)].into_iter().collect(), open: false };
         let union =
@@ -615,7 +616,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_with_an_unknown_key_may_be_any_that_is_left() {
+    fn item_with_an_unknown_key_is_paired_with_a_remaining_one() {
         let mut field = keyed_list();
         let Kind::Array(item) = &mut field.kind else { panic!("a list") };
         let Kind::Object(schema) = &mut Arc::make_mut(item).kind else { panic!("objects") };
@@ -634,7 +635,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_is_told_by_its_key_even_if_something_else_of_it_is_unknown() {
+    fn item_with_unknown_parts_is_paired_by_its_key() {
         let field = keyed_list();
         let paths = |before: &str, after: Value| {
             let mut changes = Vec::new();
@@ -644,13 +645,13 @@ mod tests {
         let two = r#"[{"name":"a","key":"x"},{"name":"b","key":"y"}]"#;
         let known = Value::map([("name", Value::from("b")), ("key", Value::unknown(None, None))]);
         assert_eq!(paths(two, Value::list([known])), ["spec.f[0].key", "spec.f[0].name", "spec.f[0].key"]);
-        // One without a key, of which all is known, is none of those that were there.
+        // A known item without a key is paired with no old item.
         let other = Value::list([read(r#"{"key":"x"}"#)]);
         assert_eq!(paths(r#"[{"name":"a","key":"x"}]"#, other), ["spec.f[0].key", "spec.f[0].name", "spec.f[0].key"]);
     }
 
     #[test]
-    fn order_does_not_count_in_a_set_within_a_list() {
+    fn order_of_a_set_in_a_list_is_ignored() {
         let set = Field { set: true, ..Field::of(Kind::Array(Arc::new(Field::of(Kind::Any)))) };
         let lists = Field::of(Kind::Array(Arc::new(set)));
         assert!(same_field(&lists, &read("[[1,2],[3]]"), &read("[[2,1],[3]]")));
@@ -659,7 +660,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_set_in_another_order_is_the_same() {
+    fn reordered_large_set_is_equal() {
         let field = Field { set: true, ..Field::of(Kind::Array(Arc::new(Field::of(Kind::Any)))) };
         let item = |at: i64| {
             Value::map([("n", if at % 2 == 0 { Value::Int(at) } else { Value::Float(at as f64) }), ("z", Value::Null)])
@@ -671,7 +672,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_end_of_an_ignored_path_comes_or_goes() {
+    fn ignored_path_adds_or_removes_only_its_last_name() {
         let (wanted, prior) = (read(r#"{"a":{"x":1},"b":1}"#), read(r#"{"c":{"x":2},"a":{"x":3,"y":4}}"#));
         let with = |path| serde_json::to_string(&with_path_of(&wanted, &prior, path)).unwrap();
         assert_eq!(with("a.x"), r#"{"a":{"x":3},"b":1}"#);

@@ -1,69 +1,71 @@
-//! What depends on what in a document: computed, cycle-checked, never stored.
+//! The dependency graph of a document: computed, checked for cycles, never stored.
 
 use diag::Span;
 
-/// An element: of one blueprint by its position in the blueprint's own list, or of several documents that make one
-/// whole by its number among all of its kind (see [`Documents`](crate::documents::Documents)).
+/// An element. In the graph of one blueprint: by its position in the blueprint's own list. In the graph of several
+/// documents: by its number among all elements of its kind (see [`Documents`](crate::documents::Documents)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Node {
     /// A named intermediate value.
     Local(u32),
     /// A data source.
     DataSource(u32),
-    /// A resource, or the template of an expanded one.
+    /// A resource. One with `each` is a single node.
     Resource(u32),
-    /// A child document, as a whole: only in the graph of one document by itself.
+    /// A child document as a whole. Only in the graph of a single document.
     Child(u32),
     /// The parts of a link, by the link's number.
     Link(u32),
-    /// What a child document is given for one of its inputs: only in the graph of several documents.
+    /// An input of a child document. Only in the graph of several documents.
     Input(u32),
 }
 
-/// Why one element comes after another.
+/// The reason why one element comes after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EdgeKind {
-    /// It reads the other's spec, value or export: deployment waits.
+    /// It reads the other's spec, value or export, so deployment waits.
     Reads,
-    /// It reads the other's metadata: only evaluation waits (decision A10).
+    /// It reads the other's metadata, so only evaluation waits (decision A10).
     ReadsMetadata,
-    /// `dependsOn`: waits until the other is ready (decision A11).
+    /// `dependsOn`: it waits until the other is ready (decision A11).
     DependsOn,
     /// Only its condition reads the other.
     Condition,
-    /// A link wants it so: a hard one, or one that writes here what it reads there (decisions 3.1, 3.2).
+    /// A link orders them: a hard link, or one that writes here what it reads there (decisions 3.1, 3.2).
     Link,
 }
 
-/// One element needs another.
+/// A dependency of one element on another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// What is needed.
+    /// The element that it depends on.
     pub to: Node,
-    /// Why.
+    /// The reason.
     pub kind: EdgeKind,
-    /// Where that is written: the head of the reference, or the name in `dependsOn`.
+    /// The place of the reason: the head of the reference, or the name in `dependsOn`.
     pub span: Span,
 }
 
-/// The elements of a blueprint with what each needs directly, and an order in which everything needed comes first.
+/// The elements of a blueprint with their direct dependencies, and a topological order.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     nodes: Vec<Node>,
-    /// For each node, in the order of `nodes`, where its edges begin in `edges`; one more at the end.
+    /// For each node, in the order of `nodes`, the position of its first edge in `edges`; one more entry at the end.
     starts: Vec<u32>,
     edges: Vec<Edge>,
-    /// Positions in `nodes`, dependencies first, ties in document order. Nodes on cycles are left out.
+    /// Positions in `nodes`, dependencies first, ties in document order. Nodes on cycles and their dependents are left
+    /// out.
     order: Vec<u32>,
-    /// First position in `nodes` of locals, data sources, resources, children, links and inputs, in this order.
+    /// The first position in `nodes` of locals, data sources, resources, children, links and inputs, in this order.
     offsets: [u32; 6],
 }
 
 impl Graph {
-    /// A graph over so many locals, data sources, resources, children, links and inputs; `edges_of` gives each node's edges.
+    /// Builds a graph. `counts` are the numbers of locals, data sources, resources, children, links and inputs;
+    /// `edges_of` appends the edges of a node.
     ///
-    /// Gives the graph and its knots: groups of nodes that need each other, as paths of (node, edge to the next), each
-    /// beginning at the node that is first in document order. Linear in nodes and edges.
+    /// Returns the graph and its cycles, one for each strongly connected component, as paths of (node, edge to the
+    /// next). The paths are sorted by the place of their first edge. Linear in nodes and edges.
     pub fn new(counts: [usize; 6], mut edges_of: impl FnMut(Node, &mut Vec<Edge>)) -> (Graph, Vec<Vec<(Node, Edge)>>) {
         let mut graph = Graph::default();
         let makers: [fn(u32) -> Node; 6] =
@@ -81,11 +83,11 @@ impl Graph {
         }
         graph.edges.shrink_to_fit();
         graph.order.reserve_exact(graph.nodes.len());
-        let knots = graph.sort();
-        (graph, knots)
+        let cycles = graph.sort();
+        (graph, cycles)
     }
 
-    /// Where a node stands among [`Graph::nodes`].
+    /// The position of a node in [`Graph::nodes`].
     pub fn position(&self, node: Node) -> usize {
         let (kind, index) = match node {
             Node::Local(index) => (0, index),
@@ -102,12 +104,12 @@ impl Graph {
         &self.edges[self.starts[position] as usize..self.starts[position + 1] as usize]
     }
 
-    /// What a node needs directly, in the order in which it is written.
+    /// The direct dependencies of a node, in the order in which they are written.
     pub fn edges(&self, node: Node) -> &[Edge] {
         self.edges_at(self.position(node))
     }
 
-    /// All nodes that are on no cycle and need none that is, dependencies first, ties in document order.
+    /// All nodes that are on no cycle and depend on none, dependencies first, ties in document order.
     pub fn order(&self) -> impl Iterator<Item = Node> {
         self.order.iter().map(|position| self.nodes[*position as usize])
     }
@@ -117,19 +119,19 @@ impl Graph {
         &self.nodes
     }
 
-    /// Depth-first with an explicit stack: finishing order is the topological order; strongly connected components
-    /// (Tarjan) are the knots.
+    /// Depth-first search with an explicit stack. The finishing order is the topological order; the strongly connected
+    /// components (Tarjan) are the cycles.
     fn sort(&mut self) -> Vec<Vec<(Node, Edge)>> {
         const NEW: u32 = u32::MAX;
         let count = self.nodes.len();
         let mut index = vec![NEW; count];
         let mut low = vec![0_u32; count];
         let mut on_stack = vec![false; count];
-        let mut knotted = vec![false; count];
+        let mut in_cycle = vec![false; count];
         let mut component_stack: Vec<u32> = Vec::new();
         let mut walk: Vec<(u32, u32)> = Vec::new();
         let mut next = 0_u32;
-        let mut knots = Vec::new();
+        let mut cycles = Vec::new();
         for root in 0..count {
             if index[root] != NEW {
                 continue;
@@ -173,28 +175,28 @@ impl Graph {
                         members.len() == 1 && self.edges_at(here).iter().any(|edge| self.position(edge.to) == here);
                     if members.len() > 1 || to_itself {
                         for member in &members {
-                            knotted[*member as usize] = true;
+                            in_cycle[*member as usize] = true;
                         }
-                        knots.push(members);
-                    } else if self.edges_at(here).iter().any(|edge| knotted[self.position(edge.to)]) {
-                        // What needs a knot has no place in the order either.
-                        knotted[here] = true;
+                        cycles.push(members);
+                    } else if self.edges_at(here).iter().any(|edge| in_cycle[self.position(edge.to)]) {
+                        // Dependents of a cycle have no place in the order either.
+                        in_cycle[here] = true;
                     } else {
                         self.order.push(here as u32);
                     }
                 }
             }
         }
-        let mut paths: Vec<_> = knots.into_iter().map(|members| self.path_of(members)).collect();
+        let mut paths: Vec<_> = cycles.into_iter().map(|members| self.path_of(members)).collect();
         paths.sort_by_key(|path| path.first().map(|(_, edge)| (edge.span.file, edge.span.start)));
         paths
     }
 
-    /// A shortest way round through the first member of a knot, by breadth-first search inside the knot.
+    /// A shortest cycle through the first member of a component, by breadth-first search in the component.
     fn path_of(&self, mut members: Vec<u32>) -> Vec<(Node, Edge)> {
         members.sort_unstable();
         let place = |position: u32| members.binary_search(&position).ok();
-        // Begin where the first edge inside the knot is written.
+        // Start at the member whose edge in the component is written first.
         let first_edge = |member: &u32| {
             let inside =
                 self.edges_at(*member as usize).iter().filter(|edge| place(self.position(edge.to) as u32).is_some());
@@ -245,27 +247,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_needed_comes_first_and_ties_keep_document_order() {
-        let (graph, knots) = graph(&[(0, 2), (2, 3)], 4);
-        assert!(knots.is_empty());
+    fn dependencies_come_first_and_ties_keep_document_order() {
+        let (graph, cycles) = graph(&[(0, 2), (2, 3)], 4);
+        assert!(cycles.is_empty());
         let order: Vec<_> = graph.order().collect();
         assert_eq!(order, [3, 2, 0, 1].map(Node::Resource));
     }
 
     #[test]
-    fn a_knot_is_one_path_and_what_needs_it_is_left_out() {
-        let (graph, knots) = graph(&[(0, 1), (1, 2), (2, 3), (3, 1)], 5);
-        assert_eq!(knots.len(), 1);
-        let path: Vec<_> = knots[0].iter().map(|(node, _)| *node).collect();
+    fn cycle_is_one_path_and_its_dependents_are_left_out() {
+        let (graph, cycles) = graph(&[(0, 1), (1, 2), (2, 3), (3, 1)], 5);
+        assert_eq!(cycles.len(), 1);
+        let path: Vec<_> = cycles[0].iter().map(|(node, _)| *node).collect();
         assert_eq!(path, [1, 2, 3].map(Node::Resource));
         assert_eq!(graph.order().collect::<Vec<_>>(), [Node::Resource(4)]);
     }
 
     #[test]
-    fn a_long_chain_needs_no_deep_stack() {
+    fn long_chain_does_not_overflow_the_stack() {
         let edges: Vec<_> = (0..2000).map(|at| (at, at + 1)).collect();
-        let (graph, knots) = graph(&edges, 2001);
-        assert!(knots.is_empty());
+        let (graph, cycles) = graph(&edges, 2001);
+        assert!(cycles.is_empty());
         assert_eq!(graph.order().next(), Some(Node::Resource(2000)));
     }
 }

@@ -1,10 +1,10 @@
-//! A dialect and the types that documents can name, as a JSON Schema (draft 2020-12) for editors.
+//! Describes a dialect and its types as a JSON Schema (draft 2020-12) for editors.
 //!
-//! Made from the tables that drive the checks: the dialect's shape, and the catalogues of providers. Each type has a
-//! definition of its own; `if` and `then` choose it by the value of `type`. Wherever a substitution may stand, a text with
-//! `${` is allowed.
+//! The schema is generated from the tables that drive the checks: the dialect's shape and the providers' catalogues.
+//! Each type has its own definition; `if` and `then` choose it by the value of `type`. A text with `${` is allowed
+//! wherever a substitution may stand.
 //!
-//! A schema says less than `check`: no names, no types of expressions, nothing that spans two places.
+//! A schema checks less than `check`: no names, no types of expressions, and nothing that spans two places.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use dialects::{Detail, Form, Key, Offer, Section, Shape};
 use provider::{Catalogs, DataSourceType, TypeRef};
 use serde_json::{Map, Value as Json, json};
 
-/// The schema of a dialect's documents, with the types whose names `wanted` takes; another type of a namespace of which
-/// not all are described may be named, and then nothing is said about its fields.
+/// The schema of a dialect's documents, with the types whose names `wanted` accepts. The other types of their
+/// namespaces may be named too; the schema does not constrain their fields.
 pub fn json_schema(title: &str, shape: &Shape, catalogs: &Catalogs, wanted: impl Fn(&str) -> bool) -> Json {
     let mut open: Vec<String> = Vec::new();
     let mut described = |names: &mut dyn Iterator<Item = &str>| -> Vec<TypeId> {
@@ -88,7 +88,7 @@ struct Maker {
     resources: Vec<TypeId>,
     data_sources: Vec<TypeId>,
     variables: Vec<TypeId>,
-    /// Namespaces of which types may be named that are not listed: left out, or not spelt exactly.
+    /// Namespaces with unlisted types, because `wanted` rejects some or because names may be spelt loosely.
     open: Vec<String>,
 }
 
@@ -176,7 +176,7 @@ impl Maker {
         }
     }
 
-    /// The value of a key that holds a section, or definitions of one.
+    /// The schema of a key that holds a section, or definitions of one.
     fn leads_to(&self, key: &Key) -> Json {
         let section = json!({"$ref": reference(&definition(key.section))});
         if key.definitions {
@@ -185,7 +185,7 @@ impl Maker {
                 "additionalProperties": section,
                 "propertyNames": {"pattern": "^[A-Za-z0-9_.-]+$"},
             });
-            // `exports: "*"` takes all there are.
+            // `exports: "*"` exports everything.
             return match key.form {
                 Form::Any => {
                     let mut names = names;
@@ -200,19 +200,19 @@ impl Maker {
         match key.form {
             Form::ScalarOrMap => json!({"anyOf": [section, scalar]}),
             Form::MapOrList => json!({"anyOf": [section, {"type": "array", "minItems": 1, "items": section}]}),
-            // Conditions in a list are what the section holding them is: maps, or single values.
+            // An item of a list of conditions is a section or a single value.
             Form::List => json!({"type": "array", "minItems": 1, "items": {"anyOf": [section, scalar]}}),
             _ => section,
         }
     }
 
-    /// A type's name: one that is known, or one of a namespace of which not all are listed.
+    /// The schema of a type's name: a listed one, or any name of an open namespace.
     fn names(&self, known: &[TypeId], first: &[&str]) -> Json {
         let listed: Vec<&str> = first.iter().copied().chain(known.iter().map(|id| id.name().as_ref())).collect();
         if self.open.is_empty() {
             return json!({"enum": listed});
         }
-        // Not only as it is written here: capitals and hyphens do not count everywhere.
+        // Other spellings are valid too: some providers ignore capitals and hyphens.
         let spelt = |name: &String| -> String {
             name.chars()
                 .map(|letter| match letter {
@@ -226,7 +226,7 @@ impl Maker {
     }
 }
 
-/// The value of a key by what it is made of; none where its form says all.
+/// The schema of a key's value by its detail; `None` if its form is enough.
 fn detailed(detail: Detail) -> Option<Json> {
     let fixed = || json!({"type": "string", "not": {"$ref": "#/$defs/substitution"}});
     let scalar = || json!({"$ref": "#/$defs/scalar"});
@@ -257,7 +257,7 @@ fn detailed(detail: Detail) -> Option<Json> {
     })
 }
 
-/// What the values of a section are where its key `type` says so.
+/// The schemas of a section's values that depend on its key `type`.
 fn by_type(section: &Section) -> Vec<Json> {
     let Some(by) = section.key("type") else { return Vec::new() };
     let mut choices = Vec::new();
@@ -266,7 +266,7 @@ fn by_type(section: &Section) -> Vec<Json> {
         for key in section.keys {
             let value = match key.detail {
                 Detail::Literal => literal(ty),
-                // A boolean takes no list.
+                // A boolean has no list of literals.
                 Detail::Literals if *ty == "boolean" => Some(json!(false)),
                 Detail::Literals => literal(ty).map(|items| json!({"items": items})),
                 Detail::Typed => typed(ty),
@@ -295,7 +295,7 @@ fn literal(ty: &str) -> Option<Json> {
     })
 }
 
-/// A value of a type: written out, as a text that is read as the type, or with a substitution.
+/// The schema of a value of a type: a literal, a text that is parsed as the type, or a text with a substitution.
 fn typed(ty: &str) -> Option<Json> {
     let (kind, text) = match ty {
         "string" => return Some(json!({"type": "string"})),
@@ -310,9 +310,9 @@ fn typed(ty: &str) -> Option<Json> {
     Some(json!({"anyOf": [{"type": kind}, text, {"$ref": "#/$defs/substitution"}]}))
 }
 
-/// What may be filtered on, and what must be.
+/// The schema of the filters of a data source: the allowed and the required fields.
 fn filter(ty: &DataSourceType) -> Json {
-    // `[]` in a path stands for any position, in a document also for none.
+    // `[]` in a path stands for any position. In a document it may be missing.
     let paths: Vec<&str> = ty.filters.keys().map(|path| path.as_ref()).collect();
     let field = if paths.iter().any(|path| path.contains("[]")) { json!({}) } else { json!({"enum": paths}) };
     let one = json!({"properties": {"field": field}});
@@ -325,11 +325,11 @@ fn filter(ty: &DataSourceType) -> Json {
     })
 }
 
-/// The fields of one type. Objects that several fields share get a definition of their own: written out each time, those
-/// of some types would fill books.
+/// The fields of one type. An object that several fields share gets its own definition. Repeating it would make some
+/// schemas very large.
 struct Fields<'t, 'd> {
     name: &'t str,
-    /// How many fields hold an object, by the place where it is kept.
+    /// The number of fields with an object, by the object's address in memory.
     uses: HashMap<*const Schema, usize>,
     defined: HashMap<*const Schema, String>,
     definitions: &'d mut Map<String, Json>,
@@ -378,7 +378,7 @@ impl<'t, 'd> Fields<'t, 'd> {
         json!({"$ref": reference(&name)})
     }
 
-    /// The fields that a document may write.
+    /// The schema of the fields that a document may set.
     fn object(&mut self, schema: &Schema) -> Json {
         let written = || schema.fields.iter().filter(|(_, field)| field.is_settable());
         let properties: Map<String, Json> = written().map(|(name, one)| (name.to_string(), self.field(one))).collect();
@@ -403,7 +403,7 @@ impl<'t, 'd> Fields<'t, 'd> {
         for (word, is) in [
             ("Filled in where nothing is written.", field.computed && field.optional),
             ("Secret.", field.sensitive),
-            ("A change makes the thing anew.", field.must_recreate),
+            ("A change replaces the resource.", field.must_recreate),
         ] {
             if is {
                 docs = format!("{docs} {word}");
@@ -441,7 +441,7 @@ impl<'t, 'd> Fields<'t, 'd> {
     }
 }
 
-/// The same, or a text with a substitution.
+/// The schema, or a text with a substitution.
 fn or_substitution(schema: Json) -> Json {
     let is_open = schema.as_object().is_none_or(Map::is_empty);
     let is_text = schema == json!({"type": "string"});
@@ -458,7 +458,7 @@ fn limit(schema: &mut Json, kind: &Kind, limits: &Constraint) {
         Kind::String => {
             set("minLength", limits.min_length.map(Json::from));
             set("maxLength", limits.max_length.map(Json::from));
-            // Editors read patterns as ECMAScript does: what only ours understands is not said.
+            // Editors use ECMAScript patterns, so leave out patterns with syntax that only this project's engine has.
             let common = |pattern: &&blueprint::Name| {
                 !["(?", "\\z", "\\A", "\\p", "\\P", "[[", "&&"].iter().any(|odd| pattern.contains(odd))
             };
@@ -480,7 +480,7 @@ fn limit(schema: &mut Json, kind: &Kind, limits: &Constraint) {
     }
 }
 
-/// A value of a catalogue as JSON; those hold nothing that JSON lacks.
+/// A value of a catalogue as JSON. Catalogues contain only values that JSON has.
 fn plain(value: &Value) -> Json {
     serde_json::to_value(value).unwrap_or_default()
 }

@@ -1,8 +1,8 @@
-//! What a document means and everything that the document alone shows: loading, the graph, links, checks.
+//! The meaning of a document, and all errors that the document alone shows: loading, the graph, links, checks.
 //!
-//! An editor needs this crate and nothing above it. Values are compared and held against schemas here.
+//! An editor needs only this crate and those below it. Comparing and converting values by schemas is here too.
 //!
-//! Not here: any question to the world, inputs given from outside, plans.
+//! Not here: questions to the world, inputs given from outside, plans.
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod check;

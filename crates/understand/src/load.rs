@@ -1,4 +1,4 @@
-//! From a document's text to a blueprint: the tree, the dialect that recognises it, and its meaning.
+//! Loads a document: parses its text to a tree, finds its dialect, and lowers it to a blueprint.
 
 use std::sync::Arc;
 
@@ -10,24 +10,24 @@ use syntax::{Format, Tree};
 
 use crate::codes;
 
-/// A document that was read.
+/// A loaded document.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// Its file.
     pub file: FileId,
-    /// Its path as the caller knows it.
+    /// Its path as the caller gave it.
     pub path: Name,
-    /// Its meaning, as far as it could be understood; nothing if no dialect recognises it.
+    /// Its blueprint, as far as it could be lowered; `None` if no dialect recognises it.
     pub blueprint: Option<Arc<Blueprint>>,
-    /// What its dialect needs to know before it can say what the document means. As long as there is something its meaning is
-    /// provisional, and nothing was reported: answer it and load again.
+    /// What its dialect must know before the blueprint is final. While this is not empty, the blueprint is provisional
+    /// and nothing is reported: answer the questions and load again.
     pub wanted: Vec<Wanted>,
 }
 
-/// Reads a text that has been added to `files`. Never fails: everything that is wrong goes to `found`.
+/// Loads a text that has been added to `files`. Never fails; errors go to `found`.
 ///
-/// `packages` are the hosted packages that its types may belong to. `around` is what the document stands in beside its own text;
-/// answers to what its dialect wants are a part of that.
+/// `packages` are the hosted packages that its types may belong to. `around` is the load context, with the answers to
+/// what its dialect wants.
 pub fn load(
     files: &Files,
     file: FileId,
@@ -55,14 +55,14 @@ pub fn load(
             wanted.retain(|one| around.answers.to(one).is_none());
             let mut lowered = dialect.lower(&document, functions, packages);
             if is_broken {
-                // What seems to be missing may stand in the part that could not be read.
+                // Elements that seem to be missing may be in the part that could not be parsed.
                 lowered.diagnostics.retain(|one| !FOLLOWS.iter().any(|code| code.name == one.code.name));
             }
             broken.append(lowered.diagnostics);
             Some(Arc::new(lowered.blueprint))
         }
         None => {
-            // A text that could not even be read as a tree has been complained about.
+            // Syntax errors are already reported.
             if !is_broken {
                 broken.push(
                     codes::UNKNOWN_DIALECT
@@ -82,11 +82,11 @@ pub fn load(
     Loaded { file, path: source.name().into(), blueprint, wanted }
 }
 
-/// What is not said of a text that has errors of syntax.
+/// Diagnostics that are dropped if a text has syntax errors, because they may follow from them.
 const FOLLOWS: &[&diag::Code] =
     &[&dialects::codes::NOTHING_DECLARED, &dialects::codes::MISSING_VERSION, &dialects::codes::MISSING_FIELD];
 
-/// The tree of a text that is JSON whatever its file is called, where its dialect takes it for that.
+/// The tree of a text that is JSON despite its file name, if its dialect accepts that.
 fn json_first(document: &Document<'_>, dialects: &Dialects) -> Option<Tree> {
     if Format::of_name(document.name) != Format::Yaml || !document.text.trim_start().starts_with('{') {
         return None;

@@ -1,6 +1,7 @@
-//! What was read of documents, their children and the data that these depend on, pinned so that a later run reads the same.
+//! The content of documents, their children and the data sources that these depend on, pinned so that a later run reads
+//! the same.
 //!
-//! Not here: reading it (`evaluate`), keeping it (plan files and the state).
+//! Not here: reading (`evaluate`), storing (plan files and the state).
 
 use std::sync::Arc;
 
@@ -8,24 +9,24 @@ use blueprint::{IndexMap, Name, Value};
 use serde::{Deserialize, Serialize};
 use source::{Digest, Location};
 
-/// What reading a document and its children has found, so that it is found again.
+/// The results of reading a document and its children.
 #[derive(Clone, Debug, Default)]
 pub struct Frozen {
-    /// Texts of children, by what was asked for.
+    /// Texts of children, by request.
     pub documents: IndexMap<Name, FrozenChild>,
-    /// Data sources that the paths of includes read, as `Answers` has them.
+    /// Data sources that the paths of includes read, in the form of `Answers`.
     pub data_sources: IndexMap<Name, FrozenData>,
-    /// What is remembered of groups, by the path of includes that leads to each.
+    /// The remembered values of groups, by the path of includes that leads to each.
     pub groups: IndexMap<Name, Value>,
 }
 
-/// A child document as it was at stage. Files are kept as seen from the folder of the root document, so that a plan can
-/// be moved together with its documents.
+/// A child document as it was when the plan was made. File paths are relative to the folder of the root document, so
+/// that a plan can be moved together with its documents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FrozenChild {
-    /// What was asked for.
+    /// The request.
     pub request: FrozenRequest,
-    /// Where it was found.
+    /// Its location.
     pub location: Location,
     /// Its digest.
     pub digest: Digest,
@@ -33,27 +34,27 @@ pub struct FrozenChild {
     pub text: Arc<str>,
 }
 
-/// What was asked for: see [`source::Request`].
+/// A request for a document: see [`source::Request`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FrozenRequest {
-    /// The document in which the path stands.
+    /// The document that contains the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Location>,
-    /// The path as evaluated.
+    /// The evaluated path.
     pub path: Name,
-    /// The kind of place.
+    /// The kind of source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<Name>,
-    /// Its keys.
+    /// The keys of the source.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<(Name, Name)>,
-    /// The checksum that pins it.
+    /// The checksum that pins the document.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksum: Option<Name>,
 }
 
 impl FrozenRequest {
-    /// A request as seen from a folder.
+    /// A request relative to a folder.
     pub fn new(request: &source::Request, folder: &str) -> FrozenRequest {
         FrozenRequest {
             from: request.from.as_ref().map(|from| from.relative_to(folder)),
@@ -64,7 +65,7 @@ impl FrozenRequest {
         }
     }
 
-    /// The request again, made from that folder.
+    /// The original request, with `folder` as the base.
     pub fn request(&self, folder: &str) -> source::Request {
         source::Request {
             from: self.from.as_ref().map(|from| from.seen_from(folder)),
@@ -75,38 +76,38 @@ impl FrozenRequest {
         }
     }
 
-    /// What it is kept under: one request, one text.
+    /// The key of the text: equal requests have equal keys.
     pub fn key(&self) -> Name {
         serde_json::to_string(self).unwrap_or_default().into()
     }
 }
 
-/// A data source as it was at stage.
+/// A data source as it was when the plan was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FrozenData {
-    /// When it was read: seconds since 1970 UTC.
+    /// The time of the read in seconds since 1970 UTC.
     pub at: i64,
-    /// The exported fields by the names under which they are exported: a map.
+    /// A map of the exported fields by exported name.
     pub fields: Value,
-    /// What was asked for, where it can be asked again without running or sending anything.
+    /// The search, if it can be repeated without running or sending anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Box<FrozenSearch>>,
 }
 
-/// What a data source was asked for.
+/// The search of a data source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FrozenSearch {
-    /// Field, operator, search value.
+    /// Field, operator and search value of each filter.
     pub filters: Vec<(Name, Name, Value)>,
-    /// Annotations of the data source, evaluated.
+    /// The evaluated annotations of the data source.
     pub annotations: Value,
-    /// The folder of its document, as seen from that of the root document.
+    /// The folder of its document, relative to that of the root document.
     #[serde(default)]
     pub folder: Name,
 }
 
 impl FrozenData {
-    /// Whether anything of it is secret.
+    /// Whether any part of it is secret.
     pub fn has_secret(&self) -> bool {
         let asked = self.asked.as_deref();
         self.fields.has_secret()

@@ -1,12 +1,12 @@
-//! What the checks say about small documents: exactly these diagnostics, at these places.
+//! The diagnostics of small documents, with their places.
 
 #[expect(dead_code, reason = "this file uses a part")]
 mod checking;
 
 use checking::check_text;
 
-/// Checks the document after its `version` line: a line that ends in `# code` must give exactly that diagnostic
-/// (several are separated by blanks), others none. Notes about versions do not count.
+/// Checks the document after its `version` line. A line that ends in `# code` must have exactly that diagnostic
+/// (several are separated by blanks), all others none. Notes about versions do not count.
 fn check(text: &str) {
     let text = format!("version: 2023-04-20\n{}", unindented(text));
     let mut wanted: Vec<String> = Vec::new();
@@ -42,7 +42,7 @@ fn unindented(text: &str) -> String {
     lines().map(|line| format!("{}\n", line.get(margin..).unwrap_or(""))).collect()
 }
 
-/// The messages, helps and labels of all diagnostics, to look into.
+/// The messages, helps and labels of all diagnostics.
 fn words(text: &str) -> String {
     let text = format!("version: 2023-04-20\n{}", unindented(text));
     let found = check_text("case.yaml", &text);
@@ -50,7 +50,7 @@ fn words(text: &str) -> String {
 }
 
 #[test]
-fn names_that_nobody_declared() {
+fn undeclared_names_are_reported() {
     check(
         r#"
         variables:
@@ -71,7 +71,7 @@ fn names_that_nobody_declared() {
 }
 
 #[test]
-fn a_function_name_is_a_function_only_where_one_is_taken() {
+fn bare_function_name_is_a_function_only_as_an_argument() {
     check(
         r#"
         values:
@@ -180,7 +180,7 @@ fn elem_and_i_stand_where_they_mean_something() {
 }
 
 #[test]
-fn nothing_reads_itself_but_a_description() {
+fn only_a_description_may_read_its_own_element() {
     check(
         r#"
         values:
@@ -196,7 +196,7 @@ fn nothing_reads_itself_but_a_description() {
 }
 
 #[test]
-fn a_circle_is_one_mistake() {
+fn cycle_is_reported_once() {
     check(
         r#"
         values:
@@ -217,7 +217,7 @@ fn a_circle_is_one_mistake() {
 }
 
 #[test]
-fn a_circle_is_placed_at_its_first_edge() {
+fn cycle_is_reported_at_its_first_edge() {
     check(
         r#"
         resources:
@@ -250,7 +250,7 @@ fn metadata_orders_only_evaluation() {
 }
 
 #[test]
-fn the_list_of_each_is_known_before() {
+fn list_of_each_is_known_before_deployment() {
     check(
         r#"
         variables:
@@ -329,7 +329,7 @@ fn a_spec_fits_its_schema() {
 }
 
 #[test]
-fn results_convert_where_the_table_says_so() {
+fn results_convert_by_the_conversion_table() {
     check(
         r#"
         variables:
@@ -390,7 +390,7 @@ fn calls_fit_their_functions() {
 }
 
 #[test]
-fn functions_fit_what_takes_them() {
+fn function_arguments_are_checked() {
     check(
         r#"
         values:
@@ -437,7 +437,7 @@ fn conditions_are_boolean() {
 }
 
 #[test]
-fn declared_types_are_kept() {
+fn declared_types_are_enforced() {
     check(
         r#"
         variables:
@@ -465,7 +465,7 @@ fn declared_types_are_kept() {
 }
 
 #[test]
-fn variables_have_defaults_that_fit() {
+fn defaults_of_variables_are_checked() {
     check(
         r#"
         variables:
@@ -485,7 +485,7 @@ fn variables_have_defaults_that_fit() {
 }
 
 #[test]
-fn types_are_offered_by_providers() {
+fn unknown_types_are_reported() {
     check(
         r#"
         transform: [test-noop]
@@ -516,7 +516,7 @@ fn types_are_offered_by_providers() {
 }
 
 #[test]
-fn filters_and_exports_of_data_sources() {
+fn filters_and_exports_of_data_sources_are_checked() {
     check(
         r#"
         variables:
@@ -553,7 +553,7 @@ fn filters_and_exports_of_data_sources() {
 }
 
 #[test]
-fn includes_are_known_before_anything_is_deployed() {
+fn includes_are_known_before_deployment() {
     check(
         r#"
         variables:
@@ -582,7 +582,7 @@ fn includes_are_known_before_anything_is_deployed() {
 }
 
 #[test]
-fn secrets_do_not_show() {
+fn exposed_secrets_are_reported() {
     check(
         r#"
         variables:
@@ -608,7 +608,7 @@ fn secrets_do_not_show() {
 }
 
 #[test]
-fn links_read_what_is_linked() {
+fn link_calls_need_a_link() {
     check(
         r#"
         resources:
@@ -623,7 +623,7 @@ fn links_read_what_is_linked() {
 }
 
 #[test]
-fn annotations_that_a_type_knows() {
+fn annotations_of_a_type_are_checked() {
     check(
         r#"
         variables:
@@ -639,7 +639,7 @@ fn annotations_that_a_type_knows() {
 }
 
 #[test]
-fn fields_that_must_be_filtered_on() {
+fn required_filters_are_reported() {
     check(
         r#"
         datasources:
@@ -652,7 +652,7 @@ fn fields_that_must_be_filtered_on() {
 }
 
 #[test]
-fn what_is_offered_to_mend_a_kind() {
+fn fixes_are_offered_for_a_wrong_type() {
     let help = |spec: &str| words(&format!("resources:\n  r: {{ type: test/record, spec: {{ title: t, {spec} }} }}\n"));
     assert!(help("count: \"5\"").contains("write `5`, without quotes"));
     assert!(help("enabled: yes").contains("\"write `true`\""));
@@ -670,7 +670,7 @@ fn what_is_offered_to_mend_a_kind() {
 }
 
 #[test]
-fn an_alias_makes_no_second_mistake() {
+fn alias_causes_no_second_diagnostic() {
     check(
         r#"
         resources:
@@ -681,7 +681,7 @@ fn an_alias_makes_no_second_mistake() {
 }
 
 #[test]
-fn a_document_full_of_mistakes_stays_quick() {
+fn document_with_many_errors_is_checked_quickly() {
     let mut text = String::from("version: 2023-04-20\nresources:\n");
     for at in 0..3000 {
         text.push_str(&format!("  r{at}: {{ type: test/dat, spec: {{ input: \"${{q{at}.spec.id}}\" }} }}\n"));

@@ -1,4 +1,4 @@
-//! What becomes of an evaluated spec: conversions, defaults, secrets, and what only results show.
+//! Conforming an evaluated spec: conversions, defaults, secrets, and errors that only results show.
 
 mod checking;
 
@@ -17,7 +17,7 @@ fn record(spec: &str) -> Checked {
     checked
 }
 
-/// Conforms a value to the spec of `r`: what comes out, and `code line:column` of what is wrong.
+/// Conforms a value to the spec of `r`. Returns the result, and `code line:column` of each diagnostic.
 fn conform(checked: &Checked, given: Value) -> (Value, Vec<String>) {
     let resource = &checked.checked.blueprint.resources["r"];
     let ty = checked.checked.resource_types[0].as_ref().expect("the type is known");
@@ -43,7 +43,7 @@ fn text(text: &str) -> Value {
 }
 
 #[test]
-fn results_are_converted_and_defaults_filled() {
+fn results_are_converted_and_defaults_added() {
     let checked =
         record("      title: ${values.any[2]}\n      ratio: ${values.any[0]}\n      settings: ${values.any[1]}\n");
     let given = Value::map([
@@ -60,7 +60,7 @@ fn results_are_converted_and_defaults_filled() {
 }
 
 #[test]
-fn an_object_that_is_not_there_gets_no_defaults() {
+fn absent_object_gets_no_defaults() {
     let checked = record("      title: t\n");
     let (out, found) = conform(&checked, Value::map([("title", text("t"))]));
     assert!(found.is_empty());
@@ -68,7 +68,7 @@ fn an_object_that_is_not_there_gets_no_defaults() {
 }
 
 #[test]
-fn what_only_results_show_is_placed_at_the_substitution() {
+fn errors_of_results_are_reported_at_the_substitution() {
     let checked = record(
         "      title: ${values.any[0]}\n      code: ${values.any[0]}\n      size: ${values.any[0]}\n      count: ${values.any[0]}\n      tags: ${values.any[0]}\n      amount: ${values.any[0]}\n",
     );
@@ -94,7 +94,7 @@ fn what_only_results_show_is_placed_at_the_substitution() {
 }
 
 #[test]
-fn a_required_field_that_turns_out_none_is_missing() {
+fn required_field_that_evaluates_to_none_is_missing() {
     let checked = record("      title: ${values.any[0]}\n      settings:\n        mode: ${values.any[0]}\n");
     let (_, found) = conform(&checked, Value::map([("settings", Value::map::<&str>([]))]));
     assert_eq!(found, ["missing-spec-field 11:7", "missing-spec-field 9:5"]);
@@ -110,7 +110,7 @@ fn keys_of_results_are_checked() {
 }
 
 #[test]
-fn the_providers_refusal_is_reported_once() {
+fn rejection_by_the_provider_is_reported_once() {
     let checked = record("      title: ${values.any[0]}\n");
     let (_, found) = conform(&checked, Value::map([("title", text("forbidden"))]));
     assert_eq!(found, ["rejected-by-provider 10:14"]);
@@ -119,7 +119,7 @@ fn the_providers_refusal_is_reported_once() {
 }
 
 #[test]
-fn secrets_and_unknown_parts_stay_what_they_are() {
+fn secret_and_unknown_parts_are_preserved() {
     let checked = record(
         "      title: ${values.any[0]}\n      password: ${values.any[0]}\n      count: ${values.any[0]}\n      zone: ${values.any[0]}\n",
     );
@@ -137,7 +137,7 @@ fn secrets_and_unknown_parts_stay_what_they_are() {
 }
 
 #[test]
-fn written_null_is_kept_where_the_field_takes_it() {
+fn literal_null_is_kept_in_a_nullable_field() {
     let checked = record("      title: t\n      note: ~\n");
     let (out, found) = conform(&checked, Value::map([("title", text("t"))]));
     assert!(found.is_empty());

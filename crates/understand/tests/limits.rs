@@ -1,4 +1,4 @@
-//! Limits of fields, and fields beside those of a type: what is written, and what comes out of substitutions.
+//! Limits of fields, and fields besides those of a type, for literals and for results of substitutions.
 
 #![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
 
@@ -10,13 +10,13 @@ use provider::{combine, read_catalog};
 use understand::check;
 
 const CATALOG: &str = r#"{"format": 1, "namespace": "OS::Shop", "resourceTypes": {
-    "OS::Shop::Shelf": {"open": true, "fields": {
+    "OS::Shop::Rack": {"open": true, "fields": {
         "count": {"kind": "integer", "modulo": [4, 1]},
         "name": {"kind": "string", "pattern": "a|b", "whole": true},
         "labels": {"kind": "map", "minItems": 1, "maxItems": 2}}},
     "OS::Shop::Till": {"fields": {"size": {"kind": "integer"}}}}}"#;
 
-/// The codes of what is wrong with a resource.
+/// The codes of a resource's diagnostics.
 fn wrong(type_name: &str, spec: &str) -> Vec<&'static str> {
     let text = format!("version: 2023-04-20\nresources:\n  a:\n    type: {type_name}\n    spec: {spec}\n");
     let (catalogs, functions, _) = combine([Arc::new(read_catalog(CATALOG).unwrap())]);
@@ -33,30 +33,30 @@ fn wrong(type_name: &str, spec: &str) -> Vec<&'static str> {
 }
 
 #[test]
-fn a_number_is_a_multiple_with_an_offset() {
+fn number_is_checked_against_step_and_offset() {
     for good in ["{count: 1}", "{count: 5}", "{count: -3}"] {
-        assert_eq!(wrong("OS::Shop::Shelf", good), [""; 0], "{good}");
+        assert_eq!(wrong("OS::Shop::Rack", good), [""; 0], "{good}");
     }
     for bad in ["{count: 0}", "{count: 6}", "{count: -1}"] {
-        assert_eq!(wrong("OS::Shop::Shelf", bad), ["value-constraint"], "{bad}");
+        assert_eq!(wrong("OS::Shop::Rack", bad), ["value-constraint"], "{bad}");
     }
 }
 
 #[test]
-fn a_pattern_may_have_to_match_the_whole() {
-    assert_eq!(wrong("OS::Shop::Shelf", "{name: b}"), [""; 0]);
-    assert_eq!(wrong("OS::Shop::Shelf", "{name: ab}"), ["value-constraint"]);
+fn pattern_can_require_a_whole_match() {
+    assert_eq!(wrong("OS::Shop::Rack", "{name: b}"), [""; 0]);
+    assert_eq!(wrong("OS::Shop::Rack", "{name: ab}"), ["value-constraint"]);
 }
 
 #[test]
-fn other_fields_stand_beside_those_of_an_open_type() {
-    assert_eq!(wrong("OS::Shop::Shelf", "{count: 1, other: {deep: [1, {x: y}]}}"), [""; 0]);
-    assert_eq!(wrong("OS::Shop::Shelf", "{count: one, other: 1}"), ["type-mismatch"]);
+fn open_type_accepts_additional_fields() {
+    assert_eq!(wrong("OS::Shop::Rack", "{count: 1, other: {deep: [1, {x: y}]}}"), [""; 0]);
+    assert_eq!(wrong("OS::Shop::Rack", "{count: one, other: 1}"), ["type-mismatch"]);
     assert_eq!(wrong("OS::Shop::Till", "{size: 1, other: 1}"), ["unknown-spec-field"]);
 }
 
 #[test]
-fn types_with_colons_are_known_by_their_namespace() {
+fn type_names_with_colons_have_a_namespace() {
     assert_eq!(wrong("OS::Shop::Tll", "{}"), ["unknown-resource-type"]);
     assert_eq!(wrong("OS::Shoe::Till", "{}"), ["unknown-provider"]);
 }

@@ -1,14 +1,13 @@
-//! The `run: check` cases of the conformance pack: exactly the expected diagnostics come, where they are expected.
+//! The `run: check` cases of the conformance pack: exactly the expected diagnostics, at the expected places.
 //!
-//! Cases whose documents need rooms that come later are named in `WAITING` with what they wait for; a case that begins
-//! to pass must leave the list.
+//! `WAITING` names the cases that need another crate, with the reason. A case that passes must leave the list.
 
 #[expect(dead_code, reason = "this file uses a part")]
 mod checking;
 
 use checking::{Checked, check_text};
 
-/// Cases that wait for something that is not here.
+/// Cases that need something that this crate does not have.
 const WAITING: &[(&str, &str)] = &[("include-not-there-quoted", "loading: an include is read there")];
 
 #[test]

@@ -1,4 +1,4 @@
-//! The page of each code of the checks: its examples give exactly what they are marked with.
+//! The page of each code of the checks: its examples have exactly the marked diagnostics.
 
 #[expect(dead_code, reason = "this file uses a part")]
 mod checking;
@@ -6,7 +6,7 @@ mod checking;
 use checking::check_text;
 
 #[test]
-fn the_examples_of_every_page_are_true() {
+fn examples_of_every_page_have_the_marked_diagnostics() {
     let mut wrong = Vec::new();
     let mut blocks = 0;
     for code in understand::check::codes::CODES {
@@ -16,7 +16,7 @@ fn the_examples_of_every_page_are_true() {
             code.name
         );
         let mut marked = false;
-        // Documents that include others are run where others are at hand.
+        // Tests of crates that can read other documents run these examples.
         if code.page.contains("```yaml file=") {
             continue;
         }
@@ -47,7 +47,7 @@ fn the_examples_of_every_page_are_true() {
                 wrong.push(format!("{}: wanted {wanted:?}, found {found:?}", code.name));
             }
         }
-        // What only comes at a stage is shown by examples that are staged, or in words.
+        // Codes that appear only at a stage have examples that other tests run, or examples in text.
         let run_elsewhere = ["```yaml blueprint stage\n", "```yaml hot\n", "```text\n"];
         let elsewhere = run_elsewhere.iter().any(|fence| code.page.contains(fence));
         if !marked && !elsewhere {

@@ -1,4 +1,4 @@
-//! Things wait for others that have to do with the same third thing, where their types say so.
+//! Resources wait for others that name the same third resource, if their types declare it.
 
 #![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
 
@@ -22,7 +22,7 @@ const CATALOG: &str = r#"{"format": 1, "namespace": "net", "resourceTypes": {
     "net/server": {"fields": {"networks": {"kind": "array", "items": {"kind": "object", "fields": {"network": {"kind": "string"}}}}},
         "waits": [{"for": "net/subnet", "own": ["networks[].network"], "its": ["network"]}]}}}"#;
 
-/// What waits for what, as `a > b`, references aside; and the codes of what is wrong.
+/// The dependencies as `a > b`, without those of references, and the codes of the diagnostics.
 fn waits(resources: &str) -> (Vec<String>, Vec<&'static str>) {
     let text = format!("version: 2023-04-20\nvariables:\n  id: {{type: string}}\nresources:\n{resources}");
     let catalog = read_catalog(CATALOG).unwrap();
@@ -71,7 +71,7 @@ fn a_port_waits_for_the_subnets_of_its_network() {
 }
 
 #[test]
-fn the_same_text_and_the_same_input_are_the_same_thing() {
+fn equal_texts_and_equal_references_name_the_same_resource() {
     let resources = r#"
   port: {type: net/port, spec: {network: public}}
   server: {type: net/server, spec: {networks: [{network: "${variables.id}"}, {network: public}]}}
@@ -85,7 +85,7 @@ fn the_same_text_and_the_same_input_are_the_same_thing() {
 }
 
 #[test]
-fn what_is_meant_may_lie_behind_another_thing() {
+fn wait_can_go_through_another_resource() {
     let resources = r#"
   inside: {type: net/subnet, spec: {network: a}}
   outside: {type: net/subnet, spec: {network: b}}
@@ -98,7 +98,7 @@ fn what_is_meant_may_lie_behind_another_thing() {
 }
 
 #[test]
-fn a_circle_that_a_type_closes_is_one() {
+fn cycle_closed_by_a_declared_wait_is_reported() {
     let resources = r#"
   port: {type: net/port, spec: {network: a, fixed: []}}
   one: {type: net/subnet, metadata: {annotations: {}}, dependsOn: [port], spec: {network: a}}

@@ -1,32 +1,32 @@
-//! A whole [`Blueprint`] outside the core: what transforms take and give (decision 4.2).
+//! The wire form of a [`Blueprint`], which transforms receive and return (decision 4.2).
 //!
-//! One JSON object: `format`, `blueprint`, and `resources` as a list of pairs of name and resource, in order. The list
-//! can say that one name was given to two resources, which a map could not. Everything else is written as the fields of
-//! [`Blueprint`] are called, in camel case; `at` is a place, three numbers that mean something only to the engine. Who
-//! makes one element from another gives it the places of that one.
+//! It is one JSON object: `format`, `blueprint`, and `resources` as a list of pairs of name and resource, in order. The
+//! list can express that two resources have the same name, which a map cannot. Everything else is named after the
+//! fields of [`Blueprint`], in camel case. `at` is a place: three numbers that only the engine interprets. A transform
+//! copies the place of the source element to each element that it generates.
 //!
-//! Not here: which dialect it was written in, which the engine knows.
+//! Not here: the dialect of the document, which the engine knows.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Blueprint, IndexMap, Name, Resource};
 
-/// A blueprint on its way through a transform.
+/// A blueprint in the wire form.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Document {
-    /// The version of this form: [`VERSION`](super::VERSION).
+    /// The version of the form: [`VERSION`](super::VERSION).
     pub format: u32,
-    /// Everything but the resources.
+    /// Everything except the resources.
     pub blueprint: Blueprint,
     /// The resources, in order.
     pub resources: Vec<(Name, Resource)>,
 }
 
-/// A text is no blueprint in this form.
+/// The error for a text that is not in this form.
 #[derive(Debug)]
 pub struct WireError(
-    /// What is wrong with it.
+    /// The reason.
     pub String,
 );
 
@@ -39,13 +39,14 @@ impl std::fmt::Display for WireError {
 impl std::error::Error for WireError {}
 
 impl Document {
-    /// The form of a blueprint.
+    /// The wire form of a blueprint.
     pub fn of(mut blueprint: Blueprint) -> Document {
         let resources = std::mem::take(&mut blueprint.resources).into_iter().collect();
         Document { format: super::VERSION, blueprint, resources }
     }
 
-    /// The blueprint, and the positions of resources whose names are taken by earlier ones; those are left out.
+    /// The blueprint, and the positions and names of resources that were left out because an earlier resource has the
+    /// same name.
     pub fn into_blueprint(self) -> (Blueprint, Vec<(usize, Name)>) {
         let Document { mut blueprint, resources, .. } = self;
         let mut named = IndexMap::with_capacity_and_hasher(resources.len(), Default::default());
@@ -60,12 +61,12 @@ impl Document {
         (blueprint, twice)
     }
 
-    /// The form as JSON text. `Err` if something in it cannot be written, such as a function as a value.
+    /// The form as JSON text. Fails if it contains something that cannot be written, such as a function value.
     pub fn to_json(&self) -> Result<String, WireError> {
         serde_json::to_string(self).map_err(|error| WireError(error.to_string()))
     }
 
-    /// Reads the form. `Err` if the text is no such form, of another version, or nested more than some thirty deep.
+    /// Reads the form. Fails if the text is not in this form, has another version, or is nested too deeply.
     pub fn from_json(text: &str) -> Result<Document, WireError> {
         let document: Document = serde_json::from_str(text).map_err(|error| WireError(error.to_string()))?;
         if document.format != super::VERSION {

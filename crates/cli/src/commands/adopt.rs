@@ -1,7 +1,7 @@
-//! `cyan state import` of another tool's form: its documents are written beside each other, and what they describe is
-//! taken over, not made.
+//! `cyan state import` from another tool's format: writes its documents into the current folder, and adopts the
+//! existing resources without creating any.
 //!
-//! Not here: what the forms are (`foreign`); how things become managed (`engine`).
+//! Not here: the formats (`foreign`); how resources become managed (`engine`).
 
 use std::path::{Component, Path};
 
@@ -43,8 +43,7 @@ pub(crate) async fn run(
     operation::carry_out(planned, &document.files, false, &mut session, &consent.into(), report).await
 }
 
-/// Writes a file below the current folder. One that is there stays as it is: a person may have put something right in
-/// it.
+/// Writes a file below the current folder. An existing file is kept, because the user may have corrected it.
 fn lay_out(form: &dyn Form, name: &str, text: &str, report: &mut Report) -> Result<(), CommandError> {
     let path = Path::new(name);
     if name.is_empty() || !path.components().all(|part| matches!(part, Component::Normal(_))) {

@@ -1,4 +1,4 @@
-//! `cyan deploy`: a document, or a plan that was kept.
+//! `cyan deploy`: deploys a document or a saved plan.
 
 use engine::{DocumentSource, StageRequest, StagedDocument};
 use engine::{Options, plan_file};
@@ -25,7 +25,7 @@ pub(crate) async fn run(arguments: Deploy, global: &Global, report: &mut Report)
     operation::carry_out(planned, &document.files, false, &mut session, &arguments.running, report).await
 }
 
-/// Carries a kept plan out: as it is, or not at all.
+/// Carries out a saved plan exactly as it is, or refuses it.
 async fn kept(
     source: DocumentSource,
     arguments: Deploy,
@@ -42,7 +42,7 @@ async fn kept(
     let plan = session.read_plan(&source, arguments.which.instance.as_ref())?;
     session.refuse_stale(&plan, report).await?;
     if let Some(folder) = plan.folder(&session.place) {
-        // The configuration is that of the document, the state is where the plan was read.
+        // The configuration comes from the document's folder, the state from the place of the plan.
         let place = session.place.clone();
         session = open::beside(global, &folder, report)?;
         session.place = place;

@@ -50,7 +50,7 @@ pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) 
     })
 }
 
-/// Takes what was seen into the state: shown, asked for, recorded.
+/// Shows the drift, asks, and records the present values in the state.
 async fn accept(arguments: Drift, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let options = Options { surgery: Some(Surgery::AcceptDrift), targets: arguments.target, ..Options::default() };
     from_state(&arguments.meant, options, &arguments.consent.into(), global, report).await

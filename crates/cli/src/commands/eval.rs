@@ -14,11 +14,11 @@ use crate::exit::{CommandError, Exit};
 use crate::open;
 use crate::view::report::Report;
 
-/// What stands for a document where there is none. A document declares something; this is only staged, never made.
+/// Replaces a missing document. A document must declare something; this one is only staged, never deployed.
 const NO_DOCUMENT: &str = "version: 2023-04-20\nresources: {nothing: {type: random/uuid, spec: {}}}\n";
-/// The same where a template of Heat is needed.
+/// The same as a Heat template.
 const NO_TEMPLATE: &str = "heat_template_version: wallaby\n";
-/// The name under which the expression stands in the document's metadata while it is checked.
+/// The name of the expression as an entry of the document's metadata while it is checked.
 const ENTRY: &str = "cyan eval";
 
 pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
@@ -60,7 +60,7 @@ pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -
     Ok(Exit::Done)
 }
 
-/// The document that is named or lies here; where there is none, one that declares nothing to speak of.
+/// The named document, or the one in the current folder, or a document without meaning.
 pub(super) fn source(named: Option<&Path>) -> Result<DocumentSource, CommandError> {
     match named {
         None if open::document_here()?.is_none() => Ok(DocumentSource::of_text("(no document)", NO_DOCUMENT)),
@@ -86,7 +86,7 @@ pub(super) fn parse(document: &mut Document, typed: &str) -> (Expr, Diagnostics)
     if let Some(own) = own {
         return own;
     }
-    // What is typed without `${..}` gets it around; places stay those of what was typed.
+    // An expression without `${..}` is wrapped in it. Spans refer to the typed text.
     let bare = !typed.contains("${");
     let text = if bare { format!("${{{typed}}}") } else { typed.to_owned() };
     let mut map = TextMap::builder(file, 0);
@@ -112,7 +112,7 @@ pub(super) fn parse(document: &mut Document, typed: &str) -> (Expr, Diagnostics)
         let catalogs = &document.library.catalogs;
         let context = engine::check::CheckContext::new(catalogs, functions, checked.rules);
         engine::check::check_with(Arc::new(blueprint), &children, &context, &mut found);
-        // What is wrong with the document itself has been found already.
+        // Mistakes in the document itself were reported before.
         found.retain(|diagnostic| diagnostic.span().file == file);
     }
     (expr, found)

@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: Fmt, report: &mut Report) -> Result<Exit, CommandEr
                 results.push(result);
             }
             Ok(None) => broken = true,
-            // With one file there is nothing else to say.
+            // With one file, its error is the error of the command.
             Err(error) if named.len() == 1 => return Err(error),
             Err(error) => {
                 broken = true;
@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: Fmt, report: &mut Report) -> Result<Exit, CommandEr
     })
 }
 
-/// Formats one document; nothing if it is broken, else whether its text is another one now.
+/// Formats one document. Returns whether its text changes; `None` if the document cannot be parsed.
 fn one(source: &DocumentSource, check: bool, report: &mut Report) -> Result<Option<(bool, Json)>, CommandError> {
     let mut files = Files::new();
     let file = files.add(source.shown.clone(), source.text.clone());
@@ -81,7 +81,7 @@ fn one(source: &DocumentSource, check: bool, report: &mut Report) -> Result<Opti
     Ok(Some((changes, result)))
 }
 
-/// Says that a document stays as it is.
+/// Reports that a document is unchanged.
 fn note(source: &DocumentSource, report: &mut Report) {
     let words = format!(
         "`{}` stays as it is: it has a key or a value that is not rearranged (a key that is no plain text, one with an anchor or a tag)",

@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: Init, report: &mut Report) -> Result<Exit, CommandE
     Ok(Exit::Done)
 }
 
-/// Whether the document was written; one that is there stays.
+/// Writes the document unless it exists. Returns whether it was written.
 fn write_new(path: &Path) -> Result<bool, CommandError> {
     let unwritable = |source| CommandError::Unwritable { name: path.display().to_string(), source };
     match std::fs::OpenOptions::new().write(true).create_new(true).open(path) {
@@ -43,7 +43,7 @@ fn write_new(path: &Path) -> Result<bool, CommandError> {
     }
 }
 
-/// Whether the line was added; a file that has it stays as it is.
+/// Adds the line unless the file has it. Returns whether it was added.
 fn add_line(path: &Path) -> Result<bool, CommandError> {
     let unwritable = |source| CommandError::Unwritable { name: path.display().to_string(), source };
     let text = match std::fs::read_to_string(path) {

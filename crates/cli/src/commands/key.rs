@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: Key, report: &mut Report) -> Result<Exit, CommandEr
     };
     let made = key::write_new(&file)?.is_some();
     if !made {
-        // Something is there; if it is no key, that should be known now and not when it is needed.
+        // A file exists. If it is no key, the error should appear now and not at the first use.
         key::read(&file)?;
     }
     report.set_result(json!({"file": file.display().to_string(), "made": made}));

@@ -38,7 +38,7 @@ use crate::terminal::Terminal;
 use crate::view::report::Report;
 use crate::{signals, usage};
 
-/// Does what the command line says.
+/// Runs the command line. Returns the exit code.
 pub(crate) fn run() -> Exit {
     let words: Vec<OsString> = std::env::args_os().collect();
     let arguments = match Arguments::try_parse_from(&words) {
@@ -80,7 +80,7 @@ fn start(global: &Global, command: Command, report: &mut Report) -> Result<Exit,
             () = signals::stopped() => None,
         }
     });
-    // A call that was cut off may run on a thread of its own; the command does not wait for it.
+    // A cancelled call may still run on its own thread. The command does not wait for it.
     runtime.shutdown_timeout(std::time::Duration::from_millis(100));
     result.unwrap_or_else(|| {
         report.terminal.say("Interrupted.");

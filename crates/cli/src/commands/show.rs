@@ -21,7 +21,7 @@ use crate::open;
 use crate::view::report::Report;
 use crate::view::table::table;
 
-/// How many entries of the journal are looked through for the reason of a failure.
+/// The maximum number of journal entries to search for the reason of a failure.
 const ENTRIES: usize = 100_000;
 
 pub(crate) async fn run(arguments: Show, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
@@ -129,7 +129,7 @@ async fn whole(
     }
     if !snapshot.records.is_empty() {
         let waiting = waiting::Waiting::of(snapshot);
-        // Names for people stand beside the others where there are any.
+        // The table has a column of display names if any resource has one.
         let named = snapshot.records.values().any(|record| display_name(record).is_some());
         let rows: Vec<Vec<String>> = snapshot
             .records
@@ -182,7 +182,7 @@ async fn whole(
     Ok(Exit::Done)
 }
 
-/// Why its last operation failed, if it did.
+/// The reason why the last operation on a resource failed, if it did.
 async fn last_error(
     store: &dyn Store,
     instance: &InstanceName,

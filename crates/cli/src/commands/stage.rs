@@ -33,7 +33,7 @@ pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) 
         return Ok(Exit::Unusable);
     }
     operation::show(&staged, report, true);
-    // A tree of a large plan costs more than making the plan.
+    // The JSON tree of a large plan takes longer than the plan itself.
     if report.is_json() {
         report.set_result(Json::Object(json::plan(&staged.plan)));
     }
@@ -42,13 +42,14 @@ pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) 
     Ok(match arguments.exit_code {
         _ if needed => Exit::Unusable,
         true if differs => Exit::Differences,
-        // It is not known whether there are any.
+        // It is unknown whether there are differences.
         true if partial => Exit::Unusable,
         _ => Exit::Done,
     })
 }
 
-/// Writes a plan to a file that only its owner can read. False if its secrets cannot be sealed, which is reported.
+/// Writes a plan to a file that only its owner can read. Returns `false` if its secrets cannot be sealed; that is
+/// reported.
 fn keep(out: &Path, staged: &Staged, session: &mut Session, report: &mut Report) -> Result<bool, CommandError> {
     if staged.plan.secret {
         operation::make_key_if_watched(session, report)?;

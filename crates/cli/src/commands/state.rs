@@ -1,4 +1,4 @@
-//! `cyan state`, and what it shares with `cyan import`: changes of the state alone, each a plan that is shown first.
+//! `cyan state`, and functions that `cyan import` shares: state edits, each a plan that is shown first.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::out_file::{may_be_replaced, write_private};
 use crate::view::report::Report;
 use crate::{open, operation};
 
-/// So many damaged rows are shown to people.
+/// The maximum number of damaged rows that are listed as text.
 const MOST_SHOWN: usize = 20;
 
 pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
@@ -62,7 +62,7 @@ pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) 
     }
 }
 
-/// Checks every row of a state, and says which are damaged.
+/// Checks every row of a state, and reports the damaged ones.
 async fn verify(global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let session = open::nearest(global, report)?;
     let found = session.reading().verify().await?;
@@ -106,7 +106,7 @@ async fn verify(global: &Global, report: &mut Report) -> Result<Exit, CommandErr
     Err(StoreError::Damaged { what: format!("{} is damaged in {rows}", session.place.shown()) }.into())
 }
 
-/// Removes old operations from the history of an instance, after they were shown.
+/// Shows the old operations of an instance, and removes them from its history.
 async fn prune(
     keep: Option<u64>,
     which: &Which,
@@ -128,8 +128,7 @@ async fn prune(
     if !report.is_json() {
         report.terminal.data(&super::history::shown(&removal.operations, report));
     }
-    let count = removal.operations.len();
-    let operations = if count == 1 { "1 operation".to_owned() } else { format!("{count} operations") };
+    let operations = number(removal.operations.len(), "operation", "operations");
     if !(consent.yes || session.config.yes) {
         if !report.terminal.can_ask() {
             let question = format!("{operations} would be removed from the history of `{instance}`");
@@ -151,13 +150,19 @@ async fn prune(
         "documents": pruned.documents,
     }));
     report.terminal.say(format!(
-        "Removed {operations} from the history of `{instance}`: {} journal entries, {} documents.",
-        pruned.entries, pruned.documents
+        "Removed {operations} from the history of `{instance}`: {}, {}.",
+        number(pruned.entries as usize, "journal entry", "journal entries"),
+        number(pruned.documents as usize, "document", "documents"),
     ));
     Ok(Exit::Done)
 }
 
-/// Seals everything in a state with the key of a file.
+/// A count with its noun.
+fn number(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// Seals all secrets of a state with the key in a file.
 async fn rekey(file: &Path, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let session = open::nearest(global, report)?;
     let (key, made) = match key::read(file)? {
@@ -182,15 +187,15 @@ async fn rekey(file: &Path, global: &Global, report: &mut Report) -> Result<Exit
     Ok(Exit::Done)
 }
 
-/// Which instance is changed.
+/// The instance that a command changes.
 pub(crate) enum Place {
-    /// One that exists.
+    /// An existing instance.
     Existing(Which),
-    /// One that need not exist yet. The name is that of an exported instance.
+    /// An instance that may not exist yet. The name is that of an exported instance.
     MayBeNew(Which, Option<InstanceName>),
 }
 
-/// The instance that is meant: by the flag, by the document in the current folder, or the only one.
+/// The instance of a request: by the flag, by the document in the current folder, or the only one.
 pub(crate) async fn meant(
     place: &Place,
     global: &Global,
@@ -216,7 +221,7 @@ pub(crate) async fn meant(
     }
 }
 
-/// Makes a plan that changes the state alone, shows it, asks, and carries it out.
+/// Makes a plan of a state edit, shows it, asks, and carries it out.
 async fn change(
     which: Which,
     options: Options,
@@ -229,7 +234,7 @@ async fn change(
     operation::carry_out(planned, &Files::new(), false, &mut session, &consent.into(), report).await
 }
 
-/// Takes in what was exported: whole, with its history, where nothing is yet; otherwise what it says is true now.
+/// Imports an exported state: with its history if the instance does not exist yet, otherwise only the present records.
 async fn import(
     place: Place,
     exported: Exported,
@@ -268,7 +273,7 @@ async fn import(
             }
             Ok(Exit::Done)
         }
-        // The same instance under another name: a thing that is done twice has two histories.
+        // The store has the same instance under another name. An operation cannot be in two histories.
         Err(StoreError::Refused { .. }) => {
             report
                 .terminal
@@ -290,7 +295,7 @@ async fn export(
     let journal = journal.ok_or_else(|| StoreError::Unknown { instance: instance.clone() })?;
     if let Some(address) = journal.clone().snapshot().open.keys().next() {
         report.terminal.say(format!(
-            "What became of a call of `{address}` is not settled; whoever takes the state in finds that out as here would be done."
+            "What became of a call of `{address}` is not settled; the instance that loads the state settles it."
         ));
     }
     let exported = Exported::whole(&instance, journal);
@@ -314,7 +319,7 @@ async fn export(
     Ok(Exit::Done)
 }
 
-/// Writes an instance in the form of another tool.
+/// Writes an instance in the format of another tool.
 async fn export_as(
     form: &dyn Form,
     file: Option<&Path>,

@@ -17,7 +17,7 @@ use crate::view::wrap;
 pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let library = open::library(global, arguments.all, report)?;
     let catalogs = &*library.catalogs;
-    // A catalogue that is named is in the lists.
+    // Lookups by name open the catalogue, so that the lists contain it.
     arguments.name.as_deref().map(|name| catalogs.of(TypeId::parse(name).package_name()));
     match arguments.name.as_deref() {
         None => list(catalogs.iter().map(AsRef::as_ref), "", report),
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Res
     Ok(Exit::Done)
 }
 
-/// The catalogue in which types lie below this name, as those of a service do, if it is no type itself.
+/// The catalogue with types below this name, such as those of a service, if the name itself is no type.
 fn group<'c>(catalogs: &'c Catalogs, name: &str) -> Option<&'c Catalog> {
     let catalog = catalogs.of(TypeId::parse(name).package_name())?;
     let is_type = catalog.resource_type(name).is_some()
@@ -59,7 +59,7 @@ fn has_below(catalog: &Catalog, name: &str) -> bool {
     names.any(|one| is_below(one, &below))
 }
 
-/// Whether a type's name lies below a name in plain form: whole segments count.
+/// Whether the name of a type is below a name in plain form. Only whole segments match.
 fn is_below(one: &str, plain: &str) -> bool {
     let one = plain_name(one);
     let rest = one.strip_prefix(plain.trim_end_matches(['/', ':']));
@@ -75,8 +75,8 @@ fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> CommandError
     }
 }
 
-/// Lists the types of some catalogues, below a name unless it is empty. Those of a large catalogue are counted, not
-/// listed, unless they are named.
+/// Lists the types of some catalogues below a name; an empty name matches all. Without a name, the types of a large
+/// catalogue are counted instead of listed.
 fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mut Report) {
     let paint = report.terminal.out;
     let mut text = String::new();
@@ -85,7 +85,7 @@ fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mu
     let is_listed = |one: &str| name.is_empty() || is_below(one, &below);
     for catalog in catalogs {
         let namespace = catalog.namespaces.first().map(|name| name.as_ref()).unwrap_or_default();
-        // Types that would have to be read first say nothing but their names.
+        // Types that must be read first are listed by name only.
         let docs: IndexMap<TypeId, Name> =
             catalog.few_resource_types().map(|found| (found.name.clone(), found.docs.clone())).collect();
         let of = |docs: &IndexMap<TypeId, Name>, name: &str| docs.get(name).cloned().unwrap_or_default();
@@ -105,7 +105,7 @@ fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mu
         let entries: Vec<(&str, &str, Name)> =
             resources.chain(sources).chain(variables).filter(|(name, ..)| is_listed(name)).collect();
         all.extend(entries.iter().map(|(name, kind, docs)| json!({"name": name, "kind": kind, "docs": docs})));
-        // A catalogue of many namespaces is called after none of them.
+        // A catalogue with several namespaces has no name of its own.
         let head = match catalog.namespaces.len() {
             0 | 1 => namespace,
             _ => name,
@@ -124,7 +124,7 @@ fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mu
             ));
             continue;
         }
-        // What is a resource and a data source stands in one line where neither says more.
+        // A name that is a resource and a data source takes one line if neither has a description of its own.
         let mut lines: IndexMap<(&str, &Name), Vec<&str>> = IndexMap::default();
         for (name, kind, docs) in &entries {
             lines.entry((name, docs)).or_default().push(kind);
@@ -134,7 +134,7 @@ fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mu
             .map(|((name, docs), kinds)| vec![format!("  {name}"), kinds.join(", "), first_sentence(docs)])
             .collect();
         let rows = table(&["", "", ""], &rows, paint);
-        // The head has nothing to say here.
+        // Skip the header row.
         text.push_str(rows.split_once('\n').map_or("", |(_, rows)| rows));
         text.push('\n');
     }
@@ -144,7 +144,7 @@ fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mu
     }
 }
 
-/// The namespaces of a catalogue and how many types of resources each has.
+/// The namespaces of a catalogue, each with its number of resource types.
 fn counted(catalog: &Catalog, paint: Paint) -> String {
     let mut counts: IndexMap<Name, usize> = catalog.namespaces.iter().map(|name| (name.clone(), 0)).collect();
     for name in catalog.resource_type_names() {
@@ -174,7 +174,7 @@ fn one(name: &str, catalogs: &Catalogs, report: &mut Report) -> Result<(), Comma
     if !known {
         let names = catalogs.resource_type_names().chain(catalogs.data_source_type_names());
         let names = names.chain(catalogs.variable_type_names());
-        // What is no deeper than a service can only have been meant for one.
+        // A name with one slash can only mean a service.
         if name.matches('/').count() == 1 {
             let services =
                 names.flat_map(|one| one.rsplit_once('/').map(|(service, _)| service).into_iter().chain([one]));
@@ -233,7 +233,7 @@ fn one(name: &str, catalogs: &Catalogs, report: &mut Report) -> Result<(), Comma
     Ok(())
 }
 
-/// A transform, with the types that only it knows.
+/// The text for a transform, with the types that only it knows.
 fn transform_text(transform: &TransformDef, report: &mut Report) {
     let paint = report.terminal.out;
     let mut text = format!("{} (transform)\n{}\n", paint.bold(&transform.name), transform.docs);
@@ -251,7 +251,7 @@ fn transform_text(transform: &TransformDef, report: &mut Report) {
     }
 }
 
-/// A type of variable: what a document writes, and what a reference gives.
+/// The text for a custom variable type: the form in documents, and the value of a reference.
 fn variable_text(text: &mut String, ty: &CustomType, paint: Paint) {
     text.push_str(&format!("{} (variable)\n", paint.bold(&ty.name)));
     docs(text, &ty.docs, "");
@@ -334,7 +334,7 @@ fn field_text(text: &mut String, name: &str, field: &Field, indent: &str, paint:
     }
 }
 
-/// The fields inside, of an object or of the objects in a list or map.
+/// The fields of an object, or of the objects in a list or map.
 fn inner(field: &Field) -> Option<&Schema> {
     match &field.kind {
         Kind::Object(schema) => Some(schema),
@@ -343,7 +343,7 @@ fn inner(field: &Field) -> Option<&Schema> {
     }
 }
 
-/// The type of a field and what else is true of it.
+/// The type of a field and its other properties.
 fn words(field: &Field) -> String {
     let mut words = vec![field.ty().to_string()];
     if field.required {
@@ -359,7 +359,7 @@ fn words(field: &Field) -> String {
     for (word, is) in [
         ("filled in if not written", field.computed && field.optional),
         ("secret", field.sensitive),
-        ("a change makes it anew", field.must_recreate && field.is_settable()),
+        ("a change replaces it", field.must_recreate && field.is_settable()),
         ("unique", field.unique),
     ] {
         if is {

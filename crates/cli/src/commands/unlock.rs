@@ -59,8 +59,8 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
     Ok(Exit::Done)
 }
 
-/// An instance that is held and has no operation yet: it is in no list. The flag names it, or the
-/// document here.
+/// The instance of a lease without any operation, which no list contains yet. The flag or the document in the current
+/// folder names it.
 async fn held_before_the_first_step(
     which: &Which,
     global: &Global,

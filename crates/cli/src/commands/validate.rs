@@ -1,4 +1,4 @@
-//! `cyan validate`: documents that are named, and all that are in a folder.
+//! `cyan validate`: checks named documents, and all documents in named folders.
 
 use std::path::{Path, PathBuf};
 
@@ -39,9 +39,9 @@ pub(crate) async fn run(arguments: Validate, global: &Global, report: &mut Repor
         };
         match outcome {
             Ok(one) => checked.push(one),
-            // With one file there is nothing else to say.
+            // With one file, its error is the error of the command.
             Err(error) if named.len() == 1 => return Err(error),
-            // What is wrong with the command line is wrong for all.
+            // A mistake in the command line applies to all documents.
             Err(error @ CommandError::Usage { .. }) => return Err(error),
             Err(error) => {
                 report.error(&error);
@@ -68,14 +68,15 @@ pub(crate) async fn run(arguments: Validate, global: &Global, report: &mut Repor
     Ok(if valid == checked.len() { Exit::Done } else { Exit::Unusable })
 }
 
-/// A document that was named, or found in a folder that was named.
+/// A document that was named, or found in a named folder.
 struct Named {
     path: Option<PathBuf>,
     folder: Option<PathBuf>,
 }
 
 impl Named {
-    /// The configuration for it: beside it; in a folder that was named also further up, as far as that folder.
+    /// The configuration of the document: in its folder, or for a document found in a named folder also upward to that
+    /// folder.
     fn config(&self, global: &Global, beside: &Path) -> Result<Config, CommandError> {
         let config = Config::load(global.config.as_deref(), beside)?;
         let Some(top) = self.folder.as_deref().map(absolute).filter(|_| config.is_usual()) else { return Ok(config) };
@@ -89,13 +90,13 @@ impl Named {
     }
 }
 
-/// What came of one document.
+/// The result for one document.
 #[derive(Default)]
 struct Checked {
     file: String,
     errors: usize,
     warnings: usize,
-    /// Codes of its errors, each once; or why it could not be read.
+    /// The codes of its errors, each once; or the reason why it could not be read.
     why: Vec<String>,
     declares: Json,
 }
@@ -113,7 +114,7 @@ impl Checked {
     }
 }
 
-/// How many documents are valid, and which are not.
+/// Writes how many documents are valid, and which are not.
 fn summarise(checked: &[Checked], report: &mut Report) {
     let wrong: Vec<&Checked> = checked.iter().filter(|one| one.errors > 0).collect();
     let valid = checked.len() - wrong.len();
@@ -137,7 +138,7 @@ async fn check(
     let before = report.counted();
     let (mut document, given) = session.check_given(source, inputs, report).await?;
     if named.folder.is_some() {
-        // The inputs are for those documents of the folder that declare them.
+        // The inputs are meant for the documents of the folder that declare them.
         document.found.retain(|one| one.code.name != dialects::codes::UNDECLARED_VARIABLE.name);
     }
     document.check_offline(&given).await;
@@ -155,7 +156,7 @@ async fn check(
             report.terminal.line(format!("`{shown}` is valid: {}{warned}", contents(&document)));
         }
     }
-    // Only machine output has it, and a large document names much.
+    // Only machine output has this list, and a large document declares many names.
     let declares = document.checked.as_ref().filter(|_| report.is_json()).map(|checked| {
         let blueprint = &checked.blueprint;
         json!({

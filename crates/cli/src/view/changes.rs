@@ -6,16 +6,16 @@ use similar::{ChangeTag, TextDiff};
 
 use crate::terminal::Paint;
 
-/// Lines of a text around a change that are shown with it.
+/// The number of unchanged lines that are shown around a change.
 const CONTEXT: usize = 2;
-/// Of so many things that could not be read the addresses are listed.
+/// The maximum number of unreadable resources that are listed.
 const MANY: usize = 20;
-/// A value longer than this is cut where it is not compared.
+/// A longer value is cut unless it is compared with another one.
 const LONGEST: usize = 120;
 
-/// A leaf that differs, each line after `indent`, ending in a line break.
+/// Writes a changed leaf, each line after `indent`, with a line break at the end.
 pub(crate) fn change(text: &mut String, change: &Change, indent: &str, paint: Paint) {
-    let forces = if change.forces { paint.magenta(" (makes it anew)") } else { String::new() };
+    let forces = if change.forces { paint.magenta(" (forces replacement)") } else { String::new() };
     let path = change.path.strip_prefix("spec.").unwrap_or(&change.path);
     match (&change.before, &change.after) {
         (Some(before), Some(after)) => match (lines_of(before), lines_of(after)) {
@@ -33,8 +33,8 @@ pub(crate) fn change(text: &mut String, change: &Change, indent: &str, paint: Pa
     }
 }
 
-/// Things that could not be read, and what follows from it, in a line that ends in a line break; nothing if all could
-/// be.
+/// One line, with a line break, that names the resources that could not be read and the consequence; empty if all could
+/// be read.
 pub(crate) fn unread(unread: &IndexMap<Address, Name>, so: &str) -> String {
     let names: Vec<String> = unread.keys().take(MANY).map(ToString::to_string).collect();
     let more = if unread.len() > MANY { ", .." } else { "" };
@@ -44,7 +44,7 @@ pub(crate) fn unread(unread: &IndexMap<Address, Name>, so: &str) -> String {
     }
 }
 
-/// The text, if it has several lines or is the counterpart of one that has.
+/// The text, if it or its counterpart has several lines.
 fn lines_of(value: &Value) -> Option<&str> {
     match value {
         Value::Text(text) if text.contains('\n') => Some(text),

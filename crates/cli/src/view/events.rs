@@ -8,7 +8,7 @@ use provider::Operation;
 
 use crate::terminal::Paint;
 
-/// What is being done, as in `creating`.
+/// The present participle for an operation, as in `creating`.
 pub(crate) fn doing(operation: Operation, replacing: bool) -> &'static str {
     match (operation, replacing) {
         (Operation::Create, false) => "creating",
@@ -19,23 +19,23 @@ pub(crate) fn doing(operation: Operation, replacing: bool) -> &'static str {
     }
 }
 
-/// What was done, as in `created`.
+/// The past participle for an operation, as in `created`.
 fn done(operation: Operation, replacing: bool) -> &'static str {
     match (operation, replacing) {
         (Operation::Create, false) => "created",
-        (Operation::Create, true) => "created anew",
+        (Operation::Create, true) => "recreated",
         (Operation::Update, _) => "updated",
         (Operation::Delete, false) => "deleted",
         (Operation::Delete, true) => "deleted the old one",
     }
 }
 
-/// The first line of a message; all of it follows in a diagnostic.
+/// The first line of a message. A diagnostic shows the whole message.
 fn first(message: &str) -> &str {
     message.lines().next().unwrap_or_default().trim_end_matches(':')
 }
 
-/// The line for an event, without its end; none for the beginning and the end, which are shown otherwise.
+/// The text for an event, without a line break; `None` for the first and the last event, which have another form.
 pub(crate) fn line(event: &Event, took: Option<Duration>, paint: Paint) -> Option<String> {
     let took =
         took.filter(|took| took.as_secs() > 0).map(|took| format!(" in {}", format_duration(took))).unwrap_or_default();

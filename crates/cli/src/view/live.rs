@@ -1,5 +1,5 @@
-//! An operation as it runs: on a terminal what is running with its age, a count and an estimate below the lines of what
-//! has happened; in a pipe these lines alone.
+//! The progress of an operation. On a terminal the running steps with their age, a count and an estimate stand below
+//! the event lines; in a pipe there are only the event lines.
 
 use std::io::Write as _;
 use std::time::{Duration, Instant};
@@ -10,14 +10,14 @@ use engine::Event;
 use super::events;
 use crate::terminal::{self, Paint, Terminal};
 
-/// At most so many running things are listed.
+/// The maximum number of running steps in the list.
 const LISTED: usize = 8;
-/// No estimate before so many are done, and so much time has passed.
+/// The number of finished steps and the elapsed time before an estimate is shown.
 const ENOUGH: (u64, Duration) = (3, Duration::from_secs(3));
 
 /// Shows the events of an operation.
 pub(crate) struct Live {
-    /// Whether what runs is listed below the lines, and how many lines of that stand there now.
+    /// Whether running steps are listed below the event lines, and how many lines the list has now.
     listed: bool,
     below: usize,
     paint: Paint,
@@ -30,7 +30,7 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// Nothing has happened yet.
+    /// The view before the first event.
     pub(crate) fn new(terminal: &Terminal) -> Live {
         Live {
             listed: terminal.is_watched() && !terminal.quiet && !terminal.json,
@@ -45,7 +45,7 @@ impl Live {
         }
     }
 
-    /// Something happened.
+    /// Shows an event.
     pub(crate) fn event(&mut self, event: &Event) {
         let mut took = None;
         match event {
@@ -55,7 +55,7 @@ impl Live {
             }
             Event::Started { address, operation, replacing } => {
                 self.running.insert(address.clone(), (events::doing(*operation, *replacing), Instant::now()));
-                // What runs is listed below anyway.
+                // The list below shows running steps.
                 if self.listed {
                     return;
                 }
@@ -79,29 +79,29 @@ impl Live {
         }
     }
 
-    /// Says something beside the events.
+    /// Adds a line that is no event.
     pub(crate) fn say(&mut self, line: &str) {
         self.waiting.push_str(line);
         self.waiting.push('\n');
         self.write();
     }
 
-    /// Time has passed.
+    /// Redraws the list.
     pub(crate) fn tick(&mut self) {
         self.write();
     }
 
-    /// The operation is over.
+    /// Ends the view and removes the list.
     pub(crate) fn end(&mut self) {
         self.listed = false;
         self.write();
     }
 
-    /// Writes the lines that wait in place of what stands below, and what runs now below them, all at once.
+    /// Replaces the list by the waiting lines and the present list, in one write.
     fn write(&mut self) {
         let mut text = String::new();
         if self.below > 0 {
-            // Up to the first of these lines, and clear from there on.
+            // Move to the first line of the list and clear the screen from there.
             text.push_str(&format!("\u{1b}[{}A\r\u{1b}[J", self.below));
             self.below = 0;
         }
@@ -112,7 +112,7 @@ impl Live {
             self.below = lines.lines().count();
             text.push_str(&terminal::shown(&lines));
         }
-        // What cannot be written there is lost, for there is nowhere to say so.
+        // A failed write to stderr cannot be reported anywhere.
         let _ = std::io::stderr().write_all(text.as_bytes());
     }
 
@@ -149,7 +149,7 @@ impl Live {
     }
 }
 
-/// How long it may still take, if what is done tells anything about what is not.
+/// The estimated remaining time, if enough steps are done.
 fn estimate(done: u64, calls: u64, elapsed: Duration) -> Option<Duration> {
     if done < ENOUGH.0 || elapsed < ENOUGH.1 || done >= calls {
         return None;

@@ -1,4 +1,4 @@
-//! A plan for people: each step with its reasons and what changes, exports, what is left alone.
+//! A plan as text: each step with its reasons and changes, exports, and resources that stay unchanged.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -9,20 +9,20 @@ use engine::{Action, Change, Drift, Drifted, ExportAction, ExportChange, LinkCha
 use super::changes;
 use crate::terminal::Paint;
 
-/// With more steps than this, fields of new things are shown only to those who want to know more.
+/// With more steps than this, the fields of new resources are shown only with `--verbose`.
 const MANY: usize = 100;
 
-/// About how long a line of a plan is, in bytes.
+/// The approximate length of a line of a plan, in bytes.
 const LINE: usize = 40;
 
 /// The plan, without its last line.
 pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
     let mut text = String::new();
-    // Of a change of the state alone, what is remembered is what a person wants to see.
+    // A state edit changes only records, so its plan shows them in full.
     let all = verbose || plan.kind == state::OperationKind::State;
     let mut shown: Vec<&Step> = Vec::with_capacity(plan.steps.len());
     shown.extend(plan.steps.iter().filter(|step| step.action != Action::None || all));
-    // A line or so for each.
+    // About one line per step.
     text.reserve(LINE * shown.len());
     let fields = verbose || shown.len() <= MANY;
     let links: HashMap<&Address, &LinkChange> = plan.links.iter().map(|link| (&link.address, link)).collect();
@@ -75,7 +75,7 @@ pub(crate) fn plan(plan: &Plan, verbose: bool, paint: Paint) -> String {
     text
 }
 
-/// Child documents that come and go; with more words also what changes in what they show.
+/// Child documents that are added or removed; with `verbose` also the changes in their exports.
 fn children(text: &mut String, plan: &Plan, verbose: bool, paint: Paint) {
     for child in &plan.children {
         let (sign, word) = match child.action {
@@ -98,7 +98,7 @@ fn children(text: &mut String, plan: &Plan, verbose: bool, paint: Paint) {
     }
 }
 
-/// Values by name that change.
+/// Named values that change.
 fn values(text: &mut String, title: &str, changes: &[ExportChange], paint: Paint) {
     let changed: Vec<_> = changes.iter().filter(|export| export.action != ExportAction::Unchanged).collect();
     if !changed.is_empty() {
@@ -120,8 +120,8 @@ fn values(text: &mut String, title: &str, changes: &[ExportChange], paint: Paint
     }
 }
 
-/// Steps in the order of the plan; what a transform made from one abstract resource stands together, where the first of
-/// it stands.
+/// Steps in the order of the plan. The steps that a transform made from one abstract resource form a group at the
+/// position of the first of them.
 fn grouped<'p>(steps: &[&'p Step]) -> Vec<(Option<&'p str>, Vec<&'p Step>)> {
     let mut groups: Vec<(Option<&str>, Vec<&Step>)> = Vec::with_capacity(steps.len());
     let mut places: HashMap<&str, usize> = HashMap::new();
@@ -140,7 +140,7 @@ fn grouped<'p>(steps: &[&'p Step]) -> Vec<(Option<&'p str>, Vec<&'p Step>)> {
     groups
 }
 
-/// What others have changed that no change of the step shows: what the provider fills in.
+/// Drift of the fields that the provider fills in and that no change of the step shows.
 fn outside<'p>(step: &Step, drift: &HashMap<&Address, &'p Drifted>) -> Vec<&'p Change> {
     let Some(Drift::Differs(changes)) = drift.get(&step.address).map(|it| &it.how) else { return Vec::new() };
     if !step.reasons.contains(&Reason::Drifted) {
@@ -150,11 +150,11 @@ fn outside<'p>(step: &Step, drift: &HashMap<&Address, &'p Drifted>) -> Vec<&'p C
     changes.iter().filter(|change| !shown.contains(change.path.as_str())).collect()
 }
 
-/// What is shown with a step.
+/// The context in which a step is shown.
 struct Shown<'a> {
     /// Whether the fields of a new resource are shown.
     fields: bool,
-    /// What others have changed.
+    /// Drift that no change of the step shows.
     outside: &'a [&'a Change],
     /// The sources of contents, by address and path.
     sources: &'a HashMap<(&'a Address, String), &'a Name>,
@@ -166,7 +166,7 @@ struct Shown<'a> {
 
 fn one(text: &mut String, step: &Step, shown: Shown<'_>) {
     let Shown { fields, outside, sources, stops, indent, paint } = shown;
-    // Where everything goes, each thing need not say so.
+    // A destroy deletes every resource, so the reason is not repeated for each.
     let reasons = step.reasons.iter().filter(|reason| **reason != Reason::Destroy);
     let reasons: Vec<&str> = reasons.map(|reason| words(*reason)).collect();
     let sign = match step.action {
@@ -219,7 +219,7 @@ fn one(text: &mut String, step: &Step, shown: Shown<'_>) {
         text.push_str(&format!("{indent}    {expired}\n"));
     }
     if !outside.is_empty() {
-        text.push_str(&format!("{indent}    {}\n", paint.dim("changed by somebody else:")));
+        text.push_str(&format!("{indent}    {}\n", paint.dim("changed outside of `cyan`:")));
         outside.iter().for_each(|change| changes::change(text, change, &format!("{indent}      "), paint));
         if step.changes.is_empty() {
             text.push('\n');
@@ -241,7 +241,7 @@ fn one(text: &mut String, step: &Step, shown: Shown<'_>) {
     }
 }
 
-/// Where a step stands among the batches of its group; empty if that is changed all at once.
+/// The position of a step in the batches of its group; empty if the group has one batch.
 fn in_batch(step: &Step) -> String {
     let Some(batch) = step.batch else { return String::new() };
     let gone = match batch.until {
@@ -255,7 +255,8 @@ fn in_batch(step: &Step) -> String {
     format!("; batch {} of {}{gone}{pause}", batch.number, batch.of)
 }
 
-/// What is in force on a link, and what it writes with its ends; what it writes by steps of its own stands at those.
+/// The annotations of a link, and the changes that it makes in the specs of its ends. Its other effects have steps of
+/// their own.
 fn link_of(text: &mut String, link: &LinkChange, paint: Paint) {
     let before = text.len();
     for (name, value) in link.annotations.as_map().into_iter().flatten() {
@@ -271,7 +272,7 @@ fn link_of(text: &mut String, link: &LinkChange, paint: Paint) {
     }
 }
 
-/// The resource that is meant by an end of a link.
+/// The resource at one end of a link.
 fn end(address: &Address, side: &str) -> Option<Address> {
     let link = address.link.as_deref()?;
     let (name, key) = match side {
@@ -283,14 +284,14 @@ fn end(address: &Address, side: &str) -> Option<Address> {
     Some(key.iter().fold(resource, |resource, key| resource.with_key(key.clone())))
 }
 
-/// A reason for people.
+/// The text for a reason.
 fn words(reason: Reason) -> &'static str {
     match reason {
         Reason::New => "new",
         Reason::Changed => "changed",
         Reason::TypeChanged => "its type is another one",
         Reason::FieldForces => "a field cannot be changed in place",
-        Reason::DependencyReplaced => "what it uses is made anew",
+        Reason::DependencyReplaced => "a dependency is replaced",
         Reason::LinkChanged => "a link writes into it",
         Reason::Removed => "no longer in the document",
         Reason::ConditionFalse => "its condition is false",
@@ -306,7 +307,7 @@ fn words(reason: Reason) -> &'static str {
     }
 }
 
-/// The last line of a stage.
+/// The last line of `stage`.
 pub(crate) fn summary([create, update, delete, replace]: [u64; 4]) -> String {
     let more = if replace > 0 { format!(", {replace} to replace") } else { String::new() };
     format!("{create} to create, {update} to update, {delete} to delete{more}")

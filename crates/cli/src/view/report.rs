@@ -1,4 +1,4 @@
-//! What a command has to say: diagnostics and its result, as text or as machine output.
+//! The output of a command: diagnostics and the result, as text or as machine output.
 
 use diag::{Diagnostic, Diagnostics, Files, Severity};
 use engine::shell::{Clock, busy};
@@ -13,19 +13,19 @@ use crate::course::{Course, NotDone};
 use crate::exit::{CommandError, Ending as _, Exit};
 use crate::terminal::Terminal;
 
-/// Collects and shows what a command says.
+/// Collects and shows the output of a command.
 pub(crate) struct Report {
-    /// Where it goes.
+    /// The output streams.
     pub(crate) terminal: Terminal,
-    /// The word of the command.
+    /// The name of the command.
     pub(crate) command: &'static str,
     /// Whether it takes catalogues that have no provider.
     pub(crate) takes_catalogs: bool,
-    /// The plan that is carried out, and how far.
+    /// The plan that is carried out, and its progress.
     pub(crate) course: Course,
-    /// Whether a person has said yes beforehand: nothing is asked then.
+    /// Whether consent was given on the command line; no questions are asked then.
     pub(crate) has_consent: bool,
-    /// Whether all diagnostics are shown whole.
+    /// Whether all diagnostics are shown in full.
     all: bool,
     operation: bool,
     rehearses: bool,
@@ -38,18 +38,18 @@ pub(crate) struct Report {
     errors: usize,
     warnings: usize,
     simulated: bool,
-    /// How often it was told that a provider is asked again.
+    /// The number of retried questions so far.
     asked_again: usize,
     buffer: String,
 }
 
-/// More diagnostics than this are not all shown on a terminal.
+/// A terminal shows at most this many diagnostics in full.
 const MANY: usize = 20;
 
-/// As many of each code are shown whole then.
+/// Above [`MANY`], the number of diagnostics of each code that are shown in full.
 const OF_EACH: usize = 3;
 
-/// Which diagnostics a terminal shows: all of a few, else the first of each code.
+/// Selects the diagnostics that a terminal shows: all if they are few, else the first of each code.
 struct Brief {
     all: bool,
     left_out: blueprint::IndexMap<&'static str, usize>,
@@ -62,7 +62,7 @@ impl Brief {
         Brief { all, left_out: blueprint::IndexMap::default(), shown: blueprint::IndexMap::default() }
     }
 
-    /// Whether this one is shown; counts it either way.
+    /// Returns whether a diagnostic is shown, and counts it.
     fn shows(&mut self, diagnostic: &Diagnostic) -> bool {
         let shown = self.shown.entry(diagnostic.code.name).or_default();
         if self.all || *shown < OF_EACH {
@@ -73,7 +73,7 @@ impl Brief {
         false
     }
 
-    /// How many were not shown, and how to see them.
+    /// A summary of the diagnostics that were left out, and how to see them.
     fn rest(&self) -> String {
         if self.left_out.is_empty() {
             return String::new();
@@ -89,7 +89,7 @@ impl Brief {
 }
 
 impl Report {
-    /// Nothing said yet. An operation writes a line of machine output per event, any other command one value at its
+    /// An empty report. An operation writes one line of machine output per event, any other command one value at its
     /// end.
     pub(crate) fn new(terminal: Terminal, command: &Command) -> Report {
         Report {
@@ -115,7 +115,7 @@ impl Report {
         }
     }
 
-    /// Takes over what a configuration says about output, unless a flag says otherwise.
+    /// Applies the output settings of a configuration, unless flags override them.
     pub(crate) fn configure(&mut self, global: &Global, config: &Config) {
         self.terminal.quiet |= config.quiet && !self.terminal.verbose;
         self.terminal.verbose |= config.verbose && !self.terminal.quiet;
@@ -125,8 +125,7 @@ impl Report {
         self.has_consent |= config.yes;
     }
 
-    /// Says once that all this is a rehearsal, here and in machine output; `by` is the file that says so, if it was no
-    /// flag.
+    /// Announces a rehearsal once, as text and in machine output. `by` is the file that requests it; empty for a flag.
     pub(crate) fn set_simulated(&mut self, by: &str) {
         if self.simulated || !self.rehearses {
             return;
@@ -142,7 +141,7 @@ impl Report {
         }
     }
 
-    /// Marks a value of machine output as one of a rehearsal, if it is.
+    /// Marks a value of machine output as the result of a rehearsal, if it is one.
     pub(crate) fn mark(&self, value: &mut Json) {
         if self.simulated
             && let Some(value) = value.as_object_mut()
@@ -151,7 +150,7 @@ impl Report {
         }
     }
 
-    /// Whether machine output was asked for.
+    /// Whether machine output was requested.
     pub(crate) fn is_json(&self) -> bool {
         self.terminal.json
     }
@@ -161,7 +160,7 @@ impl Report {
         self.operation
     }
 
-    /// Says what was found. Notes about a place are for those who want to know more.
+    /// Reports diagnostics. Notes with a place are shown only with `--verbose`.
     pub(crate) fn diagnostics(&mut self, found: &Diagnostics, files: &Files) {
         let mut text = String::new();
         let mut brief = Brief::new(self.all, found);
@@ -192,7 +191,7 @@ impl Report {
             if shown && brief.shows(diagnostic) {
                 let colors = self.terminal.err.colors();
                 match diagnostic.words.as_ref().filter(|_| self.terminal.verbose) {
-                    // What the tool that people come from says of it is what they know, and search for.
+                    // Users of Heat know its message and search for it.
                     Some(words) => {
                         let said = diagnostic.clone().note(format!("Heat says: {words}"));
                         text.push_str(&diag::draw(&said, files, colors));
@@ -229,7 +228,7 @@ impl Report {
         }
     }
 
-    /// Says why the command could not do its work.
+    /// Reports why the command failed.
     pub(crate) fn error(&mut self, error: &CommandError) {
         if let CommandError::Diagnosed(diagnostic) | CommandError::Unanswered(diagnostic) = error {
             let found = [diagnostic.as_ref().clone()].into_iter().collect();
@@ -264,7 +263,7 @@ impl Report {
         self.terminal.aside(&text);
     }
 
-    /// How many errors and warnings there were.
+    /// The numbers of errors and warnings.
     pub(crate) fn counted(&self) -> (usize, usize) {
         (self.errors, self.warnings)
     }
@@ -301,7 +300,7 @@ impl Report {
         }
     }
 
-    /// Writes the lines that wait.
+    /// Writes the buffered lines.
     pub(crate) fn flush(&mut self) {
         if !self.buffer.is_empty() {
             self.terminal.json(&self.buffer);
@@ -309,7 +308,7 @@ impl Report {
         }
     }
 
-    /// What waits because the operation was to stop before it, and where it stands.
+    /// Records where an operation stopped, and the steps that wait there.
     pub(crate) fn set_waiting(
         &mut self,
         waiting: &[blueprint::Address],
@@ -318,12 +317,12 @@ impl Report {
         (self.waiting, self.stops) = (waiting.to_vec(), stops.to_vec());
     }
 
-    /// What the operation did not do, of what was planned.
+    /// Records the planned steps that the operation did not do.
     pub(crate) fn set_not_done(&mut self, addresses: &[blueprint::Address]) {
         self.not_done = self.course.not_done(addresses);
     }
 
-    /// Names what was not done: all of it with `--verbose`.
+    /// Names the steps that were not done: all of them with `--verbose`, otherwise the first ones.
     pub(crate) fn tell_not_done(&self) {
         const NAMED: usize = 10;
         if self.not_done.is_empty() {
@@ -338,22 +337,22 @@ impl Report {
         self.terminal.say(format!("Not done: {}.", text.join(", ")));
     }
 
-    /// How an operation ends that a person stopped: only where nothing had begun is it as if it had not been called.
+    /// The exit code of an operation that a person stopped: `Interrupted` only if no step had begun.
     pub(crate) fn interrupted(&self) -> Exit {
         if self.course.has_begun() { Exit::Failed } else { Exit::Interrupted }
     }
 
-    /// What an operation did.
+    /// Records the counts of an operation.
     pub(crate) fn set_counts(&mut self, counts: [u64; 4]) {
         self.counts = counts;
     }
 
-    /// What an operation did, so far as it is known.
+    /// The counts of an operation, as far as they are known.
     pub(crate) fn counts(&self) -> [u64; 4] {
         self.counts
     }
 
-    /// The end of machine output.
+    /// Writes the end of machine output.
     pub(crate) fn finish(&mut self, exit: Exit) {
         if !self.is_json() {
             return;
@@ -368,7 +367,7 @@ impl Report {
                 "replaced": replaced,
                 "exit": exit as u8,
             });
-            // Told only by an operation that stopped where it was to.
+            // Only an operation that stopped at a breakpoint has this field.
             if !self.waiting.is_empty() {
                 summary["waiting"] = json!(std::mem::take(&mut self.waiting));
             }
@@ -400,7 +399,7 @@ impl Report {
     }
 }
 
-/// Of this many questions that are asked again a person is told.
+/// The maximum number of retried questions that are shown one by one.
 const ASKED_AGAIN: usize = 5;
 
 impl Frontend for Report {

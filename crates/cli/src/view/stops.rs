@@ -1,4 +1,4 @@
-//! Where operations stop, for people: in a plan, and at the end of an operation.
+//! The stops of operations as text, in a plan and at the end of an operation.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,10 @@ use engine::{Plan, PlannedStop, Step};
 
 use crate::terminal::Paint;
 
-/// So many things that wait are named.
+/// The maximum number of waiting addresses that are named.
 const NAMED: usize = 20;
 
-/// The stops of a plan, by what they are about.
+/// The stops of a plan, by address.
 pub(crate) struct Stops<'p> {
     by_address: HashMap<&'p str, Vec<&'p PlannedStop>>,
     all: &'p [PlannedStop],
@@ -25,7 +25,7 @@ impl<'p> Stops<'p> {
         Stops { by_address, all: &plan.stops }
     }
 
-    /// What is to be said at a step; it is not said again.
+    /// The text for a step. Each stop is returned once.
     pub(crate) fn at(&mut self, step: &Step) -> Vec<String> {
         if self.by_address.is_empty() {
             return Vec::new();
@@ -34,7 +34,7 @@ impl<'p> Stops<'p> {
         stops.into_iter().map(of_thing).collect()
     }
 
-    /// What stands at no step: children, and things of which nothing is left to do but to be passed.
+    /// Writes the stops that belong to no step: those of children, and of resources without remaining work.
     pub(crate) fn others(&self, text: &mut String, paint: Paint) {
         let left: Vec<&PlannedStop> =
             self.all.iter().filter(|stop| stop.child || self.by_address.contains_key(stop.address.as_ref())).collect();
@@ -68,7 +68,7 @@ fn of_child(stop: &PlannedStop) -> String {
     }
 }
 
-/// What an operation says at its end that stands somewhere: where, what waits, and how to go on.
+/// The text at the end of an operation that stopped: where it stopped, what waits, and how to continue.
 pub(crate) fn standing(stops: &[(Name, Breakpoint)], waiting: &[String], destroys: bool) -> String {
     let at: Vec<String> = stops.iter().map(|(address, at)| format!("{address} ({at})")).collect();
     let mut text = format!("Stopped at {}: {}.", if at.len() == 1 { "a hook" } else { "hooks" }, at.join(", "));

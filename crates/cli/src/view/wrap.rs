@@ -1,12 +1,11 @@
-//! Long lines broken between words, for a person at a terminal. In a pipe `columns` gives none, and every line stays
-//! whole.
+//! Wraps long lines between words on a terminal. In a pipe `columns` is `None`, and lines are not wrapped.
 
 use std::io::{self, IsTerminal as _};
 
-/// Room for words that is left at least; with less, breaking lines would not help.
+/// The minimum width of the text; with less, wrapping would not help.
 const LEAST: usize = 24;
 
-/// How many characters fit into a line of stdout, if that is a terminal.
+/// The number of characters in a line of stdout, if it is a terminal.
 pub(crate) fn columns() -> Option<usize> {
     if !io::stdout().is_terminal() {
         return None;
@@ -20,7 +19,7 @@ pub(crate) fn columns() -> Option<usize> {
     Some(80)
 }
 
-/// One line of text that begins behind `indent` characters; what does not fit goes on below, behind as many spaces.
+/// One line of text after `indent` characters. The lines that it continues on have the same indent.
 pub(crate) fn hanging(text: &str, indent: usize, columns: Option<usize>) -> String {
     let Some(room) = columns.and_then(|columns| columns.checked_sub(indent)).filter(|room| *room >= LEAST) else {
         return text.to_owned();
@@ -46,7 +45,7 @@ pub(crate) fn hanging(text: &str, indent: usize, columns: Option<usize>) -> Stri
     wrapped
 }
 
-/// A page in Markdown: its paragraphs are laid out again, its blocks of code, tables and lists stay as they are.
+/// A Markdown page: paragraphs are wrapped again, code blocks, tables and lists stay unchanged.
 pub(crate) fn page(text: &str, columns: Option<usize>) -> String {
     if columns.is_none() {
         return text.to_owned();

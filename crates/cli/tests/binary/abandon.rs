@@ -56,7 +56,7 @@ fn an_instance_is_written_as_a_stack_that_was_abandoned() {
     let a = &stack["resources"]["a"];
     assert_eq!([&a["type"], &a["metadata"]], [&json!("OS::Heat::Value"), &json!({"m": 1})]);
     assert!(a["resource_id"].as_str().unwrap().starts_with("site-a-"), "{a}");
-    // Nested stacks stand in the place of the resources that they are.
+    // A nested stack takes the place of the resource that it is.
     let nested = &stack["resources"]["n"];
     let name = nested["name"].as_str().unwrap();
     assert!(name.starts_with("site-n-"), "{nested}");
@@ -64,7 +64,7 @@ fn an_instance_is_written_as_a_stack_that_was_abandoned() {
     assert_eq!(nested["template"]["parameters"], json!({"p": {"type": "string"}}));
     let members: Vec<&String> = stack["resources"]["g"]["resources"].as_object().unwrap().keys().collect();
     assert_eq!(members, ["0", "1"]);
-    // What is secret is not there, and that is said.
+    // Secrets are left out, and a diagnostic reports it.
     assert!(!text.contains("hush"), "{text}");
     assert_eq!(stack["resources"]["r"]["resource_data"], json!({}));
     assert!(err.contains("Secrets are left out: the parameter pass, r.value"), "{err}");
@@ -90,7 +90,7 @@ fn what_is_no_template_of_heat_is_not_written_as_one() {
     assert!(ran.err.contains("there is no form `nothing`; there is `heat`"), "{}", ran.err);
 }
 
-/// Runs in a place that has the key of [`deployed`] beside it.
+/// Runs a command with the key of [`deployed`].
 fn with_key(place: &Place, arguments: &[&str]) -> crate::place::Ran {
     place.write("key", [b'A'; 43].iter().chain(b"=\n").copied().collect::<Vec<u8>>());
     crate::place::ran(place.cyan(arguments).env("CYAN_KEY_FILE", place.path().join("key")).output().unwrap())
@@ -106,7 +106,7 @@ fn a_stack_that_was_abandoned_is_taken_over_and_nothing_is_made() {
     assert_eq!((ran.code, ran.last_line()), (0, "0 created, 0 updated, 0 deleted"), "{}{}", ran.out, ran.err);
     assert_eq!(ran.out.matches("taken under management").count(), 6, "{}", ran.out);
     assert_eq!((place.read("n.yaml").as_str(), place.read("note.txt").as_str()), (NESTED, "a note"));
-    // It is the same stack, and goes on as one.
+    // The adopted instance continues the same stack.
     let again = with_key(&place, &["stage", "site.json", "-e", "site.environment.json", "-i", "site"]);
     assert_eq!(again.out, "0 to create, 0 to update, 0 to delete\n", "{}", again.err);
     let shown = with_key(&place, &["show", "-i", "site", "n/inner", "--json"]);

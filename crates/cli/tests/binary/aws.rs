@@ -1,10 +1,11 @@
-//! The examples for AWS: clean, staged, and rehearsed from the first deployment to the last; and what is said where no provider is.
+//! The examples for AWS: validated, staged, and rehearsed from the first deploy to the destroy; and the diagnostics
+//! where no provider exists.
 
 use std::path::Path;
 
 use crate::place::Place;
 
-/// A folder with a copy of an example, and a key of its own.
+/// A folder with a copy of an example and its own key.
 fn example(name: &str) -> Place {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/aws").join(name);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -17,8 +18,8 @@ fn last(text: &str) -> &str {
     text.lines().next_back().unwrap_or_default()
 }
 
-/// Strictly clean; staged without a rehearsal; then rehearsed: deployed, nothing left to do, changed by the inputs in `then`, destroyed.
-/// The exports of the first deployment.
+/// Validates strictly, stages without a rehearsal, and rehearses: deploys, finds nothing to do, changes by the inputs
+/// in `then`, destroys. Returns the exports of the first deploy.
 #[track_caller]
 fn rehearse(name: &str, inputs: &[&str], resources: usize, then: &[(&[&str], &str)]) -> String {
     let place = example(name);
@@ -67,7 +68,7 @@ fn a_secret_of_a_rehearsal_is_neither_shown_nor_kept_open() {
     for text in [deployed.out, deployed.err, shown.out] {
         assert!(!text.contains("correct-horse"), "{text}");
     }
-    // What the simulated cloud itself was told is beside the state, as a real cloud would know it.
+    // The world of the simulated cloud is stored beside the state, and holds its inputs as a real cloud does.
     let bytes = std::fs::read(place.path().join(".cyan/state.simulated.db")).unwrap();
     assert!(!String::from_utf8_lossy(&bytes).contains("correct-horse"));
 }
@@ -81,7 +82,7 @@ fn events_of_orders() {
 
 #[test]
 fn an_api_for_orders() {
-    // A stage is known by its name: another name is another stage.
+    // The name identifies a stage, so another name replaces it.
     let then: [(&[&str], &str); 1] = [(&["--var", "stage=v2"], "0 created, 0 updated, 0 deleted, 1 replaced")];
     let exports = rehearse("orders-api.blueprint.yaml", &[], 8, &then);
     assert!(exports.contains(".execute-api.eu-west-1.amazonaws.com/v1\""), "{exports}");
@@ -140,7 +141,7 @@ fn functions_linked_to_a_table() {
         assert_eq!(shown.contains("dynamodb:PutItem"), may_write, "{shown}");
         assert!(shown.contains("\"Resource\": \"arn:aws:dynamodb:"), "{shown}");
     }
-    // Without the label nothing of it is left.
+    // Without the label no part of it remains.
     place.write("orders.blueprint.yaml", {
         let text = place.read("orders.blueprint.yaml").replace("labels: {data: orders}", "labels: {data: bills}");
         text.replace("annotations: {aws.lambda.orders.access: write}", "displayName: Save")
@@ -237,7 +238,7 @@ exports:
         assert!(says.iter().all(|words| refused.err.contains(words)), "{}", refused.err);
         assert!(!place.has(".cyan"));
     }
-    // What is found is made up, and the same again.
+    // The simulation makes up the result, and returns the same one again.
     let first = place.ends(0, &["stage", "--simulate"]).out;
     assert!(first.contains("+ network: \"vpc-"), "{first}");
     assert_eq!(place.ends(0, &["stage", "--simulate"]).out, first);

@@ -1,4 +1,4 @@
-//! What is said of documents that are wrong in several ways, with what is given along with them.
+//! Diagnostics of documents with several mistakes, along with inputs and environments.
 
 use crate::place::{Place, Ran};
 
@@ -23,7 +23,7 @@ resources:
   name: {type: \"OS::Heat::RandomString\", properties: {length: {get_param: length}}}
 ";
 
-/// The codes of what was said, in order.
+/// The codes of the reported diagnostics, in order.
 fn codes(ran: &Ran) -> Vec<&str> {
     ran.err
         .lines()
@@ -54,7 +54,7 @@ fn what_is_given_is_checked_in_every_template() {
     place.write("env.yaml", "parameters: {count: lots, there: maybe}\n");
     let said = of(&["validate", "t.yaml", "-e", "env.yaml"]);
     assert_eq!(said, "unparsable-value invalid-default unparsable-value source-unreadable");
-    // The same is said where it was to be staged, and of what is missing there.
+    // `stage`, `deploy` and `graph` report the same diagnostics.
     assert_eq!(of(&["stage", "t.yaml", "-e", "env.yaml"]), said);
     assert_eq!(of(&["deploy", "-y", "t.yaml", "-e", "env.yaml"]), said);
     assert_eq!(of(&["graph", "t.yaml", "-e", "env.yaml"]), said);
@@ -79,7 +79,7 @@ fn what_is_given_wrongly_hides_nothing_that_follows_from_the_rest() {
     place.ends(0, &["validate", "t.yaml", "--var", "count=500"]);
 }
 
-/// What an `if` takes is checked with what other resources give, where that is known without the world.
+/// The arguments of `if` are checked against the values of other resources that are known without reading the world.
 #[test]
 fn what_a_condition_decides_is_checked_like_everything_else() {
     let text = |condition: &str| {
@@ -210,7 +210,7 @@ fn a_template_in_json_is_json_in_whatever_file() {
     };
     assert_eq!(value("t.json"), r#"[1000.0,{"a":0.001}]"#);
     assert_eq!(value("t.yaml"), value("t.json"));
-    // In YAML 1.1 these are texts.
+    // YAML 1.1 reads these as texts.
     assert_eq!(value("flow.yaml"), r#"["1e3",{"a":"1E-3"}]"#);
 }
 
@@ -234,7 +234,7 @@ fn functions_of_templates_are_listed_and_explained() {
     assert!(all.contains("substr") && all.contains("FUNCTION OF HOT") && all.contains("str_replace_vstrict"), "{all}");
     let one = place.ends(0, &["functions", "list_join"]).out;
     assert!(one.starts_with("list_join  (dialect hot)\n") && one.contains("Since 2013-05-23"), "{one}");
-    // Some names mean something in both languages.
+    // Some names are functions in both languages.
     let both = place.ends(0, &["functions", "filter"]).out;
     assert!(both.contains("filter(") && both.contains("filter  (dialect hot)"), "{both}");
     let near = place.ends(2, &["functions", "list_jion"]);

@@ -35,7 +35,7 @@ fn a_catalogue_is_named_once_for_all_commands() {
 }
 
 #[test]
-fn a_rehearsal_that_nobody_asked_for_on_the_command_line_is_announced_with_the_way_out() {
+fn a_rehearsal_that_the_configuration_requests_is_announced_with_the_way_out() {
     let place = shop("simulate = true\n");
     place.write(
         "shop/books.blueprint.yaml",
@@ -135,7 +135,7 @@ fn the_limits_of_documents_on_the_page_can_be_set() {
 }
 
 #[test]
-fn limits_of_a_provider_are_read_and_mistakes_in_them_told() {
+fn limits_of_a_provider_are_read_and_mistakes_in_them_reported() {
     let place = Place::new();
     place.write("limits.blueprint.yaml", "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n");
     for (limits, wrong) in [

@@ -1,4 +1,5 @@
-//! Every kind of event that `docs/json/operation.schema.json` describes occurs, and fits the schema (`Place::run` looks).
+//! Every kind of event that `docs/json/operation.schema.json` describes occurs, and fits the schema (`Place::run`
+//! looks).
 
 use std::collections::BTreeSet;
 
@@ -7,7 +8,8 @@ use serde_json::Value as Json;
 use crate::machine::FOLDER;
 use crate::place::Place;
 
-/// What a call prints and asks for again, what turns out not to be needed, what cannot be read, and what waits for that.
+/// A call that prints and is retried, a step that proves unnecessary, a resource that cannot be read, and one that
+/// waits for it.
 const MANY: &str = "version: 2023-04-20
 datasources:
   later:
@@ -20,7 +22,7 @@ resources:
   off: {type: test/data, condition: \"${eq(noisy.spec.stdout, \\\"yes\\\")}\", spec: {input: 1}}
   reader: {type: test/data, spec: {input: \"${datasources.later.stdout}\"}}
   needs: {type: test/data, spec: {input: \"${reader.spec.input}\"}}
-  nobody: {type: http/request, spec: {url: 'http://127.0.0.1:PORT/'}}
+  unreachable: {type: http/request, spec: {url: 'http://127.0.0.1:PORT/'}}
 ";
 /// A step fails while another one runs.
 const DRAINING: &str = "version: 2023-04-20
@@ -40,7 +42,7 @@ resources:
 ";
 const HOOK: &str = "resource_registry: {resources: {web: {hooks: pre-create}}}\n";
 
-/// A port on which nobody listens.
+/// A port without a listener.
 fn closed_port() -> String {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string()
 }

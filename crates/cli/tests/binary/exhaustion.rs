@@ -1,7 +1,7 @@
-//! Documents that would take all memory or time of the machine are refused, in every dialect.
+//! Documents that would exhaust the memory or time of the machine are refused, in every dialect.
 //!
-//! The process gets a limit on its memory and on its processor time, generous ones for a build without optimisation: without the
-//! limits of documents each example goes beyond them by far.
+//! The process has limits of memory and processor time that are generous for a build without optimisation. Without the
+//! limits on documents each example would exceed them by far.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -10,7 +10,7 @@ use crate::place::{Place, Ran, ran};
 
 const HOT: &str = "heat_template_version: 2021-04-16\n";
 
-/// Runs a command with at most so much memory (500 MB and what a process needs besides) and so many seconds.
+/// Runs a command with limits of memory (500 MB and the base size of a process) and of seconds.
 pub(crate) fn bounded(place: &Place, command: &str, file: &str) -> Ran {
     let mut arguments = vec![command, file, "--simulate", "--state", "memory:"];
     if command != "validate" {
@@ -31,7 +31,7 @@ pub(crate) fn bounded(place: &Place, command: &str, file: &str) -> Ran {
     ran(shell.output().unwrap())
 }
 
-/// `validate` and `stage` both end in time and with one of these codes, or well where there is none.
+/// `validate` and `stage` both end in time: with these codes, or successfully if there are none.
 fn ends_with(name: &str, text: &str, codes: &[&str]) {
     let place = Place::with(name, text);
     for command in ["validate", "stage"] {
@@ -167,7 +167,7 @@ fn bombs_of_aliases_and_merge_keys_are_refused() {
     }
     let place = Place::with("t.yaml", &text);
     let ran = bounded(&place, "validate", "t.yaml");
-    // The same mistake at the same place is said once, however often it is merged.
+    // A mistake at one place is reported once, however often it is merged.
     assert_eq!(ran.err.matches("error[unknown-key]: a resource has no key `k7`\n").count(), 1);
     ends_with("t.yaml", &text, &["unknown-key"]);
     let mut text = format!(

@@ -1,20 +1,20 @@
-//! No template of 64 KB takes more memory or time than there is: templates made at random from parts that each ask for as much
-//! as they can.
+//! No template of 64 KB exceeds the memory and time limits: random templates from parts that each require as much as
+//! they can.
 //!
-//! The seed of a case is printed when it fails. `CYAN_HOSTILE_CASES` runs more of them, `CYAN_HOSTILE_SEED` begins elsewhere.
+//! A failing case prints its seed. `CYAN_HOSTILE_CASES` runs more cases, `CYAN_HOSTILE_SEED` sets the first seed.
 
 use std::fmt::Write as _;
 
 use crate::exhaustion::bounded;
 use crate::place::Place;
 
-/// A template is about as long, in bytes.
+/// The approximate length of a template, in bytes.
 const LENGTH: usize = 64 << 10;
 
-/// So many templates are made in a usual run.
+/// The number of templates in a usual run.
 const CASES: u64 = 12;
 
-/// Draws from a seed.
+/// A pseudo-random sequence from a seed.
 struct Draw(u64);
 
 impl Draw {
@@ -28,15 +28,15 @@ impl Draw {
     }
 }
 
-/// A template under way.
+/// A template under construction.
 struct Template {
     draw: Draw,
     /// Lines of anchors, parameters, conditions, resources and outputs.
     parts: [String; 5],
     count: usize,
-    /// How many resources double the former one.
+    /// The number of resources that double the previous one.
     doubled: usize,
-    /// Expressions of the next resources.
+    /// The expressions of the next resources.
     values: [String; 3],
 }
 
@@ -55,7 +55,7 @@ impl Template {
         writeln!(self.parts[part], "  {line}").unwrap();
     }
 
-    /// Something large of a kind that is read: text, list or map; now and then of another kind.
+    /// A large value of a kind to read: text, list or map; sometimes of another kind.
     fn large(&mut self, kind: u64) -> String {
         let kind = if self.draw.below(40) == 0 { self.draw.below(3) } else { kind };
         let row = self.draw.below(self.count as u64 / 3);
@@ -64,12 +64,12 @@ impl Template {
             (0, 1) => "{get_param: list}".to_owned(),
             (0, _) => "{get_param: map}".to_owned(),
             (1, 1) => "*bomb".to_owned(),
-            // Of three resources in a row each has another kind.
+            // Of three consecutive resources each has another kind.
             _ => format!("{{get_attr: [r{}, value]}}", row * 3 + kind + 1),
         }
     }
 
-    /// An expression of a kind that makes more of what it reads.
+    /// An expression of a kind that grows the value that it reads.
     fn growing(&mut self, kind: u64, depth: usize) -> String {
         let mut inner = |kind: u64| {
             if depth > 0 && self.draw.below(3) == 0 { self.growing(kind, depth - 1) } else { self.large(kind) }
@@ -109,7 +109,7 @@ impl Template {
         }
     }
 
-    /// One more part, of one kind.
+    /// Adds a part of one kind.
     fn part(&mut self, kind: u64) {
         let text = "x".repeat(self.draw.below(300) as usize);
         match kind {
@@ -154,7 +154,7 @@ impl Template {
                 self.add(RESOURCES, &format!("g{name}: {{type: OS::Heat::ResourceGroup, properties: {{count: {count}, resource_def: {member}}}}}"));
                 self.add(OUTPUTS, &format!("og{name}: {{value: {{get_attr: [g{name}, value]}}}}"));
             }
-            // Names that lead nowhere.
+            // Names that do not exist.
             4 => {
                 let name = self.draw.below(1_000_000);
                 let wrong = self.draw.of(&["get_resource", "get_param", "get_attr", "get_rezource"]);
@@ -170,7 +170,7 @@ impl Template {
                 );
                 self.add(OUTPUTS, &format!("oc{name}: {{value: {{if: [c{name}, {{if: [c{name}, 1, 2]}}, 2]}}}}"));
             }
-            // Parts of the text that are written once and mean much.
+            // Text that is written once and used many times.
             6 => {
                 let name = self.parts[ANCHORS].lines().count();
                 let former = if name == 0 { text } else { format!("*x{}", name - 1) };
@@ -180,7 +180,7 @@ impl Template {
                 self.add(RESOURCES, &format!("m{own}: {{<<: *merged, k{own}: 1}}"));
                 self.add(RESOURCES, &format!("x{own}: {{type: OS::Heat::Value, properties: {{value: *x{name}}}}}"));
             }
-            // Parameters whose defaults fit none of many values.
+            // Parameters with many values, whose defaults satisfy none of them.
             7 => {
                 let name = self.draw.below(1_000_000);
                 let limit = self.draw.of(&[
@@ -195,12 +195,12 @@ impl Template {
                     ),
                 );
             }
-            // Outputs that read all there is.
+            // Outputs that read all resources.
             8 => {
                 let (name, value) = (self.draw.below(1_000_000), self.growing(1, 3));
                 self.add(OUTPUTS, &format!("o{name}: {{value: {value}}}"));
             }
-            // Nested as deeply as it goes.
+            // Nesting to the limit.
             9 => {
                 let depth = self.draw.below(240) as usize;
                 let (open, close) = *[("[", "]"), ("{a: ", "}"), ("{list_concat: [", "]}"), ("{if: [true, ", ", 1]}")]
@@ -209,7 +209,7 @@ impl Template {
                 let name = self.draw.below(1_000_000);
                 self.add(OUTPUTS, &format!("d{name}: {{value: {}1{}}}", open.repeat(depth), close.repeat(depth)));
             }
-            // Everything needs everything.
+            // Every resource depends on all others.
             _ => {
                 let name = self.draw.below(1_000_000);
                 let needs: Vec<String> = (1..=self.count.min(200)).map(|at| format!("r{at}")).collect();
@@ -219,7 +219,7 @@ impl Template {
     }
 }
 
-/// A template made from a seed: one or a few kinds of parts, repeated until it is long enough.
+/// A template from a seed: one or a few kinds of parts, repeated until it is long enough.
 fn template(seed: u64) -> String {
     let mut made =
         Template { draw: Draw(seed), parts: Default::default(), count: 3, doubled: 0, values: Default::default() };

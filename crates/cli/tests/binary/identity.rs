@@ -34,12 +34,12 @@ fn a_renamed_document_makes_no_second_instance() {
         assert!(refused.err.contains("say `-i store` for a new instance"), "{command:?}: {}", refused.err);
     }
     assert!(place.has("sign.txt"));
-    // What only reads takes the only instance there is.
+    // Commands that only read take the only instance.
     assert_eq!(place.ends(0, &["exports", "size"]).out, "4\n");
     for command in ["show", "history", "drift"] {
         place.ends(0, &[command]);
     }
-    // It goes on with the old one, although nothing else changes, and from then on it is the document's own.
+    // The document continues the old instance, although nothing else changes, and owns it from then on.
     let staged = place.ends(0, &["stage", "-i", "shop"]);
     assert_eq!(staged.last_line(), "0 to create, 0 to update, 0 to delete");
     place.ends(0, &["deploy", "-y", "-i", "shop"]);
@@ -64,13 +64,13 @@ fn a_new_name_is_a_new_instance_where_it_is_said() {
     assert_eq!(place.ends(0, &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
     assert_eq!(instances(&place).len(), 2);
     assert!(place.has("sign.txt") && place.has("other.txt"));
-    // Both documents are gone: each of them may be the new one's.
+    // Both documents are gone, so either instance may belong to the new document.
     rename(&place, "store.blueprint.yaml", "third.blueprint.yaml");
     let refused = place.ends(2, &["deploy", "-y"]);
     for name in ["-i shop", "-i store", "-i third"] {
         assert!(refused.err.contains(name), "{}", refused.err);
     }
-    // A name whose things are all gone is nobody's.
+    // An instance without resources belongs to no document.
     place.ends(0, &["destroy", "-y", "-i", "shop"]);
     place.ends(0, &["destroy", "-y", "-i", "store"]);
     assert_eq!(place.ends(0, &["deploy", "-y"]).last_line(), "1 created, 0 updated, 0 deleted");
@@ -91,7 +91,7 @@ fn a_renamed_folder_keeps_its_instance() {
 }
 
 #[test]
-fn a_document_that_moved_to_another_folder_is_told_from_a_second_one() {
+fn a_document_that_moved_to_another_folder_is_distinguished_from_a_second_one() {
     let place = Place::with("old/shop.blueprint.yaml", SHOP);
     let state = ["--state", "sqlite:state.db"];
     let run = |code: i32, command: &[&str]| place.ends(code, &[command, &state].concat());
@@ -115,14 +115,14 @@ fn a_document_may_state_the_name_of_its_instance() {
     place.ends(0, &["show", "sign"]);
     place.ends(0, &["deploy", "-y"]);
     assert_eq!(instances(&place), [("market".to_owned(), "store.blueprint.yaml".to_owned())]);
-    // It is a hint for this tool, and no data of the document.
+    // The annotation is a hint for this tool and no data of the document.
     let shown = place.ends(0, &["show", "--json"]).out;
     assert!(shown.contains("\"team\":\"web\"") && !shown.contains("\"cyan\""), "{shown}");
-    // A copy would take it over.
+    // A copy of the document would take the instance over.
     place.write("copy.blueprint.yaml", &stated);
     let refused = place.ends(1, &["deploy", "-y", "copy.blueprint.yaml"]);
     assert!(refused.err.contains("error[instance-document-differs]"), "{}", refused.err);
-    // The flag counts more: what is left in the way is the file that both would manage.
+    // The flag overrides the annotation. The conflict that remains is the file that both instances would manage.
     let refused = place.ends(1, &["stage", "copy.blueprint.yaml", "-i", "copy"]);
     assert!(refused.err.contains("error[claimed-twice]"), "{}", refused.err);
     place.ends(0, &["destroy", "-y", "store.blueprint.yaml"]);
@@ -143,12 +143,12 @@ fn one_document_may_have_many_instances() {
         let refused = place.ends(2, command);
         assert!(refused.err.contains("several instances: one, two"), "{command:?}: {}", refused.err);
     }
-    // The one with the document's own name is the default.
+    // The instance with the document's own name is the default.
     place.ends(0, &["deploy", "-y", "-i", "shop", "--var", "name=shop"]);
     assert_eq!(place.ends(0, &["stage", "--var", "name=shop"]).last_line(), "0 to create, 0 to update, 0 to delete");
     assert_eq!(place.ends(0, &["exports", "-i", "two", "size"]).out, "4\n");
     place.ends(0, &["destroy", "-y", "-i", "one"]);
     place.ends(0, &["destroy", "-y", "-i", "shop"]);
-    // The only one that is left is meant.
+    // The only remaining instance is the default.
     assert_eq!(place.ends(0, &["destroy", "-y"]).last_line(), "0 created, 0 updated, 1 deleted");
 }

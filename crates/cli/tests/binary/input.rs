@@ -1,10 +1,11 @@
-//! Documents, inputs, configuration and keys, good and bad: each mistake one clear word and the right exit code.
+//! Valid and invalid documents, inputs, configuration and keys: each mistake gives one clear message and the right exit
+//! code.
 
 use crate::place::{Place, Ran, ran};
 
 const ONE: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n";
 
-/// Runs with more in the environment.
+/// Runs a command with additional environment variables.
 fn with(place: &Place, environment: &[(&str, &str)], arguments: &[&str]) -> Ran {
     ran(place.cyan(arguments).envs(environment.iter().copied()).output().unwrap())
 }
@@ -54,7 +55,7 @@ fn a_document_is_found_or_named() {
     let several = place.ends(2, &["validate"]);
     assert!(several.err.contains("blueprint.jsonc, shop.blueprint.yaml"), "{}", several.err);
 
-    // Without a telling name, what is in it decides.
+    // If the file name is not decisive, the contents are.
     let place = Place::with("infra.yaml", ONE);
     place.write("other.yaml", "just: data\n");
     assert!(place.ends(0, &["validate"]).out.starts_with("`infra.yaml` is valid"));
@@ -279,7 +280,7 @@ fn what_is_not_there_is_named_with_what_is() {
 }
 
 #[test]
-fn mistakes_are_told_down_the_document() {
+fn mistakes_are_reported_in_document_order() {
     let place = Place::with(
         "blueprint.yaml",
         "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: \"${b.spec.id}\"}}\n  c: {type: test/data, metadata: {labels: {n: 6}}, spec: {}}\n",

@@ -1,16 +1,16 @@
-//! A kept plan is a promise: one fact is changed between `stage --out` and `deploy PLAN`, and the plan is refused with
-//! nothing changed, or carried out exactly as it was shown.
+//! A saved plan is a promise: one fact changes between `stage --out` and `deploy PLAN`, and the plan is either refused
+//! without any change, or carried out exactly as it was shown.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::place::{Place, Ran, ran};
 
-/// What becomes of a plan.
+/// The expected end of a plan.
 enum Ends {
-    /// Refused, with as many errors of these codes.
+    /// Refused, with one error of each of these codes.
     Refused(&'static [&'static str]),
-    /// Carried out: files and what is in them then; nothing for a file that is not there.
+    /// Carried out. The files and their contents afterwards; `None` for a file that does not exist.
     Done(&'static [(&'static str, Option<&'static str>)]),
 }
 
@@ -20,8 +20,8 @@ const INPUT: Ends = Refused(&["input-changed"]);
 const SEEN: Ends = Refused(&["observation-changed"]);
 const STALE: Ends = Refused(&["plan-stale"]);
 
-/// One fact: what it is called, the document, what is done before the plan is made, what changes after it, how it ends.
-/// `deploy` and `remove` in the scripts stand for a deploy, and for a document in which the thing is not declared.
+/// One fact: its name, the document, the script before the plan is made, the script after it, the expected end. In the
+/// scripts `deploy` runs a deploy, and `remove` writes a document that does not declare the resource.
 type Fact = (&'static str, &'static str, &'static str, &'static str, Ends);
 
 const FILE: &str = "  a: {type: local/file, spec: {path: out/a.txt, content: one}}\n";
@@ -71,7 +71,7 @@ const FACTS: &[Fact] = &[
     ("a file that is not included is added", ARCHIVE, "mkdir in; echo 1 > in/x.txt", "echo 2 > in/y.log", Done(&[])),
     ("the packed folder is removed", ARCHIVE, "mkdir in; echo 1 > in/x.txt", "rm -r in", INPUT),
     ("a packed file is edited before an update", ARCHIVE, "mkdir in; echo 1 > in/x.txt; deploy; echo 2 > in/x.txt", "echo 3 > in/x.txt", INPUT),
-    // What functions and data sources read.
+    // Files that functions and data sources read.
     ("a file that a function read is edited", FUNCTION, "echo 1 > f", "echo 2 > f", INPUT),
     ("a file that a function read is removed", FUNCTION, "echo 1 > f", "rm f", INPUT),
     ("a file that a data source read is edited", READ_FILE, "echo 1 > f", "echo 2 > f", INPUT),
@@ -79,7 +79,7 @@ const FACTS: &[Fact] = &[
     ("a folder that a data source listed has one more", READ_FOLDER, "mkdir in; touch in/a.x", "touch in/b.x", INPUT),
     ("a folder that a data source listed has one less", READ_FOLDER, "mkdir in; touch in/a.x in/b.x", "rm in/b.x", INPUT),
     ("a folder that a data source listed has another kind of file", READ_FOLDER, "mkdir in; touch in/a.x", "touch in/b.y", Done(&[("a.txt", Some("a.x"))])),
-    // A command is not run again: what it printed is what was shown.
+    // A deploy of a plan does not run the command again. It uses the output that the plan shows.
     ("a command of a data source would print something else", READ_COMMAND, "echo 1 > f", "echo 2 > f", Done(&[("a.txt", Some("1"))])),
     ("a command of a data source would fail", READ_COMMAND, "echo 1 > f", "rm f", Done(&[("a.txt", Some("1"))])),
     // Documents, inputs and settings.
@@ -100,7 +100,7 @@ const FACTS: &[Fact] = &[
     ("a thing was moved in the state", FILE, UPDATED, "$CYAN state move a b --yes", STALE),
     ("another instance of the state was deployed", FILE, "", "mkdir other; cp blueprint.yaml other/; sed -i s/a.txt/b.txt/ other/blueprint.yaml; $CYAN deploy --yes -i other --state sqlite:.cyan/state.db other/blueprint.yaml", Done(&[("out/a.txt", Some("one"))])),
     ("another instance has made the same", FILE, "", "$CYAN deploy --yes -i other", Refused(&["claimed-twice"])),
-    // What stands where something is to be made.
+    // Files at the place of a resource to be created.
     ("a file appears where one is to be made", FILE, "", "mkdir out; echo x > out/a.txt", SEEN),
     ("the very file appears where one is to be made", FILE, "", "mkdir out; printf one > out/a.txt", SEEN),
     ("a folder appears where a file is to be made", FILE, "", "mkdir -p out/a.txt", SEEN),
@@ -116,7 +116,7 @@ const FACTS: &[Fact] = &[
     ("a folder appears where one is to be made", FOLDER, "", "mkdir dir", SEEN),
     ("another link appears where one is to be made", LINK, "", "ln -s there link", SEEN),
     ("a file appears where a link is to be made", LINK, "", "echo x > link", SEEN),
-    // What is changed.
+    // Resources to be changed.
     ("a file to be changed is edited", FILE, UPDATED, "echo edited > out/a.txt", SEEN),
     ("a file to be changed already has the new content", FILE, UPDATED, "printf two > out/a.txt", SEEN),
     ("a file to be changed gets another mode", FILE, UPDATED, "chmod 600 out/a.txt", SEEN),
@@ -125,15 +125,15 @@ const FACTS: &[Fact] = &[
     ("a file to be changed becomes a link to the same content", FILE, UPDATED, "mv out/a.txt b; ln -s ../b out/a.txt", SEEN),
     ("a file to be changed is touched", FILE, UPDATED, "touch -d tomorrow out/a.txt", Done(&[("out/a.txt", Some("two"))])),
     ("a drifted file is edited again", FILE, "deploy; echo x > out/a.txt", "echo y > out/a.txt", SEEN),
-    ("a drifted file is set back by somebody", FILE, "deploy; echo x > out/a.txt", "printf one > out/a.txt", SEEN),
+    ("a drifted file is restored by hand", FILE, "deploy; echo x > out/a.txt", "printf one > out/a.txt", SEEN),
     ("a vanished file is back", FILE, "deploy; rm out/a.txt", "printf one > out/a.txt", SEEN),
     ("an archive to be packed again is edited", ARCHIVE, "mkdir in; echo 1 > in/x.txt; deploy; echo 2 > in/x.txt", "echo x >> a.tar", SEEN),
     ("a link to be changed leads elsewhere", LINK, "deploy; sed -i s/here/where/ blueprint.yaml", "ln -sfn there link", SEEN),
-    ("a thing of a command to be made anew is gone", COMMAND, TRIGGERED, "rm c", SEEN),
+    ("a resource of a command to be replaced is gone", COMMAND, TRIGGERED, "rm c", SEEN),
     ("the look at a thing of a command fails", "  c: {type: local/command, spec: {create: 'echo made > c', read: 'cat c', delete: 'rm -f c', triggers: 1}}\n", TRIGGERED, "rm c", SEEN),
     ("a thing of a command without a look is gone", BLIND, TRIGGERED, "rm c", Done(&[("c", Some("made\n"))])),
     ("a file that does not change is edited", "  a: {type: local/file, spec: {path: a.txt, content: one}}\n  b: {type: local/file, spec: {path: b.txt, content: same}}\n", UPDATED, "echo mine > b.txt", Done(&[("a.txt", Some("two")), ("b.txt", Some("mine\n"))])),
-    // What is deleted.
+    // Resources to be deleted.
     ("a file to be deleted is edited", FILE, "deploy; remove", "echo edited > out/a.txt", SEEN),
     ("a file to be deleted is gone", FILE, "deploy; remove", "rm out/a.txt", SEEN),
     ("a file to be deleted becomes a link", FILE, "deploy; remove", "mv out/a.txt b; ln -s ../b out/a.txt", SEEN),
@@ -142,9 +142,9 @@ const FACTS: &[Fact] = &[
     ("a folder to be deleted gets another mode", FOLDER, "deploy; remove", "chmod 700 dir", SEEN),
     ("a link to be deleted leads elsewhere", LINK, "deploy; remove", "ln -sfn there link", SEEN),
     ("an archive to be deleted is edited", ARCHIVE, "mkdir in; echo 1 > in/x.txt; deploy; remove", "echo x >> a.tar", SEEN),
-    // Several at once: the whole list.
+    // Several facts at once: the whole list is reported.
     ("three files have changed", "  a: {type: local/file, spec: {path: a.txt, source: s1}}\n  b: {type: local/file, spec: {path: b.txt, source: s2}}\n  c: {type: local/file, spec: {path: c.txt, content: one}}\n", "echo 1 > s1; echo 1 > s2", "echo 2 > s1; rm s2; echo '# x' >> blueprint.yaml; echo x > c.txt", Refused(&["input-changed", "input-changed", "input-changed", "observation-changed"])),
-    // Nothing.
+    // No fact.
     ("nothing", FILE, UPDATED, "", Done(&[("out/a.txt", Some("two"))])),
     ("a foreign file lies in a folder to be deleted all the time", FOLDER, "deploy; remove; touch dir/foreign", "", Done(&[("dir/foreign", Some(""))])),
     ("a source that the plan makes itself", "  a: {type: local/file, spec: {path: a.txt, content: one}}\n  b: {type: local/file, spec: {path: b.txt, source: '${a.spec.path}'}}\n", "", "", Done(&[("b.txt", Some("one"))])),
@@ -161,7 +161,7 @@ fn script(place: &Place, script: &str) {
     assert_eq!(done.code, 0, "{script}\n{}{}", done.out, done.err);
 }
 
-/// Everything in a place but its state: what is there, what is in it, when it was written.
+/// Everything in a folder except the state: files, their contents and modification times.
 fn everything(folder: &Path) -> BTreeMap<String, String> {
     let mut all = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
@@ -176,7 +176,7 @@ fn everything(folder: &Path) -> BTreeMap<String, String> {
                 folders.push(path.clone());
             }
             let link = std::fs::read_link(&path).ok();
-            // The time of a folder tells of temporary files only.
+            // The modification time of a folder depends on temporary files only.
             let written = about.is_file().then(|| about.modified().unwrap());
             all.insert(
                 path.display().to_string(),
@@ -291,13 +291,13 @@ fn what_was_not_looked_at_is_shown_so() {
     let staged = place.ends(0, &["stage", "--no-refresh", "--out", "plan"]);
     assert!(staged.out.contains("a local/file update: changed; not observed\n"), "{}", staged.out);
     assert!(place.ends(0, &["stage", "--no-refresh", "--json"]).out.contains("\"not_observed\":true"));
-    // Such a plan goes by what is recorded, as it says.
+    // A plan without refresh follows the records.
     place.write("out/a.txt", "edited");
     place.ends(0, &["deploy", "plan"]);
     assert_eq!(place.read("out/a.txt"), "two");
 }
 
-/// What is out of target keeps nothing from being deployed.
+/// A changed fact outside the targets does not prevent the deploy.
 #[test]
 fn what_is_out_of_target_stands_in_no_way() {
     let place = Place::with(
@@ -317,7 +317,7 @@ fn what_is_out_of_target_stands_in_no_way() {
     assert_eq!(place.ends(0, &["destroy", "--yes"]).last_line(), "0 created, 0 updated, 1 deleted");
 }
 
-/// Setting back what has drifted copies a source as it is by then, and says so.
+/// Reconciling drift copies a source as it is at that time, and reports a changed source.
 #[test]
 fn reconcile_says_that_a_source_has_another_content() {
     let place = Place::with("blueprint.yaml", &format!("version: 2023-04-20\nresources:\n{SOURCE}"));
@@ -335,7 +335,7 @@ fn reconcile_says_that_a_source_has_another_content() {
     assert!(refused.err.contains("error[source-unreadable]"), "{}", refused.err);
 }
 
-/// A plan of the format before does not say what its sources held.
+/// Plan format 1 does not hold the contents of sources.
 #[test]
 fn a_plan_of_format_1_that_reads_files_is_refused() {
     let place = Place::with("blueprint.yaml", &format!("version: 2023-04-20\nresources:\n{SOURCE}"));
@@ -347,9 +347,9 @@ fn a_plan_of_format_1_that_reads_files_is_refused() {
     assert!(!place.has("a.txt"));
 }
 
-/// Answers the question of a deploy on a terminal after more than the time for which a plan counts as fresh; `meanwhile` is
-/// done before. None if there is no program to make a terminal with.
-#[expect(clippy::print_stdout, reason = "whoever runs the tests should know what was left out")]
+/// Answers the question of a deploy on a terminal when the plan no longer counts as fresh; `meanwhile` runs before the
+/// answer. `None` if there is no program to make a terminal with.
+#[expect(clippy::print_stdout, reason = "the output names the skipped tests")]
 fn answered_late(place: &Place, meanwhile: impl FnOnce()) -> Option<Ran> {
     use std::io::{Read, Write};
     let mut terminal = std::process::Command::new("script");

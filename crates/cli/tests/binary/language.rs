@@ -1,4 +1,4 @@
-//! What `validate` finds in a document alone, how it says it, and the functions of `std`.
+//! Diagnostics of `validate` for a document alone, their texts, and the functions of `std`.
 
 use serde_json::Value as Json;
 
@@ -37,7 +37,7 @@ fn what_a_stage_finds_without_the_world_validate_finds() {
     assert_eq!(codes(beyond), ["index-out-of-range"]);
 }
 
-/// What only the world knows is no mistake: inputs that are not given, files, what providers fill in.
+/// Values that only the world knows are no mistakes: missing inputs, files, fields that providers fill in.
 #[test]
 fn what_only_the_world_knows_is_accepted() {
     let text = "version: 2023-04-20\nvariables:\n  pem: {type: string}\n  names: {type: string}\nvalues:\n  \
@@ -180,7 +180,7 @@ fn groups_have_limits() {
     assert!(said.contains("all groups and included documents together may have at most 100000 resources"), "{said}");
 }
 
-/// So are too many members of `each`: of one resource, and of all of them together, those in children too.
+/// Too many members of `each` are refused as well: of one resource, and of all resources together, including children.
 #[test]
 fn each_has_limits() {
     let each = |name: &str, list: &str| {
@@ -221,7 +221,7 @@ fn catalogues_are_taken_by_every_command_that_changes_nothing() {
     assert!(schema.contains("resource:shop/shelf"));
 }
 
-/// A rehearsed update shows that fields which the simulation makes from what changes will change.
+/// A rehearsed update shows that the computed fields that depend on changed fields will change.
 #[test]
 fn a_computed_field_that_follows_a_change_is_planned_as_changed() {
     let text = "version: 2023-04-20\nresources:\n  a: {type: shop/shelf, spec: {name: x}}\n  \

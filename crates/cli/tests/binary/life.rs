@@ -1,4 +1,4 @@
-//! The life of an instance as a person leads it: begin, look, deploy, change, drift, take away.
+//! The life of an instance: init, stage, deploy, change, drift, destroy.
 
 use crate::place::{Place, ran};
 
@@ -137,7 +137,7 @@ fn instances_have_names() {
     place.ends(1, &["show", "-i", "two", "nothing"]);
     place.ends(2, &["show", "-i", "a/b"]);
 
-    // Another document under a name that is taken.
+    // Another document with a name that is taken.
     place.write("sub/one.blueprint.yaml", ONE);
     let state = ["--state", "sqlite:.cyan/state.db"];
     let other = place.ends(1, &["deploy", "-y", "sub/one.blueprint.yaml", state[0], state[1]]);
@@ -191,7 +191,7 @@ fn a_killed_run_is_settled_and_gone_on_from() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    // Its process has ended, so its hold stops nobody.
+    // The process has ended, so its lease blocks no other run.
     assert!(place.ends(0, &["unlock"]).err.contains("that process has ended"));
     assert!(place.ends(0, &["list"]).out.contains("deploy interrupted"));
     assert!(place.ends(1, &["deploy", "-y"]).err.contains("error[needs-attention]"));
@@ -225,7 +225,7 @@ fn a_deploy_that_is_to_stop_ends_well_and_says_what_waits() {
     assert!(place.ends(0, &["exports"]).out.is_empty(), "not everything is there yet");
     let unknown = place.ends(1, &["deploy", "-y", "--until", "d", inputs[0], inputs[1]]);
     assert!(unknown.err.contains("error[unknown-address]"), "{}", unknown.err);
-    // Nothing waits behind the last one but the value that an export reads.
+    // Only the value that an export reads comes after the last resource.
     let last = place.ends(0, &["deploy", "-y", "--until", "c", inputs[0], inputs[1]]);
     assert!(!last.err.contains("What waits"), "{}", last.err);
     assert!(place.ends(0, &["exports", "last"]).out.starts_with("data-"));
@@ -249,21 +249,22 @@ fn inputs_that_are_not_given_are_kept_if_asked() {
     assert!(place.ends(1, &["deploy", "-y"]).err.contains("error[missing-variable]"), "kept only if asked");
     let same = place.ends(0, &["deploy", "-y", "--keep-vars"]);
     assert_eq!(same.last_line(), "0 created, 0 updated, 0 deleted");
-    // One given now counts; the others stay, secret ones too, and what was given at a keeping is kept the next time.
+    // A given input overrides; the others stay, secret ones too. Inputs that were given along with `--keep-vars` are
+    // kept the next time.
     let changed = place.ends(0, &["deploy", "-y", "--keep-vars", "--var", "name=now"]);
     assert_eq!(changed.last_line(), "0 created, 1 updated, 0 deleted");
     assert_eq!(place.ends(0, &["deploy", "-y", "--keep-vars"]).last_line(), "0 created, 0 updated, 0 deleted");
-    // A failed run was given inputs as well; a destroy and a change of the state alone were not.
+    // A failed run has inputs as well; a destroy and a state edit have none.
     place.ends(0, &["state", "move", "-y", "c", "d"]);
     place.ends(0, &["state", "move", "-y", "d", "c"]);
     assert_eq!(place.ends(0, &["deploy", "-y", "--keep-vars"]).last_line(), "0 created, 0 updated, 0 deleted");
     place.ends(0, &["destroy", "-y"]);
     assert_eq!(place.ends(0, &["deploy", "-y", "--keep-vars"]).last_line(), "3 created, 0 updated, 0 deleted");
-    // What is no longer declared is let go.
+    // An input that is no longer declared is dropped.
     let text = THREE.replace("  name: {type: string, default: plain}\n", "").replace("${variables.name}", "fixed");
     place.write("blueprint.yaml", text);
     assert_eq!(place.ends(0, &["deploy", "-y", "--keep-vars"]).last_line(), "0 created, 1 updated, 0 deleted");
-    // A kept plan has its inputs.
+    // A saved plan holds its inputs.
     place.ends(0, &["stage", "--out", "plan", "--var", "size=3"]);
     place.ends(2, &["deploy", "plan", "--keep-vars"]);
 }

@@ -1,4 +1,4 @@
-//! Files, folders and commands of this machine, as a user meets them.
+//! Files, folders and commands of this machine, tested through the binary.
 
 use crate::place::Place;
 
@@ -7,7 +7,7 @@ fn one(type_name: &str, spec: &str) -> String {
     format!("version: 2023-04-20\nresources:\n  it:\n    type: {type_name}\n    spec: {spec}\n")
 }
 
-/// Kills `cyan` once, from inside a command: the command itself goes on.
+/// Kills `cyan` once, from inside a command. The command itself continues.
 const KILL_ONCE: &str = "test -e killed || { touch killed; kill -9 $PPID; sleep 0.3; }";
 
 #[test]
@@ -147,7 +147,8 @@ fn folders_of_a_killed_run_go_with_destroy() {
     assert!(!place.has("out"), "a folder is left: {:?}", names_below(&place.path().join("out")));
 }
 
-/// A command edits the source while the plan is carried out: a file that does not wait for it is not written, one that does is.
+/// A command edits the source while the plan is carried out. A file that does not depend on the command is not written;
+/// one that does is.
 #[test]
 fn source_that_is_edited_after_the_plan_is_not_copied() {
     let document = |waits: &str| {
@@ -199,8 +200,8 @@ fn names_below(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
     entries.flat_map(|path| std::iter::once(path.clone()).chain(names_below(&path))).collect()
 }
 
-/// The kill comes when a file is not yet in the folder that was made for it, and another run settles that before the folder's own
-/// resource has its turn.
+/// The kill comes before the file is written into its new folder, and another run resolves that before the turn of the
+/// folder's own resource.
 #[test]
 fn folder_above_a_file_that_was_never_written_goes_with_destroy() {
     let document = |first: &str| {
@@ -228,7 +229,7 @@ resources:
     assert!(!place.has("out"), "{:?}", names_below(&place.path().join("out")));
 }
 
-/// Nothing orders the deletes, and each run ends after one of them.
+/// The deletes have no order, and each run ends after one of them.
 #[test]
 fn folder_goes_with_a_destroy_without_refresh_that_was_killed() {
     let mut text = "version: 2023-04-20\nresources:\n  out: {type: local/directory, spec: {path: out}}\n".to_owned();
@@ -261,7 +262,7 @@ resources:
     assert_eq!(place.run(&["deploy", "--yes"]).code, -1, "it was killed");
     place.ends(0, &["unlock", "--yes"]);
     let ended = place.ends(1, &["deploy", "--yes"]);
-    assert!(ended.err.contains("error[needs-attention]: nobody knows `stdout` of `made`"), "{}", ended.err);
+    assert!(ended.err.contains("error[needs-attention]: `stdout` of `made` is not known"), "{}", ended.err);
     assert!(ended.err.contains("cyan deploy --replace 'made'") && !place.has("user.txt"), "{}", ended.err);
     place.ends(0, &["deploy", "--yes", "--replace", "made"]);
     assert_eq!(place.read("user.txt"), "it is 42");
@@ -285,7 +286,7 @@ fn an_update_that_was_cut_off_runs_again_or_a_person_is_asked() {
         place.ends(0, &["unlock", "--yes"]);
         if asks {
             let ended = place.ends(1, &["deploy", "--yes"]);
-            assert!(ended.err.contains("nobody can tell what became of the update of `it`"), "{}", ended.err);
+            assert!(ended.err.contains("the outcome of the update of `it` is not known"), "{}", ended.err);
             place.ends(0, &["reconcile", "--yes", "--adopt", "it"]);
         }
         place.ends(0, &["deploy", "--yes"]);
@@ -322,7 +323,7 @@ datasources:
     assert!(place.has("sub/here"));
     let again = place.ends(0, &["stage", "--exit-code"]);
     assert_eq!(again.last_line(), "0 to create, 0 to update, 0 to delete", "{}", again.out);
-    // Destroying knows it from the state alone.
+    // A destroy knows it from the state alone.
     place.ends(0, &["destroy", "--yes"]);
     assert!(!place.has("sub/here"));
 }

@@ -6,10 +6,10 @@ use std::sync::{Arc, LazyLock, Mutex};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-/// Where the schemas are.
+/// The folder of the schemas.
 pub(crate) const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json");
 
-/// The schemas by kind. A line of an operation has a validator for its event, which says what is wrong with that event.
+/// The schemas by kind. A line of an operation has a validator for its event, so that errors refer to that event.
 struct Schemas {
     all: BTreeMap<String, Value>,
     made: Mutex<BTreeMap<String, Arc<Validator>>>,
@@ -17,8 +17,8 @@ struct Schemas {
 
 static SCHEMAS: LazyLock<Schemas> = LazyLock::new(Schemas::read);
 
-/// Puts all files into one schema, and allows no field that is not described: fields may be added to the output, but not
-/// without a word about them.
+/// Combines all files into one schema that allows no undescribed field. The output may get new fields, but only with a
+/// description.
 fn bundled(value: &Value, all: &BTreeMap<String, Value>) -> Value {
     match value {
         Value::Object(entries) => {
@@ -57,7 +57,7 @@ impl Schemas {
         Schemas { all, made: Mutex::default() }
     }
 
-    /// Made once. `schema` gives the schema of a kind or of an event.
+    /// The cached validator of a kind or of an event; `schema` makes its schema at the first use.
     fn validator(&self, name: &str, schema: impl FnOnce() -> Value) -> Arc<Validator> {
         if let Some(made) = self.made.lock().unwrap().get(name) {
             return made.clone();
@@ -67,13 +67,13 @@ impl Schemas {
         made
     }
 
-    /// Of a value with the name of this schema.
+    /// The validator of a value with the name of this schema.
     fn of_kind(&self, kind: &str) -> Arc<Validator> {
         let schema = self.all.get(kind).unwrap_or_else(|| panic!("no schema for {kind}"));
         self.validator(kind, || schema.clone())
     }
 
-    /// Of a line with this event.
+    /// The validator of a line with this event.
     fn of_event(&self, event: &str) -> Arc<Validator> {
         self.validator(&format!("event {event}"), || {
             let operation = &self.all["operation"];
@@ -93,7 +93,7 @@ fn fits_one(validator: &Validator, value: &Value) {
     assert!(wrong.is_empty(), "{wrong:#?}\n{value:#}");
 }
 
-/// Checks all that a run with these arguments printed with `--json`.
+/// Checks the output of a run with these arguments and `--json`.
 #[track_caller]
 pub(crate) fn fits(arguments: &[&str], out: &str) {
     let values: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

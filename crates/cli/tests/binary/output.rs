@@ -9,7 +9,7 @@ const SHOP: &str = "version: 2023-04-20\ninclude:\n  core: {path: core.yaml}\nre
 const CORE: &str = "version: 2023-04-20\nmetadata: {team: base}\ninclude:\n  inner: {path: inner.yaml}\nexports:\n  name: {type: string, field: children.inner.name}\n";
 const INNER: &str = "version: 2023-04-20\nvalues:\n  key: {type: string, secret: true, value: hidden}\nresources:\n  thing: {type: test/data, spec: {input: {name: one, size: large}}}\nexports:\n  name: {type: string, field: thing.spec.input.name}\n  key: {type: string, field: values.key}\n";
 
-/// A document that includes one that includes one.
+/// A document with a child that includes another child.
 fn with_children() -> Place {
     let place = Place::with("shop.blueprint.yaml", SHOP);
     place.write("core.yaml", CORE);
@@ -45,7 +45,7 @@ fn children_are_shown_as_what_they_are() {
     assert!(staged.contains("- core child document goes away, with everything in it\n"), "{staged}");
 }
 
-/// Replaces what differs from run to run by a word for it.
+/// Replaces values that differ from run to run by placeholders.
 fn redact(value: &mut Value) {
     match value {
         Value::Object(entries) => {
@@ -72,7 +72,7 @@ fn redact(value: &mut Value) {
     }
 }
 
-/// Compares with the sample, or writes it if `CYAN_WRITE_SAMPLES` is set.
+/// Compares the lines with the sample, or writes it if `CYAN_WRITE_SAMPLES` is set.
 #[track_caller]
 fn sample(name: &str, lines: &str) {
     let mut text = String::new();
@@ -150,7 +150,7 @@ fn results_go_to_stdout_and_all_else_to_stderr() {
 }
 
 #[test]
-fn colours_are_for_terminals_unless_somebody_says_otherwise() {
+fn colours_are_for_terminals_unless_configured_otherwise() {
     let place = Place::with("blueprint.yaml", TWO);
     let colored = |environment: &[(&str, &str)], flags: &[&str]| {
         let ran = ran(place.cyan(&[&["stage"], flags].concat()).envs(environment.iter().copied()).output().unwrap());
@@ -177,7 +177,7 @@ fn a_reader_that_goes_away_is_no_error() {
         assert_eq!(ended.code, 0, "{arguments:?}: {}", ended.err);
         assert!(!ended.err.contains("bug"), "{arguments:?}: {}", ended.err);
     }
-    // The operation went on to its end.
+    // The operation continued to its end.
     assert!(place.ends(0, &["list"]).out.contains("deploy ready"));
 }
 
@@ -264,7 +264,7 @@ fn the_manual_has_a_page_for_each_command() {
         listed.iter().filter_map(|line| line.split(' ').next()).filter(|name| !name.is_empty() && *name != "help");
     for name in names {
         assert!(written.contains(&format!("pages/cyan-{name}.1\n")), "{name}: {written}");
-        // What a command is for stands in its page, and so do the flags of every command.
+        // The man page contains the purpose of the command and the global flags.
         let page = place.read(&format!("pages/cyan-{name}.1"));
         assert!(page.contains("\\-\\-json"), "{name}");
     }

@@ -1,4 +1,4 @@
-//! A folder of its own with the binary run in it, away from the environment of whoever runs the tests.
+//! A folder for one test in which the binary runs, isolated from the environment of the test run.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -10,7 +10,7 @@ pub(crate) struct Place {
     folder: TempDir,
 }
 
-/// What a run said, and how it ended.
+/// The output of a run, and its exit code.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -48,7 +48,7 @@ impl Place {
         self.path().join(name).exists()
     }
 
-    /// The binary, ready to be run here.
+    /// The binary as a command in this folder.
     pub(crate) fn cyan(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cyan"));
         command.args(arguments).current_dir(self.path()).env_clear().stdin(Stdio::null());
@@ -59,7 +59,7 @@ impl Place {
         command
     }
 
-    /// Runs to the end. Machine output must fit its schema.
+    /// Runs a command to its end. Machine output must fit its schema.
     #[track_caller]
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         let ran = ran(self.cyan(arguments).output().unwrap());
@@ -70,7 +70,7 @@ impl Place {
         ran
     }
 
-    /// Runs, and expects this exit code.
+    /// Runs a command, and expects this exit code.
     #[track_caller]
     pub(crate) fn ends(&self, code: i32, arguments: &[&str]) -> Ran {
         let ran = self.run(arguments);

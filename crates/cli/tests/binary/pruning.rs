@@ -26,7 +26,7 @@ fn deployed(times: u32) -> Place {
 #[test]
 fn prune_removes_old_operations_after_a_confirmation() {
     let place = deployed(4);
-    let shown = place.ends(0, &["show"]).out;
+    let shown = place.ends(0, &["show", "--json"]).out;
     let usage = place.ends(2, &["state", "prune"]);
     assert!(usage.err.contains("--keep N"), "{}", usage.err);
     let refused = place.ends(2, &["state", "prune", "--keep", "2"]);
@@ -36,7 +36,7 @@ fn prune_removes_old_operations_after_a_confirmation() {
     assert_eq!(pruned.out.lines().count(), 3, "{}", pruned.out);
     assert!(pruned.err.contains("Removed 2 operations from the history of `shop`"), "{}", pruned.err);
     assert_eq!(generations(&place), ["4", "3"]);
-    assert_eq!(place.ends(0, &["show"]).out, shown);
+    assert_eq!(place.ends(0, &["show", "--json"]).out, shown);
     assert!(place.ends(0, &["state", "prune", "--keep", "2"]).err.contains("Nothing to remove"));
 
     place.ends(1, &["rollback", "1", "--yes"]);
@@ -58,7 +58,7 @@ fn an_export_of_a_pruned_instance_is_imported_with_what_is_left() {
     other.write("kept.json", place.read("kept.json"));
     other.ends(0, &["state", "import", "kept.json", "--yes"]);
     assert_eq!(generations(&other), ["4"]);
-    assert_eq!(other.ends(0, &["show"]).out, place.ends(0, &["show"]).out);
+    assert_eq!(other.ends(0, &["show", "--json"]).out, place.ends(0, &["show", "--json"]).out);
     other.ends(0, &["state", "export", "again.json"]);
     assert_eq!(other.read("again.json"), place.read("kept.json"));
 }

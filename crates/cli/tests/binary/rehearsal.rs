@@ -1,5 +1,5 @@
-//! `--simulate` and `--catalog` as a person meets them: a rehearsal touches nothing real, and what is rehearsed never mixes
-//! with what is real.
+//! `--simulate` and `--catalog` through the binary: a rehearsal changes no real resource, and simulated state never
+//! mixes with real state.
 
 use serde_json::Value as Json;
 
@@ -149,7 +149,7 @@ fn shop() -> Place {
     place
 }
 
-/// `cyan COMMAND --catalog shop.json` and more.
+/// `cyan COMMAND --catalog shop.json`, with further arguments.
 fn with_shop<'a>(command: &[&'a str]) -> Vec<&'a str> {
     [command, &["--catalog", "shop.json"]].concat()
 }
@@ -174,7 +174,7 @@ fn types_that_have_no_provider_are_checked_staged_and_rehearsed() {
     assert!(export("width").parse::<i64>().is_ok());
     let before = (export("id"), export("url"), export("width"));
 
-    // A create-only field replaces, another one updates; a value out of bounds is refused before anything is done.
+    // A change of a create-only field replaces, another one updates; an invalid value is refused before any step.
     place.write("blueprint.yaml", SHELVES.replace("name: books", "name: novels").replace("boards: 2", "boards: 4"));
     let changed = place.ends(0, &with_shop(&["deploy", "--simulate", "-y"]));
     assert_eq!(changed.last_line(), "0 created, 1 updated, 0 deleted, 1 replaced");
@@ -235,7 +235,7 @@ fn a_catalogue_manages_nothing() {
         let refused = place.ends(2, &with_shop(&[command]));
         assert!(refused.err.contains("manages nothing") && refused.err.contains("--simulate"), "{}", refused.err);
     }
-    // A simulation without the catalogue of what was rehearsed says what it lacks.
+    // A simulation without the catalogue of its resources names the missing types.
     place.ends(0, &with_shop(&["deploy", "--simulate", "-y"]));
     for command in ["drift", "destroy"] {
         let lacks = place.ends(2, &[command, "--simulate"]);
@@ -305,7 +305,7 @@ fn a_catalogue_takes_the_place_of_types_that_are_simulated_anyway() {
     assert_eq!(deployed.last_line(), "2 created, 0 updated, 0 deleted");
 }
 
-/// The blocks of the page on catalogues: a catalogue and a document for it, which run as the page says.
+/// Runs the blocks of the page on catalogues: a catalogue and a document for it.
 #[test]
 fn the_page_on_catalogues_says_what_is_true() {
     let page = include_str!("../../../../docs/catalogues.md");

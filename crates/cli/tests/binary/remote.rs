@@ -6,10 +6,10 @@ use std::net::TcpListener;
 use crate::place::Place;
 
 /// What lies on a server: path, status, text.
-type Shelf = Vec<(&'static str, u16, String)>;
+type Files = Vec<(&'static str, u16, String)>;
 
 /// Serves these until the test ends, and returns the address.
-fn serve(shelf: Shelf) -> String {
+fn serve(files: Files) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -18,7 +18,7 @@ fn serve(shelf: Shelf) -> String {
             let first = lines.next().unwrap_or_default();
             lines.find(String::is_empty);
             let path = first.split(' ').nth(1).unwrap_or_default().to_owned();
-            let found = shelf.iter().find(|(one, ..)| *one == path);
+            let found = files.iter().find(|(one, ..)| *one == path);
             let (status, text) = found.map_or((404, ""), |(_, status, text)| (*status, text.as_str()));
             let length = text.len();
             let _ =

@@ -1,4 +1,4 @@
-//! Going back to an earlier generation, by itself after a failure or asked for.
+//! Rollbacks to an earlier generation, automatic after a failure or on request.
 
 use crate::place::Place;
 
@@ -39,7 +39,7 @@ fn a_failed_deployment_is_undone_and_says_so() {
     place.ends(0, &["deploy", "--yes"]);
     assert_eq!((place.read("page.txt"), place.read("note.txt")), ("one fern".into(), "side one".into()));
 
-    // The documents of the generation are kept whole, with what was read then: what they say now does not count.
+    // The generation holds its documents and everything that they read. Later changes of these files do not count.
     place.write("list.txt", "moss");
     place.write("side.yaml", SIDE.replace("side $", "another side $"));
     std::fs::remove_file(place.path().join("fine")).unwrap();
@@ -71,18 +71,18 @@ fn a_person_goes_back_to_a_generation_that_ended_well() {
     let newest = place.ends(0, &["rollback", "--yes"]);
     assert!(newest.err.contains("nothing came after it"), "{}", newest.err);
     assert_eq!(place.read("page.txt"), "six fern");
-    // Nobody is asked in a pipe.
+    // A command in a pipe cannot ask for confirmation.
     assert!(place.ends(2, &["rollback", "1"]).err.contains("--yes"));
     place.ends(0, &["rollback", "1", "--yes"]);
     assert_eq!(place.read("page.txt"), "one fern");
     assert!(place.ends(1, &["rollback", "77", "--yes"]).err.contains("there is no generation 77"));
     place.ends(1, &["rollback", "--yes", "--instance", "nobody"]);
 
-    // A new instance has nothing to go back to.
+    // A new instance has no generation to return to.
     std::fs::remove_file(place.path().join("fine")).unwrap();
-    let anew = ["deploy", "--yes", "--instance", "anew", "--on-failure", "rollback"];
+    let fresh = ["deploy", "--yes", "--instance", "fresh", "--on-failure", "rollback"];
     place.ends(0, &["destroy", "--yes"]);
-    let failed = place.ends(4, &anew);
+    let failed = place.ends(4, &fresh);
     assert!(failed.err.contains("It was rolled back: 0 created, 0 updated, 1 deleted"), "{}", failed.err);
     assert!(!place.has("page.txt"));
 }

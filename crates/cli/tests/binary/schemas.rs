@@ -1,5 +1,5 @@
-//! Machine output of every command fits its schema in `docs/json`. `Place::run` checks that of all tests; here is what no
-//! other test prints, and that no command is left out.
+//! Machine output of every command fits its schema in `docs/json`. `Place::run` checks the output of all tests. This
+//! file covers the output that no other test prints, and checks that no command is left out.
 
 use std::collections::BTreeSet;
 
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use crate::machine::{FOLDER, fits};
 use crate::place::Place;
 
-/// Which commands and events were seen.
+/// The commands and events whose output was checked.
 #[derive(Default)]
-struct Seen {
+struct Observed {
     commands: BTreeSet<String>,
     events: BTreeSet<String>,
 }
 
-impl Seen {
+impl Observed {
     /// Runs a command that prints one value.
     #[track_caller]
     fn value(&mut self, place: &Place, code: i32, arguments: &[&str]) -> Value {
@@ -65,69 +65,94 @@ const CORE: &str = "version: 2023-04-20\nmetadata: {team: base}\nresources:\n  t
 
 #[test]
 fn machine_output_of_every_command_fits_its_schema() {
-    let mut seen = Seen::default();
+    let mut seen = Observed::default();
     let place = Place::with("shop.blueprint.yaml", SHOP);
     place.write("core.yaml", CORE);
+    deploy_and_inspect(&mut seen, &place);
+    change_and_edit_the_state(&mut seen, &place);
+    run_without_a_document(&mut seen, &place);
+    make_mistakes(&mut seen);
+    fail_and_stop_early(&mut seen);
+
+    let help = place.ends(0, &["--help"]).out;
+    let listed = help.split_once("\nCommands:\n").unwrap().1.lines().take_while(|line| !line.is_empty());
+    let commands: BTreeSet<&str> = listed.map(|line| line.split_whitespace().next().unwrap()).collect();
+    let missing: Vec<&&str> =
+        commands.iter().filter(|name| **name != "help" && !seen.commands.contains(**name)).collect();
+    assert!(missing.is_empty(), "no output of these was looked at: {missing:?}");
+    for event in ["plan", "began", "started", "done", "failed", "recorded", "rolling-back", "finished", "diagnostic"] {
+        assert!(seen.events.contains(event), "{event}: {:?}", seen.events);
+    }
+}
+
+/// Makes keys and folders, checks and stages the documents, deploys them, and shows the result.
+fn deploy_and_inspect(seen: &mut Observed, place: &Place) {
     for file in ["key", "key"] {
-        seen.value(&place, 0, &["key", "new", file]);
+        seen.value(place, 0, &["key", "new", file]);
     }
     place.ends(0, &["key", "new"]);
-    seen.value(&place, 0, &["init", "fresh"]);
-    seen.value(&place, 0, &["init", "fresh"]);
-    seen.value(&place, 0, &["validate"]);
-    seen.value(&place, 1, &["validate", "core.yaml", "missing.yaml"]);
-    seen.value(&place, 0, &["fmt", "core.yaml"]);
-    seen.value(&place, 0, &["graph"]);
-    seen.value(&place, 0, &["list"]);
-    seen.value(&place, 0, &["stage"]);
-    seen.value(&place, 0, &["stage", "--simulate", "core.yaml"]);
-    seen.lines(&place, 2, &["deploy"]);
-    seen.lines(&place, 0, &["deploy", "--yes"]);
-    seen.lines(&place, 0, &["deploy", "--yes", "--simulate"]);
+    seen.value(place, 0, &["init", "fresh"]);
+    seen.value(place, 0, &["init", "fresh"]);
+    seen.value(place, 0, &["validate"]);
+    seen.value(place, 1, &["validate", "core.yaml", "missing.yaml"]);
+    seen.value(place, 0, &["fmt", "core.yaml"]);
+    seen.value(place, 0, &["graph"]);
+    seen.value(place, 0, &["list"]);
+    seen.value(place, 0, &["stage"]);
+    seen.value(place, 0, &["stage", "--simulate", "core.yaml"]);
+    seen.lines(place, 2, &["deploy"]);
+    seen.lines(place, 0, &["deploy", "--yes"]);
+    seen.lines(place, 0, &["deploy", "--yes", "--simulate"]);
     for arguments in [&["show"][..], &["show", "a"], &["show", "core"], &["show", "missing"]] {
         let code = i32::from(arguments.contains(&"missing"));
-        seen.value(&place, code, arguments);
+        seen.value(place, code, arguments);
     }
-    seen.value(&place, 0, &["exports"]);
-    seen.value(&place, 0, &["exports", "out"]);
-    seen.value(&place, 0, &["list"]);
-    seen.value(&place, 0, &["unlock"]);
-    // Changed, drifted, and replaced.
+    seen.value(place, 0, &["exports"]);
+    seen.value(place, 0, &["exports", "out"]);
+    seen.value(place, 0, &["list"]);
+    seen.value(place, 0, &["unlock"]);
+}
+
+/// Changes, drifts, replaces, rolls back, edits the state, and destroys.
+fn change_and_edit_the_state(seen: &mut Observed, place: &Place) {
     place.write("core.yaml", CORE.replace("one", "two"));
     place.write("note.txt", "Mine.\n");
-    seen.value(&place, 0, &["drift"]);
-    let staged = seen.value(&place, 0, &["stage", "--var", "size=2", "--replace", "made"]);
+    seen.value(place, 0, &["drift"]);
+    let staged = seen.value(place, 0, &["stage", "--var", "size=2", "--replace", "made"]);
     let actions: BTreeSet<&str> =
         staged["result"]["steps"].as_array().unwrap().iter().map(|step| step["action"].as_str().unwrap()).collect();
     assert!(actions.is_superset(&["replace", "update"].into()), "{actions:?}");
-    seen.lines(&place, 0, &["deploy", "--yes", "--var", "size=2", "--replace", "made"]);
-    seen.value(&place, 0, &["history"]);
+    seen.lines(place, 0, &["deploy", "--yes", "--var", "size=2", "--replace", "made"]);
+    seen.value(place, 0, &["history"]);
     place.write("note.txt", "Mine.\n");
-    seen.lines(&place, 0, &["drift", "--accept", "--yes"]);
+    seen.lines(place, 0, &["drift", "--accept", "--yes"]);
     std::fs::remove_file(place.path().join("note.txt")).unwrap();
-    seen.value(&place, 3, &["drift", "--exit-code"]);
-    seen.lines(&place, 0, &["reconcile", "--yes"]);
-    seen.lines(&place, 0, &["rollback", "1", "--yes"]);
-    seen.value(&place, 0, &["eval", "resources.a.spec.input"]);
-    seen.value(&place, 1, &["eval", "resources.x"]);
-    seen.value(&place, 0, &["console"]);
-    seen.lines(&place, 0, &["state", "move", "a", "d", "--yes"]);
-    seen.lines(&place, 0, &["state", "move", "d", "a", "--yes"]);
-    seen.value(&place, 0, &["state", "export", "kept.json"]);
-    seen.value(&place, 0, &["state", "export"]);
-    seen.value(&place, 0, &["state", "verify"]);
-    seen.lines(&place, 0, &["state", "import", "kept.json", "-i", "copy", "--yes"]);
-    seen.lines(&place, 0, &["state", "remove", "b", "-i", "copy", "--yes"]);
+    seen.value(place, 3, &["drift", "--exit-code"]);
+    seen.lines(place, 0, &["reconcile", "--yes"]);
+    seen.lines(place, 0, &["rollback", "1", "--yes"]);
+    seen.value(place, 0, &["eval", "resources.a.spec.input"]);
+    seen.value(place, 1, &["eval", "resources.x"]);
+    seen.value(place, 0, &["console"]);
+    seen.lines(place, 0, &["state", "move", "a", "d", "--yes"]);
+    seen.lines(place, 0, &["state", "move", "d", "a", "--yes"]);
+    seen.value(place, 0, &["state", "export", "kept.json"]);
+    seen.value(place, 0, &["state", "export"]);
+    seen.value(place, 0, &["state", "verify"]);
+    seen.lines(place, 0, &["state", "import", "kept.json", "-i", "copy", "--yes"]);
+    seen.lines(place, 0, &["state", "remove", "b", "-i", "copy", "--yes"]);
     // Two instances cannot manage one file.
-    seen.lines(&place, 0, &["state", "remove", "note", "-i", "copy", "--yes"]);
-    let pruned = seen.lines(&place, 0, &["state", "prune", "--keep", "1", "--yes", "-i", "copy"]);
+    seen.lines(place, 0, &["state", "remove", "note", "-i", "copy", "--yes"]);
+    let pruned = seen.lines(place, 0, &["state", "prune", "--keep", "1", "--yes", "-i", "copy"]);
     assert!(pruned.last().unwrap()["result"]["operations"].is_array(), "{pruned:?}");
-    let rekeyed = seen.lines(&place, 0, &["state", "rekey", "second.key"]);
+    let rekeyed = seen.lines(place, 0, &["state", "rekey", "second.key"]);
     assert!(rekeyed.last().unwrap()["result"]["sealed"].is_u64(), "{rekeyed:?}");
     let _ = std::fs::rename(place.path().join("second.key"), place.path().join("home/.config/cyan/key"));
-    seen.lines(&place, 0, &["destroy", "--yes", "-i", "shop"]);
-    seen.value(&place, 0, &["list", "--all"]);
-    // What needs no document.
+    seen.lines(place, 0, &["destroy", "--yes", "-i", "shop"]);
+    seen.value(place, 0, &["list", "--all"]);
+}
+
+/// Runs the commands that need no document, and an import into a new state.
+fn run_without_a_document(seen: &mut Observed, place: &Place) {
     for arguments in [
         &["explain"][..],
         &["explain", "unknown-key"],
@@ -142,7 +167,7 @@ fn machine_output_of_every_command_fits_its_schema() {
         &["man", "deploy"],
         &["man", "--out", "pages"],
     ] {
-        seen.value(&place, 0, arguments);
+        seen.value(place, 0, arguments);
     }
     let only = Place::with(
         "blueprint.yaml",
@@ -150,7 +175,10 @@ fn machine_output_of_every_command_fits_its_schema() {
     );
     only.write("there.txt", "There.\n");
     seen.lines(&only, 0, &["import", "local/file", "there.txt", "f", "--yes"]);
-    // Mistakes, in documents and on the command line.
+}
+
+/// Makes mistakes in documents and on the command line.
+fn make_mistakes(seen: &mut Observed) {
     let wrong = Place::with("blueprint.yaml", &CORE.replace("input:", "inptu:"));
     seen.value(&wrong, 1, &["validate"]);
     seen.value(&wrong, 1, &["stage"]);
@@ -159,7 +187,10 @@ fn machine_output_of_every_command_fits_its_schema() {
     seen.value(&wrong, 2, &["depoly"]);
     seen.value(&wrong, 2, &["stage", "--bogus"]);
     seen.lines(&wrong, 2, &["deploy", "--bogus"]);
-    // A failure, a rollback after it, and what was left out.
+}
+
+/// Deploys a document that fails, with and without a rollback, and one that stops at `--until`.
+fn fail_and_stop_early(seen: &mut Observed) {
     let failing = Place::with(
         "blueprint.yaml",
         "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n  b: {type: local/command, spec: {create: 'echo no >&2; exit 1'}, dependsOn: a}\n  c: {type: test/data, spec: {input: 2}, dependsOn: b}\n",
@@ -175,16 +206,10 @@ fn machine_output_of_every_command_fits_its_schema() {
     seen.lines(&failing, 4, &["deploy", "--yes", "--on-failure", "rollback"]);
     let until = Place::with("blueprint.yaml", &TWO.replace("SECOND", "2"));
     seen.lines(&until, 0, &["deploy", "--yes", "--until", "a"]);
+}
 
-    let help = place.ends(0, &["--help"]).out;
-    let listed = help.split_once("\nCommands:\n").unwrap().1.lines().take_while(|line| !line.is_empty());
-    let commands: BTreeSet<&str> = listed.map(|line| line.split_whitespace().next().unwrap()).collect();
-    let missing: Vec<&&str> =
-        commands.iter().filter(|name| **name != "help" && !seen.commands.contains(**name)).collect();
-    assert!(missing.is_empty(), "no output of these was looked at: {missing:?}");
-    for event in ["plan", "began", "started", "done", "failed", "recorded", "rolling-back", "finished", "diagnostic"] {
-        assert!(seen.events.contains(event), "{event}: {:?}", seen.events);
-    }
+#[test]
+fn the_json_page_links_every_schema_and_has_an_example_of_it() {
     let documented = std::fs::read_to_string(format!("{FOLDER}/../json.md")).unwrap();
     for entry in std::fs::read_dir(FOLDER).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();

@@ -1,5 +1,5 @@
-//! The specification's own examples, as a person tries them: `cyan validate --catalog`, `cyan deploy --simulate --catalog`.
-//! What each comes to stands in `conformance/blueprint/spec-examples/expected.json`.
+//! The specification's own examples, run with `cyan validate --catalog` and `cyan deploy --simulate --catalog`.
+//! `conformance/blueprint/spec-examples/expected.json` holds the expected results.
 
 use std::path::{Path, PathBuf};
 
@@ -7,10 +7,11 @@ use serde_json::Value as Json;
 
 use crate::place::{Place, Ran, ran};
 
-/// How many examples give exactly the diagnostics that are expected. Only ever raised.
+/// The number of examples that give exactly the expected diagnostics. It may only rise.
 const VALIDATED: usize = 47;
 
-/// How many examples deploy in simulation with the exports that are expected, and leave nothing to do. Only ever raised.
+/// The number of examples that deploy in simulation with the expected exports and leave nothing to do. It may only
+/// rise.
 const DEPLOYED: usize = 26;
 
 fn pack() -> PathBuf {
@@ -32,9 +33,9 @@ fn copy(from: &Path, place: &Place, below: &str) {
 /// One example in a copy of all of them, run in its own working directory.
 struct Example {
     place: Place,
-    /// The working directory, seen from the copy.
+    /// The working directory, relative to the copy.
     cwd: String,
-    /// The document, seen from there.
+    /// The document, relative to the working directory.
     file: String,
     catalog: String,
 }
@@ -58,7 +59,7 @@ impl Example {
         ran(command.output().unwrap())
     }
 
-    /// Each diagnostic as `expected.json` writes it.
+    /// The diagnostics in the form of `expected.json`.
     fn validate(&self) -> Result<Vec<Json>, String> {
         let ran = self.run("validate", &[]);
         let said: Json = serde_json::from_str(&ran.out).map_err(|error| format!("{error}: {ran:?}"))?;
@@ -83,7 +84,7 @@ impl Example {
         if !summary.contains("\"simulated\":true") {
             return Err(format!("nobody says that it is a rehearsal: {summary}"));
         }
-        // The state lies beside the document.
+        // The state is in the folder of the document.
         let folder = Path::new(&self.cwd).join(Path::new(&self.file).parent().unwrap());
         let mut command = self.place.cyan(&["show", "--json", "--simulate", "-i", "case"]);
         let output = command.current_dir(self.place.path().join(folder)).output();

@@ -16,8 +16,8 @@ resources:
   third: {type: test/data, spec: {input: 2}, dependsOn: second}
 ";
 
-/// Starts a command of the binary with both streams piped. A signal that the test itself was told to ignore, as by `nohup` or by a
-/// shell that runs it in the background, would be ignored by the command too: on Linux `env` undoes that.
+/// Starts a command of the binary with both streams piped. If the test process ignores a signal (because of `nohup` or
+/// of a shell that runs it in the background), the command would inherit that: on Linux `env` resets it.
 pub(crate) fn start(place: &Place, arguments: &[&str]) -> Child {
     start_with(place, arguments, Stdio::null())
 }
@@ -57,7 +57,7 @@ fn a_signal_lets_running_steps_finish_and_names_the_rest() {
         let mut child = start(&place, &["deploy", "-y"]);
         wait_until("the first step begins", || place.has("began"));
         send(signal, &child);
-        // What was said so far, up to the answer to the signal.
+        // The output up to the answer to the signal.
         let mut err = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();
         while !said.contains("Stopping.") {
@@ -129,7 +129,7 @@ fn a_signal_before_anything_began_ends_with_130_and_leaves_no_child_behind() {
             assert!(ended.err.contains("Interrupted."), "{}", ended.err);
         }
         let pid = place.read("pid");
-        // One that has ended may still be listed, if nobody has asked how.
+        // A process that has ended stays listed until its parent waits for it.
         let alive = || {
             let listed = Command::new("ps").args(["-o", "stat=", "-p", pid.trim()]).output().unwrap();
             !matches!(listed.stdout.first(), None | Some(b'Z'))
@@ -147,7 +147,7 @@ fn a_signal_ends_a_command_that_waits_for_its_input() {
         );
         let mut child = start_with(&place, command, Stdio::piped());
         let open = child.stdin.take();
-        // It handles signals before it reads: from then on SIGINT is caught.
+        // The command installs its signal handlers before it reads: wait until it catches SIGINT.
         let status = format!("/proc/{}/status", child.id());
         let caught = || {
             let status = std::fs::read_to_string(&status).unwrap_or_default();
@@ -202,7 +202,7 @@ fn a_plan_replaces_a_plan_and_no_other_file() {
     assert_eq!(place.read("kept.part"), "mine");
     assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 6, "nothing half written is left");
     assert_eq!(place.ends(0, &["deploy", "kept"]).last_line(), "1 created, 0 updated, 0 deleted");
-    // Nor does an exported state.
+    // An exported state does not overwrite it either.
     let before = place.read("blueprint.yaml");
     assert!(place.ends(1, &["state", "export", "blueprint.yaml"]).err.contains("not overwritten"));
     assert_eq!(place.read("blueprint.yaml"), before);
@@ -210,7 +210,8 @@ fn a_plan_replaces_a_plan_and_no_other_file() {
     place.ends(0, &["state", "export", "state.json"]);
 }
 
-/// Each step starts before it ends, in the text and in machine output; each event says when, and of which step of the plan.
+/// Each step starts before it ends, in the text and in machine output. Each event has a time and the number of its
+/// step.
 #[test]
 fn events_are_in_order_and_say_when_and_of_which_step() {
     let mut document = "version: 2023-04-20\nresources:\n".to_owned();

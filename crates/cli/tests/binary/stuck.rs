@@ -1,4 +1,5 @@
-//! An instance is never stuck: what cannot be read can be mended, and what a person is told to say works.
+//! An instance is never stuck: a failing `read` can be corrected in the document, and the commands that diagnostics
+//! offer work.
 
 use std::time::Duration;
 
@@ -38,12 +39,13 @@ fn two_creates_that_fail_beside_a_broken_read_block_nothing() {
     assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "2 created, 0 updated, 0 deleted");
 }
 
-/// A recorded `read` that fails: a new text of it is taken, and what would change the resource says what to do.
+/// The recorded `read` fails. A new text of it is accepted, and a command that would change the resource explains what
+/// to do.
 #[test]
-fn a_read_that_fails_can_be_mended_in_the_document() {
+fn a_read_that_fails_can_be_corrected_in_the_document() {
     let place = Place::with("shop.blueprint.yaml", &document("echo 1", Some("exit 9")));
     place.ends(0, &["deploy", "--yes"]);
-    // Something else changes too: what is there would have to be known.
+    // If another field changes too, the present resource must be known.
     place.write("shop.blueprint.yaml", document("echo 2", Some("exit 9")));
     for words in [&["deploy", "--yes"][..], &["destroy", "--yes"]] {
         let refused = place.run(words);
@@ -62,7 +64,7 @@ fn a_read_that_fails_can_be_mended_in_the_document() {
     place.ends(0, &["destroy", "--yes"]);
 }
 
-/// A run was killed inside a create, and nobody can tell what became of it: each command that is offered works.
+/// A run was killed inside a create, and its outcome is unknown. Each command that the diagnostic offers works.
 #[test]
 fn each_way_out_that_needs_attention_offers_works() {
     for read in [None, Some("exit 9")] {
@@ -89,7 +91,7 @@ fn each_way_out_that_needs_attention_offers_works() {
             place.ends(0, &words);
             let next = place.run(&["deploy", "--yes"]);
             if next.code != 0 {
-                // What was taken over is recorded with the `read` that fails.
+                // The adopted resource is recorded with the failing `read`.
                 assert!(words.contains(&"--adopt") && next.err.contains("`--no-refresh`"), "{words:?}: {}", next.err);
                 place.ends(0, &["deploy", "--yes", "--no-refresh"]);
             }

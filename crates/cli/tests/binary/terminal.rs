@@ -1,4 +1,4 @@
-//! What reaches a terminal: no character from a document, a path, an id, a command or a provider acts on it.
+//! Output on a terminal: no character from a document, a path, an id, a command or a provider acts on the terminal.
 
 use std::io::{Read as _, Write as _};
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use crate::place::{Place, Ran, ran};
 
 /// Escape sequences, C0, DEL, C1, bidirectional and zero-width characters, as YAML writes them.
 const YAML: &str = r"\e[35;1mX\e]0;title\a\b\x7f\x9b31m\u202e\u2066\u200b\u200f\ufeff\U000E0041\r!";
-/// The same as they are; the ones that may stand in a YAML text as they are.
+/// The same characters unescaped, as far as a YAML text may contain them.
 const RAW: &str = "\u{202e}\u{2066}\u{200b}\u{200f}\u{e0041}";
 
 fn document() -> String {
@@ -36,7 +36,8 @@ exports:
     text.replace("PATH", r"p\e[35;1m\u202e\u200b\nid: fake").replace("EVIL", YAML)
 }
 
-/// Fails where a text has a character that a terminal acts on, apart from line breaks, tabs and the styles of this program.
+/// Fails if a text has a character that a terminal acts on, apart from line breaks, tabs and the styles of this
+/// program.
 #[track_caller]
 fn safe(what: &str, text: &str) {
     assert!(!text.contains("\u{1b}[35;1m"), "{what} has a style of the document: {text:?}");
@@ -88,7 +89,7 @@ fn nothing_of_a_document_acts_on_a_terminal() {
             all.extend(["--color", color]);
             let ran = place.run(&all);
             assert!(ran.code == code || ran.code == 2, "cyan {words:?}: {} {}{}", ran.code, ran.out, ran.err);
-            // A value for other programs is as it is in a pipe.
+            // In a pipe, a value for other programs is unchanged.
             if words != ["eval", "variables.given"] {
                 both(&format!("cyan {words:?}"), &ran);
                 shown.push_str(&ran.out);
@@ -108,7 +109,7 @@ fn nothing_of_a_document_acts_on_a_terminal() {
     both("a destroy", &place.ends(0, &["destroy", "-y", "--color", "always"]));
 }
 
-/// Errors of the command line repeat what was typed, which may come from a script.
+/// Errors of the command line repeat its arguments, which may come from a script.
 #[test]
 fn words_that_are_not_understood_are_repeated_without_effect() {
     let place = Place::new();
@@ -175,7 +176,7 @@ fn machine_output_has_the_same_values_and_only_visible_characters() {
             assert!(text.starts_with("\u{1b}[35;1mX") && text.contains("\u{202e}\u{2066}\u{200b}"), "{text:?}");
         }
     }
-    // What a program asks for it gets as it is.
+    // A value for another program is unchanged.
     let bare = place.ends(0, &["exports", "text"]).out;
     assert!(bare.starts_with("\u{1b}[35;1mX\u{1b}]0;title\u{7}") && bare.contains('\u{9b}'), "{bare:?}");
 }

@@ -1,7 +1,7 @@
-//! The disk of the state fills up, or can no longer be written to, in the middle of a run.
+//! The disk of the state fills up, or becomes read-only, in the middle of a run.
 //!
-//! Needs the rights to mount a small disk, and a file system whose files can be made immutable; where these are not there,
-//! the tests say so and pass.
+//! The tests need the rights to mount a small disk, and a file system whose files can be made immutable. Without these
+//! they print a note and pass.
 
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -9,11 +9,11 @@ use std::process::{Child, Command, Stdio};
 
 use crate::place::{Place, Ran, ran};
 
-/// How many things the document has, and how many bytes each of them adds to a record.
+/// The number of resources in the document, and the number of bytes that each adds to its record.
 const THINGS: usize = 24;
 const BYTES: usize = 12_000;
 
-/// Things that cannot be made twice, with much text in each record; all can be looked at.
+/// Resources that cannot be created twice, with much text in each record. All can be read.
 const MANY: &str = "version: 2023-04-20
 variables:
   text: {type: string}
@@ -30,8 +30,8 @@ resources:
       environment: {NAME: '${elem}', TEXT: '${variables.text}'}
 ";
 
-/// A small disk in a mount namespace of its own, which lives as long as this does. The folder of the documents is on the
-/// usual disk; the state is in `small`.
+/// A small disk in its own mount namespace, unmounted on drop. The folder of the documents is on the usual disk; the
+/// state is in `small`.
 struct Disk {
     place: Place,
     holder: Child,
@@ -39,14 +39,14 @@ struct Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // It ends when its input does.
+        // The process that holds the namespace ends with its input.
         drop(self.holder.stdin.take());
         let _ = self.holder.wait();
     }
 }
 
 impl Disk {
-    /// None where such a disk cannot be made.
+    /// `None` if such a disk cannot be made.
     fn of(kilobytes: u32) -> Option<Disk> {
         let place = Place::with("shop.blueprint.yaml", MANY);
         place.write("there/.keep", "");
@@ -107,9 +107,10 @@ impl Disk {
 
 const INPUTS: [&str; 2] = ["--vars", "inputs.yaml"];
 
-/// Wherever the disk fills up: one error that says so, what was recorded stays, and with room the next run goes on.
+/// Wherever the disk fills up: there is one error that names the cause, the records stay, and with free space the next
+/// run continues.
 #[test]
-fn a_disk_that_fills_up_loses_nothing_and_can_be_gone_on_from() {
+fn a_disk_that_fills_up_loses_nothing_and_a_later_run_continues() {
     let mut cut_off = 0;
     for kilobytes in [16, 64, 200, 330, 590, 850] {
         let Some(disk) = Disk::of(kilobytes) else { return };
@@ -125,7 +126,7 @@ fn a_disk_that_fills_up_loses_nothing_and_can_be_gone_on_from() {
             _ => assert_eq!(full.code, 4, "{}", full.err),
         }
         cut_off += usize::from(full.code == 4);
-        // What is there can be read as long as the disk is full; nothing is made or lost by looking.
+        // The state can be read while the disk is full, and reading creates or loses nothing.
         let revision = || {
             let listed: serde_json::Value = serde_json::from_str(&disk.ends(0, &["list", "--json"]).out).unwrap();
             listed["result"]["instances"].get(0).map(|shop| shop["revision"].clone())
@@ -134,7 +135,7 @@ fn a_disk_that_fills_up_loses_nothing_and_can_be_gone_on_from() {
         assert!(full.code != 4 || first.is_some(), "{kilobytes} KB: it has begun");
         assert_eq!(disk.run(&["show"]).code, i32::from(first.is_none()));
         assert_eq!(revision(), first, "{kilobytes} KB");
-        // As full as before: refused with the same error, or it came a little further.
+        // The disk is as full as before: the run is refused with the same error, or gets a little further.
         let again = disk.run(&["deploy", "--yes", "--parallelism", "3", INPUTS[0], INPUTS[1]]);
         assert!(again.code == 1 || again.code == 4 || again.code == 5, "{}{}", again.out, again.err);
         disk.resize(40_000);
@@ -156,7 +157,7 @@ resources:
   first: {type: local/command, spec: {create: 'touch began; until test -e go; do sleep 0.02; done', read: 'test -e go'}}
 ";
 
-/// A full disk is called one by every command that writes, also where the state can be read by one connection alone.
+/// Every command that writes names a full disk, also if only one connection can read the state.
 #[test]
 fn a_full_disk_is_named_when_things_are_deleted() {
     let Some(disk) = Disk::of(40_000) else { return };
@@ -169,7 +170,7 @@ fn a_full_disk_is_named_when_things_are_deleted() {
         disk.resize(40_000);
         disk.run(&["unlock", "--yes", "-i", "shop"]);
         disk.ends(0, &["deploy", "shop.blueprint.yaml", "--yes", INPUTS[0], INPUTS[1]]);
-        // Another instance is held by a process that was killed.
+        // A killed process holds another instance.
         let mut deploy = disk.within(env!("CARGO_BIN_EXE_cyan"), &["deploy", "waits.blueprint.yaml", "--yes"]);
         let mut killed = deploy.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         while !disk.place.has("began") {
@@ -178,7 +179,7 @@ fn a_full_disk_is_named_when_things_are_deleted() {
         killed.kill().unwrap();
         killed.wait().unwrap();
         disk.place.write("go", "");
-        // After a restart of the machine, or in a copy, the memory that processes share is not there.
+        // After a restart of the machine, or in a copy, the shared memory file does not exist.
         disk.shell("rm -f small/state.db-shm");
         fill();
         let unlocked = disk.run(&["unlock", "--yes", "-i", "waits"]);
@@ -200,15 +201,16 @@ fn a_full_disk_is_named_when_things_are_deleted() {
     assert!(full > 5, "the disk was full for {full} commands");
 }
 
-/// Files that cannot be written to any more until this goes.
+/// Files that stay immutable until this is dropped.
 struct Immutable(Vec<PathBuf>);
 
 impl Immutable {
-    /// None where files cannot be made immutable.
+    /// `None` if files cannot be made immutable.
     fn all_in(place: &Place, folder: &str) -> Option<Immutable> {
         let folder = place.path().join(folder);
         let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
-        // Memory that processes share lies in a file: whoever writes to that would be ended at once, like one that is killed.
+        // A process that writes to an immutable shared memory file would be killed by a signal, so this file stays
+        // writable.
         let shared = |path: &PathBuf| path.to_string_lossy().ends_with("-shm");
         let all: Vec<PathBuf> = files.filter(|path| !shared(path)).chain([folder.clone()]).collect();
         let done = Command::new("chattr").arg("+i").args(&all).stderr(Stdio::null()).status();
@@ -229,9 +231,9 @@ impl Drop for Immutable {
     }
 }
 
-/// The folder of the state can no longer be written to in the middle of a run.
+/// The folder of the state becomes immutable in the middle of a run.
 #[test]
-fn a_state_that_can_no_longer_be_written_is_said_and_can_be_gone_on_from() {
+fn a_state_that_becomes_unwritable_is_reported_and_a_later_run_continues() {
     let text = "version: 2023-04-20
 resources:
   first:
@@ -255,7 +257,7 @@ resources:
     assert_eq!(ended.err.matches("error: ").count(), 1, "{}", ended.err);
     assert!(ended.err.contains("state.db` can no longer be read or written"), "{}", ended.err);
     assert!(place.ends(0, &["list"]).out.contains("shop"), "what is there can be read");
-    // Its hold could not be given back, and stops nobody; the folder does.
+    // The lease could not be released. It blocks no other run, but the read-only folder does.
     let refused = place.ends(1, &["deploy", "--yes"]);
     assert!(refused.err.contains("state.db` cannot be opened"), "{}", refused.err);
     let unwritable = place.ends(1, &["unlock", "--yes"]);
@@ -265,11 +267,11 @@ resources:
     assert_eq!(place.read("log"), "made\n");
 }
 
-/// The user of the run loses the right to write into the folder of the state: what is open stays open and the run ends well;
-/// afterwards looking works, a change is refused with one error, and once the right is back the next run goes on.
+/// The user of the run loses the right to write into the folder of the state. Open files stay open, and the run ends
+/// well. Afterwards reads work, a change is refused with one error, and once the right is back the next run continues.
 #[test]
 fn a_folder_that_may_no_longer_be_written_to_is_read_and_not_changed() {
-    const NOBODY: u32 = 65534;
+    const UNPRIVILEGED: u32 = 65534;
     let text = "version: 2023-04-20
 resources:
   first: {type: local/command, spec: {create: 'touch began; until test -e go; do sleep 0.02; done', read: 'test -e began'}}
@@ -278,22 +280,22 @@ resources:
     let place = Place::with("shop.blueprint.yaml", text);
     let program = place.path().join("cyan");
     std::fs::copy(env!("CARGO_BIN_EXE_cyan"), &program).unwrap();
-    let as_nobody = |arguments: &[&str]| {
+    let as_unprivileged = |arguments: &[&str]| {
         let cyan = place.cyan(&[]);
         let mut command = Command::new("setpriv");
-        command.args([&format!("--reuid={NOBODY}"), &format!("--regid={NOBODY}"), "--clear-groups"]);
+        command.args([&format!("--reuid={UNPRIVILEGED}"), &format!("--regid={UNPRIVILEGED}"), "--clear-groups"]);
         command.arg(&program).args(arguments).current_dir(place.path()).stdin(Stdio::null());
         command.env_clear().envs(cyan.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command
     };
-    let owned = std::os::unix::fs::chown(place.path(), Some(NOBODY), Some(NOBODY));
-    let may = owned.is_ok() && as_nobody(&["--version"]).output().is_ok_and(|output| output.status.success());
+    let owned = std::os::unix::fs::chown(place.path(), Some(UNPRIVILEGED), Some(UNPRIVILEGED));
+    let may = owned.is_ok() && as_unprivileged(&["--version"]).output().is_ok_and(|output| output.status.success());
     if !may {
         println!("skipped: nothing can be run as another user here (it needs root and `setpriv`)");
         return;
     }
     let ends = |code: i32, arguments: &[&str]| {
-        let ended = ran(as_nobody(arguments).output().unwrap());
+        let ended = ran(as_unprivileged(arguments).output().unwrap());
         assert_eq!(ended.code, code, "{arguments:?}: {}{}", ended.out, ended.err);
         ended
     };
@@ -301,7 +303,7 @@ resources:
         let permissions = std::os::unix::fs::PermissionsExt::from_mode(mode);
         std::fs::set_permissions(place.path().join(name), permissions).unwrap();
     };
-    let writer = as_nobody(&["deploy", "--yes"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let writer = as_unprivileged(&["deploy", "--yes"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     while !place.has("began") {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }

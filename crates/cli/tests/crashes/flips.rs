@@ -1,4 +1,5 @@
-//! One bit of the state of a deployed instance is another: a command refuses it, or does exactly what it does without.
+//! One bit of the state of a deployed instance is flipped: a command refuses the state, or has the same effect as
+//! without the flip.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,7 +7,7 @@ use std::path::Path;
 use crate::kills::{Draw, SEED, number};
 use crate::place::{Place, Ran, ran};
 
-/// How many bits are flipped in a run of the tests, in both states together; `CYAN_STATE_FLIPS` says otherwise.
+/// The number of flipped bits in a run of the tests, for both states together. `CYAN_STATE_FLIPS` overrides it.
 const FLIPS: u64 = 60;
 
 const KEY: &str = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
@@ -28,13 +29,13 @@ resources:
       delete: 'rm files/running; echo delete >> log'
 ";
 
-/// What is in the folder, apart from the state.
+/// The contents of the folder except the state.
 type World = BTreeMap<String, String>;
 
 struct Flipped {
     place: Place,
     with_key: bool,
-    /// The state as the deploy has left it, and the world then.
+    /// The state and the world after the deploy.
     state: Vec<u8>,
     world: World,
 }
@@ -77,7 +78,7 @@ impl Flipped {
         world
     }
 
-    /// Puts the world and the state back, the state with this bit flipped.
+    /// Restores the world and the state, with this bit flipped.
     fn put_back(&self, bit: Option<usize>) {
         let _ = std::fs::remove_dir_all(self.place.path().join(".cyan"));
         let _ = std::fs::remove_dir_all(self.place.path().join("files"));
@@ -93,7 +94,7 @@ impl Flipped {
         self.place.write(".cyan/state.db", state);
     }
 
-    /// What the commands say and do, each on the state as it was put back; none where one is refused.
+    /// The output and the effect of each command on the restored state; `None` for a command that is refused.
     fn effects(&self, bit: Option<usize>) -> Vec<Option<(String, World)>> {
         let commands: [&[&str]; 3] = [&["show", "--json"], &["stage"], &["destroy", "--yes"]];
         let effect = |words: &&[&str]| {
@@ -103,7 +104,7 @@ impl Flipped {
             if ended.code == 0 {
                 return Some((ended.out, world));
             }
-            // What is there may have been read, by commands that were checked.
+            // A refused command may have run the `read` of resources.
             let (now, before) = (unread(world), unread(self.world.clone()));
             assert_eq!(now, before, "bit {bit:?}: {words:?} was refused and has done something: {}", ended.err);
             None
@@ -112,7 +113,7 @@ impl Flipped {
     }
 }
 
-/// The world without what tells that somebody has looked at it.
+/// The world without the traces of reads.
 fn unread(mut world: World) -> World {
     world.values_mut().for_each(|text| *text = text.replace("read\n", ""));
     world
@@ -150,7 +151,7 @@ fn a_flipped_bit_of_the_state_is_refused_or_changes_nothing() {
     });
 }
 
-/// What `cyan state verify` says of a whole state and of a damaged one.
+/// The output of `cyan state verify` for an intact and for a damaged state.
 #[test]
 fn verify_names_what_is_damaged() {
     for with_key in [true, false] {
@@ -164,7 +165,7 @@ fn verify_names_what_is_damaged() {
             whole.err
         );
         let needle = b"rm files/running";
-        // The command as the record has it: that is what a destroy reads.
+        // The command as the record holds it; a destroy runs that one.
         let is_recorded = |at: usize| {
             let before = &flipped.state[at.saturating_sub(600)..at];
             before.windows(9).any(|part| part == b"\"record\":")
@@ -179,7 +180,7 @@ fn verify_names_what_is_damaged() {
         assert!(found.err.contains("help: put a copy of the file back"), "{}", found.err);
         let json: serde_json::Value = serde_json::from_str(&flipped.run(&["state", "verify", "--json"]).out).unwrap();
         assert_eq!(json["result"]["damaged"][0]["instance"], "shop", "{json}");
-        // The command is not run, and the help helps.
+        // The command is not run, and the help names what to do.
         let refused = flipped.run(&["destroy", "--yes"]);
         assert_eq!(refused.code, 1, "{}{}", refused.out, refused.err);
         assert!(refused.err.contains("help: see what is damaged with `cyan state verify`"), "{}", refused.err);
@@ -187,7 +188,7 @@ fn verify_names_what_is_damaged() {
     }
 }
 
-/// A state that was written with a key is shown in a list without it, and changed only with it.
+/// A state that was written with a key can be listed without the key, and changed only with it.
 #[test]
 fn a_state_that_was_written_with_a_key_is_not_changed_without() {
     let mut flipped = Flipped::new(true);

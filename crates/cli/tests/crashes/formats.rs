@@ -1,4 +1,4 @@
-//! What the binary says about states of other versions.
+//! The output of the binary for states of other versions.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use crate::place::Place;
 
 const ONE: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n";
 
-/// Makes a state file of a sample; false where that cannot be done here.
+/// Makes a state file from a sample; `false` if that is not possible here.
 fn sample(place: &Place, name: &str) -> bool {
     place.write(".cyan/.keep", "");
     let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("../stores/tests").join(name);
@@ -24,7 +24,7 @@ fn sample(place: &Place, name: &str) -> bool {
     }
 }
 
-/// What that run had made.
+/// The simulated world that the killed run left.
 const WORLD: &str = r#"{"world":1}
 {"created":[{"id":"data-b7c06eee","type":"test/data","place":"chain/r0","fields":{"input":0,"delayMs":150,"id":"data-b7c06eee"},"hash":"b7c06eee","updates":1,"token":"70388f964bf878008810ad63fa1a6456","unsettled":0},1]}
 "#;
@@ -80,7 +80,8 @@ exports:
   path: {type: string, field: page.spec.path}
 ";
 
-/// All that was ever remembered goes along: secrets, history, generations to go back to, in one text that is the same again.
+/// An export contains the whole state: secrets, history and the generations for rollbacks. Export and import give the
+/// same text.
 #[test]
 fn what_is_exported_is_the_same_wherever_it_is_imported() {
     let here = Place::with("shop.blueprint.yaml", SHOP);
@@ -108,10 +109,10 @@ fn what_is_exported_is_the_same_wherever_it_is_imported() {
     assert!(imported.err.contains("is as it was exported, with the history of 5 operations"), "{}", imported.err);
     there.ends(0, &["state", "export", "again.json"]);
     assert!(there.read("again.json") == text, "written again it is the same, byte by byte");
-    // As JSON: for people it says how long ago a thing was, which may have changed meanwhile.
+    // As JSON, because the text for people shows ages, which change.
     assert_eq!(there.ends(0, &["history", "--json"]).out, here.ends(0, &["history", "--json"]).out);
     assert!(!there.read("kept.json").is_empty() && there.ends(1, &["state", "import", "kept.json", "--yes"]).code == 1);
-    // With the things themselves where they were, a plan of before still fits, and there are generations to go back to.
+    // With the same files in place a plan from before the import still fits, and rollbacks are possible.
     for name in ["page.txt", "safe.txt"] {
         there.write(name, here.read(name));
     }
@@ -119,7 +120,7 @@ fn what_is_exported_is_the_same_wherever_it_is_imported() {
     assert_eq!(there.read("page.txt"), "four");
     there.ends(0, &["rollback", "1", "--yes"]);
     assert_eq!(there.read("page.txt"), "one");
-    // A second history of the same operations cannot be.
+    // The same operations cannot have a second history.
     let beside = there.ends(0, &["state", "import", "kept.json", "--yes", "-i", "copy"]);
     assert!(beside.err.contains("Its history is here already"), "{}", beside.err);
     let other_key = Place::with("shop.blueprint.yaml", SHOP);
@@ -127,7 +128,7 @@ fn what_is_exported_is_the_same_wherever_it_is_imported() {
     other_key.ends(0, &["key", "new"]);
     let closed = other_key.ends(1, &["state", "import", "kept.json", "--yes"]);
     assert!(closed.err.contains("cannot be opened with this key"), "{}", closed.err);
-    // What was changed by hand fits neither way.
+    // A text that was changed by hand is refused with both keys.
     let odd = text.replacen("page.txt", "leaf.txt", 1);
     assert!(odd != text);
     other_key.write("home/.config/cyan/key", here.read("home/.config/cyan/key"));
@@ -137,7 +138,7 @@ fn what_is_exported_is_the_same_wherever_it_is_imported() {
     assert!(!other_key.has(".cyan"));
 }
 
-/// A call that was cut off is found out about wherever the state is taken in.
+/// The outcome of a call that was cut off is found out wherever the state is imported.
 #[test]
 fn what_was_cut_off_goes_along() {
     let text =
@@ -159,7 +160,7 @@ fn what_was_cut_off_goes_along() {
     assert_eq!(there.ends(0, &["deploy", "--yes"]).last_line(), "0 created, 0 updated, 0 deleted");
 }
 
-/// Texts of every version that was ever written, each kept as it was; never changed.
+/// Exported texts of every version, each kept unchanged.
 #[test]
 fn texts_of_every_version_are_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/formats");
@@ -191,7 +192,7 @@ fn texts_of_every_version_are_read() {
     }
 }
 
-/// A run of an earlier version was killed after it had stated calls of which it did not know everything yet.
+/// A run of an earlier version was killed after it had committed speculative intents.
 #[test]
 fn a_run_of_an_earlier_version_that_was_killed_is_continued() {
     let thing = |at: usize| match at {

@@ -1,4 +1,4 @@
-//! The binary is killed, and then its journal is cut short: what it had recorded last is lost as well.
+//! The binary is killed, and then its journal is cut short: the last records are lost as well.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -11,7 +11,7 @@ use crate::place::Place;
 
 const THINGS: usize = 40;
 
-/// So many journals are cut short.
+/// The number of journals that are cut short.
 const CUTS: u32 = 20;
 
 fn document(things: usize) -> String {
@@ -22,14 +22,14 @@ fn document(things: usize) -> String {
     format!("version: 2023-04-20\nresources:\n{}", (0..things).map(thing).collect::<String>())
 }
 
-/// The ids of what is in the simulated cloud, by place.
+/// The ids of the resources in the simulated cloud, by place.
 fn cloud(place: &Place) -> BTreeMap<String, String> {
     let mut there = BTreeMap::new();
     if !place.has(".cyan/state.world") {
         return there;
     }
     for line in place.read(".cyan/state.world").lines() {
-        // The last line of a process that was killed may be half a line.
+        // A killed process may have written half of its last line.
         let Ok(line) = serde_json::from_str::<Json>(line) else { continue };
         if let Some(thing) = line["created"].get(0) {
             let text = |name: &str| thing[name].as_str().unwrap().to_owned();
@@ -42,7 +42,7 @@ fn cloud(place: &Place) -> BTreeMap<String, String> {
     there
 }
 
-/// A provider that honours tokens makes nothing twice even then: a call has the same token when it is planned again.
+/// A provider that honours tokens creates nothing twice even then: a repeated plan gives a call the same token.
 #[test]
 fn a_journal_that_is_cut_short_after_a_kill_makes_nothing_twice() {
     println!("moments and lengths drawn from {SEED}");
@@ -52,10 +52,10 @@ fn a_journal_that_is_cut_short_after_a_kill_makes_nothing_twice() {
         runs += 1;
         assert!(runs < 4 * CUTS, "of {runs} runs {cut} left a journal");
         let place = Place::with("shop.blueprint.yaml", &document(1));
-        // The tokens of all calls are made from the first commit, which is in the file when this has ended.
+        // The tokens of all calls derive from the first commit, which is in the file when this run has ended.
         place.ends(0, &["deploy", "--yes"]);
         place.write("shop.blueprint.yaml", document(THINGS));
-        // Few at once: else every call is stated before the first thing is made.
+        // With more calls at once, all intents would be committed before the first resource exists.
         let mut command = place.cyan(&["deploy", "--yes", "--parallelism", "2"]);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let enough = 1 + draw.next() as usize % (THINGS - 2);

@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use crate::shop::{Aim, Shop};
 
-/// How many kills a run of the tests makes, in both worlds together.
+/// The number of kills in a run of the tests, in both worlds together.
 const KILLS: u32 = 200;
 
-/// Where the moments are drawn from, unless `CYAN_CRASH_SEED` says otherwise.
+/// The seed of the moments; `CYAN_CRASH_SEED` overrides it.
 pub(crate) const SEED: u64 = 20_230_420;
 
-/// A sequence of numbers without a pattern (SplitMix64).
+/// A pseudo-random sequence (SplitMix64).
 pub(crate) struct Draw(pub(crate) u64);
 
 impl Draw {
@@ -21,7 +21,7 @@ impl Draw {
         mixed ^ (mixed >> 31)
     }
 
-    /// A part of a length of time.
+    /// A random part of a duration.
     pub(crate) fn within(&mut self, length: Duration) -> Duration {
         length.mul_f64((self.next() >> 11) as f64 / (1u64 << 53) as f64)
     }
@@ -31,7 +31,7 @@ impl Draw {
     }
 }
 
-/// How long each kind of run takes: the first deploy, a later one, a destroy.
+/// The duration of each kind of run: the first deploy, a later one, a destroy.
 #[derive(Clone)]
 pub(crate) struct Lengths([Duration; 3]);
 
@@ -47,18 +47,18 @@ impl Lengths {
         Lengths([Aim::Deploy, Aim::Deploy, Aim::Destroy].map(&mut timed))
     }
 
-    pub(crate) fn of(&mut self, aim: Aim, anew: bool) -> &mut Duration {
+    pub(crate) fn of(&mut self, aim: Aim, is_new: bool) -> &mut Duration {
         let [first, later, destroy] = &mut self.0;
         match aim {
-            Aim::Deploy if anew => first,
+            Aim::Deploy if is_new => first,
             Aim::Deploy => later,
             Aim::Destroy => destroy,
         }
     }
 
-    /// A machine is faster at one time and slower at another: about one run in six is over before its moment comes.
-    pub(crate) fn learn(&mut self, aim: Aim, anew: bool, was_there: bool) {
-        let length = self.of(aim, anew);
+    /// The speed of a machine varies. This aims at about one run in six that ends before its kill.
+    pub(crate) fn learn(&mut self, aim: Aim, is_new: bool, was_there: bool) {
+        let length = self.of(aim, is_new);
         *length = length.mul_f64(if was_there { 1.02 } else { 0.9 });
     }
 }
@@ -67,28 +67,28 @@ pub(crate) fn number(name: &str, usual: u64) -> u64 {
     std::env::var(name).ok().map_or(usual, |text| text.parse().unwrap())
 }
 
-/// A life of deploys, updates and destroys, each killed at some moment, and sometimes going on is killed as well.
+/// Runs deploys, updates and destroys, and kills each at a random moment; sometimes kills the next run as well.
 fn live(seed: u64, kills: u32, mut lengths: Lengths) {
     let mut draw = Draw(seed);
     let mut shop = Shop::new();
     let (mut killed, mut runs) = (0, 0);
-    let mut anew = true;
+    let mut is_new = true;
     while killed < kills {
-        let aim = if !anew && draw.one_in(4) { Aim::Destroy } else { Aim::Deploy };
+        let aim = if !is_new && draw.one_in(4) { Aim::Destroy } else { Aim::Deploy };
         loop {
             runs += 1;
             assert!(runs < 3 * kills + 20, "{killed} of {runs} runs were still there when they were to be killed");
-            let delay = draw.within(*lengths.of(aim, anew));
+            let delay = draw.within(*lengths.of(aim, is_new));
             let was_there = shop.while_somebody_looks(|| shop.begin(aim).kill_after(delay));
             killed += u32::from(was_there);
-            lengths.learn(aim, anew, was_there);
+            lengths.learn(aim, is_new, was_there);
             shop.reopen();
             if !draw.one_in(3) {
                 break;
             }
         }
         shop.go_on(aim);
-        anew = aim == Aim::Destroy;
+        is_new = aim == Aim::Destroy;
         shop.next_round();
     }
     shop.go_on(Aim::Deploy);
@@ -96,8 +96,8 @@ fn live(seed: u64, kills: u32, mut lengths: Lengths) {
     println!("{killed} of {runs} runs were killed; {} times what a command had printed was lost", shop.lost);
 }
 
-/// After a kill at any moment: the state opens, the next run finishes or names exactly what only a person can tell, the
-/// plan after it is empty, nothing is made or forgotten twice over, and a destroy leaves nothing.
+/// After a kill at any moment: the state opens; the next run finishes or names exactly the outcomes that only a person
+/// can find out; the plan after it is empty; nothing is created or forgotten twice; a destroy leaves nothing.
 #[test]
 fn a_kill_at_any_moment_loses_nothing_and_does_nothing_twice() {
     let seed = number("CYAN_CRASH_SEED", SEED);

@@ -1,6 +1,6 @@
-//! What is promised under failures of the machine, shown with the real binary: killed, out of disk, two at once.
+//! The guarantees under failures of the machine, tested with the real binary: kills, a full disk, concurrent runs.
 //!
-//! `cargo xtask crashes` runs the first of them for as long as one likes.
+//! `cargo xtask crashes` runs the kill tests for as long as requested.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "what fails here fails a test; what is skipped is said")]
 #![cfg(unix)]

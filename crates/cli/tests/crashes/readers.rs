@@ -1,7 +1,7 @@
-//! Another program opens, reads and closes the state all the time, while runs are killed: nothing recorded is forgotten.
+//! Another program opens, reads and closes the state all the time, while runs are killed. No record may be lost.
 //!
-//! SQLite deletes the log when the last connection of all processes closes. A run that has lost its locks on the file would
-//! lose its log to the reader, and with it every commit that the file has not taken in.
+//! SQLite deletes the log when the last connection of all processes closes. If a run had lost its locks on the file,
+//! the reader would delete the log, and with it every commit that is not yet in the file.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -10,10 +10,10 @@ use crate::kills::{Draw, Lengths, SEED, number};
 use crate::place::Place;
 use crate::shop::{Aim, Shop};
 
-/// How many runs are killed, in both worlds together.
+/// The number of killed runs, in both worlds together.
 const KILLS: u32 = 100;
 
-/// Notes the highest revision that it has seen. Ends with its input.
+/// Writes down the highest revision that it has seen. Ends with its input.
 const READ: &str = "
 import os, select, sqlite3, sys
 path, noted = sys.argv[1], sys.argv[2]
@@ -37,7 +37,7 @@ while not select.select([sys.stdin], [], [], 0)[0]:
 struct Reader {
     child: Child,
     noted: PathBuf,
-    /// Beside the project: what is left over in that is judged.
+    /// Outside the project, because the tests check the files that remain in the project.
     _folder: tempfile::TempDir,
 }
 
@@ -49,7 +49,7 @@ impl Drop for Reader {
 }
 
 impl Reader {
-    /// None where there is no program to read with.
+    /// `None` if there is no program to read with.
     fn of(place: &Place) -> Option<Reader> {
         let folder = tempfile::tempdir().unwrap();
         let noted = folder.path().join("noted");
@@ -64,7 +64,7 @@ impl Reader {
         }
     }
 
-    /// The highest revision that was ever there.
+    /// The highest revision that was ever read.
     fn highest(&mut self) -> u64 {
         assert!(self.child.try_wait().unwrap().is_none(), "the reader has ended");
         std::fs::read_to_string(&self.noted).map_or(0, |text| text.parse().unwrap())

@@ -1,7 +1,7 @@
-//! A folder with a document of commands, files, folders and links, and a person who looks at it.
+//! A folder with a document of commands, files, folders and links, and checks of what its runs did.
 //!
-//! Every command adds a line to a log when it begins and one when it has done its work. So the folder itself tells what was
-//! done, how often and in which order, whatever the program that ran it knows.
+//! Every command adds a line to a log when it begins and one when it has done its work. So the folder shows what was
+//! done, how often and in which order, independent of what the state records.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::place::{Place, Ran, ran};
 
-/// What the commands have in common: a line, a little work, the thing itself, another line. A thing is a file.
+/// The script that all commands share: log the begin, work a little, make the thing (a file), log the end.
 const ACT: &str = r#"
 echo "begin $CYAN_ACTION $CYAN_ADDRESS $CYAN_TOKEN $ROUND" >> log
 case $CYAN_ACTION in
@@ -24,17 +24,18 @@ echo "end $CYAN_ACTION $CYAN_ADDRESS $CYAN_TOKEN $ROUND" >> log
 echo "$CYAN_TOKEN"
 "#;
 
-/// Things that nothing can look at: what became of a call that was cut off only a person can find out.
+/// Resources without a `read`: only a person can find out the outcome of a call that was cut off.
 const BLIND: [&str; 2] = ["ledger", "stamp"];
 
-/// A user and what it uses.
+/// Resources and what each depends on.
 const USES: [(&str, &str); 4] = [("shelf", "ledger"), ("stamp", "shelf"), ("till", "ledger"), ("sign", "stamp")];
 
-/// How many folders with files below them nothing orders.
+/// The number of folders with files in them. They depend on nothing.
 const SHEDS: usize = 4;
 
-/// The document. `ledger` is changed in place from round to round, `stamp`, `till` and `price` are replaced, `shelf` stays. `tag`
-/// shows what `price` has printed. The sheds and the tools in them are made in any order; `hall` moves from round to round.
+/// The document. From round to round `ledger` is updated in place, `stamp`, `till` and `price` are replaced, `shelf` is
+/// unchanged. `tag` shows the output of `price`. The sheds and the tools in them have no order; `hall` moves from round
+/// to round.
 fn document() -> String {
     let thing = |name: &str, more: &str| {
         let uses = USES.iter().find(|(user, _)| *user == name);
@@ -74,40 +75,41 @@ fn document() -> String {
     .concat()
 }
 
-/// What there is of one thing, told by the lines of its commands.
+/// The state of one resource in the world, as the lines of its commands show it.
 #[derive(Clone, Debug, Default)]
 struct Thing {
     there: bool,
     round: String,
 }
 
-/// A place with the document, and what is expected of it.
+/// A project folder with the document, and the expected state of the world.
 pub(crate) struct Shop {
     pub(crate) place: Place,
     round: u32,
-    /// What lies in the folder before anything is deployed.
+    /// The contents of the folder before the first deploy.
     before: BTreeSet<String>,
-    /// How often `price` had to be replaced because what it had printed was lost.
+    /// The number of replacements of `price` because its output was lost.
     pub(crate) lost: u32,
 }
 
-/// What a run is for.
+/// The aim of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aim {
-    /// Everything is there, as in the present round.
+    /// All resources exist, as in the present round.
     Deploy,
-    /// Nothing is there.
+    /// No resource exists.
     Destroy,
 }
 
-/// A run under way, in whose pipe every program that it starts holds an end.
+/// A run in progress. Every program that it starts holds an end of its pipe.
 pub(crate) struct Under {
     child: Child,
     pipe: ChildStdout,
 }
 
 impl Under {
-    /// Kills it after so long, and waits until nothing that it started runs any more. Whether it was still there.
+    /// Kills the run after a delay, and waits until all programs that it started have ended. Returns whether it still
+    /// ran.
     pub(crate) fn kill_after(mut self, delay: Duration) -> bool {
         std::thread::sleep(delay);
         let was_there = self.child.try_wait().unwrap().is_none();
@@ -117,7 +119,7 @@ impl Under {
         was_there && ended.code().is_none()
     }
 
-    /// Waits for its end, and for that of all that it started.
+    /// Waits until the run and all programs that it started have ended.
     pub(crate) fn wait(mut self) {
         assert!(self.child.wait().unwrap().success());
         self.outlive();
@@ -139,7 +141,7 @@ impl Shop {
         Shop { place, round: 1, before, lost: 0 }
     }
 
-    /// From now on another round is wanted.
+    /// Begins another round.
     pub(crate) fn next_round(&mut self) {
         self.round += 1;
     }
@@ -156,7 +158,7 @@ impl Shop {
         words
     }
 
-    /// Begins a run. Descriptor 9 is handed on to everything that it starts.
+    /// Begins a run. All programs that it starts inherit descriptor 9.
     pub(crate) fn begin(&self, aim: Aim) -> Under {
         let cyan = self.place.cyan(&[]);
         let mut command = Command::new("sh");
@@ -171,7 +173,7 @@ impl Shop {
         Under { child, pipe }
     }
 
-    /// Another process reads the state again and again meanwhile.
+    /// Runs `work` while another process reads the state repeatedly.
     pub(crate) fn while_somebody_looks<T>(&self, work: impl FnOnce() -> T) -> T {
         let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -195,7 +197,7 @@ impl Shop {
         ended
     }
 
-    /// After a crash: the state opens and tells what was cut off; whoever held it is named and its hold ended.
+    /// After a crash: opens the state, which shows the interrupted operation, and ends the lease of its holder.
     pub(crate) fn reopen(&self) {
         self.place.ends(0, &["list", "--all"]);
         let ended = self.place.run(&["unlock", "--yes"]);
@@ -205,7 +207,7 @@ impl Shop {
         assert!(free || nothing, "{}", ended.err);
     }
 
-    /// Goes on until the aim is reached. Asks a person only about what nothing but a person can find out.
+    /// Runs until the aim is reached. Answers for a person where only a person can find out an outcome.
     pub(crate) fn go_on(&mut self, aim: Aim) {
         let words = self.arguments(aim);
         let mut ended = self.run(&words);
@@ -219,19 +221,19 @@ impl Shop {
             assert_eq!(reconciled.code, 0, "{said:?}\n{}{}{}", ended.err, reconciled.out, reconciled.err);
             ended = self.run(&words);
         }
-        if ended.code == 1 && ended.err.contains("error[needs-attention]: nobody knows `stdout` of `price`") {
+        if ended.code == 1 && ended.err.contains("error[needs-attention]: `stdout` of `price` is not known") {
             self.lost += 1;
             ended = self.run(&[words, vec!["--replace".to_owned(), "price".to_owned()]].concat());
         }
-        // An instance that was never committed to has nothing to be destroyed.
+        // An instance without any commit cannot be destroyed.
         let nothing = aim == Aim::Destroy && ended.code == 1 && ended.err.contains("there is no instance");
         assert!(ended.code == 0 || nothing, "{aim:?}: {}{}\n{}", ended.out, ended.err, self.place.read("log"));
         self.holds(aim);
     }
 
-    /// What the diagnostics ask about, each with what was being done to it.
+    /// The calls that the diagnostics ask about: address and operation.
     fn unclear(&self, said: &str) -> BTreeSet<(String, String)> {
-        let lost = "error[needs-attention]: nobody knows `stdout` of `price`";
+        let lost = "error[needs-attention]: `stdout` of `price` is not known";
         let errors = said.lines().filter(|line| line.starts_with("error[") && *line != lost);
         let unclear: BTreeSet<(String, String)> = errors
             .map(|line| {
@@ -249,7 +251,7 @@ impl Shop {
         unclear
     }
 
-    /// A person has looked: it was done, or it was not.
+    /// The answer of a person who has looked: the call was done, or it was not.
     fn verdict(&self, address: &str, op: &str) -> [String; 2] {
         let thing = self.things().remove(address).unwrap_or_default();
         let done = match op {
@@ -264,8 +266,8 @@ impl Shop {
         }
     }
 
-    /// What is there, by the lines of the commands. Nothing was made or taken away twice, or changed twice where nothing
-    /// but a person could tell (a person did), or in the wrong order.
+    /// The resources that exist, by the lines of the commands. Fails if one was created or deleted twice, was changed
+    /// twice without an answer of a person in between, or in the wrong order.
     fn things(&self) -> BTreeMap<String, Thing> {
         let log = self.place.read("log");
         let mut things: BTreeMap<String, Thing> = BTreeMap::new();
@@ -311,7 +313,7 @@ impl Shop {
         things
     }
 
-    /// The world is as wanted, and so says a plan.
+    /// Checks that the world is as the aim wants it, and that a plan finds nothing to do.
     fn holds(&self, aim: Aim) {
         let things = self.things();
         let there: Vec<&str> = things.iter().filter(|(_, thing)| thing.there).map(|(name, _)| &**name).collect();
@@ -347,7 +349,7 @@ impl Shop {
     }
 }
 
-/// Everything below a folder, but for the state and what the commands write.
+/// Everything below a folder except the state and the files of the commands.
 fn all_in(folder: &Path) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     let mut open = vec![folder.to_path_buf()];

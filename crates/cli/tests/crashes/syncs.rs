@@ -1,26 +1,26 @@
-//! How often the disk is waited for, counted from outside, by `strace`.
+//! Counts the waits for the disk from outside, with `strace`.
 
 use std::process::Command;
 
 use crate::place::Place;
 
-/// How many things there are, and how many are worked on at once.
+/// The number of resources, and the number of concurrent calls.
 const THINGS: usize = 1000;
 const AT_ONCE: usize = 16;
 
-/// How many calls wait for the disk during one run; none where they cannot be counted.
+/// The number of calls that wait for the disk during one run; `None` if they cannot be counted.
 fn syncs(place: &Place, arguments: &[&str]) -> Option<usize> {
     let traced = traced(place, arguments)?;
     // A call that another thread interrupted has a second line.
     Some(traced.lines().filter(|line| line.contains("sync") && !line.contains("resumed>")).count())
 }
 
-/// The calls that wait for the disk during one run, in order, with the files that they are for.
+/// The calls that wait for the disk during one run, in order, with their files.
 fn traced(place: &Place, arguments: &[&str]) -> Option<String> {
     traced_with(place, arguments, "fsync,fdatasync,sync,syncfs,sync_file_range,msync")
 }
 
-/// These calls during one run, in order.
+/// The given calls during one run, in order.
 fn traced_with(place: &Place, arguments: &[&str], calls: &str) -> Option<String> {
     let cyan = place.cyan(&[]);
     let mut command = Command::new("strace");
@@ -40,7 +40,7 @@ fn traced_with(place: &Place, arguments: &[&str], calls: &str) -> Option<String>
     Some(place.read("trace"))
 }
 
-/// A commit counts only once the folder that was made for the state is on the disk, and nobody looks after that later.
+/// The folder of a new state must be synced before the first commit counts. No later step syncs it.
 #[test]
 fn a_new_folder_is_on_the_disk_before_the_first_commit_ends() {
     let text = "version: 2023-04-20\nresources:\n  r: {type: test/data, spec: {input: 1}}\n";
@@ -48,12 +48,12 @@ fn a_new_folder_is_on_the_disk_before_the_first_commit_ends() {
     let Some(traced) = traced(&place, &["deploy", "--yes"]) else { return };
     let around = format!("<{}>", place.path().canonicalize().unwrap().display());
     let folder = traced.lines().position(|line| line.contains(&around));
-    // With the first commit the log's own name gets on the disk.
+    // The first commit syncs the directory entry of the log.
     let first_commit = traced.lines().position(|line| line.contains("/.cyan>"));
     assert!(folder.is_some() && folder < first_commit, "{traced}");
 }
 
-/// Durable writes are grouped: as many commits as there are rounds of calls, each with its intents and its outcomes.
+/// Durable writes are grouped: one commit for each round of calls, with its intents and outcomes.
 #[test]
 fn a_wide_deploy_waits_for_the_disk_once_per_round_and_a_stage_never() {
     let things: String =
@@ -69,7 +69,7 @@ fn a_wide_deploy_waits_for_the_disk_once_per_round_and_a_stage_never() {
     {
         assert_eq!(syncs(&place, words), Some(0), "{words:?}");
     }
-    // Nothing to do: a lease is taken and given back, and the file takes that in when it is closed.
+    // A run without changes takes a lease and releases it; closing the file checkpoints both.
     let nothing = syncs(&place, &["deploy", "--yes"]).unwrap();
     assert!(nothing <= 10, "{nothing} syncs for nothing");
     let last = syncs(&place, &["destroy", "--yes", "--parallelism", &at_once]).unwrap();
@@ -77,7 +77,7 @@ fn a_wide_deploy_waits_for_the_disk_once_per_round_and_a_stage_never() {
     assert!((2..=limit).contains(&last), "{last} syncs; at most {limit}");
 }
 
-/// What has come to a folder, or gone from it, is on the disk before the state says so.
+/// A change of a folder's entries is on the disk before the state records the outcome.
 #[test]
 fn a_deletion_is_on_the_disk_before_its_outcome() {
     let text = "version: 2023-04-20

@@ -1,4 +1,5 @@
-//! One writer at a time: who is refused, who is not made to wait, and what becomes of one whose hold was ended.
+//! One writer at a time: which commands are refused, which do not wait, and what happens to a writer whose lease was
+//! ended.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ const ONE: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec:
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// This machine, for a process of which nobody can tell whether it runs, as from another container.
+/// A host that cannot tell whether a process of this machine runs, as in another container.
 struct Elsewhere;
 
 impl Host for Elsewhere {
@@ -41,7 +42,7 @@ impl Host for Elsewhere {
     }
 }
 
-/// What somebody elsewhere does with the leases of a state.
+/// Works on the leases of a state from another host.
 fn as_another<T>(place: &Place, does: impl AsyncFnOnce(&SqliteStore, &InstanceName) -> T) -> T {
     let path = place.path().join(".cyan/state.db");
     let store = SqliteStore::open(path, Sealer::none(), Mode::ReadWrite).on(Arc::new(Elsewhere));
@@ -49,7 +50,7 @@ fn as_another<T>(place: &Place, does: impl AsyncFnOnce(&SqliteStore, &InstanceNa
     runtime.block_on(does(&store, &InstanceName::from_free_text("shop")))
 }
 
-/// Somebody of whom it cannot be told whether they run takes the instance over for so long.
+/// Takes the lease of the instance over, from a host whose processes cannot be checked.
 fn take_over(place: &Place, who: &str, lasts: Duration) {
     as_another(place, async |store, shop| {
         store.unlock(shop).await.unwrap();
@@ -105,9 +106,9 @@ fn begun(place: &Place) -> std::process::Child {
     child
 }
 
-/// The one at work has just begun a call and does not end before the test lets it: who waited for it would wait for ever.
+/// The writer has begun a call and does not end before the test lets it: a command that waited for it would hang.
 #[test]
-fn nobody_who_reads_waits_for_the_writer() {
+fn readers_do_not_wait_for_the_writer() {
     let place = Place::with("shop.blueprint.yaml", SLOW);
     let writer = begun(&place);
     assert!(place.ends(0, &["list"]).out.contains("deploy running"));
@@ -115,7 +116,7 @@ fn nobody_who_reads_waits_for_the_writer() {
         let read = place.run(words);
         assert!(read.code <= 1, "{words:?}: {}{}", read.out, read.err);
     }
-    // What is in flight cannot be told from what was cut off: a plan would be wrong, and is refused, but at once.
+    // A call in flight cannot be told from one that was cut off. A plan would be wrong, so `stage` is refused at once.
     assert!(place.ends(5, &["stage"]).err.contains("error[instance-busy]"));
     for words in [&["deploy", "--yes"][..], &["destroy", "--yes"], &["reconcile", "--yes"], &["state", "rekey", "key"]]
     {
@@ -128,7 +129,7 @@ fn nobody_who_reads_waits_for_the_writer() {
     assert_eq!((ended.code, ended.last_line()), (0, "2 created, 0 updated, 0 deleted"), "{}{}", ended.out, ended.err);
 }
 
-/// What a writer says whose hold somebody else has ended, and what the next one makes of its work.
+/// Lets a writer end whose lease was taken away, and checks that it fails with `lease-lost` and starts no further step.
 #[track_caller]
 fn is_fenced_off(place: &Place, writer: std::process::Child) -> Ran {
     place.write("go", "");
@@ -148,7 +149,7 @@ fn a_writer_whose_hold_was_ended_records_nothing_more_and_says_so() {
     let ended = is_fenced_off(&place, writer);
     assert!(ended.err.contains("nobody holds it now"), "{}", ended.err);
     assert_eq!(place.ends(0, &["list", "--json"]).out, before, "nothing was recorded");
-    // What it had begun is found, and not done twice.
+    // The next run reads the outcome of the first call back and does not repeat the call.
     let next = place.ends(0, &["deploy", "--yes"]);
     assert!(next.err.contains("the create of `first` was cut off; its outcome has been read back"), "{}", next.err);
     assert_eq!(next.last_line(), "1 created, 0 updated, 0 deleted");
@@ -161,21 +162,21 @@ fn a_writer_whose_hold_was_ended_records_nothing_more_and_says_so() {
 fn a_writer_that_gave_no_sign_of_life_is_taken_over() {
     let place = Place::with("shop.blueprint.yaml", SLOW);
     let writer = begun(&place);
-    // A minute later somebody else takes it over.
+    // Another process takes the lease over a minute later.
     take_over(&place, "bob@host (process 7)", MINUTE);
     let ended = is_fenced_off(&place, writer);
     assert!(ended.err.contains("held by bob@host (process 7)"), "{}", ended.err);
     // It has not taken the other's hold along when it ended.
     let held = place.ends(5, &["deploy", "--yes"]);
     assert!(held.err.contains("bob@host"), "{}", held.err);
-    // A hold that has run out stops nobody.
+    // An expired lease refuses no writer.
     take_over(&place, "bob@host (process 7)", Duration::ZERO);
     assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "1 created, 0 updated, 0 deleted");
     assert_eq!(place.read("log"), "made\n");
 }
 
-/// Several people at once, again and again: whoever comes second is refused or finds that somebody was quicker, and every
-/// thing is made once. (`mkdir` fails where something is already.)
+/// Several processes run the same command at once, in several rounds. A process that is not first is refused or finds a
+/// stale plan, and every resource is made once. (`mkdir` fails if the folder exists.)
 #[test]
 fn of_many_at_once_one_does_it() {
     let text = "version: 2023-04-20
@@ -231,7 +232,7 @@ fn many(round: &str) -> String {
     format!("version: 2023-04-20\nresources:\n{things}")
 }
 
-/// A process that was stopped, and whose hold somebody else ended and took, calls nothing when it goes on.
+/// A stopped process whose lease another process ended and took makes no call after it continues.
 #[test]
 fn a_stopped_writer_calls_nothing_after_its_hold_was_taken() {
     let place = Place::with("shop.blueprint.yaml", &many("one"));
@@ -242,13 +243,13 @@ fn a_stopped_writer_calls_nothing_after_its_hold_was_taken() {
     wait_for("some calls", || lines("one") > 8);
     loop {
         signal(&child, "STOP");
-        // Its hold is that of a process which runs: nobody gets it by waiting.
+        // The process that holds the lease is alive, so waiting does not free it.
         let busy = place.run(&["deploy", "--yes"]);
         // Children that it had begun come to their end.
         std::thread::sleep(Duration::from_millis(1500));
         let unlocked = place.run(&["unlock", "--yes"]);
         if [&busy, &unlocked].into_iter().any(|ran| ran.err.contains("which is stopped")) {
-            // It was stopped inside a commit, so nobody can end its hold. It goes on for a moment.
+            // The process was stopped inside a commit, so its lease cannot be ended. Let it continue for a moment.
             assert!(lines("one") < 50, "it was always stopped inside a commit");
             signal(&child, "CONT");
             std::thread::sleep(Duration::from_millis(15));
@@ -268,7 +269,7 @@ fn a_stopped_writer_calls_nothing_after_its_hold_was_taken() {
     assert_eq!(place.ends(0, &["deploy", "--yes"]).last_line(), "60 created, 0 updated, 0 deleted");
 }
 
-/// A process that was killed holds nothing any more; nobody waits a minute for it.
+/// A killed process holds no lease: the next run does not wait for it to expire.
 #[test]
 fn a_killed_writer_is_taken_over_at_once() {
     let place = Place::with("shop.blueprint.yaml", SLOW);
@@ -281,7 +282,7 @@ fn a_killed_writer_is_taken_over_at_once() {
     assert_eq!(place.read("log"), "made\n");
 }
 
-/// A process that is stopped inside a commit keeps everybody from writing: it is named.
+/// A process that is stopped inside a commit blocks all writers. The error names it.
 #[test]
 fn a_process_that_is_stopped_inside_a_commit_is_named() {
     let place = Place::with("shop.blueprint.yaml", ONE);

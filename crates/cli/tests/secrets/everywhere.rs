@@ -1,5 +1,5 @@
-//! One document that puts secrets wherever a document can, through its whole life: planned, kept, deployed, failed, killed,
-//! drifted, changed, exported, moved, taken back, destroyed.
+//! One document with a secret at every place that a document has, through its whole life: planned, saved, deployed,
+//! failed, killed, drifted, changed, exported, moved, rolled back, destroyed.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::hunt::{Hunt, marker};
 use crate::place::{Place, Ran, ran};
 
-/// Calls that a secret goes through, with `S` where it stands; all of them work for any text.
+/// Function calls on a secret, which `S` marks. All of them accept any text.
 const CALLS: [&str; 21] = [
     "to_upper(S)",
     "to_lower(S)",
@@ -45,7 +45,7 @@ exports:
   inner: {type: string, field: resources.inner.spec.output}
 ";
 
-/// What stays as it is in all versions of the document.
+/// The document, with one value and one export for each of [`CALLS`].
 fn document() -> String {
     let mut text = String::from(
         "version: 2025-11-02
@@ -124,16 +124,16 @@ values:
     text
 }
 
-/// A place with secrets in it, and what is looked for.
+/// A project folder with secrets in it, and the secrets that the hunt looks for.
 struct Search {
     place: Place,
     hunt: Hunt,
-    /// Files that are to hold secrets.
+    /// Files that may hold secrets in clear text.
     but: Vec<&'static str>,
 }
 
 impl Search {
-    /// Runs, expects this exit code, and searches what was said.
+    /// Runs a command, expects this exit code, and searches its output and all files.
     #[track_caller]
     fn ends(&mut self, code: i32, arguments: &[&str]) -> Ran {
         let mut command = self.place.cyan(arguments);
@@ -147,11 +147,26 @@ impl Search {
         ran
     }
 
+    /// Does the same with the inputs of the document.
+    #[track_caller]
+    fn ends_with_inputs(&mut self, code: i32, arguments: &[&str]) -> Ran {
+        let words = with_inputs(arguments);
+        self.ends(code, &words.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// Searches all files, and returns their names.
     #[track_caller]
     fn files(&mut self) -> Vec<String> {
         let folder = self.place.path().to_path_buf();
         self.hunt.search_files(&folder, &self.but)
     }
+}
+
+/// The arguments, followed by those that give the inputs of the document.
+fn with_inputs(arguments: &[&str]) -> Vec<String> {
+    let token = format!("token={}", marker("token"));
+    let inputs = ["--vars", "inputs.yaml", "--var", &token];
+    arguments.iter().copied().chain(inputs).map(str::to_owned).collect()
 }
 
 fn search() -> Search {
@@ -177,17 +192,21 @@ fn search() -> Search {
 }
 
 #[test]
-fn no_secret_of_a_document_lies_open_anywhere() {
+fn no_secret_of_a_document_appears_in_clear_text() {
     let mut search = search();
-    let token = format!("token={}", marker("token"));
-    let inputs = ["--vars", "inputs.yaml", "--var", &token];
-    let with =
-        |words: &[&'static str]| -> Vec<String> { words.iter().copied().chain(inputs).map(str::to_owned).collect() };
-    let run = |search: &mut Search, code: i32, words: &[&'static str]| {
-        let words = with(words);
-        search.ends(code, &words.iter().map(String::as_str).collect::<Vec<_>>())
-    };
+    check_and_plan(&mut search);
+    kill_a_deploy(&mut search);
+    fail_and_deploy(&mut search);
+    reveal_and_show(&mut search);
+    drift_and_change(&mut search);
+    copy_rekey_and_destroy(&mut search);
+    let names = search.files();
+    assert!(names.iter().any(|name| name.ends_with("state.db")), "{names:?}");
+    assert!(search.hunt.looked_at() > 200, "{} were looked at", search.hunt.looked_at());
+}
 
+/// Checks, draws, stages and evaluates the document before anything is deployed.
+fn check_and_plan(search: &mut Search) {
     search.ends(0, &["validate"]);
     search.ends(0, &["validate", "--json"]);
     search.ends(0, &["graph"]);
@@ -196,16 +215,21 @@ fn no_secret_of_a_document_lies_open_anywhere() {
         let said = ran(command.output().unwrap());
         search.hunt.search("a graph", said.out.as_bytes());
     }
-    run(&mut search, 0, &["stage"]);
-    run(&mut search, 0, &["stage", "--json"]);
-    run(&mut search, 0, &["stage", "--out", "first.plan"]);
-    run(&mut search, 0, &["eval", "variables.password"]);
-    run(&mut search, 0, &["eval", "object(a = to_upper(variables.token), b = sha256(variables.account))", "--json"]);
-    run(&mut search, 1, &["eval", "jsondecode(variables.token)"]);
-    run(&mut search, 1, &["eval", "fromjson(\"{}\", variables.token)", "--json"]);
+    search.ends_with_inputs(0, &["stage"]);
+    search.ends_with_inputs(0, &["stage", "--json"]);
+    search.ends_with_inputs(0, &["stage", "--out", "first.plan"]);
+    search.ends_with_inputs(0, &["eval", "variables.password"]);
+    search.ends_with_inputs(
+        0,
+        &["eval", "object(a = to_upper(variables.token), b = sha256(variables.account))", "--json"],
+    );
+    search.ends_with_inputs(1, &["eval", "jsondecode(variables.token)"]);
+    search.ends_with_inputs(1, &["eval", "fromjson(\"{}\", variables.token)", "--json"]);
+}
 
-    // Killed in the midst: the log beside the database holds everything so far.
-    let words = with(&["deploy", "-y", "--json", "--var", "slow=true"]);
+/// Kills a deploy while a command runs. The log beside the database holds all records until then.
+fn kill_a_deploy(search: &mut Search) {
+    let words = with_inputs(&["deploy", "-y", "--json", "--var", "slow=true"]);
     let mut child = search.place.cyan(&words.iter().map(String::as_str).collect::<Vec<_>>());
     let mut child = child
         .env("TMPDIR", search.place.path().join("tmp"))
@@ -231,22 +255,27 @@ fn no_secret_of_a_document_lies_open_anywhere() {
     search.ends(0, &["list"]);
     search.ends(1, &["reconcile"]);
     search.ends(0, &["reconcile", "--retry", "slow"]);
+}
 
-    let failed = run(&mut search, 4, &["deploy", "-y", "--on-failure", "keep-going", "--var", "fails=true"]);
+/// Deploys with a command that prints a secret and fails, and then without it.
+fn fail_and_deploy(search: &mut Search) {
+    let failed = search.ends_with_inputs(4, &["deploy", "-y", "--on-failure", "keep-going", "--var", "fails=true"]);
     assert!(failed.err.contains("cannot use (secret)"), "{}", failed.err);
-    let failed = run(&mut search, 4, &["deploy", "-y", "--json", "--var", "fails=true"]);
+    let failed = search.ends_with_inputs(4, &["deploy", "-y", "--json", "--var", "fails=true"]);
     assert!(failed.out.contains("cannot use (secret)"), "{}", failed.out);
     search.ends(0, &["show", "fails"]);
-    run(&mut search, 0, &["deploy", "-y"]);
+    search.ends_with_inputs(0, &["deploy", "-y"]);
+}
 
-    // What was made by chance is known now.
+/// Plants the generated secrets, which are known after the deploy, and runs the commands that print the state.
+fn reveal_and_show(search: &mut Search) {
     for name in ["generated", "key", "page"] {
         let mut command = search.place.cyan(&["exports", name, "--reveal"]);
         let secret = ran(command.output().unwrap()).out;
         assert!(secret.len() > 20, "{name}: {secret}");
         search.hunt.plant(name, secret.trim());
     }
-    let told: Vec<Vec<&str>> = vec![
+    let shown: Vec<Vec<&str>> = vec![
         vec!["show"],
         vec!["show", "--json"],
         vec!["show", "run"],
@@ -259,19 +288,21 @@ fn no_secret_of_a_document_lies_open_anywhere() {
         vec!["state", "export"],
         vec!["state", "export", "state.json"],
     ];
-    for words in &told {
+    for words in &shown {
         search.ends(0, words);
     }
     search.ends(1, &["exports", "token"]);
     search.ends(1, &["exports", "f0"]);
+}
 
-    // Drift of what is secret, and a change of it.
+/// Lets a secret file drift, and changes a secret input.
+fn drift_and_change(search: &mut Search) {
     search.place.write("open/sensitive.txt", marker("drifted"));
     search.hunt.plant("drifted", &marker("drifted"));
     search.ends(3, &["drift", "--exit-code"]);
     search.ends(3, &["drift", "--exit-code", "--json"]);
-    run(&mut search, 0, &["stage"]);
-    run(&mut search, 0, &["stage", "--drift", "accept", "--json"]);
+    search.ends_with_inputs(0, &["stage"]);
+    search.ends_with_inputs(0, &["stage", "--drift", "accept", "--json"]);
     search.hunt.plant("another", &marker("another"));
     let another = format!("token={}", marker("another"));
     search.ends(0, &["stage", "--vars", "inputs.yaml", "--var", &another, "--out", "second.plan", "--json"]);
@@ -280,8 +311,12 @@ fn no_secret_of_a_document_lies_open_anywhere() {
     search.ends(0, &["state", "move", "-y", "content", "moved"]);
     search.ends(0, &["state", "move", "-y", "moved", "content"]);
     search.ends(0, &["rollback", "-y", "--json"]);
+}
+
+/// Imports the exported state under another name, replaces the key, and destroys the first instance.
+fn copy_rekey_and_destroy(search: &mut Search) {
     search.ends(0, &["state", "import", "-y", "state.json", "-i", "copy"]);
-    // Of the two only one may keep the things.
+    // Only one of the two instances may manage the files.
     let kept = ["content", "sensitive"];
     let mut lets_go = vec!["state", "remove", "-y", "-i", "copy"];
     lets_go.extend(kept);
@@ -294,14 +329,11 @@ fn no_secret_of_a_document_lies_open_anywhere() {
     let destroyed = ran(command.env("CYAN_KEY_FILE", key).output().unwrap());
     assert_eq!(destroyed.code, 0, "{}{}", destroyed.out, destroyed.err);
     search.hunt.search("the end", destroyed.out.as_bytes());
-    let names = search.files();
-    assert!(names.iter().any(|name| name.ends_with("state.db")), "{names:?}");
-    assert!(search.hunt.looked_at() > 200, "{} were looked at", search.hunt.looked_at());
 }
 
-/// What is not marked is found: the hunt would see what lies open.
+/// The hunt finds values that are not marked as secret, so it would find a secret in clear text.
 #[test]
-fn what_is_no_secret_is_found() {
+fn the_hunt_finds_values_that_are_not_secret() {
     let search = search();
     let text = search.place.read("blueprint.yaml").replace(", secret: true", "");
     search.place.write("blueprint.yaml", text);

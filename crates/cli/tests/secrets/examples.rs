@@ -1,4 +1,4 @@
-//! Every example, rehearsed from beginning to end: with its own secrets, and with each of its other inputs made one.
+//! Rehearses every example from beginning to end: with its own secrets, and with each of its other inputs made secret.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use crate::hunt::{Hunt, marker};
 use crate::place::{Place, ran};
 
-/// A document of the examples: the folder, and its name in it.
+/// A document of the examples: its folder, and its name there.
 fn documents() -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let mut found = Vec::new();
@@ -42,7 +42,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The inputs that are texts: their name, and the document in which each is a secret.
+/// The inputs that are texts: their name, the document in which this input is secret, and whether it was secret before.
 fn inputs(text: &str) -> Vec<(String, String, bool)> {
     let Some(begin) = text.find("variables") else { return Vec::new() };
     let end = ["\nvalues:", "\nresources:", "\ninclude:", "\ndatasources:", "\n  \"values\"", "\n  \"resources\""]
@@ -104,7 +104,7 @@ impl Rehearsal {
         rehearsal
     }
 
-    /// Runs a command, searches what it says and all files, and gives its exit code and output.
+    /// Runs a command, and searches its output and all files. Returns its exit code and output.
     #[track_caller]
     fn run(&mut self, words: &[&str], with: &[String]) -> (i32, String) {
         let mut command = self.place.cyan(words);
@@ -121,7 +121,7 @@ impl Rehearsal {
         (said.code, said.out)
     }
 
-    /// The values of computed fields that the catalogue calls sensitive, out of the simulated cloud.
+    /// The values in the simulated cloud of the computed fields that the catalogue calls sensitive.
     fn made_up(&self, sensitive: &mut BTreeMap<String, BTreeSet<String>>) -> Vec<(String, String)> {
         let world = std::fs::read_to_string(self.folder.join(".cyan/state.simulated.world")).unwrap_or_default();
         let mut found = Vec::new();
@@ -138,7 +138,7 @@ impl Rehearsal {
             });
             for name in names.iter() {
                 let value = fields.get(name).and_then(Json::as_str).unwrap_or_default();
-                // What kind of key it is may be known.
+                // The kind of a key is no secret.
                 let value = value.split(' ').next_back().unwrap_or_default();
                 found.push((format!("{ty} {name}"), value.to_owned()));
             }
@@ -175,7 +175,7 @@ fn no_secret_of_an_example_lies_open_anywhere() {
             rehearsal.hunt.plant(&name, &secret);
             made_up += 1;
         }
-        // The simulated cloud itself has what it has made up, as a cloud does.
+        // The simulated cloud holds the values that it has generated, as a real cloud does.
         std::fs::rename(
             rehearsal.folder.join(".cyan/state.simulated.world"),
             rehearsal.place.path().join("home/world"),

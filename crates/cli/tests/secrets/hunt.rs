@@ -1,4 +1,4 @@
-//! Searching everything for planted secrets.
+//! Searches output and files for planted secrets.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,25 +7,25 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use sha2::Digest as _;
 
-/// So many letters of a secret side by side are a find.
+/// This many consecutive characters of a secret count as a find.
 const PIECE: usize = 10;
 
-/// What is planted for a place: the same each time, like no other, and with letters that other forms escape.
+/// The secret for a place: deterministic, unique, and with characters that other encodings escape.
 pub(crate) fn marker(place: &str) -> String {
     let digest: String = sha2::Sha256::digest(place).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     format!("Mk{digest}/\"q\"+ü z{}", &digest[..6])
 }
 
-/// The secrets that are looked for.
+/// The secrets to search for.
 #[derive(Default)]
 pub(crate) struct Hunt {
-    /// By what a find of them looks like, in lower case: whose secret it is.
+    /// The searched byte sequences in lower case, with the name of their secret.
     pieces: BTreeMap<Vec<u8>, String>,
     looked_at: usize,
 }
 
 impl Hunt {
-    /// Looks for one more secret; lines of a long one are looked for one by one.
+    /// Adds a secret. Each line of a long one is searched on its own.
     pub(crate) fn plant(&mut self, place: &str, secret: &str) {
         for line in secret.lines().map(str::trim).filter(|line| line.len() > PIECE && !line.starts_with("-----")) {
             for form in forms(line) {
@@ -37,7 +37,7 @@ impl Hunt {
         }
     }
 
-    /// Fails if a secret stands in a text, or in bytes.
+    /// Fails if a text, or bytes, contain a secret.
     #[track_caller]
     pub(crate) fn search(&mut self, place: &str, bytes: &[u8]) {
         self.looked_at += 1;
@@ -49,12 +49,12 @@ impl Hunt {
         }
     }
 
-    /// Whether any secret stands in bytes.
+    /// Whether bytes contain any secret.
     pub(crate) fn finds(&self, bytes: &[u8]) -> bool {
         bytes.to_ascii_lowercase().windows(PIECE).any(|window| self.pieces.contains_key(window))
     }
 
-    /// Searches every file below a folder but these, and gives the names of those that it looked at.
+    /// Searches every file below a folder except the given ones. Returns the names of the searched files.
     #[track_caller]
     pub(crate) fn search_files(&mut self, folder: &Path, but: &[&str]) -> Vec<String> {
         let mut names = Vec::new();
@@ -63,7 +63,7 @@ impl Hunt {
             if but.iter().any(|but| name == *but || but.ends_with('/') && name.starts_with(but)) {
                 continue;
             }
-            // What a running process takes away meanwhile is not there.
+            // A running process may remove files during the search.
             let Ok(bytes) = std::fs::read(&path) else { continue };
             self.search(&format!("the file {name}"), &bytes);
             self.search("the name of a file", name.as_bytes());
@@ -72,7 +72,7 @@ impl Hunt {
         names
     }
 
-    /// How many texts and files have been searched.
+    /// The number of texts and files that were searched.
     pub(crate) fn looked_at(&self) -> usize {
         self.looked_at
     }
@@ -96,7 +96,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A secret as itself and in the forms that programs give it.
+/// A secret as it is, and in the encodings that programs use.
 fn forms(secret: &str) -> Vec<Vec<u8>> {
     let bytes = secret.as_bytes();
     let percent: String = bytes
@@ -119,7 +119,7 @@ fn forms(secret: &str) -> Vec<Vec<u8>> {
             forms.push(text[skip..text.len() - rest].to_owned());
         }
     }
-    // As some write numbers of bytes: a list.
+    // Some formats write bytes as a list of numbers.
     let list: Vec<String> = bytes.iter().map(u8::to_string).collect();
     let mut forms: Vec<Vec<u8>> = forms.into_iter().map(String::into_bytes).collect();
     forms.push(list.join(",").into_bytes());

@@ -1,7 +1,7 @@
-//! Secrets are planted wherever a secret may stand, the binary does everything it can do with them, and everything that
-//! it leaves behind is searched: what it says, its plans, its database with the log beside it, its temporary files.
+//! Plants secrets at every possible place, runs every command of the binary with them, and searches everything that it
+//! leaves behind: output, plans, the database with its log, temporary files.
 //!
-//! Not searched is what a document asks for: a file that is to hold the secret, the thing itself.
+//! The search leaves out what a document requests: a file that holds the secret, the resource itself.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 

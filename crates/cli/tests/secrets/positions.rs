@@ -1,5 +1,5 @@
-//! A secret in each position in which one can stand: every field of the types that manage something here, rehearsed; and what
-//! only real providers do, with a server that echoes what it is sent.
+//! A secret in each possible position: every field of the types that the local providers manage, in simulation; and the
+//! behaviour of real providers, with a server that echoes each request.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -9,10 +9,10 @@ use serde_json::Value as Json;
 use crate::hunt::{Hunt, marker};
 use crate::place::{Place, ran};
 
-/// The namespaces whose types are gone through.
+/// The namespaces whose types are tested.
 const NAMESPACES: [&str; 7] = ["local/", "random/", "tls/", "http/", "std/", "time/", "test/"];
 
-/// A number like no other, for a position.
+/// A unique number for a position.
 fn number(at: usize) -> String {
     format!("{}", 918_273_640_000_u64 + (at as u64 * 7_919) % 9_999)
 }
@@ -29,7 +29,7 @@ enum Route {
 
 const ROUTES: [Route; 5] = [Route::Argument, Route::Environment, Route::File, Route::Configuration, Route::Default];
 
-/// A document, and the secrets that it is given.
+/// A document, and the secrets among its inputs.
 #[derive(Default)]
 struct Draft {
     variables: String,
@@ -42,7 +42,7 @@ struct Draft {
 }
 
 impl Draft {
-    /// Declares a secret input and gives it a value on one of the ways; what an expression calls it.
+    /// Declares a secret input and gives it a value in one of the ways. Returns the expression for it.
     fn secret(&mut self, at: usize, is_number: bool) -> String {
         let name = format!("s{at}");
         let value = if is_number { number(at) } else { marker(&format!("position {at}")) };
@@ -80,7 +80,7 @@ impl Draft {
     }
 }
 
-/// What may stand in a required field.
+/// A valid value for a required field.
 fn sample(name: &str, field: &Json) -> String {
     if let Some(first) = field["allowed"].as_array().and_then(|allowed| allowed.first()) {
         return first.to_string();
@@ -98,7 +98,7 @@ fn sample(name: &str, field: &Json) -> String {
     }
 }
 
-/// An object with its required fields, and one more.
+/// An object with its required fields, and another field.
 fn object(of: &Json, more: Option<(&str, String)>) -> String {
     let mut parts = Vec::new();
     for (name, field) in of["fields"].as_object().into_iter().flatten() {
@@ -111,7 +111,7 @@ fn object(of: &Json, more: Option<(&str, String)>) -> String {
     format!("{{{}}}", parts.join(", "))
 }
 
-/// The values with a secret in them that a field takes.
+/// The values with a secret that a field accepts.
 fn positions(draft: &mut Draft, next: &mut usize, field: &Json, depth: usize) -> Vec<String> {
     let mut secret = |is_number: bool| {
         *next += 1;
@@ -143,8 +143,8 @@ fn positions(draft: &mut Draft, next: &mut usize, field: &Json, depth: usize) ->
     }
 }
 
-/// Deploys, looks, plans a change and destroys under simulation; searches all that is said and left behind. Whether it could
-/// be deployed.
+/// Deploys, shows, plans a change and destroys in simulation; searches all output and files. Returns whether the deploy
+/// succeeded.
 fn rehearse(draft: &Draft, what: &str) -> bool {
     if draft.planted.is_empty() {
         return true;
@@ -222,7 +222,7 @@ fn a_secret_in_any_field_of_any_type_lies_open_nowhere() {
             deployed += all.planted.len();
             continue;
         }
-        // Then each by itself: what is refused takes nothing else along.
+        // Then each field on its own, so that a refused one does not hide the others.
         for field in fields {
             let one = draft(&[field]);
             match rehearse(&one, &format!("{ty} {}", field.0)) {
@@ -235,7 +235,7 @@ fn a_secret_in_any_field_of_any_type_lies_open_nowhere() {
     assert!(deployed >= 100, "{deployed} were deployed; refused: {refused:?}");
 }
 
-/// A server that answers with what it is sent, as JSON with keys, texts and numbers made of it.
+/// A server that answers with the received request, as JSON with keys, texts and numbers made of it.
 fn echo() -> u16 {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = server.local_addr().unwrap().port();
@@ -244,7 +244,7 @@ fn echo() -> u16 {
             let Ok(mut stream) = stream else { return };
             let mut request = Vec::new();
             let mut part = [0; 4096];
-            // Bodies are short: what has come with the head and a moment later is all.
+            // Bodies are short: one read and a short wait receive all of it.
             stream.set_read_timeout(Some(std::time::Duration::from_millis(200))).unwrap();
             while let Ok(read) = stream.read(&mut part) {
                 request.extend_from_slice(&part[..read]);
@@ -254,7 +254,7 @@ fn echo() -> u16 {
             }
             let request = String::from_utf8_lossy(&request).into_owned();
             let line = request.lines().next().unwrap_or_default().to_owned();
-            // Only the parts: nothing that is said here equals what was written in the document.
+            // The answer holds only parts of the request, so no part of it equals the text in the document.
             let token = line.split("token=").nth(1).and_then(|rest| rest.split(['&', ' ']).next()).unwrap_or_default();
             let header = request.lines().find_map(|line| line.strip_prefix("x-part: ")).unwrap_or_default();
             let header = header.split('.').nth(1).unwrap_or_default();
@@ -335,7 +335,7 @@ exports:
   public: {type: string, field: resources.private.spec.publicKeyPem}
 "#;
 
-/// A word that needs no quotes anywhere: names, paths and keys are made of it.
+/// A word that needs no quotes in names, paths and keys.
 fn word(place: &str) -> String {
     marker(place)[..16].to_owned() + "qzv"
 }
@@ -348,7 +348,7 @@ fn what_real_providers_make_of_secrets_lies_open_nowhere() {
     let mut hunt = Hunt::default();
     let mut given = String::new();
     for name in ["plain", "path", "prefix", "token", "header", "printed", "key", "folder", "target", "unit"] {
-        // A token in an address and a name in a certificate are of letters.
+        // A token in a URL and a name in a certificate consist of letters.
         let secret = if matches!(name, "plain" | "printed" | "target") { marker(name) } else { word(name) };
         given.push_str(&format!("{name}: {}\n", serde_json::to_string(&secret).unwrap()));
         hunt.plant(name, &secret);
@@ -390,7 +390,7 @@ fn what_real_providers_make_of_secrets_lies_open_nowhere() {
         let line = format!("`cyan {}`", words.join(" "));
         hunt_in(&mut hunt, &line, &said.out, &said.err);
     }
-    // What is public of a secret key is not secret.
+    // The public part of a secret key is not secret.
     let show: Json = serde_json::from_str(&place.run(&["show", "--json"]).out).unwrap();
     let computed = |address: &str, field: &str| {
         let found = show["result"]["resources"].as_array().unwrap().iter().find(|one| one["address"] == address);
@@ -448,7 +448,7 @@ fn broken_files_of_inputs_and_settings_are_not_quoted() {
             assert!(said.code == 0 || !words.contains(&"-v") || said.err.contains("error"), "{}", said.err);
         }
     }
-    // The same for Heat's environments, which hold parameters.
+    // The same with parameters in Heat's environments.
     place.write(
         "heat.yaml",
         "heat_template_version: 2021-04-16\nparameters:\n  a: {type: string, hidden: true}\n  n: {type: number, hidden: true}\n\

@@ -1,6 +1,6 @@
-//! Each way in which a value becomes secret or passes a secret on: functions, shapes of values, places of a document, children,
-//! data sources, Heat's parameters and functions. Each position has a secret of its own. Everything is done by the real
-//! providers, and the children that they start are looked at while they run.
+//! Each way in which a value becomes secret or passes a secret on: functions, shapes of values, places of a document,
+//! children, data sources, Heat's parameters and functions. Each position has its own secret. The tests use the real
+//! providers, and watch their child processes while these run.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -100,7 +100,8 @@ const CALLS: [&str; 84] = [
     "setintersection(list(list(S), list(S)))",
 ];
 
-/// Places of a document with a secret text in the place of `S`, as a whole entry of `resources`. `N` is the number of the position.
+/// Places of a document with a secret text in the place of `S`, as a whole entry of `resources`. `N` is the number of
+/// the position.
 const PLACES: [&str; 27] = [
     "{type: std/value, spec: {input: 'a ${S} b'}}",
     "{type: std/value, spec: {input: '${S}${S}'}}",
@@ -131,7 +132,7 @@ const PLACES: [&str; 27] = [
     "{type: time/static, spec: {triggers: {k: '${S}'}}}",
 ];
 
-/// Places that show what stands in them, and so refuse a secret.
+/// Places that appear in output, and therefore refuse a secret.
 const REFUSED: [&str; 4] = [
     "{type: std/value, metadata: {displayName: 'a ${S}'}, spec: {input: 1}}",
     "{type: std/value, each: '${list(S, \"b\")}', spec: {input: '${elem}'}}",
@@ -139,14 +140,14 @@ const REFUSED: [&str; 4] = [
     "{type: std/value, each: '${keys(jsondecode(join(list(\"{\\\"\", substr(S, 0, 19), \"\\\": 1}\"), \"\")))}', spec: {input: 1}}",
 ];
 
-/// Commands that are given a secret in their environment: only they may have it there.
+/// Commands that receive a secret in their environment. No other process may have it there.
 const GIVEN: [&str; 3] = [
     "{type: local/command, spec: {create: 'echo \"$IT\"; sleep 0.2', environment: {IT: '${S}'}}}",
     "{type: local/command, spec: {create: 'echo \"$IT\" >&2; sleep 0.2; exit 0', environment: {IT: 'a ${S} b'}}}",
     "{type: local/command, spec: {create: [sh, -c, 'sleep 0.2; printf %s \"$IT\" | base64'], environment: {IT: '${S}'}}}",
 ];
 
-/// Calls that fail, or may, with a secret in the place of `S`.
+/// Calls on a secret `S` that fail, or may fail.
 const FAILING: [&str; 33] = [
     "parseint(S, 10)",
     "tonumber(S)",
@@ -183,7 +184,7 @@ const FAILING: [&str; 33] = [
     "jsondecode(join(list(\"{\\\"\", substr(S, 0, 19), \"\\\": 1}\"), \"\")).missing",
 ];
 
-/// Things that fail on the way, with a secret in the place of `S`: what is said of that does not show it.
+/// Resources that fail during the run, with a secret in the place of `S`. The messages do not show the secret.
 const FAILS: [&str; 20] = [
     "{type: local/file, spec: {path: open/x/f, source: 'no/${S}'}}",
     "{type: local/file, spec: {path: open/f, content: x, mode: '${S}'}}",
@@ -207,7 +208,7 @@ const FAILS: [&str; 20] = [
     "{type: time/offset, spec: {base: '${S}', days: 1}}",
 ];
 
-/// Data sources that fail, each with what it exports.
+/// Data sources that fail, each with its exports.
 const FETCHES: [(&str, &str); 6] = [
     (
         "content",
@@ -235,7 +236,7 @@ const FETCHES: [(&str, &str); 6] = [
     ),
 ];
 
-/// Declarations of inputs that a secret does not fit.
+/// Declarations of inputs that do not accept the secret.
 const MISFITS: [&str; 5] = [
     "{type: string, secret: true, allowedValues: [a, b]}",
     "{type: integer, secret: true}",
@@ -244,7 +245,7 @@ const MISFITS: [&str; 5] = [
     "{type: integer, secret: true, allowedValues: [1, 2]}",
 ];
 
-/// Declarations of hidden parameters that a secret does not fit.
+/// Declarations of hidden parameters that do not accept the secret.
 const HEAT_MISFITS: [&str; 9] = [
     "{type: string, hidden: true, constraints: [{length: {max: 3}}]}",
     "{type: string, hidden: true, constraints: [{allowed_pattern: '[0-9]'}]}",
@@ -257,7 +258,7 @@ const HEAT_MISFITS: [&str; 9] = [
     "{type: comma_delimited_list, hidden: true, constraints: [{length: {min: 9}}]}",
 ];
 
-/// What a child does with two variables, one of which it does not call secret itself.
+/// A child that uses its variables. It declares only one of them secret itself.
 const CHILD: &str = "version: 2023-04-20
 variables:
   handed: {type: string}
@@ -275,7 +276,7 @@ exports:
   map: {type: string, field: variables.map}
 ";
 
-/// Uses of Heat's parameters: `P` is the name of a hidden text, in whatever way it is hidden.
+/// Uses of Heat's parameters. `P` is the name of a hidden text, whatever hides it.
 const HEAT: [&str; 32] = [
     "{get_param: P}",
     "[{get_param: P}]",
@@ -319,7 +320,7 @@ outputs:
   out: {value: {str_replace: {template: 'a X b', params: {X: {get_attr: [inner, value]}}}}}
 ";
 
-/// Looks at the children of processes for as long as it lives: what is in their arguments and environments.
+/// Watches the arguments and environments of child processes until it ends.
 struct Watch {
     over: Arc<AtomicBool>,
     seen: Arc<Mutex<HashMap<u32, BTreeSet<Vec<u8>>>>>,
@@ -327,7 +328,7 @@ struct Watch {
 }
 
 impl Watch {
-    /// Of all that this test starts.
+    /// Watches all processes that this test starts.
     fn start() -> Watch {
         let (over, seen) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(HashMap::new())));
         let watch = (over.clone(), seen.clone());
@@ -340,7 +341,7 @@ impl Watch {
         Watch { over, seen, thread: Some(thread) }
     }
 
-    /// All that was seen, by process.
+    /// Ends the watch. Returns the observed strings by process.
     fn end(mut self) -> HashMap<u32, BTreeSet<Vec<u8>>> {
         self.over.store(true, Ordering::Relaxed);
         self.thread.take().unwrap().join().unwrap();
@@ -348,7 +349,7 @@ impl Watch {
     }
 }
 
-/// Takes in what children of every `cyan` that this process started have as arguments and environments.
+/// Records the arguments and environments of the child processes of every `cyan` that this process started.
 fn look(seen: &Mutex<HashMap<u32, BTreeSet<Vec<u8>>>>) {
     let mut parents: HashMap<u32, u32> = HashMap::new();
     for entry in std::fs::read_dir("/proc").unwrap().flatten() {
@@ -361,12 +362,12 @@ fn look(seen: &Mutex<HashMap<u32, BTreeSet<Vec<u8>>>>) {
     }
     let own = std::process::id();
     for (id, parent) in &parents {
-        // The binary itself is given what it is given; what it starts is looked at.
+        // The arguments of the binary itself come from the test; only its child processes are watched.
         let mut above = std::iter::successors(Some(*parent), |id| parents.get(id).copied());
         if *parent == own || !above.any(|id| id == own) {
             continue;
         }
-        // Between its birth and its program a child is a copy of the binary.
+        // Between fork and exec a child is a copy of the binary.
         let is_copy = || {
             let program = std::fs::read_link(format!("/proc/{id}/exe")).unwrap_or_default();
             program.ends_with("cyan") || program.as_os_str().is_empty()
@@ -382,7 +383,7 @@ fn look(seen: &Mutex<HashMap<u32, BTreeSet<Vec<u8>>>>) {
     }
 }
 
-/// Runs of one document, all of whose words and files are searched.
+/// Runs of one document. All output and files are searched.
 struct Search {
     place: Place,
     hunt: Hunt,
@@ -407,7 +408,7 @@ impl Search {
         said
     }
 
-    /// The whole life of what is declared in a file.
+    /// The whole life of the resources in a file.
     fn live(&mut self, file: &str) {
         self.place.run(&["key", "new"]);
         self.ends(0, &["validate", file], true);
@@ -433,7 +434,7 @@ impl Search {
     }
 }
 
-/// The marker of a position: without the signs that only a quoted text can hold.
+/// The marker of a position, without the characters that only a quoted text can hold.
 fn secret(at: usize) -> String {
     marker(&format!("way {at}"))
 }
@@ -466,7 +467,7 @@ fn secret_that_passes_through_any_function_or_place_lies_open_nowhere() {
         in_environments.push(secret(at));
         resources.push_str(&format!("  r{at}: {}\n", entry.replace('S', &name)));
     }
-    // Values and exports of their own, the document's metadata, data sources, a child.
+    // Named values and exports, the document's metadata, data sources, a child.
     let mut own = || next(&mut hunt).1;
     let (value, text, export, note, filter, stdin) = (own(), own(), own(), own(), own(), own());
     let (handed, child, key) = (own(), own(), own());
@@ -500,7 +501,7 @@ exports:
     place.write("child.yaml", CHILD);
     place.write("open/x", "");
     let positions = at + 1;
-    // Half in a file, a part in the environment, a part as arguments: a child of a command sees none of them.
+    // The inputs come from a file, the environment and the arguments. A child process of a command sees none of them.
     let (mut arguments, mut environment, mut file) =
         (vec!["--vars".into(), "inputs/given.yaml".into()], Vec::new(), String::new());
     for (at, line) in given.lines().enumerate() {
@@ -526,7 +527,7 @@ exports:
     for bytes in children.values().flatten() {
         let text = String::from_utf8_lossy(bytes);
         assert!(!text.contains("CYAN_VAR_") && !text.contains("CYAN_KEY"), "{text}");
-        // What was asked for: a secret in the environment of the one command to which it is given.
+        // The document requests this: a secret in the environment of the one command that receives it.
         let asked: Vec<&String> = in_environments.iter().filter(|secret| text.contains(secret.as_str())).collect();
         assert!(asked.len() <= 1, "the secrets of several commands in one: {text}");
         let rest = asked.iter().fold(text.to_string(), |text, secret| text.replace(secret.as_str(), "."));

@@ -98,7 +98,7 @@ impl Lowering<'_> {
     fn unknown_hint(&mut self, name: &str, span: Span, known: &[&str]) {
         self.found.push(
             UNKNOWN_ANNOTATION
-                .new(format!("nobody reads `{name}`"))
+                .new(format!("`{name}` has no effect"))
                 .label(span, "has no effect here")
                 .help_nearest(name, known.iter().copied()),
         );

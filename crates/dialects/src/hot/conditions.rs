@@ -198,7 +198,7 @@ impl Lowering {
                 }
                 None => {
                     if let Some(local) = locals.get_mut(name) {
-                        refuse_anew(&mut local.value, found);
+                        complete_refusal(&mut local.value, found);
                     }
                 }
             }
@@ -449,20 +449,22 @@ fn computed_name(operand: &Expr) -> Option<&Expr> {
 }
 
 /// Replaces a refusal of this mistake by one with the completed message.
-fn refuse_anew(expr: &mut Expr, found: &Diagnostic) {
+fn complete_refusal(expr: &mut Expr, found: &Diagnostic) {
     if expr.span == found.span() && refusing::refusal_of(expr).is_some() {
         *expr = refusing::refusing(found);
         return;
     }
     match &mut expr.kind {
-        ExprKind::List(items) => items.iter_mut().for_each(|item| refuse_anew(item, found)),
-        ExprKind::Map(entries) => entries.iter_mut().for_each(|(_, value)| refuse_anew(value, found)),
+        ExprKind::List(items) => items.iter_mut().for_each(|item| complete_refusal(item, found)),
+        ExprKind::Map(entries) => entries.iter_mut().for_each(|(_, value)| complete_refusal(value, found)),
         ExprKind::Choice(choice) => {
             for part in [&mut choice.condition, &mut choice.then, &mut choice.otherwise] {
-                refuse_anew(part, found);
+                complete_refusal(part, found);
             }
         }
-        ExprKind::Call(call) => call.arguments.iter_mut().for_each(|argument| refuse_anew(&mut argument.value, found)),
+        ExprKind::Call(call) => {
+            call.arguments.iter_mut().for_each(|argument| complete_refusal(&mut argument.value, found))
+        }
         _ => {}
     }
 }

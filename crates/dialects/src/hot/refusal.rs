@@ -80,7 +80,7 @@ impl Refusal {
             "value-constraint" | "value-not-allowed" => "outside of what is allowed here",
             "missing-variable" => "it has no default",
             "missing-field" | "missing-spec-field" => "missing in this",
-            "unknown-key" | "unknown-section" => "nobody knows this key",
+            "unknown-key" | "unknown-section" => "this key is not known",
             "empty-section" => "there is nothing in it",
             "unknown-type" => "no such type",
             "invalid-constraint" | "unknown-constraint" => "no value can be held to this",

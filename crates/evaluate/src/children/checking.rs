@@ -1,4 +1,4 @@
-//! Checks what was read, deepest first, and assembles the documents in their places.
+//! Checks the documents, children first, and assembles them in their places.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use super::reader::{Judged, PlacedMistakes, Reader};
 use super::told;
 
 impl Reader<'_> {
-    /// Checks every document, those without children first, and puts the whole together.
+    /// Checks every document, children first, and assembles all of them.
     pub(super) fn finish(mut self, found: &mut Diagnostics) -> Documents {
         type Key = (u32, Vec<Option<u32>>);
         let mut known: HashMap<Key, u32, foldhash::fast::FixedState> = HashMap::default();
         let kinds = self.reading.world.source_kinds();
         let mut judged: Vec<Judged> = Vec::new();
         let mut of_place: Vec<u32> = vec![0; self.places.len()];
-        // A place is made after the one above it, so going backwards meets children first.
+        // Parents precede their children in `places`, so the reverse order visits children first.
         for at in (0..self.places.len()).rev() {
             let place = &self.places[at];
             let children: Vec<Option<u32>> =
@@ -50,7 +50,7 @@ impl Reader<'_> {
         }
         let order = self.order();
         let shown = self.shown_from_above(&of_place, &judged);
-        // Where a plan will be made it says all that values show.
+        // If a plan follows, evaluation reports all errors of values.
         let is_wrong = |judged: &Judged| judged.found.has_errors();
         let planned = self.reading.complete && !found.has_errors() && !judged.iter().any(is_wrong);
         let valued = match self.reading.given {
@@ -86,7 +86,7 @@ impl Reader<'_> {
         Documents::assemble(placed, std::mem::take(&mut self.frozen), reach, found).within(room)
     }
 
-    /// What is to be said of how many resources there are in all. What includes another document counts like a resource.
+    /// The diagnostic for too many resources in total, if any. An include counts as a resource.
     pub(super) fn size(&self) -> Option<Diagnostic> {
         let root = &self.texts[self.places[0].text as usize].blueprint;
         let of = |place: &Place| {
@@ -98,7 +98,7 @@ impl Reader<'_> {
         self.rules_of(0).sizes.resources(self.places.iter().map(of).sum(), &limits, place)
     }
 
-    /// All places, each before its children, in the order of the text.
+    /// All places in the order of the text, each before its children.
     pub(super) fn order(&self) -> Vec<u32> {
         let mut order = Vec::with_capacity(self.places.len());
         let mut stack = vec![0];
@@ -109,13 +109,13 @@ impl Reader<'_> {
         order
     }
 
-    /// What is wrong with documents only because others hand them secrets, by place.
+    /// The errors of documents that arise only because their parents pass them secrets, by place.
     pub(super) fn shown_from_above(&self, of_place: &[u32], judged: &[Judged]) -> PlacedMistakes {
         let mut mistakes = PlacedMistakes::default();
         let mut handed: Vec<Arc<[bool]>> = vec![Arc::from([]); self.places.len()];
         type Down = (Diagnostics, Vec<Arc<[bool]>>);
         let mut known: HashMap<(u32, Arc<[bool]>), Down, foldhash::fast::FixedState> = HashMap::default();
-        // A place is made after the one above it.
+        // Parents precede their children in `places`.
         for at in 0..self.places.len() {
             let place = &self.places[at];
             let mine = handed[at].clone();

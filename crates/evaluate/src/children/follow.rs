@@ -1,4 +1,4 @@
-//! Follows includes in rounds: all that is known to be needed is asked for together.
+//! Follows includes in rounds. Each round requests everything that is known to be needed, concurrently.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use super::reading::Reading;
 use super::refused;
 use super::wanted::answered;
 
-/// What the root includes stands at level 1 (decision S69).
+/// The maximum depth of includes. The children of the root are at level 1 (decision S69).
 const MOST_LEVELS: u32 = 16;
-/// So many places a document and its children may have in all.
+/// The maximum number of places of a document and its children.
 const MOST_PLACES: usize = 100_000;
 
 impl Reader<'_> {
-    /// Follows includes until none is left that can be.
+    /// Follows includes until no include is left that can be followed.
     pub(super) async fn follow(&mut self, inputs: &[Value]) {
         let mut waiting: Vec<Include> = includes_of(0, &self.places[0]);
         while !waiting.is_empty() {
@@ -59,7 +59,7 @@ impl Reader<'_> {
             let searches = self.searches(wanted, inputs, &mut asks);
             let settled = self.data.len() > settled;
             if requests.is_empty() && asks.is_empty() && searches.is_empty() && expanded.is_empty() && !settled {
-                // They wait for each other, or for something that cannot be read. Groups are written out with what is known.
+                // The rest wait for each other, or for something that cannot be read. Expand groups with what is known.
                 let is_group = |(place, include): &Include| {
                     let children = &self.text_of(*place).blueprint.children;
                     children.get_index(*include as usize).is_some_and(|(_, child)| child.expansion.is_some())
@@ -86,7 +86,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What an include asks for.
+    /// What an include needs next.
     pub(super) fn request(&mut self, place: u32, include: u32, inputs: &[Value]) -> Wanted {
         let Some((blueprint, at)) = self.child(place, include) else { return Wanted::Nothing };
         let Some((_, child)) = blueprint.children.get_index(at) else { return Wanted::Nothing };
@@ -128,7 +128,7 @@ impl Reader<'_> {
         let mut asks = Vec::new();
         let mut open = false;
         for (expr, what) in parts {
-            // What is written out and is no text, or none, is wrong for itself.
+            // Other checks report a literal that is not a text or is empty.
             if what == "path" && expr.as_literal().is_some_and(|value| value.as_text().is_none_or(str::is_empty)) {
                 return Wanted::Nothing;
             }
@@ -166,7 +166,7 @@ impl Reader<'_> {
             }
             match expr::to_text(&value) {
                 Some(Ok(text)) if !value.is_null() => texts.push(text.as_text().unwrap_or_default().into()),
-                // The check says what is wrong with its kind.
+                // The check reports a wrong type.
                 _ if what != "path" && value.is_null() => texts.push("".into()),
                 _ => return Wanted::Nothing,
             }
@@ -190,7 +190,7 @@ impl Reader<'_> {
         Wanted::Document(request)
     }
 
-    /// What can never be known before the deployment.
+    /// Reports an include that depends on values that are known only on deploy.
     pub(super) fn unknown(&mut self, place: u32, include: u32) {
         self.open = true;
         if !self.reading.complete {
@@ -202,7 +202,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Answers questions of paths.
+    /// Asks the questions of paths.
     pub(super) async fn ask(&mut self, asks: Vec<(u32, Ask)>) {
         let world = self.reading.world;
         let folder = self.reading.folder.clone();
@@ -220,7 +220,7 @@ impl Reader<'_> {
         self.answers.extend(asks.into_iter().zip(answers).map(|((place, ask), answer)| (place, ask, answer)));
     }
 
-    /// Reads what is asked for, and gives the includes of what was found.
+    /// Reads the requested documents. Returns their includes.
     pub(super) async fn read(&mut self, requests: IndexMap<Name, (Request, Vec<Include>)>) -> Vec<Include> {
         let world = self.reading.world;
         let kept = self.reading.kept;
@@ -260,7 +260,7 @@ impl Reader<'_> {
         next
     }
 
-    /// The text that was found, read once.
+    /// The number of a text that was read. Loads each text once.
     pub(super) async fn text(
         &mut self,
         key: Name,
@@ -272,7 +272,7 @@ impl Reader<'_> {
         let place = (document.location.clone(), around.identity());
         if let Some(known) = self.of_location.get(&place) {
             let known = *known;
-            // The root is kept by itself.
+            // The root's text is stored separately, so it is not pinned.
             if known != Some(0)
                 && let Ok(text) = std::str::from_utf8(&document.bytes)
             {
@@ -298,7 +298,7 @@ impl Reader<'_> {
         Ok(Some(number))
     }
 
-    /// Loads a text that stands in `around`, which receives the answers to what its dialect wants.
+    /// Loads a text with `around`, which receives the answers that its dialect wants.
     pub(super) async fn load(
         &mut self,
         file: FileId,
@@ -311,7 +311,7 @@ impl Reader<'_> {
         answered(&mut self.reading, &mut self.frozen, loaded, around, location.as_ref(), found).await
     }
 
-    /// Adds to a document what one in another dialect reads of it beside its exports.
+    /// Adds to a document what a document in the dialect `reader` reads of it besides its exports.
     pub(super) fn offer(&mut self, text: Option<u32>, reader: &'static str) {
         let Some(text) = text.and_then(|text| self.texts.get_mut(text as usize)) else { return };
         if text.blueprint.dialect != reader {
@@ -319,7 +319,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Puts a text into a place, unless it stands above it already.
+    /// Puts a text into a place, unless it already stands above that place.
     pub(super) fn put(
         &mut self,
         place: u32,
@@ -365,7 +365,7 @@ impl Reader<'_> {
     }
 }
 
-/// What metadata says of the place of a document. Without a kind of source it is free data, but for a checksum.
+/// The metadata entries that locate a document. Without a source type, metadata is free data except for a checksum.
 fn source_entries(source: &blueprint::SourceMetadata) -> impl Iterator<Item = &(diag::Spanned<Name>, Expr)> {
     let has_kind = source.entries.iter().any(|(key, _)| key.item.as_ref() == "sourceType");
     source.entries.iter().filter(move |(key, _)| has_kind || key.item.as_ref() == "checksum")

@@ -1,4 +1,4 @@
-//! Writes out groups: the documents that their members are.
+//! Expands groups into the documents of their members.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use super::reader::Reader;
 use super::refused;
 
 impl Reader<'_> {
-    /// Writes a group out, and gives the includes of the document that it is.
+    /// Expands a group. Returns the includes of the generated document.
     pub(super) async fn expand(&mut self, place: u32, include: u32, inputs: &[Value]) -> Vec<Include> {
         let Some((blueprint, at)) = self.child(place, include) else { return Vec::new() };
         let Some((name, child)) = blueprint.children.get_index(at) else { return Vec::new() };
         let Some(expansion) = &child.expansion else { return Vec::new() };
         let most = self.most_members();
-        // That they are too many was reported at the group that went beyond the limit.
+        // The group that went beyond the limit has already reported this.
         if self.members > most {
             return Vec::new();
         }
@@ -61,7 +61,7 @@ impl Reader<'_> {
             return Vec::new();
         }
         self.samples.extend(expanded.sample.map(|sample| ((place, include), sample)));
-        // What is made from unknown inputs is not what will be.
+        // A document from unknown inputs is provisional, so it is not remembered.
         if self.reading.complete && !expanded.memory.is_null() {
             self.frozen.groups.insert(key, expanded.memory);
         }
@@ -93,7 +93,7 @@ impl Reader<'_> {
         self.put(place, include, name, child, Some(number))
     }
 
-    /// So many members of groups and resources of included documents there may be.
+    /// The maximum number of group members and resources of included documents.
     pub(super) fn most_members(&self) -> usize {
         let settings = &self.reading.around.settings;
         let resources = self.reading.dialects.iter().filter_map(|dialect| settings.limits(dialect.name()).resources);

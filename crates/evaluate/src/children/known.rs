@@ -1,10 +1,9 @@
-//! What an expression stands for before anything is deployed: where an include leads must be known then.
+//! Evaluates expressions before anything is deployed, because the location of an include must be known then.
 //!
-//! Variables, values made from them, what is handed to a document that is itself included, exports of documents that
-//! have been read, fields that a document writes out, and data sources whose filters are known. Everything else is unknown
-//! here.
+//! Known are variables, values computed from them, inputs of included documents, exports of documents that have been
+//! read, literal fields of resources, and data sources with known filters. Everything else is Unknown.
 //!
-//! Not here: putting questions to the world, which `mod.rs` does.
+//! Not here: asking the world (`mod.rs`).
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -18,51 +17,50 @@ use provider::{Attribute, Catalogs, TypeRef};
 use super::places::{Place, Text};
 use understand::check::value::{declared, exported};
 
-/// So deep a chain of values and inputs is followed.
+/// The maximum depth of a chain of values and inputs.
 const MOST_DEPTH: u32 = 128;
 
-/// What data sources export, by place and position; nothing for one in error.
+/// The exports of data sources, by place and position; `None` for one with an error.
 pub(super) type Found = HashMap<(u32, u32), Option<Value>, foldhash::fast::FixedState>;
 
-/// What an expression comes to.
+/// The result of an expression.
 pub(super) enum Known {
-    /// This value; parts of it may be unknown.
+    /// A value; parts of it may be Unknown.
     Value(Value),
     /// It reads a document that has not been read yet.
     Later,
     /// These questions must be answered first.
     Asks(Vec<Ask>),
-    /// These data sources must be read first: in which place, and which.
+    /// These data sources must be read first: the place and the position.
     Searches(Vec<(u32, u32)>),
-    /// It has no value; why, unless that has been reported.
+    /// It has no value. The diagnostic is `None` if the error is already reported.
     Failed(Option<Box<Diagnostic>>),
 }
 
-/// Everything that values can be made from.
+/// Everything that values can be computed from.
 pub(super) struct Knowledge<'a> {
     pub texts: &'a [Text],
     pub places: &'a [Place],
-    /// Inputs of the root by position; unknown ones where nothing is given yet.
+    /// Inputs of the root by position; Unknown where nothing is given yet.
     pub inputs: &'a [Value],
     pub functions: &'a FunctionTable,
     pub dialects: &'a Dialects,
     pub working_directory: Option<&'a Name>,
-    /// What data sources export, as far as they have been read: by place and position; nothing for one in error. None
-    /// where none is read.
+    /// The exports of the data sources read so far, by place and position. `None` if no data sources are read.
     pub found: Option<&'a Found>,
-    /// Answers of the world so far: to whom (the place), and to what.
+    /// The world's answers so far: the place, the question and the answer.
     pub answers: &'a [(u32, Ask, Result<Value, AskFailure>)],
     /// What providers offer.
     pub catalogs: &'a Catalogs,
-    /// What values have taken so far.
+    /// The memory that values have used so far.
     pub(super) meter: &'a Cell<expr::Meter>,
-    /// Exports and fields of resources by place, position and number, found already.
+    /// Cache of exports and fields of resources, by place, position and number.
     pub parts: RefCell<HashMap<(u32, usize, usize), Value, foldhash::fast::FixedState>>,
-    /// Values by place and position, found already.
+    /// Cache of values, by place and position.
     pub values: RefCell<HashMap<(u32, usize), Value, foldhash::fast::FixedState>>,
-    /// Values that are being found.
+    /// Values under evaluation, to detect cycles.
     pub open: RefCell<Vec<(u32, usize)>>,
-    /// What places are handed for their inputs, found already.
+    /// Cache of inputs of places, by place and position.
     pub handed: RefCell<HashMap<(u32, usize), Value, foldhash::fast::FixedState>>,
 }
 
@@ -71,7 +69,7 @@ impl Knowledge<'_> {
         self.texts[self.places[place as usize].text as usize].blueprint.dialect
     }
 
-    /// What an expression that stands in a place comes to.
+    /// Evaluates an expression of the document in a place.
     pub(super) fn of(&self, place: u32, expr: &Expr) -> Known {
         let mut frame =
             Frame { knowledge: self, place, depth: 0, later: false, searches: Vec::new(), meter: self.meter.get() };
@@ -90,7 +88,7 @@ impl Knowledge<'_> {
     }
 }
 
-/// One place, while an expression in it is evaluated.
+/// The document in one place, during the evaluation of one of its expressions.
 struct Frame<'k> {
     knowledge: &'k Knowledge<'k>,
     place: u32,
@@ -102,7 +100,7 @@ struct Frame<'k> {
 }
 
 impl<'k> Frame<'k> {
-    /// The value of an expression in this or another place.
+    /// Evaluates an expression in this or another place.
     fn inner(&mut self, place: u32, expr: &Expr) -> Result<Value, Stop> {
         if self.depth >= MOST_DEPTH {
             return Ok(Value::unknown(None, None));
@@ -123,7 +121,8 @@ impl<'k> Frame<'k> {
         outcome
     }
 
-    /// The value of a part of a document, evaluated once: a chain of parts that read each other twice would else double.
+    /// Evaluates a part of a document once. Without the cache, a chain of parts that read each other twice takes
+    /// exponential time.
     fn part(&mut self, place: u32, at: (usize, usize), expr: &Expr) -> Result<Value, Stop> {
         let key = (place, at.0, at.1);
         if let Some(value) = self.knowledge.parts.borrow().get(&key) {
@@ -160,7 +159,7 @@ impl<'k> Frame<'k> {
             let default = || input.default.as_ref().map_or_else(|| Value::unknown(None, None), |it| it.item.clone());
             Some(if given.is_null() { default() } else { given }.tainted(input.secret))
         };
-        // What is wrong with it is reported where it is passed.
+        // Its errors are reported where it is passed.
         let rules = knowledge.dialects.rules(blueprint.dialect);
         let value = rules.inputs.passed(name, input, given.as_ref(), place, &native, &mut Diagnostics::new());
         let value = value.ok_or(Stop::Reported)?;
@@ -190,7 +189,7 @@ impl<'k> Frame<'k> {
         Ok(value)
     }
 
-    /// A field that the document writes out, of a thing that is there for certain.
+    /// A field that the document sets, of a resource that certainly exists.
     fn written(&mut self, name: &Name, reference: &Ref) -> Result<Read, Stop> {
         let unknown = Ok(Read { value: Value::unknown(None, None), used: reference.path.len() });
         let knowledge = self.knowledge;
@@ -207,7 +206,7 @@ impl<'k> Frame<'k> {
         };
         let field = match (part, &ty) {
             ("spec", _) => field,
-            // An attribute that repeats a field.
+            // An attribute that has the value of a field.
             ("attributes", Some(ty)) => match ty.attribute(field) {
                 Some(Attribute::Field(field)) if resource.lifecycle.external.is_none() => field,
                 Some(Attribute::Nothing) if ty.schema.open => return Ok(Read { value: Value::Null, used: 2 }),
@@ -231,7 +230,7 @@ impl<'k> Frame<'k> {
         Ok(Read { value: value.tainted(is_secret), used: 2 })
     }
 
-    /// What a data source exports: a flat map by exported name, dots included (decision C8).
+    /// The exports of a data source: a flat map by exported name, dots included (decision C8).
     fn data_source(&mut self, name: &Name, reference: &Ref) -> Result<Read, Stop> {
         let knowledge = self.knowledge;
         let unknown = Ok(Read { value: Value::unknown(None, None), used: reference.path.len() });
@@ -287,7 +286,7 @@ impl Scope for Frame<'_> {
             Head::Child(name) => self.export(name, reference),
             Head::Resource { name, .. } => self.written(name, reference),
             Head::DataSource(name) => self.data_source(name, reference),
-            // Facts about the instance are known later.
+            // Facts about the instance are not known yet.
             Head::Scoped(_) => Ok(Read { value: Value::unknown(None, None), used: reference.path.len() }),
             Head::Item | Head::Position => Err(Stop::Reported),
         }

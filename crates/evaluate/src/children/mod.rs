@@ -1,14 +1,15 @@
-//! Reads the children of a document, and theirs, in rounds: all that is known to be needed is asked for together.
+//! Reads the children of a document, and their children, in rounds. Each round requests everything that is known to be
+//! needed, concurrently.
 //!
-//! A document is read, and its meaning found, once, however many places include it; it is checked once for all places
-//! in which its own children are the same. What makes a document the same is where it was found, not how it was named.
+//! A document is read and loaded once, however many places include it. It is checked once for all places in which its
+//! own children are the same. The location of a document identifies it, not the path in the include.
 //!
 //! ```text
 //! root ──> paths known now ──ask──> texts ──> paths known now ──> ..     until none is left
-//! deepest first: check ──> what it exports ──> check of those that include it
+//! children first: check ──> exports ──> check of the documents that include it
 //! ```
 //!
-//! Not here: places that documents come from (`source`); what an expression comes to (`known`); the whole graph
+//! Not here: the sources of documents (`source`); the evaluation of expressions (`known`); the graph over all documents
 //! (`documents`).
 
 mod checking;
@@ -42,10 +43,10 @@ use self::reader::Reader;
 pub use self::reading::Reading;
 use self::wanted::answered;
 
-/// Reads the children of a root that has been read, checks all documents, and says what is wrong with each: the root
-/// first, then each child with the includes that lead to it.
+/// Reads the children of a loaded root, checks all documents, and reports their errors: those of the root first, then
+/// those of each child with the includes that lead to it.
 ///
-/// `None` if no dialect recognises the root, which has been reported.
+/// `None` if no dialect recognises the root, which is already reported.
 pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnostics) -> Option<Documents> {
     let patient = Patient::new(reading.world, reading.catalogs);
     let mut reading = Reading { world: &patient, ..reading };
@@ -91,7 +92,7 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
         fixed: true,
         full: false,
     };
-    // What is given wrongly is said before anything that follows from it.
+    // Report invalid inputs before errors that follow from them.
     if reader.reading.complete && wrong.has_errors() {
         wrong.retain(Diagnostic::is_error);
         found.append(wrong);

@@ -1,4 +1,4 @@
-//! Texts that were read once, and the places in which they stand.
+//! Texts that have been read, and the places in which they are included.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,31 +8,31 @@ use diag::{Diagnostic, Diagnostics, FileId};
 use dialects::Surroundings;
 use source::Location;
 
-/// A text that was read once.
+/// A text that has been read. All places that include it share it.
 pub(super) struct Text {
     pub(super) file: FileId,
     pub(super) location: Option<Location>,
     pub(super) blueprint: Arc<Blueprint>,
-    /// What it stands in.
+    /// Its load context.
     pub(super) around: Surroundings,
-    /// What is wrong with the text.
+    /// The diagnostics about the text.
     pub(super) found: Diagnostics,
-    /// What is wrong with its includes: which, and what.
+    /// The diagnostics about its includes, by position of the include.
     pub(super) refused: Vec<(u32, Diagnostic)>,
 }
 
-/// A place in which a text stands.
+/// A place in which a text is included.
 pub(super) struct Place {
     pub(super) text: u32,
-    /// The place above, and which of its includes this is.
+    /// The place above, and the position of the include there.
     pub(super) parent: Option<(u32, u32)>,
     pub(super) children: Vec<Option<u32>>,
-    /// Those of its includes whose condition is false.
+    /// The positions of includes whose condition is false.
     pub(super) left_out: BTreeSet<u32>,
     pub(super) level: u32,
 }
 
-/// An include that has not been followed yet: in which place, and which.
+/// An include that has not been followed yet: the place and the position of the include.
 pub(super) type Include = (u32, u32);
 
 /// The includes of a place.
@@ -40,8 +40,8 @@ pub(super) fn includes_of(number: u32, place: &Place) -> Vec<Include> {
     (0..place.children.len() as u32).map(|include| (number, include)).collect()
 }
 
-/// What a document's paths are relative to: the folder of a file of this machine; for a document from afar its address, so
-/// that it reads what lies beside it and nothing of this machine (decision S70).
+/// The base of a document's relative paths: the folder of a local file, or the address of a remote document. A remote
+/// document can therefore read only what lies beside it, and nothing of this machine (decision S70).
 pub(super) fn folder_of(location: &Location) -> Option<Name> {
     let Some(path) = location.as_disk() else { return Some(location.identity().clone()) };
     Some(match path.rsplit_once('/') {

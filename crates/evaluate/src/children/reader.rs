@@ -1,4 +1,4 @@
-//! The reader of a root and its children: what it has read so far, and what each step asks it.
+//! The reader of a root and its children: the documents read so far, and helpers of the steps.
 //!
 //! Not here: the steps (`follow`, `groups`, `searches`, `checking`).
 
@@ -26,60 +26,60 @@ pub(super) struct Reader<'a> {
     pub(super) texts: Vec<Text>,
     pub(super) of_location: HashMap<(Location, usize), Option<u32>, foldhash::fast::FixedState>,
     pub(super) places: Vec<Place>,
-    /// How many members of groups were written out.
+    /// The number of expanded group members.
     pub(super) members: usize,
-    /// Documents that members of empty groups would be: of the group of which include, and where.
+    /// The documents that members of empty groups would use: the include of the group, and the reference.
     pub(super) samples: Vec<(Include, Spanned<Name>)>,
-    /// It was said that they are too many.
+    /// Whether the excess of members is already reported.
     pub(super) crowded: bool,
-    /// What values have taken so far that decide where includes lead.
+    /// The memory used so far by values that decide the location of includes.
     pub(super) meter: Cell<expr::Meter>,
     pub(super) frozen: Frozen,
     /// Inputs of the root by position.
     pub(super) inputs: Vec<Value>,
-    /// What data sources that paths read export.
+    /// The exports of data sources that paths read.
     pub(super) data: Found,
     pub(super) answers: Vec<(u32, Ask, Result<Value, AskFailure>)>,
     pub(super) working_directory: Option<Name>,
-    /// Some includes could not be followed yet.
+    /// Whether some includes cannot be followed yet.
     pub(super) open: bool,
-    /// No include depends on anything but the documents themselves.
+    /// Whether all includes depend on the documents alone.
     pub(super) fixed: bool,
     pub(super) full: bool,
 }
 
-/// A document that was checked, for all places in which its children are the same.
+/// A checked document, shared by all places in which its children are the same.
 pub(super) struct Judged {
     pub(super) checked: Arc<Checked>,
-    /// What is wrong with it, as far as it shows without inputs.
+    /// Its errors that are visible without inputs.
     pub(super) found: Diagnostics,
-    /// What its children are handed.
+    /// The inputs of its children.
     pub(super) passed: Arc<[Option<Passed>]>,
 }
 
-/// What is wrong with documents in some of their places.
+/// The errors of documents in some of their places, by place.
 pub(super) type PlacedMistakes = HashMap<u32, Diagnostics, foldhash::fast::FixedState>;
 
-/// What becomes of an include.
+/// What an include needs next.
 pub(super) enum Wanted {
-    /// This is asked for.
+    /// To read this document.
     Document(Request),
     /// Its path needs answers.
     Answers(Vec<Ask>),
-    /// Its path reads these data sources: in which place, and which.
+    /// Its path reads these data sources: the place and the position.
     Searches(Vec<(u32, u32)>),
-    /// It reads a child that has not been read.
+    /// It reads a child that is not read yet.
     Later,
-    /// It is a group, which is written out.
+    /// It is a group, which must be expanded.
     Group,
-    /// It is not known before all inputs are given.
+    /// Its location is known only with all inputs.
     Open,
-    /// It is in error.
+    /// Nothing: it has an error.
     Nothing,
 }
 
 impl Reader<'_> {
-    /// The folder of a document as seen from that of the root document; empty if it is that.
+    /// The folder of a document, relative to that of the root document; empty for the root's own folder.
     pub(super) fn folder_seen_from_root(&self, place: u32) -> Name {
         let root = &self.reading.folder;
         match self.text_of(place).location.as_ref().and_then(folder_of) {
@@ -97,7 +97,7 @@ impl Reader<'_> {
         self.reading.dialects.rules(self.text_of(place).blueprint.dialect)
     }
 
-    /// What the document in a place is checked with.
+    /// The context for checking the document in a place.
     pub(super) fn check_context<'c>(&'c self, place: u32, kinds: &'c [&'static source::Kind]) -> CheckContext<'c> {
         let Reading { catalogs, functions, .. } = self.reading;
         CheckContext { catalogs, functions, rules: self.rules_of(place), kinds: Some(kinds) }
@@ -108,7 +108,7 @@ impl Reader<'_> {
         (blueprint.children.len() > include as usize).then(|| (blueprint.clone(), include as usize))
     }
 
-    /// Says what is wrong with an include: once, however many places its document has.
+    /// Reports an error of an include, once for all places of its document.
     pub(super) fn report(&mut self, (place, include): Include, diagnostic: Diagnostic) {
         let text = self.places[place as usize].text as usize;
         let refused = &self.texts[text].refused;
@@ -138,7 +138,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What a document stands in that is included there.
+    /// The load context of a document that is included there.
     pub(super) fn around(&self, above: Option<Include>) -> Surroundings {
         let Some((place, include)) = above else { return self.reading.around.clone() };
         let text = self.text_of(place);
@@ -153,7 +153,7 @@ impl Reader<'_> {
         around
     }
 
-    /// The children above the elements of an include.
+    /// The names of the includes that lead to the elements of an included document, outermost first.
     pub(super) fn path_of(&self, place: u32, name: &Name) -> Vec<Name> {
         let mut path = vec![name.clone()];
         let mut at = place;
@@ -166,7 +166,7 @@ impl Reader<'_> {
         path
     }
 
-    /// How a document is shown: a file as seen from where the root is shown.
+    /// The displayed path of a document. A file is relative to where the root is displayed.
     pub(super) fn shown(&self, location: &Location) -> String {
         let relative = location.relative_to(&self.reading.folder);
         let root = self.reading.files.get(self.texts[0].file).map_or("", |file| file.name());
@@ -206,7 +206,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether the check has found where a child comes from to be wrong.
+/// Whether the check has reported an error in the location of a child.
 pub(super) fn by_check_at_fault(found: &Diagnostics, child: &Child) -> bool {
     let mut places: Vec<Span> = vec![child.path.span];
     places.extend(child.source.iter().map(|source| source.span));

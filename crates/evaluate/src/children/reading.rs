@@ -1,4 +1,4 @@
-//! What documents are read with.
+//! The context for reading documents.
 
 use blueprint::Name;
 use diag::Files;
@@ -12,31 +12,31 @@ use crate::resolve::inputs::Given;
 use crate::world::World;
 use understand::pinned::Frozen;
 
-/// What documents are read with.
+/// The context for reading documents.
 pub struct Reading<'a> {
-    /// Where texts go that diagnostics may show.
+    /// Receives the texts that diagnostics may show.
     pub files: &'a mut Files,
-    /// What providers offer.
+    /// The providers' catalogues.
     pub catalogs: &'a Catalogs,
-    /// What expressions can call.
+    /// The functions that expressions can call.
     pub functions: &'a FunctionTable,
-    /// The dialects that documents may be written in.
+    /// The dialects of documents.
     pub dialects: &'a Dialects,
-    /// Inputs of the root, as far as they are given; none where not even defaults are taken for them, and includes whose
-    /// places depend on inputs are left open.
+    /// Inputs of the root, as far as they are given. With `None`, even defaults do not apply, and includes that depend
+    /// on inputs stay open.
     pub given: Option<&'a Given>,
-    /// What the root stands in beside its own text.
+    /// The load context of the root.
     pub around: &'a Surroundings,
-    /// Where to ask.
+    /// The world to ask.
     pub world: &'a dyn World,
-    /// Where the root is; none for a text that has no place.
+    /// The location of the root; `None` for a text without one.
     pub location: Option<Location>,
-    /// The folder it stands in.
+    /// The folder of the root.
     pub folder: Name,
-    /// All inputs are given: every child must be found now.
+    /// Whether all inputs are given, so that every child must be found now.
     pub complete: bool,
-    /// What reading has found before, such as a kept plan has it.
+    /// The results of earlier reads, for example of a saved plan.
     pub kept: &'a Frozen,
-    /// The state: what is remembered of groups, and which of their members has which id. None where there is none yet.
+    /// The state, with the remembered groups and the ids of their members. `None` if there is none yet.
     pub before: Option<&'a Snapshot>,
 }

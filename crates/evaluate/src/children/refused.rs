@@ -1,4 +1,4 @@
-//! What is said of includes that cannot be followed.
+//! Diagnostics about includes that cannot be followed.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use source::SourceError;
 
 use understand::check::codes;
 
-/// The same with what the dialect of the document above says of it.
+/// Adds the message of the dialect of the including document to a diagnostic.
 pub(super) fn in_words(
     include: Option<(Arc<Blueprint>, usize)>,
     rules: &DialectRules,
@@ -31,7 +31,7 @@ pub(super) fn in_words(
     diagnostic
 }
 
-/// The groups have more members together than there may be.
+/// The diagnostic for groups with too many members in total.
 pub(super) fn too_many_members(child: &Child, most: usize) -> Diagnostic {
     dialects::codes::VALUE_CONSTRAINT
         .new(format!("all groups and included documents together may have at most {most} resources"))
@@ -39,7 +39,7 @@ pub(super) fn too_many_members(child: &Child, most: usize) -> Diagnostic {
         .help("divide the document into instances of their own, or raise `all-members` under `[documents]` in `cyan.toml`")
 }
 
-/// Why a document could not be had, at the place that is at fault.
+/// The diagnostic for a document that could not be read, at the part of the include that caused it.
 pub(super) fn refused(child: &Child, error: &SourceError) -> Diagnostic {
     let entry =
         |name: &str| child.source.iter().flat_map(|source| &source.entries).find(|(key, _)| key.item.as_ref() == name);
@@ -65,7 +65,7 @@ pub(super) fn refused(child: &Child, error: &SourceError) -> Diagnostic {
             expr::codes::SOURCE_UNREADABLE.new("the document cannot be read").label(child.path.span, other.to_string())
         }
     };
-    // A type that stands for a document says nothing of where that is.
+    // A type that stands for a document does not show the document's location, so add it.
     let target = child.path.as_literal().and_then(|path| path.as_text()).filter(|_| child.stands_for.is_some());
     let diagnostic = match (target, &child.stands_for) {
         (Some(target), Some(written)) => diagnostic.note(format!("`{}` stands for `{target}`", written.item)),
@@ -77,7 +77,7 @@ pub(super) fn refused(child: &Child, error: &SourceError) -> Diagnostic {
     }
 }
 
-/// A document that would include itself.
+/// The diagnostic for a document that includes itself.
 pub(super) fn circle(name: &str, child: &Child, shown: &str) -> Diagnostic {
     codes::CHILD_CYCLE
         .new(format!("the include `{name}` leads back to a document that it is a part of"))
@@ -99,7 +99,7 @@ pub(super) fn too_many(child: &Child, most: usize) -> Diagnostic {
         .help("include fewer documents, or repeat resources with `each`")
 }
 
-/// Something about an include that depends on the deployment.
+/// The diagnostic for a part of an include that is known only on deploy.
 pub(super) fn unknown(expr: &Expr, what: &str) -> Diagnostic {
     let mut places = Vec::new();
     understand::check::children::substitutions(expr, &mut places);
@@ -114,7 +114,7 @@ fn quoted(what: &str) -> String {
     if what == "path" { what.to_owned() } else { format!("`{what}`") }
 }
 
-/// A secret in the place of a document.
+/// The diagnostic for a secret in the location of a document.
 pub(super) fn secret(expr: &Expr) -> Diagnostic {
     let mut places = Vec::new();
     understand::check::children::substitutions(expr, &mut places);

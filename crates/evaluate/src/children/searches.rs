@@ -1,7 +1,7 @@
-//! Data sources that the paths of includes read: read at stage, once, before the documents that they lead to (decision 1.6,
-//! S59). The plan takes over what was found.
+//! Reads data sources that the paths of includes use, once, before the documents that they lead to (decision 1.6, S59).
+//! The plan reuses the results.
 //!
-//! Not here: which candidate is taken (`plan::questions`).
+//! Not here: the choice of a candidate (`questions`).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,20 +16,20 @@ use super::reader::Reader;
 use crate::questions::Search;
 use understand::pinned::FrozenData;
 
-/// A data source that can be read: in which place, and which.
+/// A data source that can be read now: the place, the position and the search.
 pub(super) type Ready = ((u32, u32), Search);
 
-/// What a filter or an annotation comes to.
+/// The result of a filter or an annotation.
 enum Part {
     Value(Value),
-    /// It waits for something that is asked for.
+    /// It depends on an answer that is not there yet.
     Waits,
     Failed,
 }
 
 impl Reader<'_> {
-    /// What can be read now of the data sources that are wanted, and of those that these read. What they ask goes to
-    /// `asks`; what is kept, or can never be read, is settled.
+    /// Returns the wanted data sources that can be read now, and those that these depend on. Adds their questions to
+    /// `asks`. Settles data sources that are pinned or can never be read.
     pub(super) fn searches(
         &mut self,
         mut wanted: Vec<(u32, u32)>,
@@ -46,7 +46,7 @@ impl Reader<'_> {
             if let Some(kept) = self.reading.kept.data_sources.get(&name) {
                 self.data.insert((place, at), Some(kept.fields.clone()));
                 self.frozen.data_sources.insert(name, kept.clone());
-                // It need not be asked for, but those who wait for it go on.
+                // No question is needed, but its readers can continue.
                 continue;
             }
             let blueprint = self.text_of(place).blueprint.clone();
@@ -104,7 +104,7 @@ impl Reader<'_> {
         ready
     }
 
-    /// Reads data sources. What is wrong is said in their documents.
+    /// Reads data sources. Errors are reported in their documents.
     pub(super) async fn search(&mut self, searches: Vec<Ready>) {
         let world = self.reading.world;
         let now = world.now();
@@ -131,7 +131,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What a data source is kept under: its name behind those of the includes that lead to its place.
+    /// The key of a data source: the names of the includes that lead to its place, then its own name.
     fn named(&self, place: u32, at: u32) -> Name {
         let blueprint = &self.text_of(place).blueprint;
         let mut text =

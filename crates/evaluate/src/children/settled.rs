@@ -1,4 +1,4 @@
-//! What is read of documents once all of them are found: what their inputs decide, and samples of what empty groups would hold.
+//! Steps after all documents are found: settling documents with their inputs, and reading samples of empty groups.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use super::places::Text;
 use super::reader::Reader;
 use understand::pinned::FrozenRequest;
 
-/// With so many places of a document the next one is compared, to see whether it comes to the same.
+/// The maximum number of earlier places of a document that are compared with the next one.
 const MOST_COMPARED: usize = 8;
 
 impl Reader<'_> {
-    /// Reads the inputs of documents that members of empty groups would be. What cannot be read is not needed.
+    /// Reads the inputs of documents that members of empty groups would use. Unreadable ones are not needed.
     pub(super) async fn read_samples(&mut self) {
         for ((place, include), sample) in std::mem::take(&mut self.samples) {
             let request = Request::path(self.text_of(place).location.clone(), sample.item.clone());
@@ -45,8 +45,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Settles documents in which something depends on their inputs, each place by itself. Places in which that comes to the
-    /// same share one text.
+    /// Settles documents with parts that depend on their inputs, for each place. Places with the same values share one
+    /// text.
     pub(super) fn settle(&mut self, inputs: &[Value]) {
         let mut known: HashMap<u32, Vec<(Vec<Value>, u32)>, foldhash::fast::FixedState> = HashMap::default();
         for at in 0..self.places.len() as u32 {
@@ -85,7 +85,7 @@ impl Reader<'_> {
                 same.push((values, number));
             }
             let text = &mut self.texts[original as usize];
-            // What is wrong with the text itself is said in one of its places.
+            // The errors of the text itself are reported in only one of its places.
             let mut all = std::mem::take(&mut text.found);
             all.append(found);
             let settled = Text {

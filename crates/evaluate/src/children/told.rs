@@ -1,7 +1,7 @@
-//! What is wrong with each document, said once, in its first place: the root's first, then that of each child, and last that
-//! the child is one with errors.
+//! Reports the errors of each document once, in its first place. The root's errors come first, then those of each
+//! child, and after them the report that the child has errors.
 //!
-//! Not here: finding it (`check`), and putting the whole together.
+//! Not here: the check (`check`), and the assembly of documents (`checking`).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,20 +16,20 @@ use understand::check;
 use understand::check::Included;
 use understand::check::below::Passed;
 
-/// What is handed down from a place, and what is wrong there with the values that are known.
+/// The inputs of a place, the errors with these values, and the inputs that it passes to its children.
 type InPlace = (Arc<[Value]>, Option<Diagnostics>, Arc<[Option<Passed>]>);
 
 impl Reader<'_> {
-    /// What is wrong with documents in the places where they stand, with the values that are handed to them there: in place of
-    /// what was found without any. What is wrong with what is handed down goes to its place too.
+    /// The errors of documents in their places with the input values known there. They replace the errors found without
+    /// values. Errors of the passed inputs are added to their places too.
     pub(super) fn with_values(&self, of_place: &[u32], judged: &[Judged]) -> PlacedMistakes {
         let kinds = self.reading.world.source_kinds();
         let knowledge = self.knowledge(&self.inputs);
         let mut mistakes = PlacedMistakes::default();
         let mut handed: Vec<Option<Passed>> = vec![None; self.places.len()];
-        // Places of one document are most often handed the same.
+        // Most places of one document receive the same inputs.
         let mut known: HashMap<u32, InPlace, foldhash::fast::FixedState> = HashMap::default();
-        // A place is made after the one above it.
+        // Parents precede their children in `places`.
         for at in 0..self.places.len() {
             let place = &self.places[at];
             let number = of_place[at];
@@ -92,8 +92,8 @@ impl Reader<'_> {
         mistakes
     }
 
-    /// Says what is wrong with each document, once. `valued` is what was found in places with the values known there, `shown`
-    /// what is wrong with documents only because others hand them secrets.
+    /// Reports the errors of each document once. `valued` holds the errors in places with known input values, `shown`
+    /// those that arise only because parents pass secrets.
     pub(super) fn tell(
         &mut self,
         order: &[u32],
@@ -106,7 +106,7 @@ impl Reader<'_> {
         let failed = self.failed(of_place, judged, &valued, &shown);
         let mut said: HashSet<(&'static str, Span, String, bool), foldhash::fast::FixedState> = Default::default();
         let mut failed_at: HashSet<Span, foldhash::fast::FixedState> = Default::default();
-        // Children with errors, said behind what is wrong with them.
+        // Reports about children with errors. Each follows the errors of the child.
         let mut later: Vec<(u32, Option<Diagnostic>)> = Vec::new();
         for at in order {
             let level = self.places[*at as usize].level;
@@ -126,7 +126,7 @@ impl Reader<'_> {
                 refused
                     .into_iter()
                     .filter(|(include, _)| {
-                        // What the document alone shows has been said by the check in its own words.
+                        // Drop a refusal if the check has already reported an error of this include.
                         let child = text.blueprint.children.get_index(*include as usize).map(|(_, child)| child);
                         !child.is_some_and(|child| by_check_at_fault(&mine, child))
                     })
@@ -152,7 +152,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Has the dialects above complete what they say of a mistake at a place.
+    /// Lets the dialects of the documents above complete a diagnostic of a place.
     fn below(&self, place: u32, one: &mut Diagnostic) {
         let mut at = place;
         while let Some((above, include)) = self.places[at as usize].parent {
@@ -163,7 +163,7 @@ impl Reader<'_> {
         }
     }
 
-    /// That a place holds a child with errors, as it is said of the include in the place above.
+    /// The diagnostic that a place holds a child with errors, at the include in the place above.
     fn child_failed(&self, place: u32) -> Option<Diagnostic> {
         let (above, include) = self.places[place as usize].parent?;
         let (name, child) = self.text_of(above).blueprint.children.get_index(include as usize)?;
@@ -172,7 +172,7 @@ impl Reader<'_> {
         Some(diagnostic)
     }
 
-    /// Whether there are errors in each place, or below it.
+    /// Whether a place or a place below it has errors, by place.
     fn failed(
         &self,
         of_place: &[u32],
@@ -181,7 +181,7 @@ impl Reader<'_> {
         shown: &PlacedMistakes,
     ) -> Vec<bool> {
         let mut failed = vec![false; self.places.len()];
-        // Going backwards meets children first.
+        // The reverse order visits children first.
         for at in (0..self.places.len()).rev() {
             let place = &self.places[at];
             let number = at as u32;
@@ -199,7 +199,7 @@ impl Reader<'_> {
     }
 }
 
-/// Takes away warnings of what has turned out to be an error.
+/// Removes warnings that repeat an error.
 pub(super) fn without_doubts(found: &mut Diagnostics) {
     let key = |one: &Diagnostic| (one.code.name, one.span(), one.message.clone());
     let certain: HashSet<_, foldhash::fast::FixedState> = found.iter().filter(|one| one.is_error()).map(key).collect();

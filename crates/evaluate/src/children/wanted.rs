@@ -1,6 +1,6 @@
-//! What dialects want besides the text of a document: it is asked for, and the text is loaded again with the answers.
+//! Answers what dialects want besides the text of a document, and loads the text again with the answers.
 //!
-//! A file that a dialect wants is pinned like a document that is included, so that a saved plan reads the same content.
+//! A file that a dialect wants is pinned like an included document, so that a saved plan reads the same content.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use understand::pinned::{Frozen, FrozenChild, FrozenRequest};
 
 use super::reading::Reading;
 
-/// A dialect may ask so often about one document, each time knowing the answers so far.
+/// The maximum number of rounds of questions of a dialect about one document.
 const MOST_ROUNDS: usize = 16;
 
 /// Loads a text again until its dialect wants nothing more. `context` receives the answers.
@@ -62,7 +62,7 @@ pub(super) async fn answered(
     loaded
 }
 
-/// The text of a file beside a document. Else why it cannot be had, as a phrase.
+/// The text of a file beside a document. On error, the reason as a phrase.
 async fn file(
     reading: &Reading<'_>,
     pinned: &mut Frozen,

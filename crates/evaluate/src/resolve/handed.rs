@@ -1,6 +1,6 @@
-//! What crosses the border between a document and its child: inputs go down, exports come up (decision 4.2).
+//! Values that pass between a document and its child: inputs go down, exports come up (decision 4.2).
 //!
-//! Not here: whether that is right as far as the documents alone tell (`check::children`).
+//! Not here: errors that the documents alone show (`check::children`).
 
 use blueprint::{Accessor, AccessorKind, Expr, ExprKind, Head, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
@@ -13,7 +13,7 @@ use understand::check;
 use understand::documents::{Documents, Handed};
 
 impl Evaluation {
-    /// Settles what a child is given for one of its inputs.
+    /// Settles an input of a child.
     pub fn settle_handed(&mut self, number: u32, found: &mut Diagnostics) -> Result<(), Need> {
         let documents = self.documents.clone();
         let Some(handed) = documents.handed(number) else { return Ok(()) };
@@ -27,12 +27,12 @@ impl Evaluation {
         Ok(())
     }
 
-    /// Settles everything that is written out in includes: it waits for nothing.
+    /// Settles all inputs of children that are literals. They depend on nothing.
     pub fn settle_written_out(&mut self, found: &mut Diagnostics) {
         let documents = self.documents.clone();
         for number in 0..self.handed.len() as u32 {
             if documents.handed(number).is_some_and(|handed| handed.is_written_out()) {
-                // What is written out asks nothing.
+                // A literal asks no question.
                 let _ = self.settle_handed(number, found);
             }
         }
@@ -48,7 +48,8 @@ impl Evaluation {
         let value = match given {
             None => Value::Null,
             Some(expr) => {
-                // An option is handed on as it is to a variable of the same type; else it is named by its label.
+                // An option of a custom type passes unchanged to a variable of the same type. Otherwise its label names
+                // it.
                 whole = custom.is_some_and(|custom| {
                     let ExprKind::Ref(reference) = &expr.inner().kind else { return false };
                     let Head::Input(name) = &reference.head else { return false };
@@ -65,7 +66,7 @@ impl Evaluation {
                 found.append(mine);
                 match value? {
                     Some(value) => value,
-                    // It is as if it were not written.
+                    // It counts as not given.
                     None => {
                         given = &None;
                         Value::Null
@@ -77,7 +78,7 @@ impl Evaluation {
             let value = value.cloned().unwrap_or_default();
             let (value, written) = match (value.is_null(), given) {
                 (false, Some(expr)) => (value, Some(*expr)),
-                // `none` is as if nothing were written: the default applies (decision A13).
+                // `none` counts as not given, so the default applies (decision A13).
                 _ => match &input.default {
                     Some(default) if !default.item.is_null() => (default.item.clone(), None),
                     _ => {
@@ -121,7 +122,7 @@ impl Evaluation {
         passed.ok_or(Halt::Failed)
     }
 
-    /// Where that stands what a child is given for an input: of a group it is a part of the definition.
+    /// The place of the value of a child's input. For a group it is a part of the definition.
     fn within<'d>(&self, above: u32, unit: u32, input: &'d str, expr: &'d Expr, documents: &'d Documents) -> Place<'d> {
         let child = documents
             .unit(unit)
@@ -136,8 +137,8 @@ impl Evaluation {
         }
     }
 
-    /// The value of an export of a child, as declared; absent if it stands for something that is not there. What is wrong with one
-    /// that may fail is a warning: only who reads it fails.
+    /// The value of an export of a child with its declared type; absent if it refers to something absent. Errors of an
+    /// export that may fail become warnings, and only its readers fail.
     pub fn child_export(&mut self, unit: u32, position: usize, found: &mut Diagnostics) -> Result<Value, Halt> {
         let documents = self.documents.clone();
         let Some((name, export)) = documents.unit(unit).blueprint().exports.get_index(position) else {
@@ -175,7 +176,7 @@ impl Evaluation {
 }
 
 impl Frame<'_> {
-    /// `children.c.export`: what the child makes of it, in its own words.
+    /// `children.c.export`: evaluates the export in the child's document.
     pub(super) fn export(&mut self, name: &str, path: &[Accessor]) -> Result<Read, Stop> {
         let documents = self.evaluation.documents.clone();
         let blueprint = documents.unit(self.site.unit).blueprint();
@@ -186,7 +187,7 @@ impl Frame<'_> {
             let (Absence::Mistake(code), Some(declared)) = (rules.references.absence(), declared) else {
                 return Err(Stop::Reported);
             };
-            // It could be read, so its condition is false.
+            // The child was read, so its condition is false.
             let why = declared.condition.as_ref().map_or("it could not be read", |_| "its condition is false");
             let span = path.first().map_or(declared.span, |accessor| accessor.span);
             let mut gone = code.new(format!("`{name}` is not there")).label(span, why);
@@ -197,7 +198,7 @@ impl Frame<'_> {
             return Err(Stop::Reported);
         };
         let Some(position) = documents.unit(child).blueprint().exports.get_index_of(export) else {
-            // The check by types has reported it.
+            // The check by types has already reported it.
             if rules.checks.children == CheckedBy::Type {
                 return Err(Stop::Reported);
             }
@@ -210,7 +211,7 @@ impl Frame<'_> {
         };
         let is_group = blueprint.children.get_index(at).is_some_and(|(_, child)| child.expansion.is_some());
         let may_fail = documents.unit(child).blueprint().exports.get_index(position).is_some_and(|(_, it)| it.may_fail);
-        // What is wrong with an export is said where the child stands, unless that harms nobody but who reads it.
+        // Errors of an export are reported at the child, unless the export may fail.
         let mut mine = Diagnostics::new();
         let keeps_null = self.evaluation.functions.of(blueprint.dialect).keeps_null();
         match self.evaluation.child_export(child, position, &mut mine) {
@@ -221,14 +222,15 @@ impl Frame<'_> {
                 self.need = Some(need);
                 Err(Stop::Reported)
             }
-            // What a group does not have is said where that is read: its document is written by nobody.
+            // Report a missing value of a group where it is read: the group's document is generated, so it has no place
+            // of its own.
             Err(Halt::Failed) if may_fail || is_group => Err(failed_output(name, export, *span, is_group, mine)),
             Err(Halt::Failed) => Err(Stop::Reported),
         }
     }
 }
 
-/// Why an export cannot be read: its own failure. What a group reads of its members fails as it does there.
+/// The error of reading a failed export. A group's export fails with the error of its member.
 fn failed_output(child: &str, export: &str, span: diag::Span, is_group: bool, why: Diagnostics) -> Stop {
     let Some(why) = why.iter().find(|one| one.is_error()).or_else(|| why.iter().next()) else { return Stop::Reported };
     if is_group {

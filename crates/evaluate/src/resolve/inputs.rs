@@ -1,4 +1,4 @@
-//! From what was given to the values of the inputs (decisions S51, S52).
+//! Computes the values of inputs from what the caller gives (decisions S51, S52).
 
 use blueprint::{Blueprint, IndexMap, Input, Name, Type, Value};
 use diag::{Diagnostic, Diagnostics};
@@ -9,16 +9,17 @@ use super::options;
 use crate::codes;
 use understand::check::Checked;
 
-/// Values for inputs as they were given, later ones in place of earlier ones.
+/// The given input values. Later ones replace earlier ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Given {
     /// From JSON or YAML: typed.
     pub typed: IndexMap<Name, Value>,
-    /// From the command line or the environment: text, parsed by the declared type. In place of a typed one.
+    /// From the command line or the environment: text, parsed by the declared type. Takes precedence over a typed
+    /// value.
     pub text: IndexMap<Name, Name>,
 }
 
-/// The value of each input, by position. What is missing, wrong or not declared goes to `found`; its value is then null.
+/// The value of each input, by position. Missing, invalid and undeclared inputs go to `found`; their value is null.
 pub fn resolve_inputs(checked: &Checked, given: &Given, found: &mut Diagnostics) -> Vec<Value> {
     let (blueprint, rules) = (&checked.blueprint, &checked.rules);
     undeclared(blueprint, rules, given, found);
@@ -28,7 +29,7 @@ pub fn resolve_inputs(checked: &Checked, given: &Given, found: &mut Diagnostics)
     inputs.map(value).collect()
 }
 
-/// Reports values that are given for inputs that are not declared.
+/// Reports values for undeclared inputs.
 fn undeclared(blueprint: &Blueprint, rules: &DialectRules, given: &Given, found: &mut Diagnostics) {
     let mut names: Vec<&Name> = given.typed.keys().filter(|name| !blueprint.inputs.contains_key(*name)).collect();
     names.extend(
@@ -43,7 +44,7 @@ fn undeclared(blueprint: &Blueprint, rules: &DialectRules, given: &Given, found:
     }
 }
 
-/// The value of an input as its dialect makes it. None: it is in error, which goes to `found`.
+/// The value of an input as its dialect computes it. `None` after an error, which goes to `found`.
 fn value(
     rules: &DialectRules,
     name: &Name,
@@ -61,8 +62,8 @@ fn value(
     rules.inputs.value(name, input, given, &native, found)
 }
 
-/// Reports what is wrong with what is given for the inputs, and with defaults that count; that one is missing only where
-/// `complete` says that nothing more will be given.
+/// Reports errors of the given inputs and of the defaults that apply. Reports missing inputs only if `complete` says
+/// that no more will be given.
 pub fn judge_inputs(checked: &Checked, given: &Given, complete: bool, found: &mut Diagnostics) {
     let mut wrong = Diagnostics::new();
     match checked.rules.checks.inputs {
@@ -71,7 +72,7 @@ pub fn judge_inputs(checked: &Checked, given: &Given, complete: bool, found: &mu
         }
         CheckedBy::Type => {
             undeclared(&checked.blueprint, &checked.rules, given, &mut wrong);
-            // The check by types judges defaults.
+            // The check by types has already validated the defaults.
             for (at, (name, input)) in checked.blueprint.inputs.iter().enumerate() {
                 let is_given =
                     given.text.contains_key(name) || given.typed.get(name).is_some_and(|value| !value.is_null());
@@ -87,9 +88,9 @@ pub fn judge_inputs(checked: &Checked, given: &Given, complete: bool, found: &mu
     found.append(wrong);
 }
 
-/// The value of each input of a root as far as it is known before everything is given.
+/// The value of each input of a root, as far as it is known before all inputs are given.
 ///
-/// Mistakes go to `found` where the dialect judges inputs by their values; otherwise [`judge_inputs`] reports them.
+/// Errors go to `found` if the dialect checks inputs by value; otherwise [`judge_inputs`] reports them.
 pub fn inputs_known(
     blueprint: &Blueprint,
     rules: &DialectRules,
@@ -166,7 +167,7 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// A typed input as one of the declared type: an integer is a float where one is declared, nothing else changes kind.
+/// Converts a typed input to the declared type. Only an integer for a float is converted.
 fn fit(value: &Value, ty: &Type) -> Option<Value> {
     match (value.bare(), ty) {
         (Value::Int(number), Type::Float) => Some(Value::Float(*number as f64)),

@@ -1,8 +1,8 @@
-//! What links stand for: which there are between members, and what the expressions of their kinds give.
+//! Links between members, and the evaluation of the expressions of their kinds.
 //!
-//! A link kind's expressions are the language of documents with the heads `a`, `b`, `note`, `part` and `use` (decision
-//! 3.2). What is absent there is `none`: a kind cannot know which fields a document sets. What goes wrong in one is
-//! reported where the link comes from.
+//! The expressions of a link kind use the language of documents with the heads `a`, `b`, `note`, `part` and `use`
+//! (decision 3.2). Absent fields are `none`, because a kind cannot know which fields a document sets. Errors are
+//! reported at the link.
 
 mod frame;
 
@@ -27,49 +27,49 @@ use understand::links::overlay::{Overlay, overlays_of};
 use understand::links::wiring::{Target, side_of};
 use understand::links::{FixedMap, Pair};
 
-/// What is known of a declared link.
+/// The state of a declared link.
 #[derive(Clone, Debug, Default)]
 pub enum LinkSlot {
     /// Not settled yet.
     #[default]
     Open,
-    /// In error, which has been reported.
+    /// Has an error, which is already reported.
     Failed,
-    /// The links that it comes to.
+    /// The links between members that it expands to.
     Ready(Vec<LinkInstance>),
 }
 
-/// A part that a member takes in a link: the link's number and position, and as what.
+/// The role of a member in a link: the number of the declared link, the position of the link, and the role.
 type Part = (u32, u32, Target);
 
 /// All links of an evaluation.
 #[derive(Debug, Default)]
 pub struct LinkSlots {
-    /// By number.
+    /// By number of the declared link.
     pub slots: Vec<LinkSlot>,
-    /// By resource and member: the links in which it takes part, as number and position, and as what.
+    /// The roles of each member, by resource number and position.
     by_member: FixedMap<(u32, Option<u32>), Vec<Part>>,
-    /// By number and the members of both ends: the position.
+    /// The position of a link, by its number and the positions of the members at both ends.
     by_ends: FixedMap<(u32, Option<u32>, Option<u32>), u32>,
-    /// Links that are there and as they should be, so that what they expose is known.
+    /// Links whose record is ready, so that their exposed values are known.
     pub made: std::collections::HashSet<Address, foldhash::fast::FixedState>,
-    /// Links of which only a deploy can tell whether their requirements hold.
+    /// Links whose requirements can be checked only on deploy.
     pub unproven: std::collections::HashSet<LinkAt, foldhash::fast::FixedState>,
-    /// The keys of templates whose members are addressed by key, absent ones included.
+    /// The keys of resources whose members are addressed by key, absent members included.
     pub keys: FixedMap<u32, Vec<Key>>,
-    /// Paths that links write with a target, by target, as the state tells.
+    /// Paths that links write together with a target, by target, from the state.
     with: FixedMap<Address, Vec<Name>>,
-    /// What links have written by steps of their own, by target, as the state tells.
+    /// Contributions that links wrote by steps of their own, by target, from the state.
     overlays: FixedMap<Address, Vec<Contribution>>,
 }
 
 impl LinkSlots {
-    /// So many declared links, none settled.
+    /// Slots for `count` declared links, none settled.
     pub fn new(count: usize) -> LinkSlots {
         LinkSlots { slots: vec![LinkSlot::Open; count], ..LinkSlots::default() }
     }
 
-    /// Takes in what the state tells of links.
+    /// Adds what the state records about links.
     pub fn remember(&mut self, snapshot: &Snapshot) {
         for (address, record) in snapshot.records.iter().filter(|(address, _)| is_link(address)) {
             if record.status.word == StatusWord::Ready {
@@ -88,7 +88,7 @@ impl LinkSlots {
         }
     }
 
-    /// The same after records have moved.
+    /// Replaces what [`Self::remember`] added, after records have moved.
     pub fn remember_anew(&mut self, snapshot: &Snapshot) {
         self.made.clear();
         self.with.clear();
@@ -96,13 +96,13 @@ impl LinkSlots {
         self.remember(snapshot);
     }
 
-    /// What links have written into a thing by steps of their own.
+    /// What links have written into an instance by steps of their own.
     pub fn written_into(&self, target: &Address) -> &[Contribution] {
         self.overlays.get(target).map_or(&[], Vec::as_slice)
     }
 }
 
-/// A resource of a document, held while the evaluation changes.
+/// A resource of a document. Owns its documents, so that the evaluation can change meanwhile.
 struct Declared {
     documents: Arc<Documents>,
     number: u32,
@@ -133,16 +133,16 @@ impl Declared {
     }
 }
 
-/// One link between members: the number of the declared link, and the position among those it comes to.
+/// A link between members: the number of the declared link, and the position among the links that it expands to.
 pub type LinkAt = (u32, u32);
 
 impl Evaluation {
-    /// A declared link, with everything to find its ends.
+    /// A declared link with its ends.
     pub fn pair(&self, number: u32) -> Option<Arc<Pair>> {
         self.declared_links.pair(number).cloned()
     }
 
-    /// One of the links that a declared link comes to.
+    /// A link between two members, if it is settled.
     pub fn link(&self, (number, at): LinkAt) -> Option<&LinkInstance> {
         match self.links.slots.get(number as usize)? {
             LinkSlot::Ready(links) => links.get(at as usize),
@@ -150,7 +150,7 @@ impl Evaluation {
         }
     }
 
-    /// The links in which a member takes part, and as what.
+    /// The links in which a member takes part, with its role.
     pub fn links_of(&self, resource: u32, position: Option<u32>) -> &[(u32, u32, Target)] {
         self.links.by_member.get(&(resource, position)).map_or(&[], Vec::as_slice)
     }
@@ -165,7 +165,7 @@ impl Evaluation {
         })
     }
 
-    /// The member that a target of a link stands for.
+    /// The member that a target of a link refers to.
     pub fn member_of(&self, link: LinkAt, target: Target) -> Option<(u32, Option<u32>)> {
         match target {
             Target::End(side) => self.end_of(link, side),
@@ -181,8 +181,8 @@ impl Evaluation {
         Some(Declared { documents: self.documents.clone(), number, unit })
     }
 
-    /// Finds out which links a declared one comes to, once its ends' members are known or can be told. False if that
-    /// is in error, which is reported.
+    /// Expands a declared link to links between members, once the members of its ends are known. Returns false after an
+    /// error, which is reported.
     pub fn settle_link(&mut self, number: u32, found: &mut Diagnostics) -> Result<bool, Need> {
         match self.links.slots.get(number as usize) {
             Some(LinkSlot::Open) => {}
@@ -231,7 +231,7 @@ impl Evaluation {
         }
     }
 
-    /// A part of a link, to be changed.
+    /// A part of a link, mutable.
     pub fn part_mut(&mut self, (number, at): LinkAt, part: usize) -> Option<&mut Member> {
         match self.links.slots.get_mut(number as usize)? {
             LinkSlot::Ready(links) => links.get_mut(at as usize)?.parts.get_mut(part)?.as_deref_mut(),
@@ -239,7 +239,7 @@ impl Evaluation {
         }
     }
 
-    /// Keeps a part of a link.
+    /// Stores a part of a link.
     pub fn set_part(&mut self, (number, at): LinkAt, part: usize, member: Option<Box<Member>>) {
         if let Some(LinkSlot::Ready(links)) = self.links.slots.get_mut(number as usize)
             && let Some(link) = links.get_mut(at as usize)
@@ -251,7 +251,7 @@ impl Evaluation {
         }
     }
 
-    /// Where a resource is declared.
+    /// The place where a resource is declared.
     pub fn place_of(&self, resource: u32) -> Span {
         self.declared(resource).map_or(Span::NONE, |of| of.resource().span)
     }
@@ -261,7 +261,7 @@ impl Evaluation {
         self.documents.resource_type(resource).map(Arc::as_ref)
     }
 
-    /// Paths of a member's spec that links write with it, or have written.
+    /// Paths of a member's spec that links write together with it, now or according to the state.
     pub fn paths_written(&self, resource: u32, position: Option<u32>, prior: Option<&Record>) -> Vec<Name> {
         let mut paths: Vec<Name> = Vec::new();
         let now = self.links_of(resource, position).iter().filter_map(|(number, _, target)| {
@@ -282,8 +282,8 @@ impl Evaluation {
         paths
     }
 
-    /// The members of an end; `None` if they are in error. Where the resource is not settled yet, only its list, keys
-    /// and conditions are evaluated.
+    /// The members of an end; `None` after an error. If the resource is not settled yet, evaluates only its list, keys
+    /// and conditions.
     fn ends(&mut self, resource: u32, found: &mut Diagnostics) -> Result<Option<Ends>, Need> {
         let there = |member: &Member| if member.condition_open { None } else { Some(true) };
         let keys = self.links.keys.get(&resource).cloned();
@@ -325,8 +325,8 @@ impl Evaluation {
         Ok(Some(Ends::Many(places)))
     }
 
-    /// What a link contributes to one of its targets, of those that are written with it or after it. `None` if that is
-    /// in error.
+    /// The contributions of a link to one of its targets: those written together with the target, or those written
+    /// after it. `None` after an error.
     pub fn contributions(
         &mut self,
         link: LinkAt,
@@ -350,7 +350,7 @@ impl Evaluation {
                 Opinion::Put(path, key) => match self.link_value(link, key, found) {
                     Ok(key) => match expr::to_text(&key) {
                         Some(Ok(Value::Text(key))) => (path.clone(), Written::Put(key)),
-                        // Under which key is not known yet, so nothing is known of the whole map.
+                        // The key is unknown, so the whole map is Unknown.
                         _ if key.has_unknown() => {
                             all.push(Contribution {
                                 path: path.clone(),
@@ -372,7 +372,7 @@ impl Evaluation {
         Ok(Some(all))
     }
 
-    /// Merges into the members of a resource what links write with them (decision 3.2).
+    /// Merges the contributions of links into the specs of a resource's members (decision 3.2).
     pub fn merge_links(&mut self, resource: u32, found: &mut Diagnostics) -> Result<(), Need> {
         if !self.settle_links_into(resource, found)? {
             return Ok(());
@@ -399,7 +399,7 @@ impl Evaluation {
         Ok(())
     }
 
-    /// Settles the links that write into a resource with it; false if there are none.
+    /// Settles the links that write into a resource together with it. Returns false if there are none.
     fn settle_links_into(&mut self, resource: u32, found: &mut Diagnostics) -> Result<bool, Need> {
         let links = self.declared_links.clone();
         let mut any = false;
@@ -412,7 +412,7 @@ impl Evaluation {
         Ok(any)
     }
 
-    /// The spec of a member with what links write with it; `None` if that is in error.
+    /// The spec of a member with the contributions of links; `None` after an error.
     pub fn merged(
         &mut self,
         resource: u32,
@@ -426,7 +426,7 @@ impl Evaluation {
                 .declared_links
                 .pair(number)
                 .is_some_and(|pair| pair.wiring.with.iter().any(|(into, _)| *into == target));
-            // Whether a link is there whose end's condition is open is known only on deploy.
+            // If the condition of an end is open, the existence of the link is known only on deploy.
             let Some(link) = self.link((number, at)).filter(|_| writes) else { continue };
             if self.is_gone((number, at)) {
                 continue;
@@ -461,7 +461,7 @@ impl Evaluation {
             return Ok(None);
         }
         let mut mistakes = Diagnostics::new();
-        // The document's own part fits already; what links add to it has no place in the document.
+        // The document's own spec is already checked. What links add has no place in the document.
         let holder = part_resource(declared.span, ty);
         let spec = spec::conform_resource(&merger.done(), &holder, ty, &mut mistakes);
         failed = mistakes.has_errors();
@@ -469,7 +469,7 @@ impl Evaluation {
         Ok((!failed).then_some(spec))
     }
 
-    /// Whether it is still not known if an end of a link is there.
+    /// Whether it is unknown if an end of a link is present.
     pub fn is_open(&self, link: LinkAt) -> bool {
         [Side::A, Side::B].into_iter().any(|side| {
             let end = self.end_of(link, side);
@@ -480,12 +480,12 @@ impl Evaluation {
         })
     }
 
-    /// Whether a thing has turned out not to be there.
+    /// Whether an instance is settled as absent.
     pub fn is_absent(&self, resource: u32, position: Option<u32>) -> bool {
         !matches!(self.resources[resource as usize], Members::Open) && self.member(resource, position).is_none()
     }
 
-    /// Whether an end of a link has turned out not to be there.
+    /// Whether an end of a link is settled as absent.
     pub fn is_gone(&self, link: LinkAt) -> bool {
         [Side::A, Side::B].into_iter().any(|side| {
             self.end_of(link, side).is_none_or(|(resource, position)| match &self.resources[resource as usize] {
@@ -495,7 +495,7 @@ impl Evaluation {
         })
     }
 
-    /// A part of a link, evaluated: `Ok(None)` if its condition is false or it is in error.
+    /// A part of a link, evaluated. Returns `Ok(None)` if its condition is false, or after an error.
     pub fn link_part(
         &mut self,
         link: LinkAt,
@@ -531,7 +531,7 @@ impl Evaluation {
         })))
     }
 
-    /// The spec of a part, complete with defaults; `None` if it is in error.
+    /// The spec of a part with defaults; `None` after an error.
     pub fn part_spec(&mut self, link: LinkAt, part: usize, found: &mut Diagnostics) -> Result<Option<Value>, Need> {
         let Some(pair) = self.pair(link.0) else { return Ok(None) };
         let (Some((_, declared)), Some(Some(ty))) = (pair.kind.parts.get_index(part), pair.part_types.get(part)) else {
@@ -550,7 +550,7 @@ impl Evaluation {
         Ok((!failed).then_some(value))
     }
 
-    /// What `link(a, b)` gives; null where the kind exposes nothing.
+    /// The value of `link(a, b)`; null if the kind exposes nothing.
     pub fn link_data(&mut self, link: LinkAt, found: &mut Diagnostics) -> Result<Value, Halt> {
         let Some(data) = self.pair(link.0).and_then(|pair| pair.kind.data.clone()) else {
             return Ok(Value::Map(Arc::default()));
@@ -558,7 +558,7 @@ impl Evaluation {
         self.link_value(link, &data, found)
     }
 
-    /// Whether a link's own requirements hold: `None` if that is known only on deploy. What does not hold is reported.
+    /// Whether a link's own requirements hold; `None` if that is known only on deploy. Reports those that do not hold.
     pub fn requirements(&mut self, link: LinkAt, found: &mut Diagnostics) -> Result<Option<bool>, Need> {
         let Some(pair) = self.pair(link.0) else { return Ok(Some(true)) };
         let mut holds = Some(true);
@@ -591,8 +591,8 @@ impl Evaluation {
         Ok(holds)
     }
 
-    /// An annotation that a link's kind reads: under the key with the other end's name, else the general one, else the
-    /// default (decision 3.1). Null where there is none.
+    /// The value of an annotation of a link: the one under the key with the other end's name, else the general one,
+    /// else the default (decision 3.1). Null if there is none.
     fn note(&mut self, link: LinkAt, alias: &str, found: &mut Diagnostics) -> Result<Value, Halt> {
         let Some(pair) = self.pair(link.0) else { return Err(Halt::Failed) };
         let mut known: Vec<&Annotation> =
@@ -607,7 +607,7 @@ impl Evaluation {
         Ok(known.iter().find_map(|it| it.default.clone()).unwrap_or(Value::Null))
     }
 
-    /// What is written under the key of an annotation.
+    /// The value written under the key of an annotation.
     fn written_note(
         &mut self,
         link: LinkAt,
@@ -630,7 +630,7 @@ impl Evaluation {
         self.early(&of, position, expr, found)
     }
 
-    /// An expression of a resource that is not settled yet, for one of its members.
+    /// Evaluates an expression of a resource that is not settled yet, for one of its members.
     fn early(
         &mut self,
         of: &Declared,
@@ -655,7 +655,7 @@ impl Evaluation {
         self.value(Site { unit: of.unit, owner: &owner, item: item.as_ref() }, expr, found)
     }
 
-    /// The annotations in force of a link, by the names of its kind. `None` if one is invalid, which is reported.
+    /// The effective annotations of a link, by the names of its kind. `None` if one is invalid, which is reported.
     pub fn notes(&mut self, link: LinkAt, found: &mut Diagnostics) -> Result<Option<Value>, Need> {
         let Some(pair) = self.pair(link.0) else { return Ok(None) };
         let mut notes = blueprint::Map::default();
@@ -679,8 +679,8 @@ impl Evaluation {
         Ok(fine.then(|| Value::Map(Arc::new(notes))))
     }
 
-    /// Whether what came out for an annotation is of its kind and one of its values; what is written out has been
-    /// looked at before.
+    /// Whether the value of an annotation has its type and is one of its allowed values. The check has already
+    /// validated literals.
     fn is_valid(
         &mut self,
         link: LinkAt,
@@ -712,7 +712,7 @@ impl Evaluation {
         }
     }
 
-    /// What `link(a, b)` in a document gives.
+    /// The value of `link(a, b)` in a document.
     pub(super) fn link_named(&mut self, unit: u32, a: &str, b: &str) -> Result<Value, Stop> {
         let (a_name, a_at) = named(a);
         let (b_name, b_at) = named(b);
@@ -755,7 +755,7 @@ impl Evaluation {
         }
     }
 
-    /// What a link writes with its targets, as its record keeps it.
+    /// What a link writes together with its targets, in the form of its record.
     pub fn with_overlays(&mut self, link: LinkAt) -> Option<Value> {
         let pair = self.pair(link.0)?;
         let mut all = Vec::new();
@@ -771,7 +771,7 @@ impl Evaluation {
         Some(Value::list(all))
     }
 
-    /// Name, place and type of every resource, by number.
+    /// The name, place and type of every resource, by number.
     pub fn documents_of_resources(&self) -> Vec<(Name, Span, Option<TypeId>)> {
         let all = (0..self.resources.len() as u32).filter_map(|at| self.declared(at));
         let mut documents = Vec::with_capacity(self.resources.len());
@@ -780,7 +780,7 @@ impl Evaluation {
     }
 }
 
-/// The name and position in a text that names an end.
+/// Splits the text for an end into its name and position.
 fn named(text: &str) -> (&str, Option<u32>) {
     match text.strip_suffix(']').and_then(|text| text.rsplit_once('[')) {
         Some((name, at)) => (name, at.parse().ok()),
@@ -788,7 +788,7 @@ fn named(text: &str) -> (&str, Option<u32>) {
     }
 }
 
-/// What is wrong with the value of an annotation.
+/// The diagnostic for an invalid value of an annotation, if it is invalid.
 fn problem(annotation: &Annotation, key: &str, value: &Value, span: Span) -> Option<Diagnostic> {
     let revealed = value.revealed();
     let wrong = document::INVALID_ANNOTATION.new(format!("`{key}` must be {}", annotation.ty));
@@ -803,7 +803,7 @@ fn problem(annotation: &Annotation, key: &str, value: &Value, span: Span) -> Opt
     })
 }
 
-/// Two writers, two contents; the place is the caller's to add.
+/// The diagnostic for two writers with different contents. The caller adds the place.
 pub fn conflict(link: &Address, target: &str, refused: &Refused) -> Diagnostic {
     let other = match &refused.other {
         Some(other) => format!("the link `{other}`"),
@@ -814,7 +814,7 @@ pub fn conflict(link: &Address, target: &str, refused: &Refused) -> Diagnostic {
         .help("take one of the two away")
 }
 
-/// What stands for a part where a declared resource is asked for: nothing but its place.
+/// A placeholder where a declared resource is expected: it only carries the place of the part.
 pub fn part_resource(span: Span, ty: &ResourceType) -> Resource {
     Resource::new(span, diag::Spanned::new(ty.name.clone(), span), span, Expr::literal(Value::Null, span))
 }

@@ -1,10 +1,11 @@
-//! From a checked blueprint and its inputs to values: known, or Unknown until something exists.
+//! Evaluates a checked blueprint with its inputs. The result of an element is a value or Unknown.
 //!
-//! An [`Evaluation`] holds what every declared element stands for so far. The planner settles elements in the order of
-//! the graph, so that each reads only what is settled; `apply` goes on with the same evaluation when outputs arrive.
-//! Nothing is evaluated twice unless an answer was missing, and nothing is evaluated for an absent element (decision A12).
+//! An [`Evaluation`] holds the current result of every declared element. The planner settles elements in the order of
+//! the graph, so that each element reads only settled ones; `apply` continues with the same evaluation when outputs
+//! arrive. An expression is evaluated a second time only if an answer was missing. Absent elements are not evaluated
+//! (decision A12).
 //!
-//! Not here: what differs from the state (`plan`), asking the world (the caller puts [`Need`]s to it).
+//! Not here: the comparison with the state (`plan`), and asking the world (the caller asks what each [`Need`] names).
 
 mod handed;
 pub mod inputs;
@@ -33,19 +34,19 @@ use understand::links::Links;
 pub use inputs::{Given, judge_inputs};
 pub(crate) use links::LinkSlots;
 
-/// What an element stands for so far.
+/// The current result of an element.
 #[derive(Clone, Debug, Default)]
 pub enum Slot {
     /// Not settled yet.
     #[default]
     Open,
-    /// A value that is known.
+    /// A value that is fully known.
     Value(Value),
-    /// A value of which parts are Unknown.
+    /// A value with Unknown parts.
     Partial(Value),
-    /// It is in error, which has been reported.
+    /// The element has an error, which is already reported.
     Failed,
-    /// It reads something absent, which nobody guarded.
+    /// It reads an absent element without a guard.
     Absent,
 }
 
@@ -55,18 +56,18 @@ pub enum Members {
     /// Not settled yet.
     #[default]
     Open,
-    /// In error, which has been reported.
+    /// Has an error, which is already reported.
     Failed,
     /// Its condition is false.
     Absent,
-    /// One thing.
+    /// One instance.
     Single(Box<Member>),
-    /// Several, by position; none where the condition of that member is false.
+    /// The instances by position; `None` where the condition of that member is false.
     Many(Vec<Option<Box<Member>>>),
 }
 
 impl Members {
-    /// How many places for members there are.
+    /// The number of member positions, absent members included.
     pub fn count(&self) -> usize {
         match self {
             Members::Many(members) => members.len(),
@@ -75,86 +76,86 @@ impl Members {
     }
 }
 
-/// One thing of a resource.
+/// One instance of a resource.
 #[derive(Clone, Debug)]
 pub struct Member {
     /// Its address.
     pub address: Address,
-    /// The item and position, in a repetition.
+    /// The item and its position, if the resource has `each`.
     pub item: Option<(Value, u32)>,
-    /// The spec wanted, defaults filled in; parts may be Unknown.
+    /// The desired spec with defaults; parts may be Unknown.
     pub spec: Value,
     /// Labels, annotations, display name and custom data; null if there are none.
     pub metadata: Value,
-    /// The condition is known only on deploy.
+    /// Whether the condition is known only on deploy.
     pub condition_open: bool,
-    /// The thing stays when it is no longer declared: it, or a child above it, says so by a word.
+    /// Whether the instance is kept when it is no longer declared, because it or a child above it asks for that.
     pub retain: bool,
-    /// What its computed fields are.
+    /// Its computed fields.
     pub outputs: Outputs,
 }
 
-/// What is known of a thing's computed fields.
+/// What is known of the computed fields of an instance.
 #[derive(Clone, Debug)]
 pub enum Outputs {
-    /// Nothing before it is made.
+    /// Nothing; it is not created yet.
     Unknown,
-    /// Of before an update: fields that change on update are Unknown.
+    /// The fields before an update. The listed fields change on update and read as Unknown.
     BeforeUpdate(Value, Arc<[Name]>),
-    /// As answered.
+    /// The fields as the provider returned them.
     Known(Value),
 }
 
-/// Something that must be asked before the evaluation can go on.
+/// A question that must be answered before the evaluation can go on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Need {
-    /// The questions of an expression, put together: in which document, of which owner.
+    /// The questions of one expression: the number of the document, the owner, and the questions.
     Ask(u32, Name, Vec<Ask>),
-    /// A data source, by number.
+    /// The data source with this number.
     Fetch(u32),
 }
 
-/// What stands in the way of a value.
+/// Why an expression has no value.
 pub enum Halt {
-    /// Something must be asked first.
+    /// A question must be answered first.
     Need(Need),
-    /// It is in error; reported by now.
+    /// It has an error, which is already reported.
     Failed,
-    /// It reads something absent; this is what to report where that matters.
+    /// It reads something absent. The caller reports this diagnostic if absence is an error there.
     Absent(Box<Diagnostic>),
 }
 
-/// Where an expression stands: who evaluates it, in which document, and for which member of a repetition.
+/// The context of an expression: its document, its owner, and the member of a repetition.
 #[derive(Clone, Copy)]
 pub struct Site<'a> {
     /// The number of the document.
     pub unit: u32,
-    /// An address, or `values.x`, as call sites are remembered by.
+    /// An address, or `values.x`. Remembered call sites are stored under it.
     pub owner: &'a str,
-    /// The item and position, in a repetition.
+    /// The item and its position, if the resource has `each`.
     pub item: Option<&'a (Value, u32)>,
 }
 
 impl<'a> Site<'a> {
-    /// In no repetition.
+    /// A site outside of any repetition.
     pub fn of(unit: u32, owner: &'a str) -> Site<'a> {
         Site { unit, owner, item: None }
     }
 }
 
-/// What every declared element stands for, over all documents: each kind by its number.
+/// The results of all declared elements of all documents, by kind and number.
 pub struct Evaluation {
-    /// The documents that are evaluated.
+    /// The evaluated documents.
     pub documents: Arc<Documents>,
-    /// What expressions can call.
+    /// The functions that expressions can call.
     pub functions: Arc<FunctionTable>,
     /// The name of the instance.
     pub instance: Name,
     /// The values of the root's inputs, by position.
     pub inputs: Vec<Value>,
-    /// What children are given for their inputs.
+    /// The values that children receive for their inputs, by number of the input.
     pub handed: Vec<Slot>,
-    /// What stands behind each of these: one thing, or a group of several.
+    /// The address that each of these values refers to: one instance, or a group of several.
     pub handed_uses: Vec<Option<Address>>,
     /// Named intermediate values.
     pub locals: Vec<Slot>,
@@ -166,21 +167,21 @@ pub struct Evaluation {
     pub declared_links: Arc<Links>,
     /// Links with their members.
     pub links: LinkSlots,
-    /// What the world has answered so far.
+    /// The world's answers so far.
     pub answers: Answers,
-    /// Call sites that were read in this stage, by owner, so that others can be forgotten.
+    /// Call sites used in this stage, by owner. The others can be forgotten.
     pub sites: blueprint::IndexMap<Name, indexmap::IndexSet<Name, foldhash::fast::FixedState>>,
-    /// What the world refused, by question.
+    /// Questions that the world refused, by question.
     pub refused: blueprint::IndexMap<Name, AskFailure>,
-    /// Secrets that the document made and that the world has not learned yet.
+    /// Secrets that the document generated and that the world does not mask yet.
     pub(crate) unlearned: Vec<Value>,
-    /// How many members each resource with `each` has, by its owner.
+    /// The number of members of each resource with `each`, by owner.
     repeated: Repeated,
-    /// Nothing is asked: what the world would answer is Unknown.
+    /// Whether the world is not asked. Its answers are Unknown then.
     pub offline: bool,
-    /// Every provider is a simulation of its catalogue.
+    /// Whether every provider is simulated from its catalogue.
     pub simulated: bool,
-    /// What values have taken so far.
+    /// The memory that values have used so far.
     pub(crate) meter: expr::Meter,
 }
 
@@ -189,12 +190,12 @@ pub struct Evaluation {
 struct Repeated {
     of: HashMap<Name, usize, FixedState>,
     all: usize,
-    /// There are too many, which has been reported.
+    /// The limit is exceeded, which is already reported.
     exceeded: bool,
 }
 
 impl Repeated {
-    /// Whether there is room for the members of a resource, which may have been counted before.
+    /// Counts the members of a resource, replacing an earlier count. Returns whether all members stay within `most`.
     fn has_room(&mut self, owner: &str, count: usize, most: usize) -> bool {
         let before = self.of.insert(owner.into(), count).unwrap_or_default();
         self.all = self.all - before + count;
@@ -202,13 +203,13 @@ impl Repeated {
     }
 }
 
-/// The name of a thing in its own document, from its address.
+/// The name of an instance in its own document, from its address.
 fn name_in(address: &str) -> &str {
     address.rsplit('/').next().unwrap_or(address)
 }
 
 impl Evaluation {
-    /// Nothing settled but the inputs, which are by position.
+    /// An evaluation in which only the inputs are settled. `inputs` are by position.
     pub fn new(
         documents: Arc<Documents>,
         functions: Arc<FunctionTable>,
@@ -242,34 +243,34 @@ impl Evaluation {
         }
     }
 
-    /// What values have taken so far, to go back to where an element has to be evaluated again.
+    /// The bytes that values have used so far. Pass it to [`Self::give_back`] before an element is evaluated again.
     pub fn taken(&self) -> usize {
         self.meter.used()
     }
 
-    /// Forgets what was taken since.
+    /// Resets the count of used bytes to `used`.
     pub fn give_back(&mut self, used: usize) {
         self.meter.back_to(used);
     }
 
-    /// From here on values may take anything together: what is planned is carried out.
+    /// Stops limiting the total size of values: apply must be able to carry out what was planned.
     pub fn lift_limits(&mut self) {
         self.meter.lift();
     }
 
-    /// Counts what a thing is given, which is kept, shown and handed on as a whole. Whether there was room for it.
+    /// Counts the size of a value that is stored as a whole. Returns whether it is within the limit.
     fn keep(&mut self, value: &Value, place: diag::Span) -> bool {
         let meter = &mut self.meter;
         let bytes = expr::size(value, expr::MOST).unwrap_or(expr::MOST);
         meter.take(bytes, place).is_ok()
     }
 
-    /// Reports that values take too much, if they do.
+    /// Reports that values are too large in total, if they are.
     pub fn report_room(&self, found: &mut Diagnostics) {
         found.extend(self.meter.problem());
     }
 
-    /// Like [`Self::value`], an absent element being reported.
+    /// Like [`Self::value`], but reports an absent element as an error.
     pub fn present(&mut self, site: Site<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
         self.value(site, expr, found).map_err(|halt| match halt {
             Halt::Absent(diagnostic) => {
@@ -280,7 +281,7 @@ impl Evaluation {
         })
     }
 
-    /// Like [`Self::present`], for what stands in a map: none where it is left out.
+    /// Like [`Self::present`], for an entry of a map. Returns `None` if the entry is omitted.
     pub fn entry(&mut self, site: Site<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Option<Value>, Halt> {
         if !expr::may_omit(expr) {
             return self.present(site, expr, found).map(Some);
@@ -293,7 +294,7 @@ impl Evaluation {
         })
     }
 
-    /// Like [`Self::present`], the dialect completing what is said of mistakes in an expression that stands there.
+    /// Like [`Self::present`]. The dialect completes the diagnostics about the expression.
     pub(crate) fn present_at(
         &mut self,
         site: Site<'_>,
@@ -307,7 +308,7 @@ impl Evaluation {
         value
     }
 
-    /// Has the dialect of a document complete what is said of mistakes in an expression of it.
+    /// Lets the dialect of a document complete diagnostics about one of its expressions.
     pub fn place(&self, unit: u32, place: Place<'_>, mine: &mut Diagnostics) {
         let messages = self.documents.unit(unit).checked.rules.messages;
         mine.iter_mut().for_each(|one| messages.complete_at(one, &place));
@@ -350,7 +351,8 @@ impl Evaluation {
         Ok(())
     }
 
-    /// Settles the intermediate values that were not known before, in the order of the graph, once everything is there.
+    /// Settles the intermediate values that were not known before, in the order of the graph, after all resources are
+    /// settled.
     pub fn settle_what_was_open(&mut self, found: &mut Diagnostics) {
         let graph = self.documents.graph().clone();
         for node in graph.order().filter(|node| self.is_unsettled(*node)).collect::<Vec<_>>() {
@@ -358,7 +360,7 @@ impl Evaluation {
         }
     }
 
-    /// Whether a node is a value of a document that was not known when it was last looked at.
+    /// Whether a node is a local or an input of a child that was not fully known when it was last evaluated.
     pub fn is_unsettled(&self, node: understand::graph::Node) -> bool {
         let slot = match node {
             understand::graph::Node::Local(number) => &self.locals[number as usize],
@@ -368,7 +370,8 @@ impl Evaluation {
         matches!(slot, Slot::Partial(_) | Slot::Open)
     }
 
-    /// Settles such a value with what is known now. One that still cannot be told stays as it is; who reads it reports that.
+    /// Settles such a value with what is known now. A value that is still not known stays as it is; its readers report
+    /// that.
     pub fn settle_now(&mut self, node: understand::graph::Node, found: &mut Diagnostics) -> Result<(), Need> {
         match node {
             understand::graph::Node::Local(number) => self.settle_local(number, found),
@@ -377,7 +380,7 @@ impl Evaluation {
         }
     }
 
-    /// Whether a condition holds: `Some(None)` if that is known only on deploy, `None` if it is in error.
+    /// Whether a condition holds. Returns `Some(None)` if that is known only on deploy, and `None` after an error.
     pub fn condition(
         &mut self,
         site: Site<'_>,
@@ -404,7 +407,7 @@ impl Evaluation {
         }
     }
 
-    /// The items of a repetition; `None` if it is in error. `none` items are dropped first (decision S37).
+    /// The items of a repetition; `None` after an error. Drops `none` items first (decision S37).
     pub fn items(
         &mut self,
         site: Site<'_>,
@@ -432,7 +435,7 @@ impl Evaluation {
                 );
                 Ok(None)
             }
-            // That there are too many was reported at the resource that went beyond the limit.
+            // The resource that went beyond the limit has already reported this.
             Value::List(_) | Value::Set(_) if self.repeated.exceeded => Ok(None),
             Value::List(items) | Value::Set(items) => {
                 let most = self.documents.room.all_members();
@@ -474,7 +477,7 @@ impl Evaluation {
         }
     }
 
-    /// The key of a member, where members are addressed by key.
+    /// The key of a member, if members are addressed by key. `None` after an error.
     pub fn member_key(
         &mut self,
         site: Site<'_>,
@@ -502,7 +505,7 @@ impl Evaluation {
         }
     }
 
-    /// The spec of a member: evaluated, converted, defaults filled in. `None` if it is in error.
+    /// The spec of a member: evaluated, converted and with defaults. `None` after an error.
     pub fn spec(
         &mut self,
         site: Site<'_>,
@@ -529,7 +532,7 @@ impl Evaluation {
         Ok(if failed || !self.keep(&value, resource.spec.span) { None } else { Some(value) })
     }
 
-    /// Whether the word that says what becomes of a thing, or of a child above it, says that it stays.
+    /// Whether the removal policy of a resource, or of a child above it, says that the instance is kept.
     pub fn retained(&mut self, site: Site<'_>, resource: &Resource, found: &mut Diagnostics) -> Result<bool, Need> {
         if let Some(removal) = &resource.removal
             && self.says_retain(site, removal, found)?
@@ -572,7 +575,7 @@ impl Evaluation {
         self.metadata_of(site, &resource.metadata, found)
     }
 
-    /// The same of whatever has metadata of that kind.
+    /// Labels, annotations, display name and custom data from any element's metadata; null if there are none.
     pub fn metadata_of(
         &mut self,
         site: Site<'_>,
@@ -627,8 +630,8 @@ impl Evaluation {
         Ok(if map.is_empty() { Value::Null } else { Value::Map(Arc::new(map)) })
     }
 
-    /// The value of an export of the root: `Ok(None)` if it is in error; `Err(Halt::Absent)` if it stands for something
-    /// absent.
+    /// The value of an export of the root. Returns `Ok(None)` after an error, and `Err(Halt::Absent)` if the export
+    /// refers to something absent.
     pub fn export(&mut self, name: &str, found: &mut Diagnostics) -> Result<Option<Value>, Halt> {
         let documents = self.documents.clone();
         let Some(export) = documents.root().blueprint().exports.get(name) else { return Ok(None) };
@@ -638,7 +641,7 @@ impl Evaluation {
         self.place(0, Place::new(Part::Export, name, &export.field), &mut mine);
         let failed = matches!(value, Err(Halt::Failed | Halt::Absent(_)));
         if failed && export.may_fail {
-            // Its failure is its own.
+            // A failed export is not an error of the whole operation.
             found.extend(mine.iter().map(|one| {
                 let one = one.clone().graded(Severity::Warning);
                 one.note(format!("`{name}` is null therefore"))
@@ -654,14 +657,14 @@ impl Evaluation {
         if !self.keep(&value, export.field.span) {
             return Ok(None);
         }
-        // A field that nobody set is left out like one that is absent (decisions S31, A13).
+        // A field without a value is left out like an absent one (decisions S31, A13).
         Ok(check::value::exported(value, &export.ty, &export.field, found).ok())
     }
 
-    /// Checks descriptions: what has no value stays as written, with a warning (decision A10).
+    /// Checks descriptions. One without a value stays as written, with a warning (decision A10).
     pub fn descriptions(&mut self, found: &mut Diagnostics) {
         let documents = self.documents.clone();
-        // A document that stands in many places is spoken of once.
+        // Report a document that is included several times only once.
         let mut said: std::collections::HashSet<diag::Span, foldhash::fast::FixedState> = Default::default();
         for (number, unit) in (0..).zip(documents.units()) {
             for (owner, expr) in self.described(unit) {
@@ -684,7 +687,7 @@ impl Evaluation {
         }
     }
 
-    /// The descriptions of a document that hold more than text, with their owners.
+    /// The descriptions of a document that contain expressions, with their owners.
     fn described<'u>(&self, unit: &'u Unit) -> Vec<(String, &'u Expr)> {
         let blueprint = unit.blueprint();
         let mut every: Vec<(String, &Expr)> = Vec::new();
@@ -702,7 +705,7 @@ impl Evaluation {
             add(format_args!("datasources.{name}"), source.description.as_ref());
         }
         for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
-            // The description of something absent is never filled in, and `elem` has no single meaning for all members.
+            // Skip absent resources, and repeated ones: `elem` has no single meaning for all members.
             if matches!(self.resources.get(unit.resource(at) as usize), Some(Members::Single(_))) {
                 add(format_args!("{name}"), resource.description.as_deref());
             }
@@ -713,7 +716,7 @@ impl Evaluation {
         every
     }
 
-    /// Remembered values that were used in this stage, in the order of first use.
+    /// The remembered values that were used in this stage, in the order of first use.
     pub fn remembered(&self) -> blueprint::IndexMap<Name, Remembered> {
         let mut used = blueprint::IndexMap::default();
         for site in self.sites.values().flatten() {
@@ -724,7 +727,7 @@ impl Evaluation {
         used
     }
 
-    /// The member at an address, if it is there.
+    /// The member at a position, if it is present.
     pub fn member(&self, resource: u32, position: Option<u32>) -> Option<&Member> {
         match (self.resources.get(resource as usize)?, position) {
             (Members::Single(member), _) => Some(member),
@@ -733,7 +736,7 @@ impl Evaluation {
         }
     }
 
-    /// The member at an address, to be changed.
+    /// The member at a position, mutable.
     pub fn member_mut(&mut self, resource: u32, position: Option<u32>) -> Option<&mut Member> {
         match (self.resources.get_mut(resource as usize)?, position) {
             (Members::Single(member), _) => Some(member),
@@ -743,12 +746,12 @@ impl Evaluation {
     }
 }
 
-/// The key of a remembered call site.
+/// The key under which a call site is remembered.
 pub(crate) fn site_of(owner: &str, path: &str, nth: u32) -> Name {
     format!("{owner}|{path}|{nth}").into()
 }
 
-/// The type that an Unknown of a field has.
+/// An Unknown of this type that becomes known with the resource at `address`.
 pub(crate) fn unknown_of(ty: Type, address: &Address) -> Value {
     Value::unknown(Some(ty), Some(address.clone()))
 }

@@ -1,6 +1,6 @@
 //! Inputs of custom types: given by label, read by value (decision 4.2).
 //!
-//! Not here: labels that the document itself writes, which the check looks at.
+//! Not here: labels in the document itself, which the check validates.
 
 use blueprint::{Input, Name, Value};
 use diag::{Diagnostic, Diagnostics};
@@ -8,7 +8,7 @@ use provider::CustomType;
 
 use crate::codes;
 
-/// The value of an input of a custom type, whose option is given by its label. `None` if there is none; why goes to
+/// The value of an input of a custom type, whose option is given by its label. `None` after an error, which goes to
 /// `found`.
 pub(super) fn value_of(
     name: &Name,
@@ -50,7 +50,7 @@ pub(super) fn value_of(
     Some(option.value.clone().tainted(input.secret))
 }
 
-/// The label of the option that an input stands for, as it was given or as its default says.
+/// The label of the option that is given for an input, or of its default.
 fn label_of(input: &Input, given: Option<dialects::Given<'_>>) -> Option<Value> {
     let typed = match given {
         Some(dialects::Given::Text(text)) => return Some(Value::text(text)),
@@ -60,7 +60,7 @@ fn label_of(input: &Input, given: Option<dialects::Given<'_>>) -> Option<Value> 
     typed.or(input.default.as_ref().map(|default| &default.item).filter(|default| !default.is_null())).cloned()
 }
 
-/// Whether the document's own list, if it has one, holds a label.
+/// Whether the document's own list of options contains a label. An empty list contains all.
 fn allows(input: &Input, label: &str) -> bool {
     input.allowed.is_empty() || input.allowed.iter().any(|allowed| allowed.item.as_text() == Some(label))
 }

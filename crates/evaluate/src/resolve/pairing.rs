@@ -1,4 +1,4 @@
-//! Links member by member: how templates pair (decision 3.1).
+//! Pairs the members of repeated resources into links (decision 3.1).
 
 use blueprint::{Address, Key, LinkName, Name};
 use understand::links::Pair;
@@ -6,18 +6,18 @@ use understand::links::address::part_of;
 
 use super::Member;
 
-/// A link between two things.
+/// A link between two instances.
 #[derive(Clone, Debug)]
 pub struct LinkInstance {
     /// Its address: `a::b`.
     pub address: Address,
-    /// The position of a among the members of its template.
+    /// The position of the member at end a; `None` for a resource without `each`.
     pub a: Option<u32>,
-    /// The position of b.
+    /// The position of the member at end b.
     pub b: Option<u32>,
-    /// Whether an end is there is known only on deploy.
+    /// Whether the existence of an end is known only on deploy.
     pub open: bool,
-    /// Its parts, by their position in the kind; none where a condition is false, or as long as they are not settled.
+    /// Its parts, by their position in the kind; `None` if the condition is false or the part is not settled yet.
     pub parts: Vec<Option<Box<Member>>>,
 }
 
@@ -28,12 +28,12 @@ impl LinkInstance {
     }
 }
 
-/// One member of an end: its key, and whether it is there; not known where its condition is open.
+/// One member of an end.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// Its key.
     pub key: Key,
-    /// Whether it is there; none where its condition is open.
+    /// Whether the member is present; `None` if its condition is open.
     pub there: Option<bool>,
 }
 
@@ -42,14 +42,14 @@ pub struct Place {
 pub enum Ends {
     /// A plain resource.
     Single(Option<bool>),
-    /// A template's.
+    /// The members of a resource with `each`.
     Many(Vec<Place>),
 }
 
-/// Why templates do not pair, in words.
+/// The reason why the members cannot be paired.
 pub(crate) struct Unpaired(pub String);
 
-/// The links between two ends; absent members are linked to nothing. `keyed` says that both are addressed by key.
+/// The links between the members of two ends. Absent members have no links. `keyed`: both ends are addressed by key.
 pub(crate) fn pair_up(
     path: &[Name],
     pair: &Pair,

@@ -1,4 +1,4 @@
-//! What names mean in a document.
+//! Resolves names in the expressions of a document.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -16,17 +16,17 @@ use understand::documents::{Documents, Kind};
 
 use super::{Evaluation, Halt, Member, Members, Need, Outputs, Site, Slot, site_of, unknown_of};
 
-/// An evaluation, seen from one expression.
+/// An evaluation from the view of one expression.
 pub(super) struct Frame<'a> {
     pub evaluation: &'a mut Evaluation,
-    /// Where the expression stands.
+    /// The context of the expression.
     pub site: Site<'a>,
-    /// What must be asked before the expression has a value.
+    /// The question that must be answered before the expression has a value.
     pub need: Option<Need>,
 }
 
 impl Evaluation {
-    /// The value of an expression that stands somewhere.
+    /// The value of an expression.
     pub fn value(&mut self, site: Site<'_>, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
         if self.meter.is_full() {
             return Err(Halt::Failed);
@@ -112,7 +112,7 @@ impl Scope for Frame<'_> {
                     Members::Absent => {
                         let stop = absent(span, format!("`{name}` is not there"), "its condition is false".to_owned());
                         Err(match (unit.checked.rules.references.absence(), stop) {
-                            // Where nothing guards against what is absent it is a mistake like any other.
+                            // In a dialect without guards, reading an absent element is an ordinary error.
                             (Absence::Mistake(code), Stop::Absent(mut diagnostic)) => {
                                 diagnostic.code = code;
                                 let mistake = dialects::Mistake::Gone(name);
@@ -159,7 +159,7 @@ impl Scope for Frame<'_> {
                     Ok(whole(Value::text(path.join("/"))))
                 }
                 "facade" => Ok(whole(Value::Null)),
-                // Others belong to link kinds.
+                // The other heads belong to link kinds.
                 _ => Err(Stop::Reported),
             },
         }
@@ -215,18 +215,17 @@ impl Scope for Frame<'_> {
     }
 }
 
-/// The key under which the bytes of a file are kept: the path as the root document names it, after its folder for a
-/// document in another one.
+/// The key under which the bytes of a file are stored: its path, after the document's folder if that is not the root's.
 pub(crate) fn bytes_key<'p>(documents: &Documents, unit: u32, path: &'p str) -> Cow<'p, str> {
     let folder = &documents.unit(unit).folder;
     if *folder == documents.root().folder { Cow::Borrowed(path) } else { Cow::Owned(format!("{folder}|{path}")) }
 }
 
-/// The key under which a provider function's answer is kept.
+/// The key under which the answer of a provider function is stored.
 pub(crate) fn call_key(salt: &str, namespace: &str, function: &str, arguments: &[Value]) -> String {
     let revealed: Vec<Value> = arguments.iter().map(Value::revealed).collect();
     let text = serde_json::to_vec(&revealed).unwrap_or_default();
-    // The same asked about something secret is another question, whose answer is kept as a secret.
+    // A question with a secret argument has a key of its own, because its answer is stored as a secret.
     if arguments.iter().any(Value::has_secret) {
         return format!("{namespace}/{function}/secret/{}", crate::answers::keyed_digest(salt, &text));
     }
@@ -249,7 +248,7 @@ impl Frame<'_> {
     }
 }
 
-/// Reads from one thing; the path from `at` on is `spec...`, `metadata...` or nothing (the id field, decision S21).
+/// Reads from one instance. The path from `at` on is `spec...`, `metadata...`, or empty (the id field, decision S21).
 pub(super) fn read_member(
     member: &Member,
     ty: Option<&ResourceType>,
@@ -269,7 +268,7 @@ pub(super) fn read_member(
                 absent(
                     reference.head_span,
                     format!("`{}` has no `{id_field}`", member.address),
-                    "nobody sets it".to_owned(),
+                    "it is not set".to_owned(),
                 )
             })?;
             Ok(Read { value, used: at })
@@ -281,7 +280,7 @@ pub(super) fn read_member(
                     None => Err(absent(
                         reference.path[at + 1].span,
                         format!("`{}` has no value for `{field}`", member.address),
-                        "nobody sets this field".to_owned(),
+                        "this field is not set".to_owned(),
                     )),
                 }
             }
@@ -298,7 +297,7 @@ pub(super) fn read_member(
             Some(attribute) => {
                 let value = match ty.attribute(attribute) {
                     Some(Attribute::Field(field)) => read_field(member, ty, field).unwrap_or_default(),
-                    // The service answers it once the thing is there.
+                    // The service returns it once the resource exists.
                     Some(Attribute::Nothing) if !ty.schema.open && matches!(member.outputs, Outputs::Unknown) => {
                         unknown_of(Type::Any, &member.address)
                     }
@@ -329,7 +328,7 @@ pub(super) fn read_member(
     }
 }
 
-/// An error where a field has a value that nobody knows: the call that made it was cut off, and it cannot be read back.
+/// An error if the value of a field is lost: the call that set it was interrupted, and the field cannot be read back.
 fn known(member: &Member, name: &str, span: Span) -> Result<(), Stop> {
     let Outputs::Known(fields) = &member.outputs else { return Ok(()) };
     let is_lost = member.spec.get(name).is_none() && fields.get(name).is_some_and(Value::has_unknown);
@@ -338,14 +337,14 @@ fn known(member: &Member, name: &str, span: Span) -> Result<(), Stop> {
     }
     let address = &member.address;
     Err(codes::NEEDS_ATTENTION
-        .new(format!("nobody knows `{name}` of `{address}`"))
+        .new(format!("`{name}` of `{address}` is not known"))
         .label(span, "read here")
         .note(format!("the call that gave `{address}` this value was cut off, and it cannot be read back"))
         .help(format!("replace it: `cyan deploy --replace '{address}'`"))
         .into())
 }
 
-/// A field as others read it: as long as nobody knows whether the thing is there, nobody knows what is read of it.
+/// A field as other elements read it. It is Unknown as long as the existence of the instance is.
 fn read_field(member: &Member, ty: &ResourceType, name: &str) -> Option<Value> {
     let value = field_of(member, ty, name)?;
     if !member.condition_open {
@@ -359,7 +358,7 @@ fn open(member: &Member, ty: Type, secret: bool) -> Value {
     unknown_of(ty, &member.address).tainted(secret)
 }
 
-/// A field of a thing: what the document says where it says something, else what the provider answered or will.
+/// A field of an instance: the document's value if it sets one, else the provider's, which may be Unknown.
 pub(crate) fn field_of(member: &Member, ty: &ResourceType, name: &str) -> Option<Value> {
     let field = ty.schema.fields.get(name)?;
     if let Some(value) = member.spec.get(name) {
@@ -379,7 +378,7 @@ pub(crate) fn field_of(member: &Member, ty: &ResourceType, name: &str) -> Option
     .filter(|value| !value.is_null() || field.nullable)
 }
 
-/// All fields of a thing that have a value.
+/// All fields of an instance that have a value.
 fn all_fields(member: &Member, ty: &ResourceType) -> Value {
     let mut map = Map::default();
     for name in ty.schema.fields.keys() {

@@ -1,4 +1,4 @@
-//! Walking a path into a value (decisions S11, S22 to S24, S31).
+//! Resolves a path inside a value (decisions S11, S22 to S24, S31).
 
 use blueprint::{Accessor, AccessorKind, Type, Value};
 use diag::Diagnostic;
@@ -7,8 +7,8 @@ use super::machine::unknown_of;
 use crate::codes;
 use crate::scope::Stop;
 
-/// Walks accessors into a value. The error's place is the accessor at fault: `wrong-accessor`, `index-out-of-range`, or,
-/// for a key that is not there, `absent-element`, which a call may guard (decisions S26, S31).
+/// Applies accessors to a value. Errors are placed at the failing accessor: `wrong-accessor`, `index-out-of-range`, or,
+/// for a missing key, `absent-element`, which a call may guard (decisions S26, S31).
 pub fn access(value: Value, path: &[Accessor]) -> Result<Value, Stop> {
     let mut value = value;
     let mut secret = false;
@@ -22,7 +22,7 @@ pub fn access(value: Value, path: &[Accessor]) -> Result<Value, Stop> {
     Ok(value.tainted(secret))
 }
 
-/// One accessor further; of what is secret nothing is said but that it does not have what was asked for.
+/// Applies one accessor. Messages about a secret value reveal only that it lacks the requested element.
 fn step(value: &Value, accessor: &Accessor, secret: bool) -> Result<Value, Stop> {
     match (value, &accessor.kind) {
         (Value::Unknown(unknown), kind) => {
@@ -52,7 +52,7 @@ fn step(value: &Value, accessor: &Accessor, secret: bool) -> Result<Value, Stop>
     }
 }
 
-/// No item at that position.
+/// The diagnostic for a position without an item.
 pub(crate) fn out_of_range(at: i128, length: usize, span: diag::Span) -> Diagnostic {
     let why = match length {
         0 => "the list is empty".to_string(),
@@ -84,7 +84,7 @@ fn wrong(value: &Value, accessor: &Accessor) -> Diagnostic {
     }
 }
 
-/// The type of what a step leads to, where it is known.
+/// The type of the element that an accessor selects, if known.
 fn part_type(ty: &Type, kind: &AccessorKind) -> Option<Type> {
     match (ty, kind) {
         (Type::List(item), AccessorKind::Index(_)) => Some(item.as_ref().clone()),

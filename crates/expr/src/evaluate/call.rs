@@ -1,4 +1,4 @@
-//! Calls: counting and checking arguments, spreading unknown and secret ones, callbacks, questions to the world.
+//! Calls: checks arguments, propagates unknown and secret ones, runs callbacks, and asks for external data.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::convert::{Source, convert_type};
 use crate::function::{FunctionDef, Parameter, Purity, Returns};
 use crate::scope::{Ask, Stop};
 
-/// To look at so many bytes of arguments counts as making one.
+/// Inspecting this many bytes of arguments counts as making one byte.
 const LOOKED_AT: usize = 16;
 
 /// A function value of the called function with these arguments bound.
@@ -64,7 +64,7 @@ impl<'a> Machine<'a> {
         for at in 0..count {
             match self.argument(def, site, &arguments, at) {
                 Ok(value) => values.push(value),
-                // What later arguments ask is asked along with it.
+                // Later arguments are evaluated too, so that their questions are asked together.
                 Err(ask @ Stop::Ask(_)) => asks = Some(ask),
                 Err(stop) => return Err(asks.unwrap_or(stop)),
             }
@@ -85,10 +85,10 @@ impl<'a> Machine<'a> {
                 let Purity::Provider { namespace, name } = &def.purity else {
                     return Err(codes::UNKNOWN_FUNCTION
                         .new(format!("the function `{}` cannot be carried out", def.name))
-                        .label(site.name, "nobody offers it")
+                        .label(site.name, "there is no such function")
                         .into());
                 };
-                // The marks go with the question, so that the answer can be kept like what it was made from.
+                // The question keeps the secret marks, so that the answer is stored like its arguments.
                 let secret = values.iter().any(Value::has_secret);
                 let arguments = values.clone();
                 self.plain(def, site, values, |machine, _, _| {
@@ -99,7 +99,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Calls a function of a dialect. What it refuses stands where its path leads in the arguments as they are written.
+    /// Calls a dialect's function. A refusal is placed where its path leads in the written arguments.
     fn native(
         &mut self,
         native: &dyn crate::Native,
@@ -154,7 +154,7 @@ impl<'a> Machine<'a> {
             Ok(value) if opens => self.sized(site, value),
             Ok(value) => self.sized(site, value).map(|value| value.tainted(secret)),
             Err(refusal) => {
-                // What is refused may be large as well, and so may be the words about it.
+                // A refusal counts too: the arguments and the message may be large.
                 let largest = self.largest();
                 let given = values.iter().map(|value| size(value, largest).unwrap_or(largest));
                 self.take(site.call, given.fold(0, usize::saturating_add))?;
@@ -163,7 +163,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Runs a function on plain data: an unknown leaf makes the result unknown, a secret one makes it secret (decisions A14, A15).
+    /// Runs a function on plain data. An unknown part makes the result unknown, a secret part makes it secret
+    /// (decisions A14, A15).
     fn plain(
         &mut self,
         def: &FunctionDef,
@@ -195,7 +196,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The value of an argument, of the right kind. An absent element directly in a guarding parameter is `none` (decision S31).
+    /// Evaluates an argument and checks its kind. An absent element that a guarding parameter reads directly is `none`
+    /// (decision S31).
     pub(crate) fn argument(
         &mut self,
         def: &'a FunctionDef,
@@ -219,7 +221,7 @@ impl<'a> Machine<'a> {
     }
 
     fn guarded(&mut self, expr: &'a Expr) -> Result<Value, Stop> {
-        // A link with an absent end is absent as a reference may be.
+        // A link with an absent end counts as absent, like a reference.
         let is_link = |expr: &Expr| matches!(&expr.kind, ExprKind::Call(call) if call.function.as_ref() == "link");
         let result = match &expr.kind {
             ExprKind::Ref(_) => self.eval(expr),
@@ -237,7 +239,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Looks at an argument that may never be reached, so that what it asks is asked in time; nothing else counts yet.
+    /// Evaluates an argument that may not be needed, only to ask its questions early. Other results and warnings are
+    /// discarded.
     pub(crate) fn foresee(
         &mut self,
         def: &'a FunctionDef,
@@ -295,7 +298,7 @@ impl<'a> Machine<'a> {
         Err(self.fail(site, fault, None))
     }
 
-    /// Calls a function value for an item; errors stand at the argument `parameter` and name the item.
+    /// Calls a function value for an item. Errors are placed at the argument `parameter` and name the item.
     pub(crate) fn callback(
         &mut self,
         site: &Site<'a>,
@@ -361,7 +364,7 @@ impl<'a> Machine<'a> {
         self.invoke(def, &site, Arguments::Given(arguments))
     }
 
-    /// `getattr` and `getelem` at work.
+    /// Applies a function value of `getattr` or `getelem`.
     fn pick(&mut self, place: Span, function: &Function, arguments: Vec<Value>, item: usize) -> Result<Value, Stop> {
         let site = Site { call: place, name: place, function: "", written: None, item: Some(item) };
         let (Some(wanted), [value]) = (function.bound.first(), arguments.as_slice()) else {
@@ -408,7 +411,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// How a function value is called, as far as its definition tells: its parameters and its result.
+    /// The parameters and the result of a function value, as far as its definition states them.
     pub(crate) fn signature(&self, value: &Value) -> Option<(Vec<Type>, Type)> {
         let Value::Function(function) = value.bare() else { return None };
         let def = self.functions.get(&function.name)?;
@@ -423,7 +426,7 @@ impl<'a> Machine<'a> {
         Some((parameters, returns))
     }
 
-    /// The answer of the world, or the question.
+    /// Returns the answer to a question, or adds the question to those that are asked.
     pub(crate) fn ask(&mut self, site: &Site<'a>, ask: Ask) -> Result<Value, Stop> {
         match self.scope.answer(&ask) {
             None => {
@@ -439,7 +442,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The same, about something secret: the words of the world may quote it, so they are not handed on (decision A15).
+    /// As [`Machine::ask`]. If an argument is secret, messages of the source are hidden, because they may quote it
+    /// (decision A15).
     pub(crate) fn ask_concealed(&mut self, site: &Site<'a>, ask: Ask, secret: bool) -> Result<Value, Stop> {
         self.ask(site, ask).map_err(|stop| match stop {
             Stop::Failed(mut diagnostic) if secret => {
@@ -466,12 +470,13 @@ impl<'a> Machine<'a> {
         self.scope.link(a, b)
     }
 
-    /// A function that came out where data is needed, at an argument.
+    /// The error for a function value in an argument that needs data.
     pub(crate) fn refuse_function(&self, site: &Site<'a>, at: usize, function: &Function) -> Stop {
         function_as_value(&function.name, site.place(At::Argument(at))).into()
     }
 
-    /// Refuses arguments that are larger together than one value may be: parts that they share may be written many times.
+    /// Refuses arguments that are together larger than one value may be: shared parts of them may be written many
+    /// times.
     fn accepts(&mut self, site: &Site<'a>, values: &[Value]) -> Result<(), Stop> {
         let largest = self.largest();
         let mut left = largest;
@@ -493,7 +498,7 @@ impl<'a> Machine<'a> {
         self.take(site.call, (largest - left) / LOOKED_AT)
     }
 
-    /// The value, if it keeps to the limits (decision A17).
+    /// Checks the size of a result and counts it (decision A17).
     pub(crate) fn sized(&mut self, site: &Site<'a>, value: Value) -> Result<Value, Stop> {
         let largest = self.largest();
         let taken = size(&value, largest);
@@ -501,7 +506,7 @@ impl<'a> Machine<'a> {
         if taken.is_some() { Ok(value) } else { Err(self.fail(site, too_large(&bytes(largest)), None)) }
     }
 
-    /// A fault as a reason to stop, with a second label where one helps.
+    /// Turns a fault into a stop, with an optional second label.
     pub(crate) fn fail(&mut self, site: &Site<'_>, fault: Fault, other: Option<(At, String)>) -> Stop {
         self.placed(site, fault, other).into()
     }
@@ -518,7 +523,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// The same, said of an item.
+/// Adds the index of the item to the message.
 fn in_item(mut diagnostic: Diagnostic, item: Option<usize>) -> Diagnostic {
     if let Some(item) = item {
         diagnostic.message = format!("{} (item {item})", diagnostic.message);
@@ -526,12 +531,12 @@ fn in_item(mut diagnostic: Diagnostic, item: Option<usize>) -> Diagnostic {
     diagnostic
 }
 
-/// What is wrong in something secret, without a word of it.
+/// A message that reveals nothing of a secret value.
 fn in_secret(code: &diag::Code) -> String {
     format!("{}, in a secret value", code.summary)
 }
 
-/// A fault whose words may quote the arguments, without them if one is secret (decision A15).
+/// Removes texts that may quote the arguments, if one is secret (decision A15).
 fn concealed(mut fault: Fault, secret: bool) -> Fault {
     if secret {
         fault.message = in_secret(fault.code);
@@ -558,7 +563,7 @@ fn count_message(def: &FunctionDef, count: usize) -> String {
     format!("`{}` takes {needs}, found {count}", def.name)
 }
 
-/// Whether a value is of a kind that the parameter takes. `none` is the function's own affair.
+/// Whether a parameter of this type accepts a value of this kind. Functions handle `none` themselves.
 fn accepts(ty: &Type, value: &Value) -> bool {
     ty.alternatives().iter().any(|ty| match (ty, value.bare()) {
         (Type::Any | Type::Error, _) | (_, Value::Null) => true,
@@ -577,11 +582,11 @@ fn accepts(ty: &Type, value: &Value) -> bool {
     })
 }
 
-/// A refusal at its place: as far as its path leads through what is written.
+/// The diagnostic of a refusal, placed as deep in the written arguments as its path leads.
 fn refused(site: &Site<'_>, refusal: crate::Refusal, secret: bool) -> Diagnostic {
     let mut steps = refusal.path.iter();
     let mut place = site.call;
-    // Names in parentheses are no function that somebody has written.
+    // A name in parentheses is not the name of a written function.
     let named = !site.function.starts_with('(');
     let mut why =
         if named { format!("`{}` gives no value here", site.function) } else { "no value comes of it".into() };
@@ -596,7 +601,7 @@ fn refused(site: &Site<'_>, refusal: crate::Refusal, secret: bool) -> Diagnostic
     if let Some(inside) = refusal.inside {
         place = part_of(place, inside);
     }
-    // The words may show what is secret.
+    // The message may contain the secret.
     let message = if secret { format!("`{}` refuses a secret value", site.function) } else { refusal.message };
     let mut diagnostic = Diagnostic::new(refusal.code, message).label(place, why);
     diagnostic.words = refusal.words.filter(|_| !secret);
@@ -604,13 +609,13 @@ fn refused(site: &Site<'_>, refusal: crate::Refusal, secret: bool) -> Diagnostic
     diagnostic
 }
 
-/// Some bytes of a place, counted from its beginning; at least one of them, where it has any.
+/// A sub-range of a place, relative to its start. It has at least one byte unless the place is empty.
 pub fn part_of(place: Span, inside: std::ops::Range<u32>) -> Span {
     let start = (place.start + inside.start).min(place.end.saturating_sub(1)).max(place.start);
     Span::new(place.file, start, (place.start + inside.end).clamp(start, place.end).max((start + 1).min(place.end)))
 }
 
-/// The place of what a path leads to in an expression: that of the innermost part that is written out.
+/// The place of the value that a path leads to in an expression: that of the innermost written part.
 pub fn within(expr: &Expr, path: &[crate::Step]) -> Span {
     let Some((first, rest)) = path.split_first() else { return expr.span };
     match (&expr.kind, first) {
@@ -622,7 +627,7 @@ pub fn within(expr: &Expr, path: &[crate::Step]) -> Span {
     }
 }
 
-/// Whether a function value of that name is a chain of functions.
+/// Whether a function value of that name is a composition.
 fn is_composition(name: &str) -> bool {
     matches!(name, "compose" | "pipe")
 }

@@ -1,8 +1,8 @@
-//! What a function finds wrong with a call, before the place of the mistake is known.
+//! Faults: errors of a call before they have a place.
 
 use diag::Code;
 
-/// What is wrong in a call, not yet placed.
+/// An error of a call, without a place.
 #[derive(Debug)]
 pub(crate) struct Fault {
     pub(crate) code: &'static Code,
@@ -12,7 +12,7 @@ pub(crate) struct Fault {
     pub(crate) help: Option<String>,
 }
 
-/// Where in a call.
+/// A place within a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum At {
     /// At an argument.
@@ -39,7 +39,7 @@ impl Fault {
     }
 }
 
-/// A result that grew beyond the limit (decision A17).
+/// The fault for a result beyond the limit (decision A17).
 pub(crate) fn too_large(limit: &str) -> Fault {
     let message = format!("the result is larger than {limit} or deeper than 256 levels");
     Fault::new(&crate::codes::ARGUMENT_RANGE, At::Call, message)

@@ -1,28 +1,29 @@
-//! How large and how deep a value may be (decision A17), and how much all values of a document may take.
+//! Limits of the size and depth of values (decision A17), and of all values of a document.
 
 use blueprint::{Expr, Value};
 use diag::{Diagnostic, Span};
 
 use crate::codes;
 
-/// The largest value, in bytes, where nothing else is set.
+/// The default limit of one value in bytes.
 pub(crate) const LIMIT: usize = 10 * 1024 * 1024;
 
-/// The largest that anybody may set for one value. Functions make no more, not even to have it refused.
+/// The largest limit of one value that can be set, in bytes. Functions never make a larger value, not even to refuse
+/// it.
 pub const MOST: usize = 64 * 1024 * 1024;
 
-/// What all values of a document may take, in bytes, where nothing else is set.
+/// The default limit of all values of a document in bytes.
 const ALL: usize = 64 * 1024 * 1024;
 
-/// The greatest depth of lists and maps in each other.
+/// The maximum nesting depth of lists and maps.
 const DEPTH: usize = 256;
 
-/// What an entry of a map takes beside its key and its value.
+/// The size of a map entry in bytes, without key and value.
 const ENTRY: usize = 48;
 
-/// What values of a document may take, and what they have taken so far.
+/// The limits of a document's values, and the bytes used so far.
 ///
-/// Counted is what expressions make. What they only read costs nothing, however often it is read.
+/// Values that expressions make are counted. Reads cost nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meter {
     value: usize,
@@ -31,27 +32,27 @@ pub struct Meter {
     full: Option<Span>,
 }
 
-/// All values of a document take more than they may. The meter says where; its owner reports that.
+/// The error for a document whose values exceed the limit. The meter records the place; its owner reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
 impl Meter {
-    /// With these limits for one value and for all, in bytes; without one the usual.
+    /// A meter with these limits in bytes for one value and for all values; `None` selects the default.
     pub fn new(value: Option<usize>, all: Option<usize>) -> Meter {
         Meter { value: value.unwrap_or(LIMIT).min(MOST), all: all.unwrap_or(ALL), used: 0, full: None }
     }
 
-    /// What all values may take.
+    /// The limit of all values in bytes.
     pub fn all(&self) -> usize {
         self.all
     }
 
-    /// The largest that one value may be.
+    /// The limit of one value in bytes.
     pub fn largest(&self) -> usize {
         self.value
     }
 
-    /// Counts so many bytes of a value that is made there.
+    /// Counts the bytes of a value that is made at a place. Fails if the limit is exceeded.
     pub fn take(&mut self, bytes: usize, place: Span) -> Result<(), Full> {
         self.used = self.used.saturating_add(bytes);
         if self.used <= self.all {
@@ -61,12 +62,12 @@ impl Meter {
         Err(Full)
     }
 
-    /// Whether all values have taken more than they may at some time. Nothing needs to be evaluated then.
+    /// Whether the limit has been exceeded. No further evaluation is needed then.
     pub fn is_full(&self) -> bool {
         self.full.is_some()
     }
 
-    /// What to report if they have.
+    /// The diagnostic, if the limit has been exceeded.
     pub fn problem(&self) -> Option<Diagnostic> {
         let limit = bytes(self.all);
         let place = self.full?;
@@ -77,17 +78,17 @@ impl Meter {
         Some(problem)
     }
 
-    /// What was counted so far, to go back to.
+    /// The bytes counted so far, for [`Meter::back_to`].
     pub fn used(&self) -> usize {
         self.used
     }
 
-    /// Forgets what was counted since: it is evaluated again.
+    /// Resets the count, because the values since are evaluated again.
     pub fn back_to(&mut self, used: usize) {
         self.used = used;
     }
 
-    /// From here on all values together may take anything.
+    /// Removes the limit of all values.
     pub fn lift(&mut self) {
         (self.all, self.full) = (usize::MAX, None);
     }
@@ -99,9 +100,9 @@ impl Default for Meter {
     }
 }
 
-/// About how many bytes a copy of an expression takes.
+/// The approximate size of a copy of an expression in bytes.
 pub fn weight(expr: &Expr) -> usize {
-    /// A part of an expression, with its place.
+    /// The size of one expression node in bytes.
     const PART: usize = 64;
     let mut bytes = 0_usize;
     expr.walk(&mut |part| {
@@ -111,9 +112,9 @@ pub fn weight(expr: &Expr) -> usize {
     bytes
 }
 
-/// About how many bytes a value takes where nothing in it is shared; none for more than `most`, or one that is too deep.
+/// The approximate size of a value in bytes without sharing; `None` if it exceeds `most` or is too deep.
 pub fn size(value: &Value, most: usize) -> Option<usize> {
-    // Of the whole only what is in it counts: a text is as large as it is long.
+    // The outermost value counts only its contents: the size of a text is its length.
     let all = most.saturating_add(std::mem::size_of::<Value>());
     let mut left = all;
     fits(value, &mut left, DEPTH).then(|| (all - left).saturating_sub(std::mem::size_of::<Value>()))
@@ -137,7 +138,7 @@ fn fits(value: &Value, left: &mut usize, depth: usize) -> bool {
     }
 }
 
-/// A number of bytes for people.
+/// Formats a number of bytes for people.
 pub(crate) fn bytes(count: usize) -> String {
     match (count % (1 << 20), count % (1 << 10)) {
         (0, _) => format!("{} MiB", count >> 20),

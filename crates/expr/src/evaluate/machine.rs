@@ -1,6 +1,6 @@
-//! The state of one evaluation, and what it shares with the bodies of functions.
+//! The state of one evaluation, which the bodies of functions share.
 //!
-//! Not here: walking an expression (`walk`), calling functions (`call`).
+//! Not here: walking an expression (`walk`), calls (`call`).
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::codes;
 use crate::function::{FunctionDef, FunctionTable};
 use crate::scope::{Ask, Scope, Stop};
 
-/// What stands for a member that is left out of its list or map, where null is a member like any other. Anywhere else it
-/// counts as null.
+/// The value that stands for an omitted member of a list or map, in languages where null is an ordinary member.
+/// Anywhere else it counts as null.
 pub fn omitted() -> Value {
     Value::Function(Arc::new(Function { name: OMITTED.into(), bound: Vec::new() }))
 }
 
-/// Whether an expression can come to [`omitted`], as far as it is written out.
+/// Whether an expression may evaluate to [`omitted`], judged by its literals and conditionals.
 pub fn may_omit(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Literal(value) => is_omitted(value),
@@ -27,14 +27,14 @@ pub fn may_omit(expr: &Expr) -> bool {
     }
 }
 
-/// No function of a table is called so.
+/// No function of a table has this name.
 const OMITTED: &str = "";
 
 pub(super) fn is_omitted(value: &Value) -> bool {
     matches!(value.bare(), Value::Function(function) if function.name.is_empty())
 }
 
-/// How deep calls, lists and maps may be nested (decision A17).
+/// The maximum nesting depth of calls, lists and maps (decision A17).
 pub(super) const DEPTH: usize = 256;
 
 /// A step of the path inside the element under evaluation.
@@ -43,45 +43,45 @@ pub(super) enum Step {
     Index(usize),
 }
 
-/// One evaluation under way.
+/// The state of one evaluation.
 pub(crate) struct Machine<'a> {
     pub(super) functions: &'a FunctionTable,
     pub(super) scope: &'a mut dyn Scope,
     pub(super) found: Diagnostics,
     pub(super) depth: usize,
     pub(super) path: Vec<Step>,
-    /// The scalar being evaluated, to number the remembered calls in it.
+    /// The scalar under evaluation, for numbering its remembered calls.
     pub(super) scalar: Option<&'a Expr>,
-    /// Remembered calls so far that stand nowhere, because a callback makes them.
+    /// The number of remembered calls so far that callbacks made. They have no position in the scalar.
     pub(super) drawn: u32,
-    /// Everything that was asked so far, so that it can be put to the world together.
+    /// All questions so far, so that they can be asked together.
     pub(super) asked: Vec<Ask>,
     /// The bodies of the core functions, by name.
     pub(super) bodies: fn(&str) -> Option<Body>,
 }
 
-/// How a function is carried out.
+/// The body of a function.
 pub(crate) enum Body {
-    /// From arguments that are all known and no longer marked secret.
+    /// Takes known arguments without secret marks.
     Plain(fn(&[Value], &mut Vec<Fault>) -> Result<Value, Fault>),
-    /// From evaluated arguments, some of which may be unknown or secret.
+    /// Takes evaluated arguments, some of which may be unknown or secret.
     Open(for<'a> fn(&mut Machine<'a>, &Site<'a>, Vec<Value>) -> Result<Value, Stop>),
     /// Evaluates its arguments itself (decision A16).
     Lazy(for<'a> fn(&mut Machine<'a>, &'a FunctionDef, &Site<'a>, &Arguments<'a>) -> Result<Value, Stop>),
 }
 
-/// Where a call stands, for diagnostics.
+/// The place of a call, for diagnostics.
 pub(crate) struct Site<'a> {
     pub(crate) call: Span,
     pub(super) name: Span,
     pub(crate) function: &'a str,
-    /// The call as written; none for a callback.
+    /// The call as written; `None` for a callback.
     pub(super) written: Option<&'a Call>,
-    /// The position of the item that a callback is at.
+    /// The index of the item for which a callback runs.
     pub(super) item: Option<usize>,
 }
 
-/// The arguments of a call: still expressions, or values already, in a callback.
+/// The arguments of a call: expressions, or the values that a callback receives.
 pub(crate) enum Arguments<'a> {
     Written(&'a [Argument]),
     Given(Vec<Value>),
@@ -117,14 +117,14 @@ impl Site<'_> {
     }
 }
 
-/// An unknown value that waits for whatever the given ones wait for.
+/// An unknown value that waits for everything that the given values wait for.
 pub(crate) fn unknown_of(ty: Option<Type>, values: &[Value]) -> Value {
     let mut waits_for = Vec::new();
     values.iter().for_each(|value| value.waits_for(&mut waits_for));
     Value::Unknown(Arc::new(Unknown { ty, waits_for }))
 }
 
-/// The type that an unknown value is known to have.
+/// The type of a value; for an unknown value as far as known.
 pub(crate) fn known_type(value: &Value) -> Option<Type> {
     match value.bare() {
         Value::Unknown(unknown) => unknown.ty.clone(),
@@ -132,7 +132,7 @@ pub(crate) fn known_type(value: &Value) -> Option<Type> {
     }
 }
 
-/// A function where data is needed.
+/// The diagnostic for a function where data is needed.
 pub(crate) fn function_as_value(name: &str, span: Span) -> Diagnostic {
     codes::FUNCTION_AS_VALUE
         .new(format!("the function `{name}` is no value"))

@@ -1,4 +1,5 @@
-//! Which call a remembered value belongs to (decision S60): the path of its scalar, its number there, and a digest of the scalar.
+//! Identifies the call of a remembered value (decision S60): the path of its scalar, its number in the scalar, and a
+//! digest of the scalar.
 
 use blueprint::{Accessor, AccessorKind, Call, Expr, ExprKind, Head, Name, Part, Value};
 use sha2::{Digest, Sha256};
@@ -7,7 +8,7 @@ use super::machine::{Machine, Step};
 use crate::Purity;
 
 impl Machine<'_> {
-    /// Path of the scalar under evaluation, such as `input.a[0]`.
+    /// The path of the scalar under evaluation, such as `input.a[0]`.
     pub(super) fn place(&self) -> Name {
         let mut text = String::new();
         for step in &self.path {
@@ -25,8 +26,8 @@ impl Machine<'_> {
         text.into()
     }
 
-    /// The number of a remembered call in the scalar, counted from the left whether or not calls before it are reached;
-    /// a call made by a callback stands nowhere and is numbered after all of them.
+    /// The number of a remembered call in the scalar, counted from the left, including calls that are not evaluated.
+    /// Calls by callbacks have no position and are numbered after all others.
     pub(super) fn number(&mut self, call: Option<&Call>) -> u32 {
         let mut count = 0;
         let mut number = None;
@@ -62,7 +63,7 @@ fn plain(key: &str) -> bool {
     !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
-/// A text with its length, so that neighbours cannot run into each other.
+/// Writes a text with its length, so that adjacent texts stay distinct.
 fn write(text: &str, digest: &mut Sha256) {
     digest.update((text.len() as u64).to_le_bytes());
     digest.update(text);

@@ -1,4 +1,4 @@
-//! Walking an expression: literals, lists, maps, texts, references and choices.
+//! Evaluates literals, lists, maps, texts, references and conditionals.
 //!
 //! Not here: calls (`call`).
 
@@ -15,7 +15,7 @@ use crate::convert::{Mismatch, to_text};
 use crate::scope::Stop;
 
 impl<'a> Machine<'a> {
-    /// A member of the document: a list, a map or a scalar.
+    /// Evaluates a member of the document: a list, a map or a scalar.
     pub(super) fn member(&mut self, expr: &'a Expr) -> Result<Value, Stop> {
         let nested = matches!(expr.kind, ExprKind::List(_) | ExprKind::Map(_) | ExprKind::Literal(_));
         if nested || self.scalar.is_some() {
@@ -31,7 +31,7 @@ impl<'a> Machine<'a> {
     pub(crate) fn eval(&mut self, expr: &'a Expr) -> Result<Value, Stop> {
         let depth = self.depth;
         let result = self.eval_kind(expr);
-        // However it ended: what is evaluated next begins on the same level.
+        // Restore the depth also after a failure.
         self.depth = depth;
         result
     }
@@ -63,7 +63,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// One level down, or the refusal to go there.
+    /// Increases the depth. Fails beyond the limit.
     pub(super) fn deeper(&mut self, span: Span) -> Result<(), Stop> {
         if self.depth >= DEPTH {
             let message = format!("the expression is nested more than {DEPTH} deep");
@@ -77,7 +77,7 @@ impl<'a> Machine<'a> {
         let read = self.scope.read(reference)?;
         let result = access(read.value, reference.path.get(read.used..).unwrap_or_default());
         result.map_err(|stop| match stop {
-            // What is absent is placed at the head; the accessor says where the path ends.
+            // An absent element is labelled at the head first; the label of the accessor shows where the path ends.
             Stop::Absent(mut diagnostic) => {
                 diagnostic.labels.insert(0, diag::Label { span: reference.head_span, text: "read here".into() });
                 Stop::Absent(diagnostic)
@@ -86,7 +86,7 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// The value of a whole expression, if it keeps to the limits. What is only read has kept to them where it was made.
+    /// Checks the size of the value of a whole expression. A value that is only read was checked where it was made.
     pub(super) fn whole(&mut self, expr: &Expr, value: Value) -> Result<Value, Stop> {
         let is_made = matches!(expr.inner().kind, ExprKind::List(_) | ExprKind::Map(_) | ExprKind::Choice(_));
         let largest = self.largest();
@@ -101,15 +101,15 @@ impl<'a> Machine<'a> {
             .into())
     }
 
-    /// The largest that a value may be here.
+    /// The size limit of one value in bytes.
     pub(crate) fn largest(&mut self) -> usize {
         self.scope.meter().map_or(LIMIT, |meter| meter.largest())
     }
 
-    /// Counts bytes that a value takes, towards all values of the document.
+    /// Counts bytes towards the limit of all values of the document.
     pub(crate) fn take(&mut self, span: Span, bytes: usize) -> Result<(), Stop> {
         let Some(meter) = self.scope.meter() else { return Ok(()) };
-        // Whoever has the meter reports that.
+        // The owner of the meter reports it.
         meter.take(bytes, span).map_err(|Full| Stop::Reported)
     }
 
@@ -155,10 +155,10 @@ impl<'a> Machine<'a> {
 
     fn text(&mut self, parts: &'a [Part]) -> Result<Value, Stop> {
         let mut members = Members::default();
-        // Room for what is written, and for an id or two.
+        // Space for the literal parts, and 16 bytes for each value.
         let about = parts.iter().map(|part| if let Part::Text(part) = part { part.len() } else { 16 }).sum();
         let mut text = String::with_capacity(about);
-        // What is waited for, once something is unknown.
+        // Set once a part is unknown: the resources that it waits for.
         let mut unknown: Option<Vec<Address>> = None;
         let mut secret = false;
         let largest = self.largest();
@@ -218,7 +218,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// The text of a value inside text, or what is wrong with it.
+/// The text of a value in an interpolation. Fails if it cannot be converted.
 fn as_text(value: &Value, place: Span) -> Result<Value, Stop> {
     match to_text(value) {
         Some(Ok(text)) => Ok(text),
@@ -241,8 +241,8 @@ fn as_text(value: &Value, place: Span) -> Result<Value, Stop> {
     }
 }
 
-/// Members of a list, map or text as they come: the first reason to stop is kept while the others are still looked at,
-/// so that one run reports every failure and asks every question.
+/// Collects the members of a list, map or text. Keeps the first stop and still evaluates the other members, so that one
+/// run reports every failure and asks every question.
 #[derive(Default)]
 struct Members {
     values: Vec<Value>,
@@ -251,7 +251,7 @@ struct Members {
 }
 
 impl Members {
-    /// The value, unless it is left out (decision A13) or there is none.
+    /// Returns the value, unless it is dropped (decision A13) or failed.
     fn take(&mut self, expr: &Expr, result: Result<Value, Stop>, found: &mut Diagnostics) -> Option<Value> {
         match result {
             Ok(value) if is_omitted(&value) => None,
@@ -260,7 +260,7 @@ impl Members {
             Err(stop) => {
                 match (self.stop.take(), stop) {
                     (None, stop) => self.stop = Some(stop),
-                    // A question goes first: the rest is found again once it is answered.
+                    // A question takes precedence: the failures are found again once it is answered.
                     (Some(earlier @ Stop::Ask(_)), _) => self.stop = Some(earlier),
                     (Some(_), later @ Stop::Ask(_)) => self.stop = Some(later),
                     (Some(Stop::Reported), later) => self.stop = Some(later),

@@ -1,10 +1,10 @@
-//! Writing a definition down in a line or two.
+//! Builders for function definitions.
 
 use blueprint::Type;
 
 use crate::function::{Callback, Example, FunctionDef, Parameter, Purity, Returns, Signature};
 
-/// A pure function that gives `none` as soon as an argument is `none`; the methods say what differs.
+/// A pure function that returns `none` if an argument is `none`. The methods change these defaults.
 pub(super) fn function(name: &str, docs: &str, returns: Returns) -> FunctionDef {
     FunctionDef {
         name: name.into(),
@@ -24,7 +24,7 @@ pub(super) fn function(name: &str, docs: &str, returns: Returns) -> FunctionDef 
     }
 }
 
-/// A result that is always of one type.
+/// A fixed result type.
 pub(super) fn gives(ty: Type) -> Returns {
     Returns::Type(ty)
 }
@@ -38,12 +38,12 @@ pub(super) fn text_or_bytes() -> Type {
     Type::union([Type::Text, Type::Bytes])
 }
 
-/// `array` of anything.
+/// `array` with any items.
 pub(super) fn any_list() -> Type {
     Type::list(Type::Any)
 }
 
-/// `map` of anything.
+/// `map` with any values.
 pub(super) fn any_map() -> Type {
     Type::map(Type::Any)
 }
@@ -60,7 +60,7 @@ impl FunctionDef {
         self
     }
 
-    /// A parameter for a function, called with arguments of these types.
+    /// Adds a parameter for a function that is called with arguments of these types.
     pub(super) fn takes_function(mut self, name: &str, parameters: &[Type], returns: Type, index: bool) -> FunctionDef {
         let callback = Callback { parameters: parameters.to_vec(), returns, index };
         self.parameters.push(Parameter { callback: Some(callback), ..parameter(name, Type::Function) });
@@ -68,14 +68,14 @@ impl FunctionDef {
         self
     }
 
-    /// Any number of further arguments, at least `least` in all.
+    /// Accepts further arguments. At least `least` arguments are required in total.
     pub(super) fn and_more(mut self, name: &str, ty: Type, least: usize) -> FunctionDef {
         self.rest = Some(parameter(name, ty));
         self.least = least;
         self
     }
 
-    /// Any number of functions, at least one.
+    /// Accepts any number of functions, at least one.
     pub(super) fn and_functions(mut self, name: &str) -> FunctionDef {
         let callback = Callback { parameters: vec![Type::Any], returns: Type::Any, index: false };
         self.rest = Some(Parameter { callback: Some(callback), ..parameter(name, Type::Function) });
@@ -83,13 +83,13 @@ impl FunctionDef {
         self
     }
 
-    /// The parameters so far, further ones included, may read something absent (decision S31).
+    /// Lets the parameters so far, including further arguments, read absent elements (decision S31).
     pub(super) fn guarding(mut self) -> FunctionDef {
         self.parameters.iter_mut().chain(self.rest.iter_mut()).for_each(|parameter| parameter.guards = true);
         self
     }
 
-    /// The result is a function that is called like this.
+    /// The result is a function with this signature.
     pub(super) fn gives_function(mut self, parameters: &[Type], returns: Type) -> FunctionDef {
         self.gives = Some(Signature { parameters: parameters.to_vec(), returns });
         self
@@ -100,7 +100,7 @@ impl FunctionDef {
         self
     }
 
-    /// Looks at `none` itself.
+    /// The function handles `none` itself.
     pub(super) fn sees_none(mut self) -> FunctionDef {
         self.spreads_none = false;
         self
@@ -111,7 +111,7 @@ impl FunctionDef {
         self
     }
 
-    /// A call and its result as JSON text, or `!` and a code.
+    /// Adds an example: a call and its result as JSON text, or `!` and a code.
     pub(super) fn example(mut self, call: &str, gives: &str) -> FunctionDef {
         self.examples.push(Example { call: call.into(), gives: gives.into() });
         self

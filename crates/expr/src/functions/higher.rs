@@ -1,4 +1,4 @@
-//! Functions that take functions, and functions that give them (decision 2.3).
+//! Functions that take or return functions (decision 2.3).
 
 use std::sync::Arc;
 
@@ -83,7 +83,7 @@ pub(super) fn body(name: &str) -> Option<Body> {
     })
 }
 
-/// The items, the function, and whether the items as a whole are secret; the unknown result if there are no items yet.
+/// The items, the function, and whether the list of items as a whole is secret.
 struct Work {
     items: Arc<Vec<Value>>,
     function: Arc<Function>,
@@ -97,7 +97,7 @@ fn work(arguments: &[Value], ty: Type) -> Result<Work, Value> {
         _ => return Err(unknown_from(arguments, ty)),
     };
     match items {
-        // Each item of what is secret as a whole is secret, also in what is said of it.
+        // If the list is secret, each item is secret too, also in messages.
         Value::List(items) | Value::Set(items) if secret => {
             let items = items.iter().map(|item| item.clone().secret()).collect();
             Ok(Work { items: Arc::new(items), function, secret })
@@ -107,7 +107,7 @@ fn work(arguments: &[Value], ty: Type) -> Result<Work, Value> {
     }
 }
 
-/// The value; one mark on all of it where it is secret as a whole.
+/// The value with a single secret mark around it if the list was secret.
 fn whole(value: Value, secret: bool) -> Value {
     if secret { value.revealed().secret() } else { value }
 }
@@ -117,8 +117,7 @@ fn unknown_from(arguments: &[Value], ty: Type) -> Value {
     crate::evaluate::unknown_of(Some(ty), arguments).tainted(secret)
 }
 
-/// What a function gives for each item, by position. What the function asks of the world for one item is asked along
-/// with what it asks for the others.
+/// Calls a function for each item and returns the results by position. Questions for all items are asked together.
 fn for_each<'a>(machine: &mut Machine<'a>, site: &Site<'a>, work: &Work) -> Result<Vec<Value>, Stop> {
     let mut results = Vec::with_capacity(work.items.len());
     let mut asks = None;
@@ -191,7 +190,7 @@ fn reduce<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>)
     Ok(whole(total, work.secret))
 }
 
-/// A stable merge sort of our own: whatever the comparing function answers, it ends and loses nothing.
+/// A stable merge sort. It terminates and keeps all items even if the comparing function is inconsistent.
 fn sort<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     let work = match work(&arguments, any_list()) {
         Ok(work) => work,
@@ -255,7 +254,7 @@ fn flatmap<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>
     machine.sized(site, whole(Value::list(joined), secret))
 }
 
-/// Binds the functions after a look at whether the result of each fits the next.
+/// Composes functions after checking that the result type of each fits the next.
 fn compose<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value>) -> Result<Value, Stop> {
     let mut order: Vec<usize> = (0..arguments.len()).collect();
     if site.function == "compose" {

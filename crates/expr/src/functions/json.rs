@@ -68,7 +68,7 @@ fn fromjson(arguments: &[Value], warnings: &mut Vec<Fault>) -> Result<Value, Fau
             .help("use `jsondecode` for other JSON"));
     }
     let written = text(arguments, 1);
-    // The form of a URI's fragment (RFC 6901, section 6).
+    // The form of a URI fragment (RFC 6901, section 6).
     let decoded = match written.strip_prefix('#') {
         Some(fragment) if fragment.is_empty() || fragment.starts_with('/') => {
             let decoded = percent_decoded(fragment).ok_or_else(|| {
@@ -106,7 +106,7 @@ fn fromjson(arguments: &[Value], warnings: &mut Vec<Fault>) -> Result<Value, Fau
     Ok(value)
 }
 
-/// A text with each `%XX` as the byte that it stands for; nothing where that is no text.
+/// Replaces each `%XX` by the byte that it encodes. `None` if the result is not UTF-8.
 fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
@@ -121,7 +121,7 @@ fn percent_decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// A step of a pointer without its escapes; nothing for a `~` that is none.
+/// A step of a pointer without escapes. `None` for an invalid `~`.
 fn unescape(step: &str) -> Option<String> {
     let mut key = String::new();
     let mut chars = step.chars();
@@ -138,7 +138,7 @@ fn unescape(step: &str) -> Option<String> {
     Some(key)
 }
 
-/// A position in a list: digits without leading zeros.
+/// An index of a list: digits without leading zeros.
 fn position(key: &str) -> Option<usize> {
     let plain =
         key == "0" || (!key.starts_with('0') && !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_digit()));

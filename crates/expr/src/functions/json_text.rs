@@ -1,23 +1,23 @@
-//! JSON text to values and back, strictly: integers of 64 bits, floats only where a fraction or exponent is written
-//! (decision A2), order of keys kept, the last of two equal keys wins, nothing after the value.
+//! Converts JSON text to values and back, strictly: 64-bit integers, floats only if a fraction or exponent is written
+//! (decision A2), the order of keys is kept, the last of equal keys wins, and nothing may follow the value.
 
 use blueprint::{Map, Value};
 
-/// How deep arrays and objects may be nested (decision A17).
+/// The maximum nesting depth of arrays and objects (decision A17).
 const DEPTH: usize = 256;
 
-/// Why a text gives no value.
+/// The reason why a text has no value.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum JsonError {
-    /// Not JSON: at this line and column (both from 1), expected this.
+    /// Not JSON: 1-based line and column, and what was expected.
     Invalid(usize, usize, &'static str),
-    /// A number beyond 64 bits.
+    /// A number outside 64 bits.
     Number(String),
     /// Nested too deeply.
     Deep,
 }
 
-/// The value of a JSON text.
+/// Parses a JSON text.
 pub(crate) fn decode(text: &str) -> Result<Value, JsonError> {
     let mut reader = Reader { text, at: 0 };
     let value = reader.value(0)?;
@@ -238,7 +238,8 @@ impl Reader<'_> {
     }
 }
 
-/// Compact JSON of a known value: keys in order, only what JSON requires is escaped. Says which kind of value cannot be written.
+/// Writes a known value as compact JSON: keys in order, and only mandatory escapes. The error is the kind of value that
+/// cannot be written.
 pub(crate) fn encode(value: &Value, text: &mut String) -> Result<(), &'static str> {
     match value {
         Value::Null => text.push_str("null"),

@@ -107,7 +107,7 @@ fn if_type(arguments: &[Type]) -> Type {
     Type::union(arguments.iter().skip(1).cloned())
 }
 
-/// One of the arguments; `none` only if the last may be.
+/// The union of the argument types. It contains `none` only if the last argument may be `none`.
 fn any_of(arguments: &[Type]) -> Type {
     let last = arguments.len().saturating_sub(1);
     let types = arguments
@@ -157,7 +157,7 @@ pub(super) fn body(name: &str) -> Option<Body> {
     })
 }
 
-/// `and` (decided by false) and `or` (decided by true).
+/// `and` (false decides) and `or` (true decides).
 fn decide<'a>(
     machine: &mut Machine<'a>,
     def: &'a FunctionDef,
@@ -206,7 +206,7 @@ fn choose<'a>(
     Ok(machine.argument(def, site, arguments, branch)?.tainted(secret))
 }
 
-/// The first argument that counts; otherwise the last.
+/// The first argument that satisfies `counts`; otherwise the last one.
 fn until<'a>(
     machine: &mut Machine<'a>,
     def: &'a FunctionDef,
@@ -223,7 +223,7 @@ fn until<'a>(
             for later in at + 1..arguments.len() {
                 machine.foresee(def, site, arguments, later)?;
             }
-            // Which argument it will be is open, and so is the type.
+            // It is unknown which argument will be chosen, so the type is unknown too.
             let ty = if at + 1 == arguments.len() { crate::evaluate::known_type(&value) } else { None };
             return Ok(unknown_of(ty, std::slice::from_ref(&value)).tainted(secret));
         }
@@ -252,7 +252,7 @@ fn lookup<'a>(_: &mut Machine<'a>, _: &Site<'a>, arguments: Vec<Value>) -> Resul
     .tainted(secret))
 }
 
-/// The order of two numbers, exactly, also of an integer against a float.
+/// Compares two numbers exactly, also an integer and a float.
 pub(super) fn number_order(a: &Value, b: &Value) -> Option<Ordering> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Some(a.cmp(b)),
@@ -290,7 +290,7 @@ fn order(arguments: &[Value]) -> Option<Ordering> {
     number_order(arguments.first()?, arguments.get(1)?)
 }
 
-/// Equality below the top: different kinds are simply unequal.
+/// Equality of nested values: different kinds are unequal.
 pub(super) fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Int(_) | Value::Float(_), Value::Int(_) | Value::Float(_)) => {

@@ -1,7 +1,7 @@
-//! The functions of the language (decision 2): one table of definitions, and the bodies beside it.
+//! The core functions (decision 2): one table of definitions, and their bodies.
 //!
-//! Each family is one file with its definitions and its bodies. A body sees only checked arguments; unknown and secret
-//! ones are dealt with before it, unless it says that it looks at them itself.
+//! Each family is one file with definitions and bodies. A body receives only checked arguments. The caller handles
+//! unknown and secret ones, unless the body is declared to do so.
 
 mod bytes;
 mod define;
@@ -21,7 +21,7 @@ use crate::evaluate::Body;
 
 pub use world::remembered_value;
 
-/// The 50 functions of the function document, the 17 later ones and our 4.
+/// The core functions: the 50 of the function document, 17 later ones and 4 of this project.
 pub fn core_functions() -> &'static FunctionTable {
     static TABLE: LazyLock<FunctionTable> = LazyLock::new(table);
     &TABLE
@@ -46,7 +46,7 @@ fn table() -> FunctionTable {
     table
 }
 
-/// The body of a core function; `None` for functions of providers.
+/// The body of a core function; `None` for other functions.
 pub(crate) fn body(name: &str) -> Option<Body> {
     json::body(name)
         .or_else(|| text::body(name))

@@ -50,7 +50,7 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
     ]
 }
 
-/// The numbers among the types of the arguments.
+/// The numeric types among the argument types.
 fn number_type(arguments: &[Type]) -> Type {
     let numbers: Vec<Type> = arguments
         .iter()
@@ -83,7 +83,7 @@ pub(super) fn body(name: &str) -> Option<Body> {
     })
 }
 
-/// The argument that is `wanted` than all before it; of equal ones the first.
+/// The extreme argument in the `wanted` direction; the first of equal ones.
 fn chosen(arguments: &[Value], wanted: Ordering) -> Value {
     let mut arguments = arguments.iter();
     let first = arguments.next().unwrap_or(&Value::Null);
@@ -119,7 +119,7 @@ fn add(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
     sum.ok_or_else(|| Fault::new(&codes::ARGUMENT_RANGE, At::Call, "the sum is too large").label("beyond 64 bits"))
 }
 
-/// An address and a prefix length in plain digits.
+/// Parses an address and a prefix length in plain digits.
 fn parse_network(text: &str) -> Option<IpNet> {
     let (address, prefix) = text.split_once('/')?;
     let digits = !prefix.is_empty() && prefix.bytes().all(|byte| byte.is_ascii_digit());

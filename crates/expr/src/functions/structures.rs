@@ -72,7 +72,7 @@ fn vals_type(arguments: &[Type]) -> Type {
     Type::list(Type::union(items))
 }
 
-/// What an entry of the object may be.
+/// The union of the types of an object's entries.
 fn entry_type(object: &ObjectType) -> Type {
     if object.fields.is_empty() { Type::Any } else { Type::union(object.fields.values().cloned()) }
 }
@@ -118,12 +118,12 @@ fn len<'a>(_: &mut Machine<'a>, _: &Site<'a>, arguments: Vec<Value>) -> Result<V
     Ok(Value::Int(length as i64).tainted(value.has_secret()))
 }
 
-/// The result where an argument as a whole is unknown.
+/// The result if an argument as a whole is unknown.
 fn unknown_result(arguments: &[Value], ty: Type) -> Value {
     unknown_of(Some(ty), arguments).tainted(arguments.iter().any(Value::has_secret))
 }
 
-/// What counts as one kind in a list (decision C27).
+/// The kind by which the items of a list must agree (decision C27).
 fn kind(value: &Value) -> Option<&'static str> {
     match value.bare() {
         Value::Unknown(unknown) => match &unknown.ty {

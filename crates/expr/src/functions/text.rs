@@ -1,4 +1,4 @@
-//! Functions on text. Everything is counted in characters, that is Unicode scalar values, never in bytes.
+//! Functions on text. Positions and lengths are in characters (Unicode scalar values), never in bytes.
 
 use blueprint::{Type, Value};
 
@@ -89,7 +89,7 @@ fn editing() -> Vec<FunctionDef> {
     ]
 }
 
-/// Functions that search a text, compare its ends or change its case.
+/// Functions that search a text, compare its start or end, or change its case.
 fn searching() -> Vec<FunctionDef> {
     use Type::{Bool, Function, Int, Text};
     let text = || gives(Text);
@@ -170,7 +170,7 @@ pub(super) fn body(name: &str) -> Option<Body> {
     })
 }
 
-/// The text of an argument; what is no text has been refused before.
+/// The text of an argument. Other kinds have been refused before.
 pub(super) fn text(arguments: &[Value], at: usize) -> &str {
     arguments.get(at).and_then(Value::as_text).unwrap_or("")
 }

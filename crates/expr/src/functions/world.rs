@@ -1,4 +1,4 @@
-//! Functions that need the outside world (decision 2.6). They only ask; nothing here reads a clock or a file.
+//! Functions that need external data (decision 2.6). They only ask: no code here reads a clock or a file.
 
 use blueprint::{AccessorKind, Expr, ExprKind, Head, Type, Value};
 
@@ -62,7 +62,7 @@ pub(super) fn body(name: &str) -> Option<Body> {
     })
 }
 
-/// The text argument, revealed, and whether it was secret; or the unknown result.
+/// The text argument without its secret mark, and whether it was secret; or the unknown result.
 fn known_text(arguments: &[Value], ty: Type) -> Result<(blueprint::Name, bool), Value> {
     let secret = arguments.iter().any(Value::has_secret);
     match arguments.first().map(Value::bare) {
@@ -113,7 +113,7 @@ fn datetime<'a>(machine: &mut Machine<'a>, site: &Site<'a>, arguments: Vec<Value
     Ok(machine.ask_remembered(site, vec![Value::Text(format)])?.tainted(secret))
 }
 
-/// `link(a, b)`: both ends are names, not values.
+/// `link(a, b)`: both arguments are names, not values.
 fn link<'a>(
     machine: &mut Machine<'a>,
     _: &'a FunctionDef,
@@ -139,7 +139,7 @@ fn link<'a>(
     }
     match ends.as_slice() {
         [a, b] => machine.link(a, b).map_err(|stop| match stop {
-            // Placed where the link is read; why it is absent follows.
+            // The first label is the place of the read; the reason for the absence follows.
             Stop::Absent(mut diagnostic) => {
                 diagnostic.labels.insert(0, diag::Label { span: site.call, text: "read here".into() });
                 Stop::Absent(diagnostic)
@@ -150,7 +150,7 @@ fn link<'a>(
     }
 }
 
-/// The name of an end as addresses print; nothing if the expression is none.
+/// The name of a link's end in the format of addresses; `None` if the expression is not a name.
 fn end_of_link(expr: &Expr) -> Option<String> {
     match &expr.kind {
         ExprKind::Literal(Value::Text(name)) => Some(name.to_string()),
@@ -169,8 +169,8 @@ fn end_of_link(expr: &Expr) -> Option<String> {
     }
 }
 
-/// The value of `uuid()` or `datetime(format)` drawn now, from the instant (seconds since 1970 UTC) and 16 random bytes
-/// that the caller supplies; `None` for other functions or formats.
+/// A new value of `uuid()` or `datetime(format)` from the given time (seconds since 1970 UTC) and 16 random bytes.
+/// `None` for other functions or formats.
 pub fn remembered_value(function: &str, arguments: &[Value], now: i64, random: [u8; 16]) -> Option<Value> {
     match function {
         "uuid" => Some(version_four(random).into()),
@@ -192,7 +192,7 @@ pub fn remembered_value(function: &str, arguments: &[Value], now: i64, random: [
     }
 }
 
-/// 16 random bytes as a UUID of version 4.
+/// 16 random bytes as a version 4 UUID.
 fn version_four(mut bytes: [u8; 16]) -> String {
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;

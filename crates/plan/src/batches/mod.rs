@@ -209,8 +209,8 @@ fn together(turn: &Turn, group: &Group<'_>, draft: &mut Draft, batch: Option<Bat
         for at in name.and_then(|name| group.members.get(name)).into_iter().flat_map(|member| &member.decisions) {
             let decision = &mut draft.decisions[*at];
             if is_forth(decision) {
-                decision.temporary = matches!(who, Who::Extra(_));
-                decision.batch = decision.batch.or(batch);
+                decision.rolling.temporary = matches!(who, Who::Extra(_));
+                decision.rolling.batch = decision.rolling.batch.or(batch);
                 together.comes.push(decision.address.clone());
             }
         }
@@ -219,8 +219,8 @@ fn together(turn: &Turn, group: &Group<'_>, draft: &mut Draft, batch: Option<Bat
         let member = batches.beyond.get(*extra).and_then(|name| group.members.get(name));
         for at in member.into_iter().flat_map(|member| &member.decisions) {
             let decision = &mut draft.decisions[*at];
-            match (&mut decision.batch, batch) {
-                (Some(made), Some(batch)) if decision.temporary => made.until = Some(batch.number),
+            match (&mut decision.rolling.batch, batch) {
+                (Some(made), Some(batch)) if decision.rolling.temporary => made.until = Some(batch.number),
                 (known, batch) => *known = known.or(batch),
             }
             together.goes.push(decision.address.clone());

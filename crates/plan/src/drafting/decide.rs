@@ -10,35 +10,42 @@ use evaluate::answers::{Answers, FrozenSeen};
 use evaluate::resolve::{Evaluation, Member, Members, Outputs};
 use evaluate::world::World;
 use provider::ResourceType;
-use state::{Snapshot, StatusOp, StatusWord};
+use state::{Record, Snapshot, StatusOp, StatusWord};
 use understand::compare::{Change, differences, mark_fields, with_path_of};
 use understand::links::contribution::{Contribution, carried};
 
 use crate::addresses::Named;
 use crate::codes;
-use crate::decision::Decision;
+use crate::decision::{Decision, Protection};
 use crate::drafting::decided::{DecidedSoFar, conclude};
 use crate::drafting::groups::common_dependencies;
-use crate::drafting::link_dependencies::{heed_links, link_dependencies};
+use crate::drafting::link_dependencies::{link_dependencies, mark_link_changes};
 use crate::drafting::members::redraw;
-use crate::drafting::opinions::{ask_providers, heed};
+use crate::drafting::opinions::{apply_opinion, ask_providers};
 use crate::drafting::preflight;
 use crate::drift::prior_spec;
 use crate::model::{Action, AddressSet, Reason};
 use crate::policies::request_replacements;
 
+/// What the members of a level are decided with.
+pub(crate) struct LevelContext<'a> {
+    pub(crate) snapshot: &'a Snapshot,
+    /// Addresses behind intermediate values, by the name of the value.
+    pub(crate) groups: &'a IndexMap<Name, Vec<Address>>,
+    /// What a person asked to replace.
+    pub(crate) replace: &'a Named,
+    pub(crate) world: &'a dyn World,
+}
+
 /// Decides about the members of a level's resources, asking their providers together.
-#[expect(clippy::too_many_arguments, reason = "each is a thing of its own; one caller")]
 pub(crate) async fn decide_level(
     evaluation: &mut Evaluation,
     resources: &[u32],
-    snapshot: &Snapshot,
-    groups: &IndexMap<Name, Vec<Address>>,
-    replace: &Named,
-    world: &dyn World,
+    with: LevelContext<'_>,
     decided: &mut DecidedSoFar,
     found: &mut Diagnostics,
 ) {
+    let LevelContext { snapshot, groups, replace, world } = with;
     let documents = evaluation.documents.clone();
     let mut drafts = Vec::with_capacity(resources.len());
     for index in resources {
@@ -63,7 +70,7 @@ pub(crate) async fn decide_level(
             let dependencies = if linked.is_empty() { common.clone() } else { with_more(&common, linked) };
             let written = evaluation.links.written_into(&member.address);
             let mut decision = decide(member, resource, ty, snapshot, &evaluation.answers, &dependencies, written);
-            heed_links(evaluation, *index, position, &mut decision);
+            mark_link_changes(evaluation, *index, position, &mut decision);
             decision.element = Some((*index, position));
             drafts.push(decision);
         }
@@ -96,7 +103,7 @@ pub(crate) async fn decide_level(
 pub(crate) fn decided_again(first: Decision, mut again: Decision, answers: &Answers) -> Decision {
     again.element = first.element;
     if let Some(opinion) = answers.opinions.get(&again.address) {
-        heed(&mut again, opinion);
+        apply_opinion(&mut again, opinion);
     }
     if again.action != Action::Replace {
         again.reasons = first.reasons;
@@ -135,36 +142,7 @@ pub(crate) fn decide(
     let address = &member.address;
     let record = snapshot.records.get(address);
     let seen = answers.seen.get(address);
-    let mut decision = Decision {
-        address: address.clone(),
-        element: None,
-        linked: None,
-        type_name: ty.name.clone(),
-        ty: Some(ty.clone()),
-        action: Action::Create,
-        reasons: vec![Reason::New],
-        changes: Vec::new(),
-        replace_order: resource.lifecycle.replace_order.unwrap_or(ty.replace_order),
-        may_replace: false,
-        condition_open: member.condition_open,
-        only_recorded: false,
-        record_differs: false,
-        desired: member.spec.clone(),
-        metadata: member.metadata.clone(),
-        prior: record.cloned(),
-        outputs: Value::Null,
-        private: Value::Null,
-        expired: None,
-        dependencies: dependencies.to_vec(),
-        retain: resource.lifecycle.retain || member.retain,
-        protect: resource.lifecycle.protect,
-        restricted: resource.lifecycle.restricted,
-        made_from: resource.made_from.as_ref().map(|name| abstract_source(address, name)),
-        moved_from: None,
-        temporary: false,
-        batch: None,
-        span: resource.span,
-    };
+    let mut decision = undecided(member, resource, ty, record, dependencies);
     let thing = record.filter(|record| !record.id.is_empty());
     let Some(record) = thing.filter(|_| !matches!(seen, Some(FrozenSeen::Gone))) else {
         decision.reasons = vec![match (thing, record) {
@@ -192,8 +170,21 @@ pub(crate) fn decide(
         differences(&ty.schema, &record.inputs, &decision.desired, &mut decision.changes);
         return decision;
     }
+    compare(&mut decision, resource, record, seen.map(|(fields, ..)| fields), written);
+    decision
+}
+
+/// Compares the spec wanted with the record and with the fields that were seen: the action, its reasons and changes.
+fn compare(
+    decision: &mut Decision,
+    resource: &Resource,
+    record: &Record,
+    seen: Option<&Value>,
+    written: &[Contribution],
+) {
+    let Some(ty) = decision.ty.clone() else { return };
     let ignored = &resource.lifecycle.ignore_changes;
-    let (prior, drifted) = prior_spec(ty, record, seen.map(|(fields, ..)| fields), ignored, written);
+    let (prior, drifted) = prior_spec(&ty, record, seen, ignored, written);
     for path in ignored {
         decision.desired = with_path_of(&decision.desired, &prior, path);
     }
@@ -244,7 +235,48 @@ pub(crate) fn decide(
     }
     decision.reasons = reasons;
     decision.record_differs = decision.differs_from(record);
-    decision
+}
+
+/// The decision to create a member, before anything is compared.
+fn undecided(
+    member: &Member,
+    resource: &Resource,
+    ty: &Arc<ResourceType>,
+    record: Option<&Arc<Record>>,
+    dependencies: &[Address],
+) -> Decision {
+    let address = &member.address;
+    Decision {
+        address: address.clone(),
+        element: None,
+        linked: None,
+        type_name: ty.name.clone(),
+        ty: Some(ty.clone()),
+        action: Action::Create,
+        reasons: vec![Reason::New],
+        changes: Vec::new(),
+        replace_order: resource.lifecycle.replace_order.unwrap_or(ty.replace_order),
+        may_replace: false,
+        condition_open: member.condition_open,
+        only_recorded: false,
+        record_differs: false,
+        desired: member.spec.clone(),
+        metadata: member.metadata.clone(),
+        prior: record.cloned(),
+        outputs: Value::Null,
+        private: Value::Null,
+        expired: None,
+        dependencies: dependencies.to_vec(),
+        protection: Protection {
+            retain: resource.lifecycle.retain || member.retain,
+            protect: resource.lifecycle.protect,
+            restricted: resource.lifecycle.restricted,
+        },
+        made_from: resource.made_from.as_ref().map(|name| abstract_source(address, name)),
+        moved_from: None,
+        rolling: Default::default(),
+        span: resource.span,
+    }
 }
 
 /// The abstract resource behind a thing, as addresses print.

@@ -107,7 +107,7 @@ pub(crate) fn required_first(evaluation: &Evaluation, index: u32, position: Opti
 }
 
 /// Says of a change that a link makes it.
-pub(crate) fn heed_links(evaluation: &Evaluation, index: u32, position: Option<u32>, decision: &mut Decision) {
+pub(crate) fn mark_link_changes(evaluation: &Evaluation, index: u32, position: Option<u32>, decision: &mut Decision) {
     if !matches!(decision.action, Action::Update | Action::Replace) || decision.changes.is_empty() {
         return;
     }

@@ -25,26 +25,26 @@ use understand::links::address::is_link;
 use crate::addresses::Named;
 use crate::decision::removal;
 use crate::draft::Draft;
-use crate::drafting::decide::decide_level;
+use crate::drafting::decide::{LevelContext, decide_level};
 use crate::drafting::decided::DecidedSoFar;
 use crate::drafting::level::settle_level;
 use crate::drafting::members::again;
 use crate::drafting::removals::remove_what_is_gone;
-use crate::each_keys::Keyed;
-use crate::imports::Imports;
+use crate::each_keys::EachKeys;
+use crate::imports::{ImportContext, Imports};
 use crate::levels::{levels, live_locals};
 use crate::links::{decide_links, undo_link};
 use crate::model::Reason;
 use crate::moves::Moves;
 use crate::options::Taken;
-use crate::settled::Ledger;
-use crate::target_set::Reach;
+use crate::settled::SettledRecords;
+use crate::target_set::TargetSet;
 
 /// What a draft is made with, beside the document.
 pub(crate) struct Drafting<'a> {
     pub(crate) snapshot: &'a mut Snapshot,
-    pub(crate) ledger: &'a mut Ledger,
-    pub(crate) reach: &'a Reach<'a>,
+    pub(crate) settled_records: &'a mut SettledRecords,
+    pub(crate) target_set: &'a TargetSet<'a>,
     pub(crate) moves: &'a mut Moves,
     pub(crate) replace: &'a Named,
     pub(crate) taken: &'a [Taken],
@@ -54,8 +54,8 @@ pub(crate) struct Drafting<'a> {
 
 /// Decides about everything the document declares, then about what it no longer does.
 pub(crate) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found: &mut Diagnostics) -> Draft {
-    let Drafting { snapshot, ledger, reach, moves, replace, taken, catalogs, world } = with;
-    let mut keyed = Keyed::default();
+    let Drafting { snapshot, settled_records, target_set, moves, replace, taken, catalogs, world } = with;
+    let mut keyed = EachKeys::default();
     let documents = evaluation.documents.clone();
     let live = live_locals(&documents);
     evaluation.links.remember(snapshot);
@@ -68,15 +68,17 @@ pub(crate) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found
         let (resources, links) = settle_level(evaluation, level, &live, &mut draft, catalogs, world, found).await;
         for index in &resources {
             let pairs = keyed.moved(evaluation, *index, snapshot, found);
-            let pairs = pairs.into_iter().filter(|(_, to)| reach.covers(to));
+            let pairs = pairs.into_iter().filter(|(_, to)| target_set.covers(to));
             let span = documents.resource(*index).map_or(Span::NONE, |(.., resource)| resource.span);
-            if moves.add(pairs, span, snapshot, &mut evaluation.answers, ledger) {
+            if moves.add(pairs, span, snapshot, &mut evaluation.answers, settled_records) {
                 evaluation.links.remember_anew(snapshot);
                 again(evaluation, *index, catalogs, world, found).await;
             }
         }
-        draft.imports.take_in(evaluation, &resources, reach, snapshot, ledger, world, found).await;
-        decide_level(evaluation, &resources, snapshot, &draft.groups, replace, world, &mut decided, found).await;
+        let with = ImportContext { target_set, snapshot, settled_records, world };
+        draft.imports.take_in(evaluation, &resources, with, found).await;
+        let context = LevelContext { snapshot, groups: &draft.groups, replace, world };
+        decide_level(evaluation, &resources, context, &mut decided, found).await;
         link_resources::decide_parts(evaluation, &links, snapshot, catalogs, world, &mut decided, found).await;
     }
     // Decisions are large, so that no list of them has more room than it needs.

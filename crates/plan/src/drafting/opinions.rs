@@ -80,7 +80,7 @@ pub(crate) async fn ask_providers(
     evaluation.answers.opinions.extend(opinions);
     for decision in drafts.iter_mut() {
         if let Some(opinion) = evaluation.answers.opinions.get(&decision.address) {
-            heed(decision, opinion);
+            apply_opinion(decision, opinion);
         }
     }
 }
@@ -143,7 +143,7 @@ pub(crate) fn report_check(
 }
 
 /// Makes of an update what its provider says of it.
-pub(crate) fn heed(decision: &mut Decision, opinion: &Opinion) {
+pub(crate) fn apply_opinion(decision: &mut Decision, opinion: &Opinion) {
     if decision.action != Action::Update {
         return;
     }

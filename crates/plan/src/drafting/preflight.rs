@@ -128,7 +128,7 @@ pub(crate) async fn ask(
         let resource = drafts[at].element.and_then(|(number, _)| documents.resource(number));
         let ignored = resource.map_or(&[][..], |(.., resource)| &resource.lifecycle.ignore_changes);
         if let Some(kept) = evaluation.answers.preflights.get(&drafts[at].address) {
-            heed(&mut drafts[at], kept, ignored);
+            apply_sources(&mut drafts[at], kept, ignored);
         }
     }
 }
@@ -204,7 +204,7 @@ pub(crate) fn frozen(answer: Preflight, folder: Name, follows: bool) -> FrozenPr
 }
 
 /// Makes a change of a source's content a change of the thing.
-pub(crate) fn heed(decision: &mut Decision, kept: &FrozenPreflight, ignored: &[Name]) {
+pub(crate) fn apply_sources(decision: &mut Decision, kept: &FrozenPreflight, ignored: &[Name]) {
     let (Some(ty), Some(record)) = (&decision.ty, &decision.prior) else { return };
     if !matches!(decision.action, Action::None | Action::Update) {
         return;
@@ -286,7 +286,7 @@ pub(crate) async fn ask_rest(
         let Some(answer) = told(decision, answer, found) else { continue };
         draft.obstacles.extend(obstacles_in(decision, &answer, false, |_| decision.span));
         let answer = frozen(answer, folder, !decision.dependencies.is_empty());
-        heed(decision, &answer, &[]);
+        apply_sources(decision, &answer, &[]);
         kept.insert(decision.address.clone(), answer);
     }
     kept

@@ -15,9 +15,9 @@ use diag::{Diagnostics, Span};
 use evaluate::answers::FrozenSeen;
 use evaluate::questions;
 use evaluate::resolve::links::{LinkAt, LinkSlot, conflict};
-use evaluate::resolve::{Evaluation, Members, Need};
+use evaluate::resolve::{Evaluation, Member, Members, Need};
 use evaluate::world::World;
-use provider::{Catalogs, Side};
+use provider::{Catalogs, LinkKind, Side};
 use state::{Record, Snapshot, StatusOp, StatusWord};
 use understand::check::links::guarantees::{cardinality, missing_guarantee};
 use understand::compare::{Change, mark_like, same};
@@ -253,7 +253,7 @@ fn evaluate(evaluation: &mut Evaluation, link: LinkAt, found: &mut Diagnostics) 
 /// What a link makes of its own accord, and what it writes once its ends are there.
 type Drafted = (Vec<Decision>, Vec<WrittenAfter>);
 
-/// The steps of one link; `None` if it is in error. With them what it writes after its targets are ready.
+/// The steps of one link, and what it writes by steps of its own; `None` if it is in error.
 fn decide_link(
     draft: &Draft,
     evaluation: &mut Evaluation,
@@ -265,53 +265,182 @@ fn decide_link(
 ) -> Result<Option<Drafted>, Need> {
     let Some(pair) = evaluation.pair(one.link.0) else { return Ok(None) };
     let kind = pair.kind.clone();
-    let prior = snapshot.records.get(&one.address).cloned();
-    let recorded = prior.as_deref().map(overlays_of).unwrap_or_default();
-    // One whose first phases were never all done is still being made.
-    let is_new = prior
-        .as_ref()
-        .is_none_or(|record| record.status.op == StatusOp::Create && record.status.word != StatusWord::Ready);
-    let verb = if is_new { Action::Link } else { Action::Relink };
-    // Whether it is there at all is known only on deploy: what it has written so far may have to be taken out then.
-    let open = evaluation.is_open(one.link);
     let mut targets = vec![Target::End(Side::A), Target::End(Side::B)];
     targets.extend((0..kind.uses.len()).map(Target::Use));
     targets.retain(|target| {
         kind.effects.iter().any(|effect| effect.after && Target::of(&effect.into, &kind) == Some(*target))
     });
-    let mut decisions = Vec::new();
-    let mut written = Vec::new();
-    let mut kept: Vec<usize> = Vec::new();
-    let mut whole_changes: Vec<(Name, bool, Change)> = Vec::new();
-    let mut drifted_any = false;
-    for (place, target) in targets.into_iter().enumerate() {
-        let name = target.phase(&kind);
+    let mut writes = Vec::with_capacity(targets.len());
+    for target in targets {
         let Some(contributions) = evaluation.contributions(one.link, target, true, found)? else { return Ok(None) };
-        let member = evaluation.member_of(one.link, target);
-        let at = member.and_then(|(resource, position)| evaluation.member(resource, position));
-        let Some(address) = at.map(|member| member.address.clone()) else { continue };
-        let Some(decision) = positions.get(&address).and_then(|at| draft.decisions.get(*at)) else { continue };
+        writes.push((target, contributions));
+    }
+    let prior = snapshot.records.get(&one.address).cloned();
+    // A link whose first phases were never all done is still being created.
+    let is_new = prior
+        .as_ref()
+        .is_none_or(|record| record.status.op == StatusOp::Create && record.status.word != StatusWord::Ready);
+    let mut link = LinkDraft {
+        draft,
+        evaluation,
+        snapshot,
+        positions,
+        one,
+        recorded: prior.as_deref().map(overlays_of).unwrap_or_default(),
+        prior,
+        is_new,
+        // Whether it exists is known only during apply: what it has written may have to be removed then.
+        open: evaluation.is_open(one.link),
+        decisions: Vec::new(),
+        written: Vec::new(),
+        kept: Vec::new(),
+        changes: Vec::new(),
+        drifted: false,
+        kind,
+    };
+    for (place, (target, contributions)) in writes.into_iter().enumerate() {
+        link.decide_phase(place as u32, target, &contributions, standing);
+    }
+    link.undo_rest();
+    let inputs = link.inputs();
+    link.compare_contributions(standing);
+    link.decide_whole(inputs);
+    Ok(Some((link.decisions, link.written)))
+}
+
+/// What a phase writes otherwise than before.
+#[derive(Default)]
+struct PhaseChanges {
+    changes: Vec<Change>,
+    /// Written before, and changed by something else since.
+    drifted: bool,
+    /// Written before, and lost with a target that was replaced.
+    remade: bool,
+    undo: Vec<Overlay>,
+}
+
+/// One link while its steps are decided.
+struct LinkDraft<'a> {
+    draft: &'a Draft,
+    evaluation: &'a Evaluation,
+    snapshot: &'a Snapshot,
+    positions: &'a FixedMap<Address, usize>,
+    one: &'a Wanted,
+    kind: Arc<LinkKind>,
+    prior: Option<Arc<Record>>,
+    /// What it has written by steps of its own, as recorded.
+    recorded: Vec<Overlay>,
+    is_new: bool,
+    open: bool,
+    decisions: Vec<Decision>,
+    written: Vec<WrittenAfter>,
+    /// Positions in `recorded` of what has the same target as before.
+    kept: Vec<usize>,
+    /// What it writes otherwise than before: the target, whether with the target's own spec, and the change.
+    changes: Vec<(Name, bool, Change)>,
+    drifted: bool,
+}
+
+impl<'a> LinkDraft<'a> {
+    fn verb(&self) -> Action {
+        if self.is_new { Action::Link } else { Action::Relink }
+    }
+
+    fn member(&self, target: Target) -> Option<&'a Member> {
+        let (resource, position) = self.evaluation.member_of(self.one.link, target)?;
+        self.evaluation.member(resource, position)
+    }
+
+    fn decision_at(&self, address: &Address) -> Option<&'a Decision> {
+        self.positions.get(address).and_then(|at| self.draft.decisions.get(*at))
+    }
+
+    /// Decides about what the link writes into one target by a step of its own.
+    fn decide_phase(&mut self, place: u32, target: Target, contributions: &[Contribution], standing: &mut Seen) {
+        let one = self.one;
+        let name = target.phase(&self.kind);
+        let member = self.evaluation.member_of(one.link, target);
+        let Some(address) = self.member(target).map(|member| member.address.clone()) else { return };
+        let Some(decision) = self.decision_at(&address) else { return };
         let fresh = matches!(decision.action, Action::Create | Action::Replace);
-        let mut seen = seen_of(standing, evaluation, snapshot, &address);
-        let mine: Vec<(usize, &Overlay)> =
-            recorded.iter().enumerate().filter(|(_, it)| it.target == address && it.phase == name).collect();
-        kept.extend(mine.iter().map(|(at, _)| *at));
+        let of_phase = |it: &&Overlay| it.target == address && it.phase == name;
+        let mine: Vec<usize> = (0..self.recorded.len()).filter(|at| of_phase(&&self.recorded[*at])).collect();
+        let phase = self.phase_changes(&address, &mine, fresh, contributions, standing);
+        let was_there = !mine.is_empty();
+        self.kept.extend(mine);
+        self.drifted |= phase.drifted;
+        self.written.extend(member.into_iter().flat_map(|member| {
+            let link = &one.address;
+            contributions.iter().map(move |it| WrittenAfter { member, link: link.clone(), contribution: it.clone() })
+        }));
+        let same_as_before = phase.changes.is_empty();
+        if same_as_before && (!self.open || !was_there) {
+            return;
+        }
+        let reasons = if same_as_before {
+            Vec::new()
+        } else if phase.drifted {
+            vec![Reason::Drifted]
+        } else if (fresh || phase.remade) && !self.is_new {
+            vec![Reason::DependencyReplaced]
+        } else {
+            vec![if self.is_new { Reason::New } else { Reason::Changed }]
+        };
+        self.changes.extend(phase.changes.iter().map(|change| (name.clone(), false, change.clone())));
+        let linked = Phase {
+            link: one.address.clone(),
+            into: Some((one.link, target)),
+            name: name.clone(),
+            target: address,
+            member,
+            insist: phase.drifted || phase.remade || phase.undo.iter().any(|it| it.open),
+            undo: phase.undo,
+            place,
+            rank: one.rank,
+        };
+        let action = if same_as_before { Action::None } else { self.verb() };
+        self.decisions.push(Decision {
+            changes: phase.changes,
+            desired: Value::list(contributions.iter().map(|it| it.value.clone())),
+            ty: decision.ty.clone(),
+            condition_open: self.open,
+            ..blank(
+                part_of(&one.address, &name),
+                decision.type_name.clone(),
+                action,
+                reasons,
+                decision.span,
+                Linked::Phase(linked),
+            )
+        });
+    }
+
+    /// Compares what a phase writes with what is recorded of it (`mine`, positions in `recorded`) and with what stands in
+    /// the target. A target that is `fresh` is created by this plan and holds nothing yet.
+    fn phase_changes(
+        &self,
+        address: &Address,
+        mine: &[usize],
+        fresh: bool,
+        contributions: &[Contribution],
+        standing: &mut Seen,
+    ) -> PhaseChanges {
+        let mut phase = PhaseChanges::default();
+        let mut seen = seen_of(standing, self.evaluation, self.snapshot, address);
+        let mine = mine.iter().map(|at| &self.recorded[*at]);
         let mut before: FixedMap<String, &Overlay> =
-            mine.iter().filter_map(|(_, overlay)| Some((overlay.contribution.identity()?, *overlay))).collect();
-        let (mut changes, mut drifted, mut remade, mut changed) = (Vec::new(), false, false, false);
-        for contribution in &contributions {
+            mine.filter_map(|overlay| Some((overlay.contribution.identity()?, overlay))).collect();
+        for contribution in contributions {
             let before = contribution.identity().and_then(|identity| before.remove(&identity));
             let intact = before.is_some_and(|it| !it.open && same(&it.contribution.value, &contribution.value));
             let away = seen
                 .as_mut()
                 .filter(|_| !contribution.value.has_unknown())
                 .and_then(|(standing, in_world)| (!standing.has(contribution)).then_some(*in_world));
-            drifted |= intact && !fresh && away == Some(true);
-            remade |= intact && !fresh && away == Some(false);
-            let away = away.is_some();
-            if fresh || !intact || away {
-                changed = true;
-                changes.push(Change {
+            phase.drifted |= intact && !fresh && away == Some(true);
+            phase.remade |= intact && !fresh && away == Some(false);
+            if fresh || !intact || away.is_some() {
+                phase.changes.push(Change {
                     path: format!("spec.{}", contribution.place()),
                     before: before.filter(|_| !fresh).map(|it| it.contribution.value.clone()),
                     after: Some(contribution.value.clone()),
@@ -319,172 +448,137 @@ fn decide_link(
                 });
             }
         }
-        let undo: Vec<Overlay> = before.into_values().filter(|_| !fresh).cloned().collect();
-        changes.extend(undo.iter().map(|it| taken_out(&it.contribution)));
-        drifted_any |= drifted;
-        let ty = decision.ty.clone();
-        let (target_type, span) = (decision.type_name.clone(), decision.span);
-        written.extend(member.into_iter().flat_map(|member| {
-            let link = &one.address;
-            contributions.iter().map(move |it| WrittenAfter { member, link: link.clone(), contribution: it.clone() })
+        phase.undo = before.into_values().filter(|_| !fresh).cloned().collect();
+        phase.changes.extend(phase.undo.iter().map(|it| taken_out(&it.contribution)));
+        phase
+    }
+
+    /// Removes what the link wrote into something that is no longer its target.
+    fn undo_rest(&mut self) {
+        let recorded = self.recorded.iter().enumerate();
+        let left = recorded.filter(|(at, _)| !self.kept.contains(at)).map(|(_, it)| it.clone()).collect();
+        let (one, verb) = (self.one, self.verb());
+        self.decisions.extend(undo_phases(self.draft, self.positions, &one.address, left, verb, one.rank, one.span));
+    }
+
+    /// What the record of the link will have as inputs: its annotations, and what it writes with its targets.
+    fn inputs(&self) -> Value {
+        let with = Value::list(self.one.with.iter().filter_map(|(target, contribution)| {
+            let overlay = Overlay {
+                target: self.member(*target)?.address.clone(),
+                phase: target.phase(&self.kind),
+                contribution: contribution.clone(),
+                open: false,
+            };
+            Some(overlay.to_value())
         }));
-        let same_as_before = !changed && undo.is_empty();
-        if same_as_before && (!open || mine.is_empty()) {
-            continue;
-        }
-        let mut reasons = vec![if is_new { Reason::New } else { Reason::Changed }];
-        if same_as_before {
-            reasons.clear();
-        } else if drifted {
-            reasons = vec![Reason::Drifted];
-        } else if (fresh || remade) && !is_new {
-            reasons = vec![Reason::DependencyReplaced];
-        }
-        whole_changes.extend(changes.iter().map(|change| (name.clone(), false, change.clone())));
-        let phase = Phase {
-            link: one.address.clone(),
-            into: Some((one.link, target)),
-            name: name.clone(),
-            target: address,
-            member,
-            insist: drifted || remade || undo.iter().any(|it| it.open),
-            undo,
-            place: place as u32,
-            rank: one.rank,
-        };
-        let values = Value::list(contributions.iter().map(|it| it.value.clone()));
-        decisions.push(Decision {
-            changes,
-            desired: values,
-            ty,
-            condition_open: open,
-            ..blank(
-                part_of(&one.address, &name),
-                target_type,
-                if same_as_before { Action::None } else { verb },
-                reasons,
-                span,
-                Linked::Phase(phase),
-            )
-        });
+        let mut inputs = Map::default();
+        inputs.insert("notes".into(), self.one.notes.clone());
+        inputs.insert("with".into(), with);
+        Value::Map(Arc::new(inputs))
     }
-    // What it wrote into something that is no longer its target is taken out there.
-    let left: Vec<Overlay> =
-        recorded.iter().enumerate().filter(|(at, _)| !kept.contains(at)).map(|(_, it)| it.clone()).collect();
-    decisions.extend(undo_phases(draft, positions, &one.address, left, verb, one.rank, one.span));
-    // What it writes with its targets.
-    let with = Value::list(one.with.iter().filter_map(|(target, contribution)| {
-        let member = evaluation.member_of(one.link, *target);
-        let member = member.and_then(|(resource, position)| evaluation.member(resource, position))?;
-        let overlay = Overlay {
-            target: member.address.clone(),
-            phase: target.phase(&kind),
-            contribution: contribution.clone(),
-            open: false,
-        };
-        Some(overlay.to_value())
-    }));
-    let before: FixedMap<String, Value> = prior
-        .iter()
-        .filter_map(|record| record.inputs.get("with"))
-        .filter_map(|with| with.as_list())
-        .flatten()
-        .filter_map(Overlay::from_value)
-        .filter_map(|it| Some((format!("{}\0{}", it.target, it.contribution.identity()?), it.contribution.value)))
-        .collect();
-    for (target, contribution) in &one.with {
-        let member = evaluation.member_of(one.link, *target);
-        let member = member.and_then(|(resource, position)| evaluation.member(resource, position));
-        let identity = contribution.identity().zip(member).map(|(it, member)| format!("{}\0{it}", member.address));
-        let mut before = identity.and_then(|identity| before.get(&identity)).cloned();
-        let intact = before.as_ref().is_some_and(|before| same(before, &contribution.value));
-        // The target is set back by an update of its own; that it is the link's that has gone is said here.
-        let set_back = member.filter(|member| {
-            let decision = positions.get(&member.address).and_then(|at| draft.decisions.get(*at));
-            intact && decision.is_some_and(|decision| decision.action == Action::Update)
-        });
-        let mut away = false;
-        if let Some((seen, true)) = set_back.and_then(|member| seen_of(standing, evaluation, snapshot, &member.address))
-            && !seen.has(contribution)
-        {
-            before = seen.found(contribution).map(|now| mark_like(now, Some(&contribution.value), None));
-            away = true;
-        }
-        drifted_any |= away;
-        if !intact || away {
-            whole_changes.push((
-                target.phase(&kind),
-                true,
-                Change {
-                    path: format!("spec.{}", contribution.place()),
-                    before,
-                    after: Some(contribution.value.clone()),
-                    forces: false,
-                },
-            ));
-        }
-    }
-    let mut inputs = Map::default();
-    inputs.insert("notes".into(), one.notes.clone());
-    inputs.insert("with".into(), with);
-    let inputs = Value::Map(Arc::new(inputs));
-    // Its parts, which were decided about like any resource.
-    let mut parts = Vec::new();
-    let mut parts_change = false;
-    for (at, name) in kind.parts.keys().enumerate() {
-        let address = part_of(&one.address, name);
-        let there = evaluation.link(one.link).is_some_and(|link| matches!(link.parts.get(at), Some(Some(_))));
-        match positions.get(&address).and_then(|at| draft.decisions.get(*at)).filter(|_| there) {
-            Some(decision) => {
-                parts_change |= decision.action != Action::None;
-                parts.push(address);
+
+    /// Notes what the link writes otherwise than before with the specs of its targets.
+    fn compare_contributions(&mut self, standing: &mut Seen) {
+        let recorded = self.prior.iter().filter_map(|record| record.inputs.get("with"));
+        let before: FixedMap<String, Value> = recorded
+            .filter_map(|with| with.as_list())
+            .flatten()
+            .filter_map(Overlay::from_value)
+            .filter_map(|it| Some((format!("{}\0{}", it.target, it.contribution.identity()?), it.contribution.value)))
+            .collect();
+        for (target, contribution) in &self.one.with {
+            let member = self.member(*target);
+            let identity = contribution.identity().zip(member).map(|(it, member)| format!("{}\0{it}", member.address));
+            let mut before = identity.and_then(|identity| before.get(&identity)).cloned();
+            let intact = before.as_ref().is_some_and(|before| same(before, &contribution.value));
+            // The target's own update sets the value back; the report says that the link's contribution was lost.
+            let set_back = member.filter(|member| {
+                let decision = self.decision_at(&member.address);
+                intact && decision.is_some_and(|decision| decision.action == Action::Update)
+            });
+            let mut away = false;
+            if let Some((seen, true)) =
+                set_back.and_then(|member| seen_of(standing, self.evaluation, self.snapshot, &member.address))
+                && !seen.has(contribution)
+            {
+                before = seen.found(contribution).map(|now| mark_like(now, Some(&contribution.value), None));
+                away = true;
             }
-            None => parts_change |= snapshot.records.contains_key(&address),
-        }
-    }
-    let failed = prior.as_ref().is_some_and(|record| record.status.word != StatusWord::Ready);
-    let mut reasons = Vec::new();
-    match &prior {
-        None => reasons.push(Reason::New),
-        Some(record) => {
-            if !same(&record.inputs, &inputs) || !same(&record.outputs, &one.data) {
-                reasons.push(Reason::Changed);
-            }
-            if failed {
-                reasons.push(Reason::FailedBefore);
-            }
-            if drifted_any {
-                reasons.push(Reason::Drifted);
-            }
-            let acts = |decision: &Decision| decision.action != Action::None;
-            if reasons.is_empty() && (parts_change || decisions.iter().any(acts)) {
-                reasons.push(Reason::Changed);
+            self.drifted |= away;
+            if !intact || away {
+                let after = Some(contribution.value.clone());
+                let change = Change { path: format!("spec.{}", contribution.place()), before, after, forces: false };
+                self.changes.push((target.phase(&self.kind), true, change));
             }
         }
     }
-    let mut dependencies: Vec<Address> = Vec::new();
-    let ends = [Side::A, Side::B].into_iter().map(Target::End).chain((0..kind.uses.len()).map(Target::Use));
-    for target in ends {
-        let member = evaluation.member_of(one.link, target);
-        let member = member.and_then(|(resource, position)| evaluation.member(resource, position));
-        dependencies.extend(member.map(|member| member.address.clone()));
+
+    /// The addresses of the link's resources that are wanted, and whether any of them changes.
+    fn resources(&self) -> (Vec<Address>, bool) {
+        let mut resources = Vec::new();
+        let mut change = false;
+        for (at, name) in self.kind.parts.keys().enumerate() {
+            let address = part_of(&self.one.address, name);
+            let link = self.evaluation.link(self.one.link);
+            let is_wanted = link.is_some_and(|link| matches!(link.parts.get(at), Some(Some(_))));
+            match self.decision_at(&address).filter(|_| is_wanted) {
+                Some(decision) => {
+                    change |= decision.action != Action::None;
+                    resources.push(address);
+                }
+                None => change |= self.snapshot.records.contains_key(&address),
+            }
+        }
+        (resources, change)
     }
-    dependencies.extend(parts.iter().cloned());
-    let differs = prior.as_ref().is_some_and(|record| record.dependencies != dependencies);
-    if !reasons.is_empty() || differs || open && prior.is_some() {
-        let action = if reasons.is_empty() { Action::None } else { verb };
-        let whole = Whole { link: Some(one.link), after: one.after.clone(), parts, changes: whole_changes };
-        decisions.push(Decision {
+
+    /// Why the link as a whole is created or changed; empty if it is as recorded.
+    fn reasons(&self, inputs: &Value, resources_change: bool) -> Vec<Reason> {
+        let Some(record) = &self.prior else { return vec![Reason::New] };
+        let mut reasons = Vec::new();
+        if !same(&record.inputs, inputs) || !same(&record.outputs, &self.one.data) {
+            reasons.push(Reason::Changed);
+        }
+        if record.status.word != StatusWord::Ready {
+            reasons.push(Reason::FailedBefore);
+        }
+        if self.drifted {
+            reasons.push(Reason::Drifted);
+        }
+        let acts = |decision: &Decision| decision.action != Action::None;
+        if reasons.is_empty() && (resources_change || self.decisions.iter().any(acts)) {
+            reasons.push(Reason::Changed);
+        }
+        reasons
+    }
+
+    /// Decides about the link as a whole.
+    fn decide_whole(&mut self, inputs: Value) {
+        let one = self.one;
+        let (parts, parts_change) = self.resources();
+        let reasons = self.reasons(&inputs, parts_change);
+        let ends = [Side::A, Side::B].into_iter().map(Target::End).chain((0..self.kind.uses.len()).map(Target::Use));
+        let members = ends.filter_map(|target| self.member(target)).map(|member| member.address.clone());
+        let dependencies: Vec<Address> = members.chain(parts.iter().cloned()).collect();
+        let prior = self.prior.take();
+        let differs = prior.as_ref().is_some_and(|record| record.dependencies != dependencies);
+        if reasons.is_empty() && !differs && !(self.open && prior.is_some()) {
+            return;
+        }
+        let action = if reasons.is_empty() { Action::None } else { self.verb() };
+        let changes = std::mem::take(&mut self.changes);
+        let whole = Whole { link: Some(one.link), after: one.after.clone(), parts, changes };
+        self.decisions.push(Decision {
             desired: inputs,
             outputs: one.data.clone(),
             prior,
             dependencies,
             record_differs: true,
-            condition_open: open,
+            condition_open: self.open,
             ..blank(one.address.clone(), one.type_name.clone(), action, reasons, one.span, Linked::Whole(whole))
         });
     }
-    Ok(Some((decisions, written)))
 }
 
 fn taken_out(contribution: &Contribution) -> Change {
@@ -608,12 +702,9 @@ fn blank(
         expired: None,
         made_from: None,
         moved_from: None,
-        temporary: false,
-        batch: None,
+        rolling: Default::default(),
         dependencies: Vec::new(),
-        retain: false,
-        protect: false,
-        restricted: Default::default(),
+        protection: Default::default(),
         span,
     }
 }

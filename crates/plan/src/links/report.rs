@@ -29,7 +29,7 @@ pub(crate) fn link_changes(decisions: &[Decision]) -> Vec<LinkChange> {
 }
 
 /// What links gain, change and lose, by the things that they are about: both ends, and the neighbours they write into.
-pub(crate) fn told_of_links(decisions: &[Decision]) -> IndexMap<Address, StepLinks> {
+pub(crate) fn links_by_resource(decisions: &[Decision]) -> IndexMap<Address, StepLinks> {
     let mut told: IndexMap<Address, StepLinks> = IndexMap::default();
     for decision in decisions {
         let Some(Linked::Whole(_)) = decision.linked.as_deref() else { continue };
@@ -47,7 +47,7 @@ pub(crate) fn told_of_links(decisions: &[Decision]) -> IndexMap<Address, StepLin
 }
 
 /// Says in the steps about things which links they gain, change and lose (decision 5.1).
-pub(crate) fn tell_links(steps: &mut [Step], mut told: IndexMap<Address, StepLinks>) {
+pub(crate) fn note_links_in_steps(steps: &mut [Step], mut told: IndexMap<Address, StepLinks>) {
     if told.is_empty() {
         return;
     }

@@ -10,7 +10,7 @@ use state::{Record, Snapshot};
 use understand::links::address::{ends_of, is_link};
 use understand::links::overlay::{Overlay, failed_at, overlays_of, private_of};
 
-use crate::settled::Ledger;
+use crate::settled::SettledRecords;
 
 /// The links, and their parts, that are called otherwise because an end of theirs is. One whose ends come to stand in
 /// different documents is none any more, and stays where it is.
@@ -36,7 +36,11 @@ pub(crate) fn along(pairs: &IndexMap<Address, Address>, snapshot: &Snapshot) -> 
 
 /// Gives the things that links have written into their new addresses, in the links' records, and links their new ids.
 /// `snapshot` has its records under the new addresses already.
-pub(crate) fn retarget(pairs: &IndexMap<Address, Address>, snapshot: &mut Snapshot, ledger: &mut Ledger) {
+pub(crate) fn retarget(
+    pairs: &IndexMap<Address, Address>,
+    snapshot: &mut Snapshot,
+    settled_records: &mut SettledRecords,
+) {
     let mut changed: Vec<(Address, Arc<Record>)> = Vec::new();
     for (address, record) in snapshot.records.iter().filter(|(address, _)| is_link(address)) {
         let mut any = record.id.as_ref() != address.to_string();
@@ -68,6 +72,6 @@ pub(crate) fn retarget(pairs: &IndexMap<Address, Address>, snapshot: &mut Snapsh
         changed.push((address.clone(), Arc::new(record)));
     }
     for (address, record) in changed {
-        ledger.put(snapshot, &address, Some(record));
+        settled_records.put(snapshot, &address, Some(record));
     }
 }

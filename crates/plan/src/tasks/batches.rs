@@ -46,7 +46,7 @@ pub(crate) fn order(builder: &mut Builder<'_>, draft: &Draft) {
 
 /// What stood in for others goes after it was made, and what uses it before it.
 fn take_back(builder: &mut Builder<'_>, draft: &Draft) {
-    for decision in draft.decisions.iter().filter(|decision| decision.temporary) {
+    for decision in draft.decisions.iter().filter(|decision| decision.rolling.temporary) {
         let Some(tasks) = builder.of.get(&decision.address).copied() else { continue };
         let (Some(forward), Some(backward)) = (tasks.forward, tasks.backward) else { continue };
         builder.wait(backward, forward, Until::Ready);

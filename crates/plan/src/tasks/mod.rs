@@ -12,6 +12,9 @@ mod sort;
 mod steps;
 mod waits;
 
+use std::ops::Deref;
+use std::sync::Arc;
+
 use blueprint::{Address, IndexMap, Name, ReplaceOrder};
 use diag::Diagnostics;
 use evaluate::resolve::Evaluation;
@@ -23,7 +26,7 @@ use crate::decision::Decision;
 use crate::draft::Draft;
 use crate::drafting::preflight::reads_anew;
 use crate::linked::Linked;
-use crate::links::report::{link_changes, tell_links, told_of_links};
+use crate::links::report::{link_changes, links_by_resource, note_links_in_steps};
 use crate::model::{Action, Gate, LeftAlone, LinkChange, Reason, Step};
 use crate::stops::Subjects;
 use crate::task::{Decided, Task, TaskKind};
@@ -75,28 +78,18 @@ pub(crate) fn order(
         if decision.condition_open && decision.prior.as_ref().is_some_and(|record| !record.id.is_empty()) {
             open.push(decided.clone());
         }
-        let mut tasks = Tasks::default();
-        let of_link = match (decision.linked.as_deref(), decision.action) {
-            (Some(Linked::Phase(_)), _) => Some(TaskKind::Phase),
-            (Some(Linked::Whole(_)), Action::Unlink) => Some(TaskKind::Forget),
-            (Some(Linked::Whole(_)), _) => Some(TaskKind::Link),
-            _ => None,
-        };
-        if let Some(kind) = of_link {
+        if let Some(kind) = link_task(decision) {
             let task = builder.add(kind, Some(&*decided));
             of_links.insert(number, task);
-            match kind {
-                TaskKind::Link => tasks.forward = Some(task),
-                TaskKind::Forget => tasks.backward = Some(task),
-                _ => {}
-            }
-            if kind != TaskKind::Phase {
-                builder.of.insert(decision.address.clone(), tasks);
-            }
+            let tasks = match kind {
+                TaskKind::Link => Tasks { forward: Some(task), ..Tasks::default() },
+                TaskKind::Forget => Tasks { backward: Some(task), ..Tasks::default() },
+                _ => continue,
+            };
+            builder.of.insert(decision.address.clone(), tasks);
             continue;
         }
-        let retained = decision.action == Action::Replace && decision.retain;
-        if retained {
+        if decision.action == Action::Replace && decision.protection.retain {
             found.push(
                 codes::RETAINED
                     .new(format!("the old `{}` is left in the world and no longer managed", decision.address))
@@ -104,55 +97,14 @@ pub(crate) fn order(
             );
         }
         secret |= decision.prior.as_ref().is_some_and(|record| record.has_secret());
-        match decision.action {
-            Action::Create => {
-                tasks.forward = Some(builder.add(TaskKind::Create, Some(&*decided)));
-                tasks.backward = decision.temporary.then(|| builder.add(TaskKind::TakeBack, Some(&*decided)));
-            }
-            Action::Update if decision.only_recorded => {
-                tasks.forward = Some(builder.add(TaskKind::Record, Some(&*decided)))
-            }
-            Action::Update => tasks.forward = Some(builder.add(TaskKind::Update, Some(&*decided))),
-            Action::Replace => {
-                tasks.forward = Some(builder.add(TaskKind::Create, Some(&*decided)));
-                if !retained {
-                    tasks.backward = Some(builder.add(TaskKind::DeleteOld(0), Some(&*decided)));
-                }
-            }
-            Action::Delete if nothing_but_old_halves(decision) => {
-                tasks.backward = Some(builder.add(TaskKind::Forget, Some(&*decided)));
-            }
-            Action::Delete => tasks.backward = Some(builder.add(TaskKind::Delete, Some(&*decided))),
-            Action::Detach => tasks.backward = Some(builder.add(TaskKind::Forget, Some(&*decided))),
-            Action::Move | Action::Import if decision.record_differs => {
-                tasks.forward = Some(builder.add(TaskKind::Record, Some(&*decided)));
-            }
-            Action::Move | Action::Import => {
-                tasks.forward = Some(builder.add(TaskKind::Settled, Some(&*decided)));
-            }
-            Action::Link | Action::Relink | Action::Unlink | Action::Read => {}
-            Action::None if decision.element.is_none() && decision.linked.is_none() && !decision.record_differs => {
-                tasks.forward = Some(builder.add(TaskKind::Settled, Some(&*decided)));
-            }
-            Action::None if decision.element.is_none() && decision.linked.is_none() => {
-                tasks.backward = Some(builder.add(TaskKind::Forget, Some(&*decided)));
-            }
-            Action::None => {
-                left_alone.unchanged += 1;
-                if decision.record_differs {
-                    tasks.forward = Some(builder.add(TaskKind::Record, Some(&*decided)));
-                } else if decision.condition_open {
-                    tasks.forward = Some(builder.add(TaskKind::Condition, Some(&*decided)));
-                } else if decision.prior.as_ref().is_some_and(|record| record.status.word == StatusWord::Configured) {
-                    tasks.forward = Some(builder.add(TaskKind::Look, Some(&*decided)));
-                }
-            }
-        }
+        let mut tasks = resource_tasks(&mut builder, decision, &decided);
         if decision.prior.as_ref().is_some_and(|record| record.deposed.is_some()) {
             tasks.left_over = builder.left_over(&decided, tasks);
         }
-        if decision.action == Action::Detach {
-            left_alone.retained.push(decision.address.clone());
+        match decision.action {
+            Action::None if decision.element.is_some() || decision.linked.is_some() => left_alone.unchanged += 1,
+            Action::Detach => left_alone.retained.push(decision.address.clone()),
+            _ => {}
         }
         if tasks.forward.or(tasks.backward).or(tasks.left_over).is_some() {
             builder.of.insert(decision.address.clone(), tasks);
@@ -173,15 +125,56 @@ pub(crate) fn order(
     let order = topological(&mut tasks);
     let groups = std::mem::take(&mut draft.groups);
     let links = link_changes(&draft.decisions);
-    let told = told_of_links(&draft.decisions);
+    let told = links_by_resource(&draft.decisions);
     let (mut steps, tasks) = number(tasks, &order, draft.decisions, reads);
-    tell_links(&mut steps, told);
+    note_links_in_steps(&mut steps, told);
     subjects.tell(&mut steps);
     Ordered { steps, tasks, groups, left_alone, links, gates, secret }
 }
 
+/// The task of a decision about a link: one of its phases, or the link as a whole.
+fn link_task(decision: &Decision) -> Option<TaskKind> {
+    match (decision.linked.as_deref(), decision.action) {
+        (Some(Linked::Phase(_)), _) => Some(TaskKind::Phase),
+        (Some(Linked::Whole(_)), Action::Unlink) => Some(TaskKind::Forget),
+        (Some(Linked::Whole(_)), _) => Some(TaskKind::Link),
+        _ => None,
+    }
+}
+
+/// Adds the tasks of a decision about a resource. `decided` is made only if there is a task.
+fn resource_tasks(
+    builder: &mut Builder<'_>,
+    decision: &Decision,
+    decided: &impl Deref<Target = Arc<Decided>>,
+) -> Tasks {
+    let is_known_only_to_state = decision.element.is_none() && decision.linked.is_none();
+    let configured = || decision.prior.as_ref().is_some_and(|record| record.status.word == StatusWord::Configured);
+    let (forward, backward) = match decision.action {
+        Action::Create => (Some(TaskKind::Create), decision.rolling.temporary.then_some(TaskKind::TakeBack)),
+        Action::Update if decision.only_recorded => (Some(TaskKind::Record), None),
+        Action::Update => (Some(TaskKind::Update), None),
+        Action::Replace => (Some(TaskKind::Create), (!decision.protection.retain).then_some(TaskKind::DeleteOld(0))),
+        Action::Delete if only_deposed_left(decision) => (None, Some(TaskKind::Forget)),
+        Action::Delete => (None, Some(TaskKind::Delete)),
+        Action::Detach => (None, Some(TaskKind::Forget)),
+        Action::Move | Action::Import if decision.record_differs => (Some(TaskKind::Record), None),
+        Action::Move | Action::Import => (Some(TaskKind::Settled), None),
+        Action::Link | Action::Relink | Action::Unlink | Action::Read => (None, None),
+        Action::None if is_known_only_to_state && !decision.record_differs => (Some(TaskKind::Settled), None),
+        Action::None if is_known_only_to_state => (None, Some(TaskKind::Forget)),
+        Action::None if decision.record_differs => (Some(TaskKind::Record), None),
+        Action::None if decision.condition_open => (Some(TaskKind::Condition), None),
+        Action::None if configured() => (Some(TaskKind::Look), None),
+        Action::None => (None, None),
+    };
+    let forward = forward.map(|kind| builder.add(kind, Some(&**decided)));
+    let backward = backward.map(|kind| builder.add(kind, Some(&**decided)));
+    Tasks { forward, backward, left_over: None }
+}
+
 /// Whether what is to be deleted is gone already, and only old halves of it are left.
-pub(crate) fn nothing_but_old_halves(decision: &Decision) -> bool {
+pub(crate) fn only_deposed_left(decision: &Decision) -> bool {
     decision.prior.as_ref().is_some_and(|record| record.deposed.is_some() && record.id.is_empty())
 }
 
@@ -205,8 +198,8 @@ pub(crate) fn decided_of(number: usize, decision: &Decision) -> Decided {
         outputs: decision.outputs.clone(),
         private: decision.private.clone(),
         dependencies: decision.dependencies.clone(),
-        retain: decision.retain,
-        protect: decision.protect,
+        retain: decision.protection.retain,
+        protect: decision.protection.protect,
         made_from: decision.made_from.clone(),
         span: decision.span,
     }

@@ -1,21 +1,21 @@
-//! Texts of several lines: `|` and `>` blocks, and scalars in one piece that go on on the next line.
+//! Texts of several lines: `|` and `>` blocks, and plain or quoted scalars that span several lines.
 //!
-//! Their lines keep their content; only how far they are indented changes, and blanks that are no content vanish.
+//! The content of the lines stays. Only their indentation changes, and blanks that are not content are removed.
 
 use super::lines::STEP;
 use crate::{Scalar, Style, decode};
 
-/// A block, as the lines to write below its key.
+/// A block scalar as the lines below its key.
 pub(super) struct Block {
     /// `|` or `>` with its indicators.
     pub(super) header: String,
-    /// Lines of content; empty ones have nothing in them.
+    /// The lines of content; empty ones have no blanks.
     pub(super) lines: Vec<String>,
-    /// Whether empty lines below it would be part of it.
+    /// Whether empty lines below would become part of the block.
     pub(super) keeps: bool,
 }
 
-/// A `|` or `>` block whose indicator is at `start` of the source.
+/// The `|` or `>` block whose indicator is at `start` of the source.
 pub(super) fn block(source: &str, start: usize, scalar: &Scalar) -> Option<Block> {
     let body = scalar.text.trim_end_matches('\n');
     let breaks = scalar.text.len() - body.len();
@@ -33,7 +33,7 @@ pub(super) fn block(source: &str, start: usize, scalar: &Scalar) -> Option<Block
         1 if !body.is_empty() && !indicators.contains('+') => "",
         _ => "+",
     };
-    // Each line has a break of its own; only further ones need lines.
+    // Each line has one break. Only additional breaks need empty lines.
     let further = if body.is_empty() { breaks } else { breaks.saturating_sub(1) };
     lines.extend(std::iter::repeat_n(String::new(), further));
     let indentation = if deeper { STEP.to_string() } else { String::new() };
@@ -41,8 +41,8 @@ pub(super) fn block(source: &str, start: usize, scalar: &Scalar) -> Option<Block
     Some(Block { header: format!("{style}{indentation}{chomping}"), lines, keeps: chomping == "+" })
 }
 
-/// The lines of a folded block, without the columns by which all are indented. What lines it had before they were
-/// folded, the text does not tell.
+/// The lines of a folded block without their common indentation. They come from the source, because the folded text
+/// does not show them.
 fn folded_lines(source: &str, start: usize, text: &str) -> Option<Vec<String>> {
     let bytes = source.as_bytes();
     let mut at = decode::line_end(bytes, start);
@@ -65,7 +65,7 @@ fn folded_lines(source: &str, start: usize, text: &str) -> Option<Vec<String>> {
     Some(lines)
 }
 
-/// The lines of a plain or quoted scalar as it was written, the first one and those below it.
+/// The lines of a plain or quoted scalar as written, starting with the first one.
 pub(super) fn lines(written: &str, style: Style) -> Vec<String> {
     let normal = written.replace("\r\n", "\n").replace('\r', "\n");
     let count = normal.split('\n').count();

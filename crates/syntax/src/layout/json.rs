@@ -1,5 +1,5 @@
-//! JSON in house style: brackets that stood on one line stay there if they fit, others are opened. A comma behind the
-//! last member stays where comments are welcome, and goes elsewhere.
+//! JSON in the house style. Brackets on one line stay there if they fit; others are broken into lines. A comma after
+//! the last member stays if comments are allowed, and is removed otherwise.
 
 use super::lines::{Lines, STEP, WIDTH};
 use crate::{Content, Entry, Format, Node, Tree};
@@ -21,7 +21,7 @@ pub(super) fn layout(text: &str, tree: &Tree) -> Option<String> {
     Some(lines.out)
 }
 
-/// What stands between two brackets.
+/// A member between two brackets.
 struct Member<'n> {
     key: Option<&'n Node>,
     value: &'n Node,
@@ -35,7 +35,7 @@ impl Member<'_> {
 
 struct Writer<'t> {
     lines: Lines<'t>,
-    /// Whether a comma behind the last member stays where somebody wrote one.
+    /// Whether an existing comma after the last member stays.
     commas: bool,
 }
 
@@ -103,7 +103,7 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// Whether the comments between a key and its value can stay there: none of them ends a line.
+    /// Whether the comments between a key and its value can stay in line: none of them ends a line.
     fn inline_comments(&self, member: &Member<'_>, value: usize) -> bool {
         let comments = self.lines.comments_before(value).iter();
         let between = comments.skip_while(|comment| (comment.start as usize) < member.start());
@@ -112,7 +112,8 @@ impl Writer<'_> {
             .all(|comment| comment.starts_with("/*") && !comment.contains(['\n', '\r']))
     }
 
-    /// Writes the next comment behind what ended at `end`, if it stands on that line and nothing else follows it there.
+    /// Writes the next comment after the element that ends at `end`, if it is on the same line and nothing else follows
+    /// there.
     fn trail(&mut self, end: usize, limit: usize) {
         let Some(comment) = self.lines.comment_before(limit) else { return };
         let rest = self.lines.text.get(comment.end as usize..).unwrap_or_default();
@@ -122,11 +123,11 @@ impl Writer<'_> {
         }
     }
 
-    /// A value on one line; `None` once it has more characters than there is room for.
+    /// A value on one line; `None` if it is longer than `room` characters.
     fn flat(&self, node: &Node, room: usize, flat: &mut String) -> Option<()> {
         match &node.content {
             Content::Map(entries) => {
-                // One without anything in it has no room for blanks.
+                // An empty map has no inner blanks.
                 if entries.is_empty() {
                     flat.push_str("{}");
                     return Some(());
@@ -155,7 +156,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether there is a comma outside of comments.
+/// Whether there is a comma outside comments.
 fn has_comma(mut text: &str) -> bool {
     while let Some(at) = text.find([',', '/']) {
         let rest = &text[at..];

@@ -1,25 +1,27 @@
-//! Lines as they are written, with the comments that belong between them.
+//! Writes lines, with the comments between them.
 //!
-//! Elements are written in the order of the text, so comments are too: each is taken when what stands behind it comes.
+//! Elements are written in the order of the text, and so are comments: a comment is written when the element after it
+//! is written.
 //!
-//! Not here: what an element looks like (`yaml`, `json`).
+//! Not here: the layout of elements (`yaml`, `json`).
 
 use diag::Span;
 
-/// How many characters a line may have before brackets on it are opened.
+/// The maximum number of characters of a line with brackets. Longer ones are broken.
 pub(super) const WIDTH: usize = 100;
 
-/// Columns of a level.
+/// The indentation of a level in columns.
 pub(super) const STEP: usize = 2;
 
-/// What has been written so far, and what of the old text has not been taken over yet.
+/// The text written so far, and the comments that are still to be written.
 pub(super) struct Lines<'t> {
-    /// The old text.
+    /// The source text.
     pub(super) text: &'t str,
-    /// The new one.
+    /// The new text.
     pub(super) out: String,
     comments: &'t [Span],
-    /// No empty line may come next: nothing was written at this level yet, or it would become part of a text.
+    /// Whether no empty line may follow: nothing has been written at this level, or the line would become part of a
+    /// text.
     pub(super) close: bool,
 }
 
@@ -28,12 +30,12 @@ impl<'t> Lines<'t> {
         Lines { text, out: String::with_capacity(text.len() + text.len() / 8), comments, close: true }
     }
 
-    /// The next comment, if it stands before this place.
+    /// The next comment, if it is before this place.
     pub(super) fn comment_before(&self, place: usize) -> Option<Span> {
         self.comments.first().copied().filter(|comment| (comment.start as usize) < place)
     }
 
-    /// How many comments stand before this place and wait.
+    /// The pending comments before this place.
     pub(super) fn comments_before(&self, place: usize) -> &'t [Span] {
         let count = self.comments.iter().take_while(|comment| (comment.start as usize) < place).count();
         &self.comments[..count]
@@ -46,21 +48,21 @@ impl<'t> Lines<'t> {
         self.text.get(comment.range())
     }
 
-    /// Begins a line, ending the one before.
+    /// Starts a line. Ends the previous one.
     pub(super) fn start(&mut self, indent: usize) {
         self.end();
         self.close = false;
         self.out.extend(std::iter::repeat_n(' ', indent));
     }
 
-    /// Ends the line, if one was begun.
+    /// Ends the current line, if there is one.
     pub(super) fn end(&mut self) {
         if !self.out.is_empty() && !self.out.ends_with('\n') {
             self.out.push('\n');
         }
     }
 
-    /// Leaves a line empty where the old text has empty ones before what stands at `place`.
+    /// Writes an empty line if the source has empty lines before `place`.
     pub(super) fn gap(&mut self, place: usize) {
         if !self.close && self.is_behind_gap(place) {
             self.end();
@@ -69,7 +71,7 @@ impl<'t> Lines<'t> {
         }
     }
 
-    /// Writes the comments that stand before `place`, each on a line of its own.
+    /// Writes the comments before `place`, each on a line of its own.
     pub(super) fn lead(&mut self, place: usize, indent: usize) {
         while let Some(comment) = self.comment_before(place) {
             self.gap(comment.start as usize);
@@ -78,7 +80,7 @@ impl<'t> Lines<'t> {
         }
     }
 
-    /// Writes the next comment behind what stands on the line. Of a longer one every line keeps its place.
+    /// Writes the next comment at the end of the current line. The lines of a block comment keep their indentation.
     pub(super) fn comment(&mut self) {
         let Some(comment) = self.take_comment() else { return };
         for (at, line) in comment.split('\n').enumerate() {
@@ -89,8 +91,8 @@ impl<'t> Lines<'t> {
         }
     }
 
-    /// Writes the next comment at the end of the line, if it stands on the line on which `end` is and before `limit`,
-    /// where the next element begins.
+    /// Writes the next comment at the end of the line, if it is on the line of `end` and before `limit`, where the next
+    /// element begins.
     pub(super) fn trail(&mut self, end: usize, limit: usize, gap: &str) {
         if let Some(comment) = self.comment_before(limit)
             && self.is_one_line(end, comment.start as usize)
@@ -100,12 +102,12 @@ impl<'t> Lines<'t> {
         }
     }
 
-    /// Whether there is no line break between two places, in this order.
+    /// Whether there is no line break from one place to another.
     pub(super) fn is_one_line(&self, from: usize, to: usize) -> bool {
         self.text.get(from..to).is_some_and(|between| !between.contains(['\n', '\r']))
     }
 
-    /// What stands between the beginning of a place's line and the place is white space; then the columns it takes.
+    /// The number of columns before a place, if only white space is before it on its line.
     pub(super) fn column_on_own_line(&self, place: usize) -> Option<usize> {
         let before = self.text.get(..place)?;
         let rest = before.trim_end_matches([' ', '\t']);
@@ -113,14 +115,14 @@ impl<'t> Lines<'t> {
         begins.then(|| before.len() - rest.len())
     }
 
-    /// How many characters stand before a place on its line.
+    /// The number of characters before a place on its line.
     pub(super) fn column(&self, place: usize) -> usize {
         let before = self.text.get(..place).unwrap_or_default();
         let start = before.rfind(['\n', '\r']).map_or(0, |end| end + 1);
         before[start..].trim_start_matches('\u{feff}').chars().count()
     }
 
-    /// How many characters stand on the line that is being written.
+    /// The number of characters on the current line.
     pub(super) fn written(&self) -> usize {
         let start = self.out.rfind('\n').map_or(0, |end| end + 1);
         self.out[start..].chars().count()

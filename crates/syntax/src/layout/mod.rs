@@ -1,15 +1,15 @@
-//! A document's text in house style: the same tree, the same comments, written the way all documents are.
+//! Writes a document in the house style, with the same tree and the same comments.
 //!
 //! ```text
 //! text + Tree ── lines ──> yaml ── block_scalar ──┐
 //!                  └─────> json ──────────────────┴──> text that reads back to the same tree, or none
 //! ```
 //!
-//! Two spaces for each level, no blanks at the ends of lines, one line break at the end, at most one empty line between
-//! elements. What fits on a line and stood on one stays there; brackets over several lines of YAML become blocks.
-//! Order, styles of text, `${..}` and comments stay as they were written.
+//! Two spaces for each level, no trailing blanks, one line break at the end, at most one empty line between elements.
+//! Elements that are on one line and fit stay on it. YAML brackets over several lines become blocks. Order, styles of
+//! scalars, `${..}` and comments stay as written.
 //!
-//! Not here: reading and writing files; texts that are broken (nobody should change those unseen).
+//! Not here: reading and writing files; invalid texts, which are not changed automatically.
 
 mod block_scalar;
 mod json;
@@ -20,23 +20,23 @@ use diag::FileId;
 
 use crate::{Content, Format, Node, Tree, parse};
 
-/// The text of a tree in house style; `text` is what the tree was read from, without any error.
+/// The text of a tree in the house style. `text` is the source of the tree and has no errors.
 ///
-/// `None` if it uses something that is not rearranged: keys that are no text of one line or have an anchor or a tag,
-/// a document that is a single value, tags of nothing. The result reads back to the same values and comments, and laying it
+/// `None` if it uses something that is not rearranged: keys of several lines or with an anchor or a tag, a document
+/// that is a single value, tags of empty values. Parsing the result gives the same values and comments, and laying it
 /// out again changes nothing.
 pub fn layout(text: &str, tree: &Tree) -> Option<String> {
     let laid = match tree.format {
         Format::Yaml => yaml::layout(text, tree)?,
         Format::Json | Format::JsonWithComments => json::layout(text, tree)?,
     };
-    // A mistake here must not reach anybody's document.
+    // Check the result, so that a defect here cannot damage a document.
     let (again, found) = parse(FileId::new(0), &laid, tree.format);
     (!found.has_errors() && is_same(text, tree, &laid, &again)).then_some(laid)
 }
 
 /// Whether two trees have the same values (keys, order, texts, whether a text was quoted, anchors, aliases and tags)
-/// and the same comments in the same order. Blanks at the ends of lines do not count in comments.
+/// and the same comments in the same order. Trailing blanks of comments are ignored.
 pub fn is_same(one_text: &str, one: &Tree, other_text: &str, other: &Tree) -> bool {
     let comments = one.comments.len() == other.comments.len()
         && one.comments.iter().zip(&other.comments).all(|(one, other)| {
@@ -61,7 +61,7 @@ fn is_same_node(one_text: &str, one: &Node, other_text: &str, other: &Node) -> b
     let same = |one: &Node, other: &Node| is_same_node(one_text, one, other_text, other);
     properties
         && match (&one.content, &other.content) {
-            // An alias is compared where it points to.
+            // An alias is compared by its target.
             _ if one.alias().is_some() => true,
             (Content::Map(one), Content::Map(other)) => {
                 one.len() == other.len()

@@ -1,7 +1,7 @@
-//! YAML in house style.
+//! YAML in the house style.
 //!
-//! Block maps and lists stay blocks; lists are indented below their key. Brackets stay where they stand on one line that
-//! is not too long, else they become blocks: those can hold whatever brackets can.
+//! Block maps and lists stay blocks; lists are indented below their key. Brackets stay if they are on one line that is
+//! not too long. Otherwise they become blocks, which can express everything that brackets can.
 
 use super::block_scalar;
 use super::lines::{Lines, STEP, WIDTH};
@@ -21,14 +21,14 @@ pub(super) fn layout(text: &str, tree: &Tree) -> Option<String> {
     Some(lines.out)
 }
 
-/// A place in the new text and what it was in the old one.
+/// A level in the new text and in the source.
 #[derive(Clone, Copy)]
 struct Level {
-    /// Columns before the elements.
+    /// The indentation of the elements in columns.
     indent: usize,
-    /// The column of the elements that contain these, in the old text.
+    /// The column of the parent elements in the source.
     around: Option<usize>,
-    /// Where in the old text what follows all of this begins.
+    /// The offset in the source at which this level ends.
     limit: usize,
 }
 
@@ -37,7 +37,7 @@ struct Writer<'t> {
 }
 
 impl Writer<'_> {
-    /// Directives and the `---` that begins the document, if it has one.
+    /// Writes directives, and the `---` of the document if it has one.
     fn prologue(&mut self, from: usize) {
         let text = self.lines.text;
         let before = text.get(..from).unwrap_or_default();
@@ -57,7 +57,7 @@ impl Writer<'_> {
             if content.starts_with('%') {
                 self.lines.lead(at, 0);
                 self.lines.start(0);
-                // A comment behind a directive is taken for what it is.
+                // A comment after a directive is handled as a comment.
                 let end = self.lines.comment_before(at + line.len()).map_or(at + line.len(), |one| one.start as usize);
                 self.lines.out.push_str(text.get(at..end).unwrap_or(content).trim_start_matches('\u{feff}').trim_end());
                 self.lines.trail(at, usize::MAX, "  ");
@@ -92,7 +92,8 @@ impl Writer<'_> {
         self.block(root, level, false)
     }
 
-    /// The elements of a map or list, each on lines of its own; the first goes on the line that is there if `inline`.
+    /// Writes the elements of a map or list, each on lines of its own. With `inline` the first one continues the
+    /// current line.
     fn block(&mut self, node: &Node, level: Level, inline: bool) -> Option<()> {
         let brackets = is_flow(self.lines.text, node);
         let place = match &node.content {
@@ -126,13 +127,13 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// Where an item begins: at its dash, which is the first one from `from` on, if it has one.
+    /// The start of an item: the first dash from `from` on, if the item has one.
     fn dash(&self, from: usize, item: &Node, brackets: bool) -> usize {
         let dash = (!brackets).then(|| after_dash(self.lines.text.as_bytes(), from)).flatten();
         dash.map_or(item.written().start as usize, |after| after - 1)
     }
 
-    /// Comments at the end of a block that belong to it: those in its brackets, those in its columns.
+    /// Writes the comments at the end of a block that belong to it: those inside its brackets, or in its columns.
     fn below(&mut self, node: &Node, level: Level, column: Option<usize>) {
         let Some(column) = column else {
             self.lines.lead(node.span.end as usize, level.indent);
@@ -152,7 +153,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Everything before an element: comments, an empty line, the beginning of its line.
+    /// Writes everything before an element: comments, an empty line, the start of its line.
     fn element(&mut self, start: usize, indent: usize, inline: bool) {
         if inline {
             return;
@@ -169,7 +170,7 @@ impl Writer<'_> {
         self.value(&entry.value, entry.key.span.end as usize, false, level)
     }
 
-    /// What follows a key or a dash that ends at `after`, up to the end of its last line.
+    /// Writes what follows a key or a dash that ends at `after`, up to the end of its last line.
     fn value(&mut self, node: &Node, after: usize, item: bool, level: Level) -> Option<()> {
         let below = Level { indent: level.indent + STEP, ..level };
         if let (Some(scalar), None) = (node.as_scalar(), node.alias())
@@ -189,7 +190,7 @@ impl Writer<'_> {
             WIDTH.saturating_sub(self.lines.written() + 1 + properties.as_ref().map_or(0, |text| text.len() + 1));
         let flow = if is_container { self.flow(node, room) } else { None };
         if !is_container || flow.is_some() {
-            // Of an alias the span is that of what it stands for.
+            // The span of an alias is that of its target.
             let start = node.alias().unwrap_or(node.span).start as usize;
             let comments = self.lines.comments_before(start).len();
             if comments > 0 {
@@ -209,7 +210,7 @@ impl Writer<'_> {
                 _ => return None,
             }
             self.lines.trail(end, level.limit, "  ");
-            // Those that stood in brackets with nothing else in them.
+            // Comments inside otherwise empty brackets.
             self.lines.lead(end, below.indent);
             if matches!(&node.content, Content::Map(entries) if entries.is_empty())
                 || matches!(&node.content, Content::List(items) if items.is_empty())
@@ -239,7 +240,7 @@ impl Writer<'_> {
         self.block(node, below, inline)
     }
 
-    /// Comments deeper than a key or dash with nothing in its value: they are said of it.
+    /// Writes comments below an empty value that are indented more than its key or dash: they belong to it.
     fn said_below(&mut self, level: Level) {
         while let Some(comment) = self.lines.comment_before(level.limit)
             && let Some(own) = self.lines.column_on_own_line(comment.start as usize)
@@ -250,7 +251,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Comments between a key and its value: one on the line of the key, the others below it.
+    /// Writes the comments between a key and its value: the first on the line of the key, the others below it.
     fn hang(&mut self, after: usize, start: usize, indent: usize) {
         if self.lines.comment_before(start).is_some() {
             self.lines.trail(after, start, "  ");
@@ -266,7 +267,7 @@ impl Writer<'_> {
     fn scalar(&mut self, node: &Node, scalar: &Scalar, own_line: bool, level: Level) -> Option<()> {
         let indent = level.indent + STEP;
         if matches!(scalar.style, Style::Literal | Style::Folded) {
-            // Below a comment its indicator would stand alone on a line.
+            // The block indicator would be alone on a line below the comment.
             if own_line {
                 return None;
             }
@@ -302,9 +303,9 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// A key on one line.
+    /// A key on one line; `None` if it cannot be written so.
     fn key(&self, key: &Node) -> Option<String> {
-        /// YAML looks no farther for the colon.
+        /// YAML does not look further for the colon.
         const LONGEST: usize = 1000;
         let scalar = key.as_scalar()?;
         let written = self.lines.text.get(key.span.range())?;
@@ -316,7 +317,7 @@ impl Writer<'_> {
         Some(in_double_quotes(written, scalar).unwrap_or_else(|| written.to_owned()))
     }
 
-    /// The anchor and the tag of a node as they are written; fails if something stands between them.
+    /// The anchor and the tag of a node as written. Fails if something is between them.
     fn properties(&self, node: &Node) -> Option<Option<String>> {
         if node.anchor().is_none() && node.tag().is_none() {
             return Some(None);
@@ -326,7 +327,7 @@ impl Writer<'_> {
         let text = self.lines.text.get(range)?;
         let words: Vec<&str> = text.split_whitespace().collect();
         let known = usize::from(node.anchor().is_some()) + usize::from(node.tag().is_some());
-        // A list's dash or a comment may stand there as well.
+        // A list's dash or a comment may follow.
         let fine = words.len() >= known
             && words.iter().take(known).all(|word| word.starts_with(['&', '!']))
             && words.get(known).is_none_or(|word| word.starts_with('#'));
@@ -339,7 +340,7 @@ impl Writer<'_> {
         Some(())
     }
 
-    /// A container in brackets on one line, if it stood so and has room.
+    /// A container in brackets on one line, if it is written so and fits.
     fn flow(&self, node: &Node, room: usize) -> Option<String> {
         let text = self.lines.text;
         if !is_flow(text, node) {
@@ -356,7 +357,7 @@ impl Writer<'_> {
         Some(flow)
     }
 
-    /// Writes a node between brackets; `None` once it has more characters than there is room for.
+    /// Writes a node inside brackets; `None` if it is longer than `room` characters.
     fn put_flow(&self, node: &Node, room: usize, flow: &mut String) -> Option<()> {
         if node.alias().is_some() {
             flow.push_str(self.lines.text.get(node.written().range())?);
@@ -401,12 +402,12 @@ impl Writer<'_> {
             }
             Content::Missing => return None,
         }
-        // Bytes are counted first: where they fit, so do the characters.
+        // Compare bytes first: the number of characters is never larger.
         (flow.len() <= room || flow.chars().count() <= room).then_some(())
     }
 }
 
-/// Whether a container is written with brackets of its own.
+/// Whether a container is written in brackets.
 fn is_flow(text: &str, node: &Node) -> bool {
     let start = node.span.start as usize;
     match (&node.content, text.as_bytes().get(start)) {
@@ -418,7 +419,7 @@ fn is_flow(text: &str, node: &Node) -> bool {
     }
 }
 
-/// A text in single quotes as it looks in double ones, where that is plainer.
+/// A single-quoted text in double quotes, if it needs no escapes there.
 fn in_double_quotes(written: &str, scalar: &Scalar) -> Option<String> {
     let plain = scalar.style == Style::SingleQuoted
         && !written.contains(['\n', '\r'])

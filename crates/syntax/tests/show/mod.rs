@@ -1,10 +1,10 @@
-//! Trees as short texts, for comparing.
+//! Trees as short texts, for comparison.
 #![expect(dead_code, unreachable_pub, reason = "each test file uses a part")]
 
 use diag::Files;
 use syntax::{Content, Format, Node, Style, Tree, parse};
 
-/// The tree on one line: `{key: value}`, `[item]`, quoted texts as Rust writes them, `?` where something is missing.
+/// The tree on one line: `{key: value}`, `[item]`, quoted texts as in Rust, `?` for missing values.
 pub fn one_line(text: &str, format: Format) -> String {
     let file = Files::new().add("a", text);
     let (tree, _) = parse(file, text, format);
@@ -51,7 +51,7 @@ pub fn diagnostics(text: &str, format: Format) -> Vec<String> {
         .collect()
 }
 
-/// What stands under the span of each node, parents first, keys before values.
+/// The source text of each node, parents first, keys before values.
 pub fn spans(text: &str, format: Format) -> Vec<String> {
     let mut files = Files::new();
     let file = files.add("a", text);
@@ -79,10 +79,10 @@ pub fn walk<'t>(tree: &'t Tree, visit: &mut dyn FnMut(&'t Node)) {
     }
 }
 
-/// A decoded character, and offset and text of its source.
+/// A decoded character, and the offset and text of its source.
 pub type Origin = (char, usize, String);
 
-/// Where each decoded character of each scalar came from: offset and text of the source.
+/// The source of each decoded character of each scalar: offset and text.
 pub fn origins(text: &str, format: Format) -> Vec<(Style, Vec<Origin>)> {
     let mut files = Files::new();
     let file = files.add("a", text);
@@ -110,7 +110,7 @@ pub fn check(format: Format, text: &str, tree: &str, found: &[&str]) {
     assert_eq!((one_line(text, format).as_str(), diagnostics(text, format)), (tree, found), "{short}");
 }
 
-/// Visits all nodes with the means to slice the text.
+/// Visits all nodes with a function that returns the text of a span.
 pub fn with_nodes<'a>(text: &'a str, format: Format, mut visit: impl FnMut(&Node, &dyn Fn(diag::Span) -> &'a str)) {
     let file = Files::new().add("a", text);
     let (tree, _) = parse(file, text, format);

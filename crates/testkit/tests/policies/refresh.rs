@@ -191,7 +191,7 @@ fn interrupted_call_must_be_settled_first() {
             let options = Options { refresh, ..Options::default() };
             let (staged, found) = bench.stage(Some(&many(|number| number)), options).await;
             assert!(staged.is_none());
-            assert_eq!(said(&found)[0], "error needs-attention: nobody can tell what became of the create of `r5`");
+            assert_eq!(said(&found)[0], "error needs-attention: the outcome of the create of `r5` is not known");
         }
     });
 }

@@ -1,6 +1,6 @@
-//! What a document hands to its children, as far as that is known before anything exists (decision D12).
+//! The inputs of children, as far as they are known before deployment (decision D12).
 //!
-//! Not here: which inputs a child has to be given (`by_value`, `children`); what is handed down at stage (`resolve`).
+//! Not here: which inputs a child requires (`by_value`, `children`); the inputs at stage (`resolve`).
 
 use std::collections::HashMap;
 
@@ -10,25 +10,24 @@ use dialects::{CheckedBy, DialectRules};
 
 use super::value::exported;
 
-/// What one child is handed.
+/// The inputs of one child.
 #[derive(Clone, Debug, Default)]
 pub struct Passed {
-    /// For each of its inputs, by position; unknown ones where nothing is known.
+    /// Its inputs by position; Unknown where nothing is known.
     pub values: Vec<Value>,
-    /// What is wrong with its own defaults, which count here.
+    /// The errors of those of its own defaults that apply here.
     pub theirs: Diagnostics,
 }
 
 impl Passed {
-    /// Whether it says more than that nothing is known.
+    /// Whether anything is known.
     pub fn says_something(&self) -> bool {
         self.values.iter().any(|value| !value.is_unknown()) || !self.theirs.is_empty()
     }
 }
 
-/// What a child whose document is `below` is passed; none where its dialect checks inputs by their types. `value` says what
-/// an expression comes to, nothing for one in error. What does not fit goes to `found`,
-/// after `place` has completed what is said of it.
+/// The inputs that a child with the document `below` receives; `None` if its dialect checks inputs by type. `value`
+/// evaluates an expression and returns `None` after an error. Errors go to `found`, after `place` has completed them.
 pub fn pass_down(
     child: &Child,
     below: &Blueprint,
@@ -54,7 +53,7 @@ pub fn pass_down(
                 let passed = |value| rules.inputs.passed(name, input, Some(&value), expr.span, &native, &mut said);
                 value(expr).and_then(passed)
             }
-            // That it is missing is said elsewhere.
+            // Another check reports the missing input.
             None if input.default.is_none() => None,
             None => {
                 let native = |_: Option<&Value>, _: &mut Diagnostics| default_of(input);

@@ -1,7 +1,7 @@
-//! A function handed to a function fits how it will be called (decision 2.3): its number of arguments, and what it
-//! takes, as far as types are known.
+//! Checks that a function argument fits its future calls (decision 2.3): the number of arguments, and their types as
+//! far as they are known.
 //!
-//! Not here: what it gives back when it runs (`callback-result` is the evaluator's, with the item's position).
+//! Not here: its results (the evaluator reports `callback-result` with the item's position).
 
 use blueprint::{Call, Expr, ExprKind, Head, Type};
 use diag::{Code, Diagnostic};
@@ -11,11 +11,11 @@ use super::calls::{accepts, is_chain};
 use super::types::with_article;
 use super::{Checker, Place, codes};
 
-/// How a function value can be called, as far as that is known.
+/// The known ways to call a function value.
 struct Shape {
     least: usize,
     most: Option<usize>,
-    /// Passes on positions if it is offered them.
+    /// Whether it accepts a position as an additional argument.
     takes_index: bool,
     parameters: Vec<Type>,
     returns: Type,
@@ -23,7 +23,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// Nothing is known.
+    /// A shape of which nothing is known.
     fn open() -> Shape {
         Shape {
             least: 0,
@@ -37,7 +37,7 @@ impl Shape {
 }
 
 impl Checker<'_> {
-    /// Checks an argument that must be a function; `item` is the type of what it will be given last.
+    /// Checks an argument that must be a function. `item` is the type of the last argument that it will receive.
     pub(super) fn callback(
         &mut self,
         function: &FunctionDef,
@@ -53,7 +53,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The functions of `compose` and `pipe`: the result of each fits the next.
+    /// Checks the functions of `compose` and `pipe`: the result of each must fit the next.
     pub(super) fn chain(&mut self, function: &FunctionDef, call: &Call, place: Place<'_>) {
         let mut shapes: Vec<Option<Shape>> =
             call.arguments.iter().map(|argument| self.shape(function, &argument.value, place)).collect();
@@ -71,12 +71,12 @@ impl Checker<'_> {
         }
     }
 
-    /// How the function that an argument gives can be called; reports an argument that gives none.
+    /// The shape of a function argument. Reports an argument that is not a function.
     fn shape(&mut self, function: &FunctionDef, expr: &Expr, place: Place<'_>) -> Option<Shape> {
         let functions = self.functions;
         let name = match &expr.kind {
             ExprKind::Function(name) => Some((name, expr.span)),
-            // A bare name is a function first (decision S19).
+            // A bare name means a function first (decision S19).
             ExprKind::Ref(reference) if reference.path.is_empty() => match &reference.head {
                 Head::Resource { name, bare: true } => Some((name, reference.head_span)),
                 _ => None,
@@ -127,7 +127,7 @@ impl Checker<'_> {
         None
     }
 
-    /// How the result of a call that gives a function can be called.
+    /// The shape of the function that a call returns.
     fn called(&self, def: &FunctionDef, call: &Call) -> Shape {
         if let Some(gives) = &def.gives
             && !is_chain(def)
@@ -144,7 +144,7 @@ impl Checker<'_> {
         if !is_chain(def) {
             return Shape::open();
         }
-        // Called like the first to be applied, gives what the last gives.
+        // The composition takes the arguments of the first function applied, and returns the result of the last.
         let (mut first, mut last) = (call.arguments.first(), call.arguments.last());
         if def.name.as_ref() == "compose" {
             std::mem::swap(&mut first, &mut last);
@@ -156,7 +156,7 @@ impl Checker<'_> {
         Shape { returns: last.returns, name: format!("{}(..)", def.name), ..first }
     }
 
-    /// The same without reporting anything, for an argument that has been checked.
+    /// Like [`Self::shape`], without reports, for an argument that is already checked.
     fn quiet_shape(&self, expr: &Expr) -> Option<Shape> {
         match &expr.kind {
             ExprKind::Function(name) => self.functions.get(name).map(shape_of),
@@ -189,7 +189,7 @@ fn shape_of(def: &FunctionDef) -> Shape {
     }
 }
 
-/// Why a function does not fit how it will be called.
+/// The reason why a function does not fit its future calls; `None` if it does.
 fn misfit(shape: &Shape, callback: &Callback, item: Option<&Type>) -> Option<(&'static Code, String)> {
     let offered = callback.parameters.len();
     let given = offered + usize::from(callback.index && shape.takes_index);
@@ -201,7 +201,7 @@ fn misfit(shape: &Shape, callback: &Callback, item: Option<&Type>) -> Option<(&'
         };
         return Some((&language::CALLBACK_TYPE, format!("`{}` takes {takes} and will be given {given}", shape.name)));
     }
-    // The item is what is given last, before a position.
+    // The item is the last argument before a position.
     let item = item?;
     let wanted = shape.parameters.get(offered.checked_sub(1)?)?;
     if accepts(wanted, item) {

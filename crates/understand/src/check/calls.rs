@@ -1,7 +1,7 @@
-//! Calls: the function exists, the arguments are as many and of the kinds that it takes (decision 2, conventions).
+//! Checks calls: the function exists, and the number and types of the arguments fit (decision 2, conventions).
 //!
-//! What a function takes is data; only those whose rule is about several arguments together are named here. Functions
-//! handed to functions are in `callbacks`.
+//! The parameters of functions are data. Code here names only functions with rules about several arguments. Functions
+//! as arguments are in `callbacks`.
 
 use blueprint::{Argument, Call, IndexMap, Name, Type};
 use diag::{Diagnostic, Span, Spanned};
@@ -12,7 +12,7 @@ use super::types::{function_as_value, joined, with_article};
 use super::{Checker, Place};
 
 impl Checker<'_> {
-    /// The type of a call; what is wrong with it is reported and gives [`Type::Error`].
+    /// The type of a call. Reports its errors; the type is [`Type::Error`] then.
     pub(super) fn call(&mut self, call: &Call, span: Span, place: Place<'_>) -> Type {
         let functions = self.functions;
         let Some(function) = functions.get(&call.function) else {
@@ -49,7 +49,7 @@ impl Checker<'_> {
             let ty = self.infer(&argument.value, place.guarded(parameter.guards));
             failed |= ty == Type::Error;
             if !accepts(&parameter.ty, &ty) {
-                // One call, one mistake of this kind: `lt("a", "b")` is a wrong choice of function.
+                // Report only one wrong argument per call: `lt("a", "b")` is a wrong choice of function.
                 if !refused {
                     self.found.push(wrong_argument(function, at, &ty, &argument.value));
                 }
@@ -58,7 +58,7 @@ impl Checker<'_> {
             types.push(ty);
         }
         if failed {
-            // What it gives is known all the same where it does not depend on the arguments.
+            // A result type that does not depend on the arguments is known nevertheless.
             return match &function.returns {
                 Returns::Type(_) if function.gives.is_some() => Type::Function,
                 _ => Type::Error,
@@ -77,7 +77,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Decision S14: `object` takes entries with names.
+    /// Checks a call with named arguments: `object` (decision S14).
     fn named_call(&mut self, function: &FunctionDef, call: &Call, place: Place<'_>) -> Type {
         let mut fields: IndexMap<Name, Type> =
             IndexMap::with_capacity_and_hasher(call.arguments.len(), Default::default());
@@ -108,7 +108,7 @@ impl Checker<'_> {
         if failed { Type::Error } else { Type::object(fields) }
     }
 
-    /// An argument name that was written before.
+    /// The diagnostic for a repeated argument name.
     fn twice(&self, name: &Spanned<Name>, call: &Call) -> Diagnostic {
         let diagnostic = document::DUPLICATE_KEY
             .new(format!("the entry `{}` is written twice", name.item))
@@ -120,7 +120,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports what is wrong inside the arguments of a call that is itself wrong; functions may be among them.
+    /// Reports the errors in the arguments of a call that is itself wrong. The arguments may be functions.
     fn all_arguments(&mut self, call: &Call, place: Place<'_>) {
         for Argument { value, .. } in &call.arguments {
             let bare_function = match &value.kind {
@@ -135,7 +135,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `if`: boolean or `none`.
+    /// Checks the condition of `if`: a boolean or `none`.
     pub(super) fn choice_condition(&mut self, ty: &Type, span: Span) {
         if !accepts(&Type::Bool, ty) {
             self.found.push(
@@ -147,7 +147,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A name that no function has.
+    /// The diagnostic for an unknown function.
     pub(super) fn unknown_function(&self, name: &str, span: Span) -> Diagnostic {
         let diagnostic = language::UNKNOWN_FUNCTION
             .new(format!("unknown function `{name}`"))
@@ -156,8 +156,8 @@ impl Checker<'_> {
     }
 }
 
-/// Whether a parameter takes an argument of a type: exactly, except integers for floats. `none` is taken everywhere: it
-/// spreads, or the function has its own rule for it.
+/// Whether a parameter accepts an argument of a type. Only an integer for a float may differ. `none` is always
+/// accepted: it propagates, or the function has its own rule for it.
 pub(super) fn accepts(wanted: &Type, given: &Type) -> bool {
     if wanted.is_open() || given.is_open() {
         return true;
@@ -173,7 +173,7 @@ pub(super) fn accepts(wanted: &Type, given: &Type) -> bool {
     })
 }
 
-/// Rules about several arguments.
+/// Checks the rules about several arguments.
 fn together(function: &FunctionDef, call: &Call, types: &[Type], span: Span) -> Option<Diagnostic> {
     match (function.name.as_ref(), types) {
         ("list", _) => mixed_list(call, types),
@@ -193,7 +193,7 @@ fn together(function: &FunctionDef, call: &Call, types: &[Type], span: Span) -> 
     }
 }
 
-/// Decision C27: items of one kind; integers and floats may mix.
+/// Checks that the items of a list have one kind; integers and floats may mix (decision C27).
 fn mixed_list(call: &Call, types: &[Type]) -> Option<Diagnostic> {
     let mut first: Option<(usize, Kind)> = None;
     for (at, ty) in types.iter().enumerate() {
@@ -228,7 +228,7 @@ fn incomparable(call: &Call, a: &Type, b: &Type, span: Span) -> Option<Diagnosti
     })
 }
 
-/// Whether two values may be ordered: both numbers or both text.
+/// Whether two values can be ordered: both are numbers or both are text.
 fn comparable(a: &Type, b: &Type) -> bool {
     match (kind_of(a), kind_of(b)) {
         (Some(a), Some(b)) => a == b,
@@ -236,7 +236,7 @@ fn comparable(a: &Type, b: &Type) -> bool {
     }
 }
 
-/// A kind of which items and comparisons must agree.
+/// The kinds that must agree among items and in comparisons.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Boolean,
@@ -247,7 +247,7 @@ enum Kind {
     Map,
 }
 
-/// The one kind of a type; none where it is open, `none`, or of several kinds.
+/// The kind of a type; `None` if it is open, `none`, or has several kinds.
 fn kind_of(ty: &Type) -> Option<Kind> {
     match ty {
         Type::Bool => Some(Kind::Boolean),
@@ -269,7 +269,7 @@ fn wrong_kind(call: &Call, at: usize, message: String, ty: &Type) -> Diagnostic 
     language::ARGUMENT_TYPE.new(message).label(call.arguments[at].value.span, format!("this is {}", with_article(ty)))
 }
 
-/// What a list hands to a function, item by item.
+/// The type of the items that a list passes to a function.
 fn item_type(list: &Type) -> Option<Type> {
     let items: Vec<Type> = list
         .alternatives()
@@ -317,7 +317,7 @@ fn wrong_argument(function: &FunctionDef, at: usize, ty: &Type, expr: &blueprint
     diagnostic
 }
 
-/// Whether a function joins functions.
+/// Whether a function composes functions.
 pub(super) fn is_chain(def: &FunctionDef) -> bool {
     matches!(def.name.as_ref(), "compose" | "pipe")
 }

@@ -1,10 +1,10 @@
-//! Included documents, as far as the including one tells: their place is known at stage, their inputs are scalars
-//! (decisions 1.6, 4.2).
+//! Checks includes, as far as the including document shows: their location is known at stage, and their inputs are
+//! scalars (decisions 1.6, 4.2).
 //!
-//! A child that could be read says more: its inputs are declared, of the right kind, and none is missing; and that it has
-//! errors of its own.
+//! For a child that could be read, also checks that its inputs are declared, have the right type and are complete, and
+//! reports whether it has errors of its own.
 //!
-//! Not here: reading them (`load`).
+//! Not here: reading children (`load`).
 
 use blueprint::{Child, Expr, ExprKind, Part, SourceMetadata, Type, Value};
 use diag::Span;
@@ -19,12 +19,12 @@ use super::types::{fits_declared, is_scalar, with_article};
 use super::{Checked, Checker, Included, Place, codes};
 use crate::graph::{EdgeKind, Graph, Node};
 
-/// A child has errors of its own.
+/// The diagnostic for a child with errors of its own.
 pub fn child_failed(name: &str, child: &Child) -> diag::Diagnostic {
     codes::CHILD_FAILED
         .new(format!("the child document `{name}` has errors"))
         .label(child.span, "included here")
-        .help("mend the errors of the child")
+        .help("fix the errors of the child")
 }
 
 impl Checker<'_> {
@@ -88,7 +88,7 @@ impl Checker<'_> {
             };
             let ty = self.infer(value, place);
             if let Some(position) = position {
-                // `none` is as if nothing were written (decision A13).
+                // `none` counts as not written (decision A13).
                 given[position] = ty != Type::Null;
             }
             if !ty.alternatives().iter().any(is_scalar) {
@@ -110,11 +110,11 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether what is handed to a child is of the kind that it declares, and one of the values that it allows.
+    /// Checks the type of a child's input, and that it is one of the allowed values.
     fn child_input(&mut self, checked: &Checked, position: usize, value: &Expr, ty: &Type) {
         let Some((name, input)) = checked.blueprint.inputs.get_index(position) else { return };
         let custom = checked.custom_types.get(position).and_then(Option::as_ref);
-        // Options are given by label, or handed on as they are (decision 4.2).
+        // Options are given by label, or passed on unchanged (decision 4.2).
         let handed_on =
             custom.is_some_and(|custom| self.custom_type_of(value).is_some_and(|it| it.name == custom.name));
         if handed_on {
@@ -141,7 +141,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The custom type of a variable that an expression stands for.
+    /// The custom type of the variable that an expression names.
     fn custom_type_of(&self, value: &Expr) -> Option<&std::sync::Arc<CustomType>> {
         let ExprKind::Ref(reference) = &value.inner().kind else { return None };
         let blueprint::Head::Input(name) = &reference.head else { return None };
@@ -152,12 +152,12 @@ impl Checker<'_> {
         let has_kind = source.entries.iter().any(|(key, _)| key.item.as_ref() == "sourceType");
         for (key, value) in &source.entries {
             let ty = self.infer(value, place);
-            // Without a kind of source the metadata is free, but for a checksum.
+            // Without a kind of source, metadata is free except for a checksum.
             if ty != Type::Error && (has_kind || key.item.as_ref() == "checksum") {
                 self.known_at_stage(value, &format!("`{}`", key.item), computed);
             }
         }
-        // Without the kinds nothing can be said; it is when the document is asked for.
+        // Without the kinds, the source checks its keys when the document is requested.
         let Some(kinds) = self.kinds else { return };
         let kind = source.entries.iter().find(|(key, _)| key.item.as_ref() == "sourceType");
         let keys: &[source::Key] = match kind.map(|(_, value)| (value, value.inner())) {
@@ -174,7 +174,7 @@ impl Checker<'_> {
                 };
                 known.keys
             }
-            // Known at stage.
+            // The kind becomes known at stage.
             Some(_) => return,
         };
         let has = |name: &str| {
@@ -212,7 +212,7 @@ impl Checker<'_> {
             .push(diagnostic.help(format!("keys of this kind: {}", [&keys[..], &["checksum"]].concat().join(", "))));
     }
 
-    /// `include-path-unknown`: a part of it comes from a field that a provider fills.
+    /// Reports `include-path-unknown` if a part of the expression reads a field that a provider sets.
     fn known_at_stage(&mut self, expr: &Expr, what: &str, computed: &[bool]) {
         let mut places: Vec<(Span, &Expr)> = Vec::new();
         substitutions(expr, &mut places);
@@ -228,7 +228,7 @@ impl Checker<'_> {
         }
     }
 
-    /// For each value, whether it reads a field that is known on deploy only.
+    /// For each local, whether it reads a field that is known only on deploy.
     fn computed_locals(&self, graph: &Graph) -> Vec<bool> {
         let mut computed = vec![false; self.blueprint.locals.len()];
         for node in graph.order() {
@@ -256,7 +256,7 @@ impl Checker<'_> {
         found
     }
 
-    /// Whether a reference reads a field that the provider fills and the document does not set.
+    /// Whether a reference reads a field that the provider sets and the document does not.
     fn computed_field(&self, at: usize, reference: &blueprint::Ref) -> bool {
         let TypeOf::Known(ty) = &self.resources[at] else { return false };
         let mut names = reference.path.iter().filter_map(|accessor| match &accessor.kind {
@@ -276,7 +276,7 @@ impl Checker<'_> {
     }
 }
 
-/// An input that nobody gives to a child document.
+/// The diagnostic for a missing input of a child document.
 pub fn missing_input(name: &str, include: Span) -> diag::Diagnostic {
     dialects::codes::MISSING_VARIABLE
         .new(format!("no value is given for the variable `{name}` of the child document"))
@@ -284,7 +284,8 @@ pub fn missing_input(name: &str, include: Span) -> diag::Diagnostic {
         .help(format!("add `{name}` to its `variables`"))
 }
 
-/// Why a value is not allowed for a variable of a child document, without a place; none if it is.
+/// The diagnostic for a value that a variable of a child document does not allow, without a place. `None` if it is
+/// allowed.
 pub fn not_allowed(
     name: &str,
     input: &blueprint::Input,
@@ -310,7 +311,7 @@ pub fn not_allowed(
     Some(diagnostic.help(format!("use one of: {}", options.join(", "))))
 }
 
-/// The substitutions in an expression with their places.
+/// Appends the substitutions in an expression with their places.
 pub fn substitutions<'e>(expr: &'e Expr, found: &mut Vec<(Span, &'e Expr)>) {
     match &expr.kind {
         ExprKind::Substitution(inner) => found.push((expr.span, inner)),

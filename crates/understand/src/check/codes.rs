@@ -1,7 +1,7 @@
-//! Diagnostics of the static checks. Those of the language itself are in `expr::codes`, those of a document's shape
-//! with its dialect.
+//! Diagnostic codes of the static checks. Codes of the expression language are in `expr::codes`, those of a document's
+//! shape in its dialect.
 
-// Dialects find some of these themselves.
+// Dialects report some of these themselves.
 pub use dialects::codes::{
     CYCLE, EACH_NOT_STATIC, MISSING_SPEC_FIELD, SECRET_EXPOSED, SELF_REFERENCE, UNKNOWN_RESOURCE,
     UNKNOWN_RESOURCE_TYPE, UNKNOWN_SPEC_FIELD, UNKNOWN_VARIABLE, VALUE_CONSTRAINT,
@@ -18,7 +18,7 @@ diag::codes! {
     SELECTOR_MATCHES_NOTHING = Warning "selector-matches-nothing": "a selector without effect";
     LINK_CYCLE = Error "link-cycle": "links order each other in a circle";
     LINK_CARDINALITY = Error "link-cardinality": "too few or too many links";
-    LINK_CAPABILITY_MISSING = Error "link-capability-missing": "nobody gives what a link needs";
+    LINK_CAPABILITY_MISSING = Error "link-capability-missing": "no resource provides what a link needs";
     LINK_CONFLICT = Error "link-conflict": "two writers, two contents";
     LINK_REQUIREMENT = Error "link-requirement": "a link's own requirement fails";
     LINK_LENGTHS = Error "link-lengths": "templates do not pair";

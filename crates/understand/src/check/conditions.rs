@@ -1,4 +1,4 @@
-//! A condition gives a boolean, or `none`, which counts as false (decisions S34 to S36).
+//! Checks that a condition is a boolean, or `none`, which counts as false (decisions S34 to S36).
 //!
 //! Not here: its shape (`invalid-condition`, `condition-constant`), which the dialect reports.
 
@@ -9,7 +9,7 @@ use super::types::with_article;
 use super::{Checker, Place};
 
 impl Checker<'_> {
-    /// Checks a condition; compound ones are choices or calls outside of any substitution.
+    /// Checks a condition. Compound conditions are choices or calls outside of substitutions.
     pub(super) fn condition(&mut self, condition: &Expr, place: Place<'_>) {
         match &condition.kind {
             ExprKind::Call(call) => {

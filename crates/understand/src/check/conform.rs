@@ -1,8 +1,8 @@
-//! An evaluated spec made to fit its schema: converted (decision 1.5), defaults filled (5.2), sensitive fields marked
-//! secret (decision A15), and everything reported that only the results of substitutions show.
+//! Converts an evaluated spec to its schema: converts values (decision 1.5), adds defaults (5.2), marks sensitive
+//! fields as secret (decision A15), and reports the errors that only the results of substitutions show.
 //!
-//! What is written out was checked with the document and is not reported again. Unknown parts stay as they are; they are
-//! conformed again when they are known. Nothing that was given is dropped (`none` was dropped by the evaluation, A13).
+//! Literals were checked with the document and are not reported again. Unknown parts stay as they are and are converted
+//! once they are known. No given value is dropped (evaluation has already dropped `none`, A13).
 
 use blueprint::{Expr, ExprKind, Field, Kind, Map, Name, Resource, Schema, Type, Value};
 use diag::{Diagnostics, Span, Spanned};
@@ -14,15 +14,15 @@ use super::codes;
 use super::limits::{Patterns, constraint, entries_problem, items_problem, same};
 use super::spec::{computed_field, mismatch, missing_field, not_utf8, rejected, unknown_field};
 
-/// The spec that a provider is given, from the evaluated one and the expression it came from.
+/// The spec for a provider, from the evaluated spec and its expression.
 ///
-/// A part in error is kept as it is, and its diagnostic goes to `found`. A missing required field is placed at the
-/// expression; [`conform_resource`] knows the key `spec` and places it there.
+/// A part with an error stays as it is, and its diagnostic goes to `found`. A missing required field is reported at the
+/// expression; [`conform_resource`] reports it at the key `spec`.
 pub fn conform(value: &Value, expr: &Expr, resource_type: &ResourceType, found: &mut Diagnostics) -> Value {
     conform_at(value, expr, expr.span, resource_type, found)
 }
 
-/// The same for the spec of a declared resource.
+/// Like [`conform`], for the spec of a declared resource.
 pub fn conform_resource(
     value: &Value,
     resource: &Resource,
@@ -32,7 +32,7 @@ pub fn conform_resource(
     conform_at(value, &resource.spec, resource.spec_key, resource_type, found)
 }
 
-/// The same for any schema; a missing required field is placed at `holder`.
+/// Like [`conform`], for any schema. A missing required field is reported at `holder`.
 pub fn conform_schema(
     value: &Value,
     expr: &Expr,
@@ -74,14 +74,14 @@ struct Conforming<'f> {
     found: &'f mut Diagnostics,
 }
 
-/// Where a value came from.
+/// The origin of a value.
 #[derive(Clone, Copy)]
 struct At<'e> {
-    /// Its own expression; none inside the result of a substitution.
+    /// Its own expression; `None` inside the result of a substitution.
     expr: Option<&'e Expr>,
-    /// Its place: of the substitution, where it came out of one.
+    /// Its place, or that of the substitution that it comes from.
     span: Span,
-    /// The place of what is missing in it.
+    /// The place for reporting missing parts.
     holder: Span,
 }
 
@@ -124,7 +124,7 @@ impl Conforming<'_> {
                         Some(value) if !value.is_null() => {
                             self.put(&mut out, schema, &key.item, value, At::of(expr, key.span))
                         }
-                        // Null that is written is a value where the field says so (decision S43).
+                        // A literal null is a value if the field is nullable (decision S43).
                         _ if matches!(expr.kind, ExprKind::Literal(Value::Null))
                             && schema.fields.get(&key.item).is_some_and(|field| field.nullable) =>
                         {
@@ -175,7 +175,7 @@ impl Conforming<'_> {
         }
     }
 
-    /// One value as its field wants it; kept as it is where it does not fit.
+    /// Converts one value to its field. A value that does not fit stays as it is.
     fn field(&mut self, value: &Value, field: &Field, at: At<'_>) -> Value {
         let (bare, secret) = value.exposed();
         if bare.is_null() || bare.is_unknown() {
@@ -185,7 +185,7 @@ impl Conforming<'_> {
             (Kind::Any, _) => bare.clone(),
             (Kind::Object(schema), Value::Map(map)) => Value::Map(Arc::new(self.object(map, schema, at))),
             (Kind::Map(values), Value::Map(map)) => {
-                // Both are in document order; what was `none` is missing in the evaluated one.
+                // Both are in document order; the evaluated map lacks the entries that were `none`.
                 let mut written = at.entries().unwrap_or_default().iter();
                 let mut entries = Map::with_capacity(map.len());
                 for (key, value) in map.iter() {
@@ -233,7 +233,7 @@ impl Conforming<'_> {
     }
 
     fn items(&mut self, items: &[Value], item: &Field, field: &Field, at: At<'_>) -> Value {
-        // With an item gone that was `none`, positions no longer tell where the others came from.
+        // If an item was `none`, it was dropped, and positions no longer match the expression.
         let written = at.items().filter(|written| written.len() == items.len());
         let place = |position: usize| match written {
             Some(written) => At::of(&written[position], written[position].span),
@@ -249,7 +249,7 @@ impl Conforming<'_> {
         Value::List(Arc::new(fitted))
     }
 
-    /// The first branch that fits, in the order of the schema.
+    /// Takes the first branch that fits, in the order of the schema.
     fn branch(&mut self, value: &Value, field: &Field, branches: &[Field], at: At<'_>) -> Value {
         for branch in branches {
             let mut trial = Diagnostics::new();
@@ -265,7 +265,7 @@ impl Conforming<'_> {
     }
 }
 
-/// The written value of a key in a map.
+/// The expression under a key of a map.
 fn entry<'e>(expr: &'e Expr, key: &str) -> Option<&'e Expr> {
     match &expr.kind {
         ExprKind::Map(entries) => entries.iter().find(|(name, _)| name.item.as_ref() == key).map(|(_, value)| value),

@@ -1,12 +1,12 @@
-//! What depends on what, in one graph, and no circle in it (decisions S29, S30, A10).
+//! Builds the dependency graph of a document and reports its cycles (decisions S29, S30, A10).
 //!
-//! A circle is reported once, with its full path and a label on every edge. A reference to metadata orders only
-//! evaluation: a circle that is closed by one alone is a mistake only if no order of evaluation exists, each element's
-//! metadata taken apart from its spec.
+//! A cycle is reported once, with its full path and a label on every edge. A reference to metadata orders only
+//! evaluation. A cycle that only such references close is an error only if no order of evaluation exists when each
+//! resource's metadata is a node of its own.
 //!
-//! Where links alone make the circle, it is `link-cycle` at the first of them.
+//! A cycle of links alone is reported as `link-cycle` at its first link.
 //!
-//! Not here: an element that needs itself directly (`references`), circles of guarantees (`links`).
+//! Not here: an element that depends on itself directly (`references`), cycles of guarantees (`links`).
 
 use diag::{Diagnostic, Diagnostics};
 
@@ -16,7 +16,7 @@ use crate::graph::{Edge, EdgeKind, Graph, Node};
 use crate::links::Links;
 
 impl Checker<'_> {
-    /// The graph of the document; its circles are reported.
+    /// The graph of the document. Reports its cycles.
     pub(super) fn order(&mut self, links: &Links) -> Graph {
         let blueprint = self.blueprint;
         let edges = Edges { blueprint, links };
@@ -44,34 +44,34 @@ impl Checker<'_> {
                 any_metadata |= out[before..].iter().any(|edge| edge.kind == EdgeKind::ReadsMetadata);
             })
         };
-        let (mut graph, mut knots) = all(true);
-        // What an export of a child needs is known from the child: circles through it show in the whole.
-        let through_child = knots.iter().flatten().any(|(node, _)| matches!(node, Node::Child(_)));
+        let (mut graph, mut cycles) = all(true);
+        // An export has its own dependencies, so cycles through a child are checked in the graph over all documents.
+        let through_child = cycles.iter().flatten().any(|(node, _)| matches!(node, Node::Child(_)));
         if through_child {
-            (graph, knots) = all(false);
+            (graph, cycles) = all(false);
         }
-        if knots.is_empty() || !any_metadata {
-            self.report(&knots);
+        if cycles.is_empty() || !any_metadata {
+            self.report(&cycles);
             return graph;
         }
-        let (graph, knots) = Graph::new(counts, |node, out| {
+        let (graph, cycles) = Graph::new(counts, |node, out| {
             if !through_child || !matches!(node, Node::Child(_)) {
                 edges.of(node, out);
                 out.extend_from_slice(waits_of(node));
             }
             out.retain(|edge| edge.kind != EdgeKind::ReadsMetadata);
         });
-        if knots.is_empty() {
-            let knots = self.evaluation_knots(counts, links);
-            self.report(&knots);
+        if cycles.is_empty() {
+            let cycles = self.evaluation_cycles(counts, links);
+            self.report(&cycles);
         } else {
-            self.report(&knots);
+            self.report(&cycles);
         }
         graph
     }
 
-    /// Circles of evaluation: resources stand twice, first their specs, then their metadata.
-    fn evaluation_knots(&self, counts: [usize; 6], links: &Links) -> Vec<Vec<(Node, Edge)>> {
+    /// Cycles of evaluation. Resources have two nodes each: first all specs, then all metadata.
+    fn evaluation_cycles(&self, counts: [usize; 6], links: &Links) -> Vec<Vec<(Node, Edge)>> {
         let edges = Edges { blueprint: self.blueprint, links };
         let resources = counts[2] as u32;
         let parted = |mut edge: Edge| {
@@ -80,7 +80,7 @@ impl Checker<'_> {
             }
             edge
         };
-        let (_, knots) =
+        let (_, cycles) =
             Graph::new([counts[0], counts[1], counts[2] * 2, counts[3], counts[4], 0], |node, out| match node {
                 Node::Resource(at) => {
                     let itself = Node::Resource(at % resources);
@@ -109,27 +109,28 @@ impl Checker<'_> {
             Node::Resource(at) => Node::Resource(at % resources),
             other => other,
         };
-        knots
+        cycles
             .into_iter()
-            .map(|knot| {
-                knot.into_iter().map(|(node, edge)| (whole(node), Edge { to: whole(edge.to), ..edge })).collect()
+            .map(|cycle| {
+                cycle.into_iter().map(|(node, edge)| (whole(node), Edge { to: whole(edge.to), ..edge })).collect()
             })
             .collect()
     }
 
-    fn report(&mut self, knots: &[Vec<(Node, Edge)>]) {
-        let found: Diagnostics = knots.iter().filter(|knot| !knot.is_empty()).map(|knot| self.cycle(knot)).collect();
+    fn report(&mut self, cycles: &[Vec<(Node, Edge)>]) {
+        let found: Diagnostics =
+            cycles.iter().filter(|cycle| !cycle.is_empty()).map(|cycle| self.cycle(cycle)).collect();
         self.found.append(found);
     }
 
-    fn cycle(&self, knot: &[(Node, Edge)]) -> Diagnostic {
-        // The first edge in document order comes first, and the path begins with it.
-        let first = (0..knot.len()).min_by_key(|at| (knot[*at].1.span.file, knot[*at].1.span.start)).unwrap_or(0);
-        let round = || knot[first..].iter().chain(&knot[..first]);
+    fn cycle(&self, cycle: &[(Node, Edge)]) -> Diagnostic {
+        // Start the path at the edge that is first in document order.
+        let first = (0..cycle.len()).min_by_key(|at| (cycle[*at].1.span.file, cycle[*at].1.span.start)).unwrap_or(0);
+        let round = || cycle[first..].iter().chain(&cycle[..first]);
         let mut path: Vec<String> = round().map(|(node, _)| self.node_name(*node)).collect();
         path.extend(path.first().cloned());
-        // Made by links alone, it is mended by a link.
-        let by_links = knot.iter().all(|(_, edge)| edge.kind == EdgeKind::Link);
+        // A cycle of links alone is fixed at a link.
+        let by_links = cycle.iter().all(|(_, edge)| edge.kind == EdgeKind::Link);
         let mut diagnostic = if by_links {
             codes::LINK_CYCLE.new(format!("links order each other in a circle: {}", path.join(" -> ")))
         } else {
@@ -162,7 +163,7 @@ impl Checker<'_> {
         diagnostic.help(if by_links { "take away one of these links" } else { "take away one of these references" })
     }
 
-    /// How a node is written in an expression.
+    /// The name of a node as expressions write it.
     pub(super) fn node_name(&self, node: Node) -> String {
         let blueprint = self.blueprint;
         let name = match node {

@@ -1,6 +1,6 @@
-//! Data sources: filters name fields that can be filtered on, exports name fields of the type (decision 4.1).
+//! Checks data sources: filters name filterable fields, exports name fields of the type (decision 4.1).
 //!
-//! Not here: which operator fits which kind (`filters`), reading anything.
+//! Not here: which operator fits which kind (`filters`), and reading.
 
 use blueprint::{DataSource, Name};
 use dialects::codes as document;
@@ -47,7 +47,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Fields that exclude each other.
+    /// Reports filters on fields that exclude each other.
     fn exclusive(&mut self, source: &DataSource, ty: &DataSourceType) {
         for group in &ty.exclusive {
             let mut used = source.filters.iter().filter(|filter| group.contains(&plain_path(&filter.field.item)));
@@ -63,9 +63,9 @@ impl Checker<'_> {
         }
     }
 
-    /// Fields that are arguments rather than filters.
+    /// Reports missing filters on required fields.
     fn required_filters(&mut self, name: &Name, source: &DataSource, ty: &DataSourceType) {
-        // Without any filter the dialect has reported the missing section.
+        // The dialect has already reported the missing section.
         if source.filters.is_empty() {
             return;
         }
@@ -88,7 +88,7 @@ impl Checker<'_> {
                 None => (name, export.span),
             };
             let Some(found) = ty.schema.fields.get(field) else {
-                // Broken aliases are empty and reported.
+                // Malformed aliases are empty and already reported.
                 if !field.is_empty() {
                     self.found.push(
                         language::UNKNOWN_FIELD
@@ -111,12 +111,12 @@ impl Checker<'_> {
     }
 }
 
-/// The filterable field that a path names; a position in it stands for every position of the catalogue's `[]`.
+/// The filterable field that a path names. Any position matches the catalogue's `[]`.
 fn filter_field<'t>(ty: &'t DataSourceType, path: &str) -> Option<&'t FilterField> {
     ty.filters.get(path).or_else(|| ty.filters.get(&plain_path(path)))
 }
 
-/// A path with its positions taken out: `subnets[0].zone` as `subnets[].zone`.
+/// A path without its positions: `subnets[0].zone` as `subnets[].zone`.
 fn plain_path(path: &str) -> Name {
     let mut plain = String::with_capacity(path.len());
     let mut inside = false;

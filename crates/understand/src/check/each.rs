@@ -1,6 +1,6 @@
-//! `each` gives a list that is known before the deployment (decisions S37, S38).
+//! Checks that `each` is a list that is known before deployment (decisions S37, S38).
 //!
-//! Not here: what `elem` and `i` mean where (`references`), expanding anything.
+//! Not here: the meaning of `elem` and `i` (`references`), and the expansion.
 
 use blueprint::{Each, Type};
 
@@ -9,10 +9,10 @@ use super::types::{joined, with_article, without_none};
 use super::{Checker, Place, codes};
 use crate::graph::{Edge, EdgeKind, Graph, Node};
 
-/// So many elements of a path are shown.
+/// The maximum number of displayed elements of a path.
 const MOST_SHOWN: usize = 32;
 
-/// For each value and data source, by position, the edge by which it leads to a resource or child, if it does.
+/// For each value and data source, by position, the edge that leads to a resource or child, if there is one.
 #[derive(Default)]
 pub(super) struct Leads {
     locals: Vec<Option<Edge>>,
@@ -34,7 +34,7 @@ impl Leads {
 }
 
 impl Checker<'_> {
-    /// Which values and data sources depend on a resource or child, however indirectly.
+    /// Finds the values and data sources that depend on a resource or child, directly or not.
     pub(super) fn leads(&self, graph: &Graph) -> Leads {
         let mut leads = Leads {
             locals: vec![None; self.blueprint.locals.len()],
@@ -51,7 +51,7 @@ impl Checker<'_> {
         leads
     }
 
-    /// Checks `each` and gives the type of its items.
+    /// Checks `each`. Returns the type of its items.
     pub(super) fn each(&mut self, each: &Each, node: Node, leads: &Leads) -> Type {
         let ty = self.infer(&each.list, Place::of(node, "`each` itself"));
         if ty == Type::Error {
@@ -80,7 +80,7 @@ impl Checker<'_> {
         joined(items)
     }
 
-    /// Reports a list that leads to a resource or child, with the path there.
+    /// Reports a list that depends on a resource or child, with the path.
     fn known_before(&mut self, each: &Each, node: Node, leads: &Leads) {
         let mut first: Option<Edge> = None;
         Edges { blueprint: self.blueprint, links: &self.links }.needs(&each.list, EdgeKind::Reads, &mut |edge| {

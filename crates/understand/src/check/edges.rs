@@ -1,10 +1,10 @@
-//! What each element needs directly, and why.
+//! Finds the direct dependencies of each element, and their reasons.
 //!
-//! References in descriptions are no edges; those to metadata are edges of their own kind (decision A10). Reading
-//! oneself is no edge but a mistake (decision A9, reported where the reference is typed). Names that do not resolve are
-//! left out.
+//! References in descriptions are no edges. References to metadata are edges of their own kind (decision A10). A
+//! reference to the element itself is an error (decision A9), which is reported where the reference is typed.
+//! Unresolved names are left out.
 //!
-//! Not here: circles (`cycles`).
+//! Not here: cycles (`cycles`).
 
 use blueprint::{
     Accessor, AccessorKind, Blueprint, Child, DataSource, Expr, ExprKind, Head, Local, Part, Ref, Resource, Value,
@@ -14,21 +14,21 @@ use crate::graph::{Edge, EdgeKind, Node};
 use crate::links::Links;
 use crate::links::address::plain_name;
 
-/// Gives the edges of nodes.
+/// Computes the edges of nodes.
 #[derive(Clone, Copy)]
 pub(super) struct Edges<'a> {
     pub blueprint: &'a Blueprint,
     pub links: &'a Links,
 }
 
-/// A reference and what it reads.
+/// A reference and the edge that it causes.
 pub struct Need<'e> {
     pub(crate) edge: Edge,
     pub(crate) reference: Option<&'e Ref>,
 }
 
 impl<'a> Edges<'a> {
-    /// Everything that a node needs, except itself, in the order in which it is written.
+    /// Appends the dependencies of a node, except on itself, in the order in which they are written.
     pub(super) fn of(self, node: Node, out: &mut Vec<Edge>) {
         let before = out.len();
         self.collect(node, out);
@@ -70,7 +70,7 @@ impl<'a> Edges<'a> {
         }
     }
 
-    /// What the value of a local needs.
+    /// The dependencies of a local's value.
     pub(super) fn local(self, local: &Local, add: &mut impl FnMut(Edge)) {
         self.needs(&local.value, EdgeKind::Reads, add);
     }
@@ -84,7 +84,7 @@ impl<'a> Edges<'a> {
         }
     }
 
-    /// What a resource needs, its metadata aside.
+    /// The dependencies of a resource, without those of its metadata.
     pub(super) fn resource(self, resource: &Resource, add: &mut impl FnMut(Edge)) {
         if let Some(each) = &resource.each {
             self.needs(&each.list, EdgeKind::Reads, add);
@@ -99,13 +99,13 @@ impl<'a> Edges<'a> {
                 add(Edge { to: Node::Child(at as u32), kind: EdgeKind::DependsOn, span: name.span });
             }
         }
-        // What exists elsewhere is not made from its spec.
+        // An external resource is not created from its spec.
         if resource.lifecycle.external.is_none() {
             self.needs(&resource.spec, EdgeKind::Reads, add);
         }
     }
 
-    /// What a resource's metadata needs.
+    /// The dependencies of a resource's metadata.
     pub(super) fn resource_metadata(self, resource: &Resource, add: &mut impl FnMut(Edge)) {
         if resource.lifecycle.external.is_some() {
             return;
@@ -184,7 +184,7 @@ impl<'a> Edges<'a> {
                     add(Need { edge, reference: None });
                 }
                 for argument in &call.arguments {
-                    // `link` takes ends by name too.
+                    // `link` also takes its ends by name.
                     if call.function.as_ref() == "link"
                         && let ExprKind::Literal(Value::Text(text)) = &argument.value.kind
                         && let Some(at) = self.blueprint.resources.get_index_of(plain_name(text))
@@ -211,7 +211,7 @@ impl<'a> Edges<'a> {
         self.blueprint.resources.get_index_of(name).map(|at| at as u32)
     }
 
-    /// The node that a head names; inputs are none.
+    /// The node that a head names; `None` for inputs.
     pub(super) fn target(self, head: &Head) -> Option<Node> {
         let blueprint = self.blueprint;
         match head {
@@ -224,7 +224,7 @@ impl<'a> Edges<'a> {
     }
 }
 
-/// The expressions of a node that order it, each with why.
+/// Visits the expressions of a node that order it, each with the kind of its edges.
 pub fn expressions<'b>(blueprint: &'b Blueprint, node: Node, visit: &mut impl FnMut(&'b Expr, EdgeKind)) {
     match node {
         Node::Local(at) => {

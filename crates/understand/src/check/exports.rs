@@ -1,4 +1,4 @@
-//! Exports give what they declare (decision S53), and metadata of the document is sound inside.
+//! Checks that exports have their declared types (decision S53), and checks the metadata of the document.
 
 use blueprint::Type;
 use expr::codes as language;
@@ -7,7 +7,7 @@ use super::types::{fits_declared, refined, with_article};
 use super::{Checker, Place};
 
 impl Checker<'_> {
-    /// Checks every export and gives their types.
+    /// Checks every export. Returns their types.
     pub(super) fn exports(&mut self) -> Vec<Type> {
         let mut types = Vec::with_capacity(self.blueprint.exports.len());
         for export in self.blueprint.exports.values() {
@@ -28,7 +28,7 @@ impl Checker<'_> {
         types
     }
 
-    /// Free metadata of the document.
+    /// Checks the free metadata of the document.
     pub(super) fn document_metadata(&mut self) {
         if let Some(metadata) = &self.blueprint.metadata {
             self.examine(metadata, Place::outside("metadata of the document"));
@@ -36,7 +36,7 @@ impl Checker<'_> {
     }
 }
 
-/// How a type is declared in a document.
+/// A type in the spelling of a declaration.
 fn declared_word(ty: &Type) -> String {
     match ty {
         Type::List(_) => "array".into(),

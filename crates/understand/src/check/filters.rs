@@ -1,6 +1,6 @@
-//! Which filter operator fits which kind of field and search (the table of decision 4.1).
+//! Checks which filter operator fits which kinds of field and search (the table of decision 4.1).
 //!
-//! Not here: whether an operator exists (the dialect), matching candidates.
+//! Not here: the existence of an operator (the dialect), matching candidates.
 
 use blueprint::{Filter, Type};
 use provider::{FilterField, FilterType};
@@ -43,7 +43,7 @@ impl Checker<'_> {
 /// Operators without their negations.
 const OPERATORS: [&str; 10] = ["=", "in", "has key", "contains", "starts with", "ends with", ">", ">=", "<", "<="];
 
-/// Whether an operator is valid for a kind of field and a kind of search. Unknown operators are another mistake.
+/// Whether an operator is valid for the kinds of field and search. Another check reports unknown operators.
 fn fits(field: &FilterType, operator: &str, search: &Type) -> bool {
     let operator = match operator {
         "!=" => "=",
@@ -74,7 +74,7 @@ fn fits(field: &FilterType, operator: &str, search: &Type) -> bool {
     }
 }
 
-/// A field of which the catalogue does not say what it holds.
+/// Whether the catalogue leaves the type of a field open.
 fn is_open_field(field: &FilterType) -> bool {
     *field == FilterType::Scalar(Type::Any)
 }
@@ -87,7 +87,7 @@ fn same(search: &Type, kind: &Type) -> bool {
     search.is_open() || search == kind
 }
 
-/// Whether every item of a list is of the kind; items that are not known may be.
+/// Whether every item of a list may have the kind. Unknown items may.
 fn all_of(item: &Type, kind: &Type) -> bool {
     item.alternatives().iter().all(|item| *item == Type::Null || same(item, kind))
 }

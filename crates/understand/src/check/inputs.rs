@@ -1,6 +1,6 @@
-//! Variables: their custom types exist, defaults and allowed values fit (decision S52, decision 4.2).
+//! Checks variables: their custom types exist, and defaults and allowed values fit (decision S52, decision 4.2).
 //!
-//! Not here: inputs that are given at stage.
+//! Not here: the inputs given at stage.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::providers::unknown_provider;
 use super::types::with_article;
 
 impl Checker<'_> {
-    /// Checks every variable and notes its type.
+    /// Checks every variable and stores its type.
     pub(super) fn inputs(&mut self) {
         for input in self.blueprint.inputs.values() {
             let custom = self.custom_type(input);
@@ -44,7 +44,7 @@ impl Checker<'_> {
                 match fits(default) {
                     Some(diagnostic) => found.push(diagnostic),
                     None if allowed.len() == input.allowed.len() => found.extend(not_among(default, &allowed, &ty)),
-                    // One of the allowed values is wrong itself and may be the one that was meant.
+                    // An invalid allowed value may be the intended one, so report nothing more.
                     None => {}
                 }
             }
@@ -69,7 +69,7 @@ impl Checker<'_> {
     }
 }
 
-/// Why a value is none of a declared type.
+/// The diagnostic for a value that does not have the declared type.
 fn declared(value: &Spanned<Value>, ty: &Type) -> Option<Diagnostic> {
     if ty.is_open() || value.item.is_null() || expr::convert(&value.item, ty, Source::Literal).is_ok() {
         return None;
@@ -80,7 +80,7 @@ fn declared(value: &Spanned<Value>, ty: &Type) -> Option<Diagnostic> {
     Some(super::spec::quoted(diagnostic, &value.item, ty, value.span))
 }
 
-/// Why a value is no label of a custom type.
+/// The diagnostic for a value that is no label of a custom type.
 fn option(value: &Spanned<Value>, custom: &CustomType) -> Option<Diagnostic> {
     let labels = || custom.options.iter().map(|option| option.label.as_ref());
     match &value.item {
@@ -101,7 +101,7 @@ fn option(value: &Spanned<Value>, custom: &CustomType) -> Option<Diagnostic> {
     }
 }
 
-/// Why a default is not among the allowed values.
+/// The diagnostic for a default that is not among the allowed values.
 fn not_among(default: &Spanned<Value>, allowed: &[&Spanned<Value>], ty: &Type) -> Option<Diagnostic> {
     let same = |value: &Value| expr::convert(value, ty, Source::Literal).unwrap_or_else(|_| value.clone());
     if allowed.is_empty() || default.item.is_null() || ty.is_open() {

@@ -1,6 +1,6 @@
-//! Closed lists and limits of a field's value (decision A18), for what is written and for what is evaluated.
+//! Checks a field's allowed values and limits (decision A18), for literals and for evaluated values.
 //!
-//! Not here: its kind.
+//! Not here: its type.
 
 use blueprint::{Field, IndexMap, Name, Value};
 use diag::{Code, Diagnostic, Span, nearest};
@@ -13,12 +13,13 @@ use super::codes;
 #[derive(Default)]
 pub(super) struct Patterns {
     compiled: IndexMap<Name, Option<Regex>>,
-    /// Those that must match the whole text.
+    /// Patterns that must match the whole text.
     whole: IndexMap<Name, Option<Regex>>,
 }
 
 impl Patterns {
-    /// Whether a pattern is found in a text, or matches all of it; one that does not compile is the catalogue's mistake and fits all.
+    /// Whether a pattern matches in a text, or the whole text. A pattern that does not compile is an error of the
+    /// catalogue and matches everything.
     fn matches(&mut self, pattern: &Name, whole: bool, text: &str) -> bool {
         let compiled = if whole { &mut self.whole } else { &mut self.compiled };
         if !compiled.contains_key(pattern) {
@@ -28,7 +29,8 @@ impl Patterns {
         compiled.get(pattern).and_then(Option::as_ref).is_none_or(|regex| regex.is_match(text))
     }
 
-    /// Why a value of the right kind is outside the field's list or limits. Secret values are not shown.
+    /// The diagnostic for a value of the right type outside the field's allowed values or limits. It does not show
+    /// secret values.
     pub(super) fn problem(&mut self, value: &Value, field: &Field, span: Span) -> Option<Diagnostic> {
         let (value, secret) = value.exposed();
         let secret = secret || field.sensitive;
@@ -83,7 +85,7 @@ impl Patterns {
     }
 }
 
-/// Whether a number less an offset is a multiple of a step; with a step of 0 anything is.
+/// Whether a number minus an offset is a multiple of a step. A step of 0 accepts every number.
 fn is_multiple(value: &Value, (step, offset): (i64, i64)) -> bool {
     match value {
         Value::Int(number) if step != 0 => (i128::from(*number) - i128::from(offset)) % i128::from(step) == 0,
@@ -91,12 +93,12 @@ fn is_multiple(value: &Value, (step, offset): (i64, i64)) -> bool {
     }
 }
 
-/// Why a list with between `least` and `most` items has too few or too many.
+/// The problem of a list with between `least` and `most` items, if it has too few or too many.
 pub(super) fn items_problem(least: usize, most: usize, field: &Field) -> Option<String> {
     count_problem(least, most, field, ["item", "items"])
 }
 
-/// Why a map with between `least` and `most` entries has too few or too many.
+/// The problem of a map with between `least` and `most` entries, if it has too few or too many.
 pub(super) fn entries_problem(least: usize, most: usize, field: &Field) -> Option<String> {
     count_problem(least, most, field, ["entry", "entries"])
 }
@@ -111,12 +113,12 @@ fn count_problem(least: usize, most: usize, field: &Field, [one, many]: [&str; 2
     Some(format!("must have at most {wanted} {}, not {least}", noun(wanted)))
 }
 
-/// A value outside its limits.
+/// The diagnostic for a value outside its limits.
 pub(super) fn constraint(code: &'static Code, text: String, span: Span) -> Diagnostic {
     code.new(format!("the value {text}")).label(span, "outside the limits of this field")
 }
 
-/// Whether two values are equal, an integer equalling a float of the same value.
+/// Whether two values are equal. An integer equals a float of the same value.
 pub(super) fn same(a: &Value, b: &Value) -> bool {
     match (a.bare(), b.bare()) {
         (Value::Int(a), Value::Float(b)) | (Value::Float(b), Value::Int(a)) => *a as f64 == *b,
@@ -126,7 +128,7 @@ pub(super) fn same(a: &Value, b: &Value) -> bool {
 
 fn compare(value: &Value, limit: f64) -> std::cmp::Ordering {
     let order = match value {
-        // Limits beyond 2^53 are not written in catalogues; the cast is exact below.
+        // Limits in catalogues are below 2^53, so the cast is exact for values near them.
         Value::Int(value) => (*value as f64).partial_cmp(&limit),
         Value::Float(value) => value.partial_cmp(&limit),
         _ => None,
@@ -142,7 +144,7 @@ fn plural(count: u64) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 
-/// A value without quotes.
+/// The value without quotes.
 fn plain(value: &Value) -> String {
     value.as_text().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -1,8 +1,8 @@
-//! Links as far as the document alone shows them (decision 3): which there are (`activation`), what they make whom wait
-//! for (`wires`), which annotations they read (`annotations`), how many there may be and what they give each other
-//! (`guarantees`). And `link(a, b)` names two resources that are linked, in this direction (decision 2.6).
+//! Checks links as far as the document alone shows them (decision 3): their existence (`activation`), the resulting
+//! order (`wires`), the annotations that they read (`annotations`), and their cardinality and guarantees
+//! (`guarantees`). Also checks that `link(a, b)` names two resources that are linked in this direction (decision 2.6).
 //!
-//! Not here: members of templates, values, planning.
+//! Not here: members of resources, values, planning.
 
 pub(crate) mod activation;
 pub mod annotations;
@@ -20,7 +20,7 @@ use crate::links::Links;
 use crate::links::address::plain_name;
 
 impl Checker<'_> {
-    /// The links of the document, with what they make whom wait for.
+    /// The links of the document with their edges.
     pub(super) fn links(&mut self) -> Arc<Links> {
         let mut links = self.activate();
         if !links.is_empty() {
@@ -35,7 +35,7 @@ impl Checker<'_> {
         self.links.clone()
     }
 
-    /// The type of a call of `link`, whose arguments are names rather than values.
+    /// The type of a call of `link`. Its arguments are names, not values.
     pub(super) fn link_call(&mut self, call: &Call, span: Span, place: Place<'_>) -> Type {
         let ends: Vec<Option<usize>> = call.arguments.iter().map(|argument| self.end(&argument.value, place)).collect();
         let [Some(a), Some(b)] = ends[..] else { return Type::Error };
@@ -101,7 +101,7 @@ impl Checker<'_> {
         None
     }
 
-    /// The resource at a position, if one thing of it is chosen as it must be (decisions S27, S28).
+    /// The resource at a position, if an instance is chosen as its `each` requires (decisions S27, S28).
     fn one_of(&mut self, at: usize, name: &str, index: Option<Span>, span: Span) -> Option<usize> {
         let (_, resource) = self.blueprint.resources.get_index(at)?;
         match super::references::instance_chosen(name, resource, index, span) {
@@ -113,7 +113,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether there is such a link. Open types may link to anything.
+    /// Whether such a link exists. Open types may link to anything.
     fn is_linked(&self, links: &Links, a: usize, b: usize) -> bool {
         self.type_name(a).is_none() || self.type_name(b).is_none() || links.between(a as u32, b as u32).is_some()
     }

@@ -1,7 +1,7 @@
-//! The values of a document give what they declare (decisions S48, S53).
+//! Checks that the values of a document have their declared types (decisions S48, S53).
 //!
-//! They are typed in the order of need, so that a reference to a value finds its type. Those in a circle keep what they
-//! declare: the circle has been reported.
+//! Values are typed in the order of dependency, so that the type of a referenced value is known. Values in a cycle keep
+//! their declared types; the cycle is already reported.
 
 use blueprint::{ExprKind, Local, Type};
 use diag::Diagnostic;
@@ -13,7 +13,7 @@ use super::{Checker, Place};
 use crate::graph::{Graph, Node};
 
 impl Checker<'_> {
-    /// Types every value.
+    /// Infers the type of every value.
     pub(super) fn locals(&mut self, graph: &Graph) {
         let blueprint = self.blueprint;
         self.local_types = blueprint.locals.values().map(|local| refined(&local.ty, &local.ty)).collect();
@@ -50,7 +50,7 @@ impl Checker<'_> {
     }
 }
 
-/// Why a value does not give what it declares.
+/// The diagnostic for a value that does not have its declared type.
 fn mismatch(local: &Local, inferred: &Type) -> Option<Diagnostic> {
     let declared = &local.ty;
     if inferred.is_open() || declared.is_open() {
@@ -59,7 +59,7 @@ fn mismatch(local: &Local, inferred: &Type) -> Option<Diagnostic> {
     let span = local.value.span;
     let scalar = matches!(declared, Type::Bool | Type::Int | Type::Float);
     if scalar && inferred.alternatives().contains(&Type::Text) {
-        // Text is parsed by the declared type; what is written out can be parsed now.
+        // Text is parsed by the declared type. A literal can be parsed now.
         let text = match &local.value.inner().kind {
             ExprKind::Literal(value) => value.as_text()?,
             _ => return None,

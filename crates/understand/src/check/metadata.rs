@@ -1,7 +1,7 @@
-//! Metadata of resources and data sources: a display name is text, annotations are scalars (decision S49), and those
-//! that the type itself or a link knows are as they want them (decision 3.1).
+//! Checks metadata of resources and data sources: a display name is text, annotations are scalars (decision S49), and
+//! annotations with a reader have its type and values (decision 3.1).
 //!
-//! Not here: labels, and keys of the house (the dialect); which links know which (`links`).
+//! Not here: labels and reserved keys (the dialect); which links read which annotations (`links`).
 
 use blueprint::{Expr, ExprKind, Name, ResourceMetadata, Type, TypeId};
 use diag::Span;
@@ -15,7 +15,7 @@ use super::types::{fits_declared, is_scalar, with_article};
 use super::{Checker, Place};
 
 impl Checker<'_> {
-    /// Checks the metadata of one element, whose name stands at `name`.
+    /// Checks the metadata of one element, whose name is at `name`.
     pub(super) fn resource_metadata(
         &mut self,
         metadata: &ResourceMetadata,
@@ -60,7 +60,7 @@ impl Checker<'_> {
         }
     }
 
-    /// An annotation that somebody reads has its kind, and one of its values.
+    /// Checks the type and value of an annotation that a type or link reads.
     fn known_annotation(&mut self, key: &str, wanted: &Annotation, value: &Expr, ty: &Type) {
         let literal = match &value.inner().kind {
             ExprKind::Literal(literal) if !literal.is_null() => Some(literal),
@@ -85,7 +85,7 @@ impl Checker<'_> {
         });
     }
 
-    /// Whether a type is that of a scalar; reports it if not.
+    /// Whether a type is scalar. Reports it if not.
     fn scalar(&mut self, what: &str, ty: &Type, span: Span) -> bool {
         let fits = ty.alternatives().iter().any(is_scalar);
         if !fits {

@@ -1,13 +1,14 @@
-//! From a blueprint to a checked one: everything that the document alone shows, all mistakes at once, each once.
+//! Checks a blueprint. Reports all errors that the document alone shows, each once.
 //!
-//! Names first (`names`), then what needs what (`edges`), then types: of named values in the order of need, then of
-//! everything else in document order. A part in error has the type [`Type::Error`], fits everywhere and gives no second
-//! diagnostic.
+//! The check resolves names first (`names`), then finds dependencies (`edges`), then infers types: those of named
+//! values in the order of dependency, then all others in document order. A part with an error has the type
+//! [`Type::Error`], which fits everywhere and causes no second diagnostic.
 //!
-//! Not here: the shape of a document (its dialect reports that), inputs given from outside, what becomes known at stage
-//! or later. Two functions are for those stages: [`spec::conform`] and [`value::declared`].
+//! Not here: the shape of a document (its dialect reports that), inputs from outside, and values that become known at
+//! stage or later. [`spec::conform`] and [`value::declared`] are for those stages.
 //!
-//! The work is linear: names by hash, a resource's type once per type name, each expression walked twice.
+//! The work is linear: names are hashed, a resource's type is resolved once per type name, and each expression is
+//! walked twice.
 
 pub mod below;
 pub use below::{Passed, pass_down};
@@ -56,74 +57,75 @@ use crate::links::Links;
 use by_value::known::Known;
 use limits::Patterns;
 
-/// So many names are looked at for suggestions in one document.
+/// The maximum number of names that are compared for suggestions in one document.
 const MOST_SUGGESTIONS: usize = 200_000;
 
-/// A blueprint of which everything is known that the document alone shows.
+/// A checked blueprint with everything that is known from the document alone.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// What was checked.
+    /// The blueprint.
     pub blueprint: Arc<Blueprint>,
     /// The rules of its dialect.
     pub rules: DialectRules,
-    /// What needs what. References to metadata are edges as long as that makes no circle; where they would, they are
-    /// left out, because they order nothing but evaluation (decision A10).
+    /// The dependencies of elements. A reference to metadata is an edge unless it closes a cycle: it orders only
+    /// evaluation (decision A10).
     pub graph: Arc<Graph>,
-    /// The links that the document makes.
+    /// The links that the document declares.
     pub links: Arc<Links>,
-    /// The type of each resource, by position; none where it is unknown (and reported) or abstract.
+    /// The type of each resource, by position; `None` if it is unknown (which is reported) or abstract.
     pub resource_types: Vec<Option<Arc<ResourceType>>>,
     /// The type of each named intermediate value, by position.
     pub local_types: Vec<Type>,
-    /// The type of each input, by position: the declared one, or that of a custom type's values.
+    /// The type of each input, by position: the declared type, or that of a custom type's values.
     pub input_types: Vec<Type>,
-    /// The custom type of each input, by position, where it has one that some provider offers.
+    /// The custom type of each input, by position, if a provider offers it.
     pub custom_types: Vec<Option<Arc<CustomType>>>,
-    /// The type of each data source, by position; none where it is unknown (and reported).
+    /// The type of each data source, by position; `None` if it is unknown (which is reported).
     pub data_source_types: Vec<Option<Arc<DataSourceType>>>,
-    /// The digest of what transforms made of the document, once they have run.
+    /// The digest of the result of the transforms, once they have run.
     pub made: Option<Name>,
-    /// The type of each export, by position: the declared one, made more exact by what is exported.
+    /// The type of each export, by position: the declared type, refined by the type of its value.
     pub export_types: Vec<Type>,
-    /// Whether each export, by position, shows something secret, as far as the document alone tells.
+    /// Whether each export, by position, contains a secret, as far as the document alone shows.
     pub secret_exports: Vec<bool>,
 }
 
 /// A child document as its parent sees it.
 #[derive(Clone, Debug)]
 pub struct Included {
-    /// Its meaning.
+    /// The checked document.
     pub checked: Arc<Checked>,
 }
 
-/// What a document is checked with.
+/// The context of a check.
 #[derive(Clone, Copy)]
 pub struct CheckContext<'a> {
-    /// What providers offer.
+    /// The providers' catalogues.
     pub catalogs: &'a Catalogs,
-    /// What expressions can call.
+    /// The functions that expressions can call.
     pub functions: &'a FunctionTable,
     /// The rules of the document's dialect.
     pub rules: DialectRules,
-    /// The places that documents can come from; none where these are not known.
+    /// The kinds of sources of documents; `None` if they are not known.
     pub kinds: Option<&'a [&'static source::Kind]>,
 }
 
 impl<'a> CheckContext<'a> {
-    /// For a document of that dialect. The places that documents can come from are not known.
+    /// A context for a document of a dialect, without kinds of sources.
     pub fn new(catalogs: &'a Catalogs, functions: &'a FunctionTable, rules: DialectRules) -> CheckContext<'a> {
         CheckContext { catalogs, functions, rules, kinds: None }
     }
 }
 
-/// Checks a document by itself: nothing is known of its children.
+/// Checks a document without knowledge of its children.
 ///
-/// Reports everything at once, in document order.
+/// Reports all errors in document order.
 pub fn check(blueprint: Arc<Blueprint>, context: &CheckContext<'_>, found: &mut Diagnostics) -> Checked {
     check_at(blueprint, &[], context, Stage::Written(None), found).0
 }
 
-/// Checks a document with its children, by position, as far as they could be read; they have been checked before.
+/// Checks a document with its children. `children` are by position, already checked; `None` for those that could not be
+/// read.
 pub fn check_with(
     blueprint: Arc<Blueprint>,
     children: &[Option<Included>],
@@ -133,8 +135,8 @@ pub fn check_with(
     check_at(blueprint, children, context, Stage::Written(None), found).0
 }
 
-/// The same of a document in a place where its inputs, by position, are known: its dialect may look at values too. With what
-/// its children are passed, by position, as far as that can be told.
+/// Checks a document in a place with known inputs, by position. Its dialect may check values too. Also returns the
+/// inputs that its children receive, by position, as far as they are known.
 pub fn check_in_place(
     blueprint: Arc<Blueprint>,
     children: &[Option<Included>],
@@ -145,7 +147,7 @@ pub fn check_in_place(
     check_at(blueprint, children, context, Stage::Written(inputs), found)
 }
 
-/// Checks what transforms have made of a document: types that only a transform knows may not be there any more.
+/// Checks the result of transforms. Types that only a transform knows are errors then.
 pub fn check_transformed(
     blueprint: Arc<Blueprint>,
     children: &[Option<Included>],
@@ -155,7 +157,7 @@ pub fn check_transformed(
     check_at(blueprint, children, context, Stage::Transformed, found).0
 }
 
-/// What a document that still has abstract resources cannot be blamed for: transforms make names, labels and links.
+/// Errors that are ignored while a document has abstract resources: transforms generate names, labels and links.
 const LEFT_TO_TRANSFORMS: &[&diag::Code] = &[
     &codes::UNKNOWN_RESOURCE,
     &codes::UNKNOWN_LINK,
@@ -168,11 +170,11 @@ const LEFT_TO_TRANSFORMS: &[&diag::Code] = &[
     &dialects::codes::UNKNOWN_ANNOTATION,
 ];
 
-/// At which stage of its life a document is checked.
+/// The stage at which a document is checked.
 enum Stage<'k> {
-    /// As it was written; with its inputs, where these are known.
+    /// As written, with its inputs if they are known.
     Written(Option<&'k [Value]>),
-    /// As transforms have made it.
+    /// After its transforms.
     Transformed,
 }
 
@@ -227,7 +229,7 @@ fn check_at(
     (checked, passed)
 }
 
-/// Takes away what is said twice of one place, which aliases of YAML make two of.
+/// Removes duplicate diagnostics of one place. Aliases of YAML cause them.
 fn once(found: &mut Diagnostics) {
     let mut place = Span::NONE;
     let mut said: Vec<(&'static str, String)> = Vec::new();
@@ -243,14 +245,14 @@ fn once(found: &mut Diagnostics) {
     });
 }
 
-/// What is known of a resource's type.
+/// The type of a resource, as far as it is known.
 #[derive(Clone, Debug)]
 pub(super) enum TypeOf {
-    /// A provider offers it.
+    /// A provider offers the type.
     Known(Arc<ResourceType>),
-    /// Only a transform knows it.
+    /// Only a transform knows the type.
     Abstract(Arc<Schema>),
-    /// Unknown, and reported where that is a mistake.
+    /// Unknown; reported if that is an error.
     Open,
 }
 
@@ -272,41 +274,41 @@ impl TypeOf {
     }
 }
 
-/// What the checks share: what was declared, what its types are, and what is wrong so far.
+/// The shared state of the checks: declarations, types, and diagnostics so far.
 struct Checker<'a> {
     blueprint: &'a Blueprint,
     catalogs: &'a Catalogs,
     functions: &'a FunctionTable,
     rules: DialectRules,
     found: Diagnostics,
-    /// Children by position, as far as they could be read.
+    /// Children by position; `None` for those that could not be read.
     included: &'a [Option<Included>],
-    /// The kinds of places that documents can come from, where these are known.
+    /// The kinds of sources of documents, if they are known.
     kinds: Option<&'a [&'static source::Kind]>,
-    /// What each child is handed, by position, as far as that can be told.
+    /// The inputs of each child, by position, as far as they are known.
     passed: Vec<Option<Passed>>,
     resources: Vec<TypeOf>,
     data_sources: Vec<Option<Arc<DataSourceType>>>,
     input_types: Vec<Type>,
     custom_types: Vec<Option<Arc<CustomType>>>,
     local_types: Vec<Type>,
-    /// A listed transform is unknown, so nobody can say which types it would have known.
+    /// Whether a listed transform is unknown, so that its abstract types are unknown too.
     unknown_transform: bool,
-    /// Transforms have run.
+    /// Whether the transforms have run.
     transformed: bool,
-    /// The links of the document, once they are found.
+    /// The links of the document, once they are resolved.
     links: Arc<Links>,
     patterns: Patterns,
-    /// How many names may still be looked at for suggestions, so that a document full of unknown names stays linear.
+    /// How many names may still be compared for suggestions. The limit keeps a document full of unknown names linear.
     suggestions: Cell<usize>,
 }
 
-/// Where an expression stands, as far as its meaning depends on that.
+/// The context of an expression, as far as its meaning depends on it.
 #[derive(Clone, Copy)]
 struct Place<'p> {
-    /// The element whose evaluation it is a part of.
+    /// The element whose evaluation includes it.
     owner: Option<Node>,
-    /// What `elem` and `i` mean.
+    /// The meaning of `elem` and `i`.
     repetition: Repetition<'p>,
     /// Descriptions order nothing, so they may read their own element (decision A10).
     description: bool,
@@ -314,24 +316,24 @@ struct Place<'p> {
     guarded: bool,
 }
 
-/// What `elem` and `i` mean somewhere (decision S39).
+/// The meaning of `elem` and `i` in a context (decision S39).
 #[derive(Clone, Copy)]
 enum Repetition<'p> {
     /// An item of this type, and its position.
     Item(&'p Type),
-    /// Nothing: the resource has no `each`.
+    /// None: the resource has no `each`.
     NoEach,
-    /// Nothing in this part of a document, with or without `each`.
+    /// None in this part of a document, with or without `each`.
     NotHere(&'static str),
 }
 
 impl<'p> Place<'p> {
-    /// Inside an element, in a part where `elem` and `i` mean nothing.
+    /// A context in an element, in a part without `elem` and `i`.
     fn of(owner: Node, part: &'static str) -> Place<'static> {
         Place { owner: Some(owner), repetition: Repetition::NotHere(part), description: false, guarded: false }
     }
 
-    /// In no element that others can need.
+    /// A context outside of all elements that others can depend on.
     fn outside(part: &'static str) -> Place<'static> {
         Place { owner: None, repetition: Repetition::NotHere(part), description: false, guarded: false }
     }
@@ -368,10 +370,10 @@ impl<'a> Checker<'a> {
             suggestions: Cell::new(MOST_SUGGESTIONS),
         }
     }
-    /// Checks the elements of a document, each as its dialect has it checked, and gives the types of the exports.
+    /// Checks the elements of a document by type or by value, as its dialect says. Returns the types of the exports.
     fn elements(&mut self, graph: &Graph, links: &Links, inputs: Option<&[Value]>) -> Vec<Type> {
         let checks = self.rules.checks;
-        // Values of locals that are checked by their types are needed as well, where something else is checked by its value.
+        // Checks by value need the values of locals, even if locals are checked by type.
         let mut of_locals = Diagnostics::new();
         let known = (checks != Checks::BY_TYPE)
             .then(|| Known::new(self.blueprint, inputs, self.functions, self.rules.messages, graph, &mut of_locals));

@@ -1,6 +1,6 @@
-//! Names that nobody declared: one diagnostic for each kind of element, with what was probably meant.
+//! Diagnostics for undeclared names: one for each kind of element, with a suggestion.
 //!
-//! Not here: what a name that is declared gives (`references`).
+//! Not here: the types of declared names (`references`).
 
 use blueprint::{Blueprint, IndexMap, Name};
 use diag::{Code, Diagnostic, Span};
@@ -30,7 +30,7 @@ impl Checker<'_> {
         self.unknown(&codes::UNKNOWN_CHILD, ("include", "include"), name, span, &self.blueprint.children)
     }
 
-    /// A name that is no resource; a bare one may have been meant as something else.
+    /// The diagnostic for an unknown resource. A bare name may mean another kind of element.
     pub(super) fn unknown_resource(&self, name: &str, bare: bool, span: Span) -> Diagnostic {
         let diagnostic =
             self.unknown(&codes::UNKNOWN_RESOURCE, ("resource", "resources"), name, span, &self.blueprint.resources);
@@ -66,7 +66,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Adds the nearest of so many names, as long as a document has not asked for too many.
+    /// Adds the nearest of `names` as a suggestion, until the document's limit of comparisons is reached.
     pub(super) fn suggest<'n>(
         &self,
         diagnostic: Diagnostic,
@@ -84,7 +84,7 @@ impl Checker<'_> {
     }
 }
 
-/// The head under which a name is declared that is no resource.
+/// The head of the other kind of element that has this name.
 fn other_head(blueprint: &Blueprint, name: &str) -> Option<&'static str> {
     if blueprint.locals.contains_key(name) {
         Some("values")

@@ -1,8 +1,8 @@
-//! Every type name of a resource or data source, and every transform, is one that some provider offers.
+//! Resolves the type names of resources and data sources, and the transforms.
 //!
-//! Not here: what a type demands (`spec`, `data_sources`). A resource whose type is unknown is open: its fields are
-//! anything, so that one mistake gives one diagnostic (decision S26). Types that only a transform knows are abstract: they
-//! are checked against what the transform says of them, and again once it has run.
+//! Not here: the rules of a type (`spec`, `data_sources`). A resource of an unknown type is open: it may have any
+//! fields, so that one error causes one diagnostic (decision S26). Types that only a transform knows are abstract: they
+//! are checked against the transform's schema, and again after the transform.
 
 use blueprint::{IndexMap, TypeId};
 use diag::{Diagnostic, Spanned};
@@ -11,7 +11,7 @@ use provider::{Catalogs, TypeRef};
 use super::{Checker, TypeOf, codes};
 
 impl Checker<'_> {
-    /// Section 4.2: every listed transform is known.
+    /// Checks that every listed transform is known (section 4.2).
     pub(super) fn transforms(&mut self) {
         for transform in &self.blueprint.transforms {
             if self.catalogs.transform(&transform.item).is_none() {
@@ -34,7 +34,7 @@ impl Checker<'_> {
         for resource in blueprint.resources.values() {
             let name = &resource.type_name;
             let found = match seen.get(&name.item) {
-                // An unknown type is a mistake at each place where it is written.
+                // An unknown type is an error at each place where it is written.
                 Some(TypeOf::Open) | None => {
                     let written = resource.stands_for.as_ref().map_or(name, |written| written);
                     let found = self.resource_type(name, &written.item);
@@ -47,7 +47,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The type of that name, for which another may be written.
+    /// Resolves a type. `written` is the name in the document, which may stand for another one.
     fn resource_type(&mut self, name: &Spanned<TypeId>, written: &TypeId) -> TypeOf {
         if name.item.is_empty() {
             return TypeOf::Open;
@@ -99,7 +99,7 @@ impl Checker<'_> {
         TypeOf::Open
     }
 
-    /// The type of each data source.
+    /// Resolves the type of each data source.
     pub(super) fn data_source_types(&mut self) {
         for source in self.blueprint.data_sources.values() {
             let name = &source.type_name;
@@ -126,7 +126,7 @@ impl Checker<'_> {
     }
 }
 
-/// Nobody offers the namespace of a type.
+/// The diagnostic for a type whose namespace no provider offers.
 pub(super) fn unknown_provider(name: &Spanned<TypeId>, catalogs: &Catalogs) -> Diagnostic {
     let namespace = name.item.package_name();
     codes::UNKNOWN_PROVIDER

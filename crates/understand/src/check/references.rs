@@ -1,6 +1,6 @@
-//! The type that a reference has: its head is declared, its index fits, its path leads somewhere (decision 1.3).
+//! Infers the type of a reference: checks its head, its index and its path (decision 1.3).
 //!
-//! Not here: what needs what (`edges`), whether the type fits where the reference stands.
+//! Not here: dependencies (`edges`), and whether the type fits the place of the reference.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::{Checker, Place, Repetition, codes};
 use crate::graph::Node;
 
 impl Checker<'_> {
-    /// The type of a reference; what is wrong with it is reported and gives [`Type::Error`].
+    /// The type of a reference. Reports its errors; the type is [`Type::Error`] then.
     pub(super) fn reference(&mut self, reference: &Ref, place: Place<'_>) -> Type {
         let found = match &reference.head {
             Head::Input(name) => self.input(name, reference),
@@ -37,7 +37,7 @@ impl Checker<'_> {
         Type::Error
     }
 
-    /// `variables.x`: a scalar, so nothing may follow it (decision S24).
+    /// `variables.x`: a scalar, so no path may follow (decision S24).
     fn input(&self, name: &Name, reference: &Ref) -> Result<Type, Box<Diagnostic>> {
         let Some(at) = self.blueprint.inputs.get_index_of(name) else {
             return Err(Box::new(self.unknown_variable(name, reference.head_span)));
@@ -61,7 +61,7 @@ impl Checker<'_> {
         if let Some(diagnostic) = self_reference(Node::Local(at as u32), reference, place) {
             return self.fail(diagnostic);
         }
-        // In a circle the type may not be there yet; the circle has been reported.
+        // In a cycle, the type may be missing. The cycle is already reported.
         let ty = self.local_types[at].clone();
         self.walk(ty, &reference.path, place)
     }
@@ -73,7 +73,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The export that the first accessor names (decision 4.1); dotted names are one name (decision C8).
+    /// The export that the path names (decision 4.1); dotted names are one name (decision C8).
     fn data_source_export(&self, name: &Name, reference: &Ref, place: Place<'_>) -> Result<Type, Box<Diagnostic>> {
         let Some((at, _, source)) = self.blueprint.data_sources.get_full(name) else {
             return Err(Box::new(self.unknown_data_source(name, reference.head_span)));
@@ -146,7 +146,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `children.c.export`; a child that could not be read may export anything (decision 4.2).
+    /// `children.c.export`. A child that could not be read may have any export (decision 4.2).
     fn child_export(&self, name: &Name, reference: &Ref, place: Place<'_>) -> Result<Type, Box<Diagnostic>> {
         let Some(at) = self.blueprint.children.get_index_of(name) else {
             return Err(Box::new(self.unknown_child(name, reference.head_span)));
@@ -231,7 +231,7 @@ impl Checker<'_> {
         };
         match part.as_ref() {
             "spec" => self.spec_path(at, rest, place),
-            // Reported by the dialect where the version still knows it.
+            // The dialect reports it for versions that still know it.
             "state" if blueprint.version.as_ref() != "2025-11-02" => self.spec_path(at, rest, place),
             "metadata" => self.metadata_path(resource, reference, rest, place),
             other => {
@@ -253,7 +253,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Decision S21: the bare resource means the id field of its type.
+    /// The id field of the resource's type, which a bare reference means (decision S21).
     fn id_type(&self, name: &Name, at: usize, reference: &Ref) -> Result<Type, Box<Diagnostic>> {
         let TypeOf::Known(ty) = &self.resources[at] else { return Ok(Type::Any) };
         match ty.id_field.as_ref() {
@@ -275,7 +275,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A path inside a spec, against the schema of the type (decision S26).
+    /// The type at a path in a spec, by the schema of the type (decision S26).
     fn spec_path(&mut self, at: usize, path: &[Accessor], place: Place<'_>) -> Type {
         let (schema, complete) = match &self.resources[at] {
             TypeOf::Known(ty) => (ty.schema.clone(), true),
@@ -285,7 +285,7 @@ impl Checker<'_> {
         let Some((first, mut rest)) = path.split_first() else { return schema.ty() };
         let mut field = match field_of(&schema, first) {
             Ok(field) => field,
-            // What a transform makes of an abstract resource may have more fields.
+            // A transform may add fields to an abstract resource.
             Err(_) if !complete => return Type::Any,
             Err(diagnostic) => return self.fail(diagnostic),
         };
@@ -308,7 +308,7 @@ impl Checker<'_> {
         field.ty()
     }
 
-    /// Decision S25: the display name, an entry of a map, or one of the maps whole.
+    /// The type at a path in metadata: the display name, an entry of a map, or a whole map (decision S25).
     fn metadata_path(&mut self, resource: &Resource, reference: &Ref, path: &[Accessor], place: Place<'_>) -> Type {
         let metadata = &resource.metadata;
         let Some((first, rest)) = path.split_first() else {
@@ -353,14 +353,15 @@ impl Checker<'_> {
     }
 }
 
-/// The path after the index of an instance; whether there must be one (decisions S27, S28).
+/// The path after the index of an instance. Checks that there is an index exactly if one is needed (decisions S27,
+/// S28).
 fn instance_path<'r>(name: &Name, resource: &Resource, reference: &'r Ref) -> Result<&'r [Accessor], Box<Diagnostic>> {
     let indexed = reference.path.first().filter(|first| matches!(first.kind, AccessorKind::Index(_)));
     instance_chosen(name, resource, indexed.map(|index| index.span), reference.head_span)?;
     Ok(if indexed.is_some() { &reference.path[1..] } else { &reference.path })
 }
 
-/// Whether an instance is chosen exactly where there are several; `index` is the place of what chooses it.
+/// Checks that an instance is chosen exactly if the resource has several. `index` is the place of the choice.
 pub(super) fn instance_chosen(
     name: &str,
     resource: &Resource,
@@ -385,7 +386,7 @@ pub(super) fn instance_chosen(
     }
 }
 
-/// Decision A9: an element does not read itself, except in its description, which is filled in last.
+/// The diagnostic for an element that reads itself (decision A9). A description may, because it is evaluated last.
 fn self_reference(node: Node, reference: &Ref, place: Place<'_>) -> Option<Diagnostic> {
     if place.owner != Some(node) || place.description {
         return None;
@@ -418,7 +419,7 @@ fn field_of<'s>(schema: &'s Arc<Schema>, accessor: &Accessor) -> Result<&'s Fiel
     })
 }
 
-/// The type of what is written in metadata, as far as it can be seen without evaluating.
+/// The type of a metadata entry, as far as it is visible without evaluation.
 fn written_type(expr: &Expr) -> Type {
     match &expr.kind {
         ExprKind::Literal(value) => Type::of(value),

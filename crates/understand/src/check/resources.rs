@@ -1,4 +1,4 @@
-//! Each resource, part by part, and the names in its lists.
+//! Checks each resource part by part, and the names in its lists.
 //!
 //! Not here: the parts themselves (`each`, `conditions`, `spec`, `metadata`).
 
@@ -50,7 +50,7 @@ impl Checker<'_> {
         }
     }
 
-    /// `dependsOn` (decision A11) and `linkSelector.exclude`: names of resources.
+    /// Checks the names of resources in `dependsOn` (decision A11) and `linkSelector.exclude`.
     fn names_in_lists(&mut self, resource: &Resource, at: usize) {
         for name in &resource.depends_on {
             if self.blueprint.resources.get_index_of(&name.item) == Some(at) {
@@ -75,7 +75,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A description: text, filled in last.
+    /// Checks a description: it must be text.
     pub(super) fn description(&mut self, description: Option<&blueprint::Expr>, place: Place<'_>) {
         if let Some(description) = description {
             let ty = self.infer(description, place.described());
@@ -86,7 +86,7 @@ impl Checker<'_> {
     }
 }
 
-/// A description that is no text and cannot become one.
+/// The diagnostic for a description that is not text and cannot become text.
 pub fn description_mismatch(kind: &str, span: diag::Span) -> diag::Diagnostic {
     expr::codes::TYPE_MISMATCH
         .new(format!("a description must be text, found {kind}"))

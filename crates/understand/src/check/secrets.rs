@@ -1,6 +1,7 @@
-//! A secret never stands where it would show: not in `each`, a display name, or the path of an include (decision A15).
+//! Rejects secrets in places that display them: `each`, a display name, or the path of an include (decision A15).
 //!
-//! Here is what the document alone shows, and what it shows where documents that include it hand it secrets; a value that turns out secret later is refused where it is evaluated.
+//! The check finds secrets that the document alone shows, and those that including documents pass to it. Evaluation
+//! rejects values that turn out to be secret later.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,23 +13,23 @@ use provider::DataSourceType;
 use super::children::substitutions;
 use super::{Checked, Checker, codes};
 
-/// Steps along a path.
+/// A step of a path.
 #[derive(Clone, PartialEq)]
 enum Step {
     Name(Name),
     Index(u64),
 }
 
-/// After so many steps a search gives up; what it would have found is found at stage.
+/// The maximum number of steps of a search. Evaluation finds at stage what the search misses.
 const MOST_STEPS: usize = 100_000;
-/// So deep a chain of references is followed.
+/// The maximum depth of a chain of references.
 const MOST_DEPTH: usize = 128;
 
-/// A document that is searched: while it is checked, or afterwards.
+/// The document to search, during its check or afterwards.
 #[derive(Clone, Copy)]
 enum Document<'c, 'a> {
     Checking(&'c Checker<'a>),
-    /// With its children, by position, and the inputs that are handed a secret.
+    /// With its children, by position, and for each input whether it receives a secret.
     Placed(&'c Checked, &'c [Option<Arc<Checked>>], &'c [bool]),
 }
 
@@ -71,7 +72,7 @@ impl<'c> Document<'c, '_> {
     }
 }
 
-/// A search for taint, which remembers whole values.
+/// A search for secrets. It caches the results of whole values.
 struct Taint<'c, 'a> {
     of: Document<'c, 'a>,
     locals: HashMap<usize, bool, foldhash::fast::FixedState>,
@@ -79,13 +80,13 @@ struct Taint<'c, 'a> {
 }
 
 impl Checker<'_> {
-    /// Reports every secret that would show.
+    /// Reports every secret in a place that displays it.
     pub(super) fn secrets(&mut self) {
         let exposed = exposed(Document::Checking(self));
         if exposed.is_empty() {
             return;
         }
-        // A part in error gives no second diagnostic.
+        // A part with an error gets no second diagnostic.
         let mut errors: Vec<u32> =
             self.found.iter().filter(|found| found.is_error()).map(|found| found.span().start).collect();
         errors.sort_unstable();
@@ -101,7 +102,7 @@ impl Checker<'_> {
     }
 }
 
-/// Every place of a document in which a secret would show, and what it is.
+/// Every place in a document that would display a secret, and what it is.
 fn exposed(of: Document<'_, '_>) -> Vec<(Span, &'static str)> {
     let blueprint = of.blueprint();
     let mut places: Vec<(Span, &Expr, &'static str)> = Vec::new();
@@ -127,7 +128,8 @@ fn would_show(span: Span, what: &str, why: &str) -> Diagnostic {
         .help("use a value that is not secret")
 }
 
-/// Where secrets show only because the document is handed them, in a place where these inputs are, by position.
+/// The errors that arise only because the document receives secrets. `handed` says for each input, by position, whether
+/// it does.
 pub fn shown_from_above(checked: &Checked, children: &[Option<Arc<Checked>>], handed: &[bool]) -> Diagnostics {
     let mut found = Diagnostics::new();
     if !handed.contains(&true) {
@@ -142,7 +144,8 @@ pub fn shown_from_above(checked: &Checked, children: &[Option<Arc<Checked>>], ha
     found
 }
 
-/// Which inputs of each child, by position, a document hands a secret, in a place where it is handed some itself.
+/// For each child, whether each of its inputs, by position, receives a secret. `handed` says the same of the document's
+/// own inputs.
 pub fn handed_down(checked: &Checked, children: &[Option<Arc<Checked>>], handed: &[bool]) -> Vec<Vec<bool>> {
     let of = Document::Placed(checked, children, handed);
     let mut taint = Taint { of, locals: HashMap::default(), steps: 0 };
@@ -161,7 +164,7 @@ pub fn handed_down(checked: &Checked, children: &[Option<Arc<Checked>>], handed:
 }
 
 impl Checker<'_> {
-    /// Whether each export, by position, shows something secret.
+    /// Whether each export, by position, contains a secret.
     pub(super) fn secret_exports(&self) -> Vec<bool> {
         let mut taint = Taint { of: Document::Checking(self), locals: HashMap::default(), steps: 0 };
         self.blueprint.exports.values().map(|export| taint.of(&export.field, &[], 0)).collect()
@@ -177,7 +180,7 @@ fn collect<'e>(expr: Option<&'e Expr>, what: &'static str, places: &mut Vec<(Spa
 }
 
 impl Taint<'_, '_> {
-    /// Whether what stands at a path inside the value of an expression is secret, or holds a secret.
+    /// Whether the value at a path in the value of an expression is secret or contains a secret.
     fn of(&mut self, expr: &Expr, path: &[Step], depth: usize) -> bool {
         self.steps += 1;
         if self.steps > MOST_STEPS || depth > MOST_DEPTH {
@@ -223,7 +226,8 @@ impl Taint<'_, '_> {
         }
     }
 
-    /// A result that is computed from a secret is one; a few functions only look at a part of what they are given.
+    /// Whether the result of a call is secret. Any secret argument makes it so, except in a few functions that use only
+    /// a part of their arguments.
     fn call(&mut self, call: &Call, path: &[Step], depth: usize) -> bool {
         let arguments = &call.arguments;
         let mut any = |path: &[Step]| arguments.iter().any(|argument| self.of(&argument.value, path, depth));
@@ -252,7 +256,7 @@ impl Taint<'_, '_> {
                 };
                 self.of(&map.value, &key, depth) || others.iter().any(|argument| self.of(&argument.value, &[], depth))
             }
-            // Names of keys are secret only if the whole map is.
+            // The keys of a map are secret only if the whole map is.
             ("keys", _) => arguments.iter().any(|argument| self.whole(&argument.value)),
             _ => any(&[]),
         }
@@ -275,7 +279,7 @@ impl Taint<'_, '_> {
                 if let Some(known) = self.locals.get(&at) {
                     return *known;
                 }
-                // While it is looked into, a circle leads nowhere new.
+                // A cycle leads to no other values, so treat the local as not secret while it is searched.
                 self.locals.insert(at, false);
                 let found = self.of(&local.value, &[], depth);
                 self.locals.insert(at, found);
@@ -333,7 +337,7 @@ impl Taint<'_, '_> {
         }
     }
 
-    /// Whether an expression names something that is secret as a whole.
+    /// Whether an expression names a value that is secret as a whole.
     fn whole(&self, expr: &Expr) -> bool {
         let blueprint = self.of.blueprint();
         match &expr.inner().kind {
@@ -351,7 +355,7 @@ impl Taint<'_, '_> {
     }
 
     fn whole_of_value(&self, local: &blueprint::Local, reference: &Ref) -> bool {
-        // Only one step further, so that a circle of values ends.
+        // Follow only one step, so that a cycle of values terminates.
         reference.path.is_empty()
             && matches!(&local.value.inner().kind, ExprKind::Ref(next) if matches!(&next.head, Head::Input(name) if self.of.is_secret(name)))
     }
@@ -365,7 +369,7 @@ fn steps(path: &[blueprint::Accessor]) -> Vec<Step> {
     path.iter().map(step).collect()
 }
 
-/// Whether a field, or what stands at a path in it, is or holds something sensitive.
+/// Whether a field, or the field at a path in it, is or contains something sensitive.
 fn sensitive(field: &blueprint::Field, path: &[Step]) -> bool {
     if field.sensitive {
         return true;

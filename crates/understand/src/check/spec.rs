@@ -1,7 +1,7 @@
-//! A resource's spec against the schema of its type (decisions A18, S43, S44, decision 1.5), as far as the document tells:
-//! keys, required fields, kinds, and everything that is written out.
+//! Checks a resource's spec against the schema of its type (decisions A18, S43, S44, decision 1.5): keys, required
+//! fields, types, and literals.
 //!
-//! Not here: what comes out of substitutions; [`conform`] looks at that once it is known.
+//! Not here: the results of substitutions; [`conform`] checks them once they are known.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ impl Checker<'_> {
             TypeOf::Open => return self.examine(&resource.spec, place),
         };
         let ExprKind::Map(entries) = &resource.spec.kind else { return self.examine(&resource.spec, place) };
-        // A spec that is not written has been reported as missing.
+        // A missing spec is already reported.
         let holder = (resource.spec_key != resource.span).then_some(resource.spec_key);
         self.object(entries, &schema, holder, place);
         let Some(ty) = rejects else { return };
@@ -47,7 +47,7 @@ impl Checker<'_> {
     }
 
     fn object(&mut self, entries: &Entries, schema: &Arc<Schema>, holder: Option<Span>, place: Place<'_>) {
-        // A required field that is misspelt is one mistake.
+        // A misspelt required field is one error, not two.
         let mut misspelt: Vec<&str> = Vec::new();
         for (key, value) in entries {
             let Some(field) = schema.fields.get(&key.item) else {
@@ -83,7 +83,7 @@ impl Checker<'_> {
         }
     }
 
-    /// One value against its field; `holder` is the key it stands under, or the item's own place in a list.
+    /// Checks one value against its field. `holder` is the key above it, or the item's own place in a list.
     fn field(&mut self, value: &Expr, field: &Field, holder: Span, place: Place<'_>) {
         if let Kind::Union(branches) = &field.kind {
             return self.union(value, field, branches, holder, place);
@@ -94,7 +94,7 @@ impl Checker<'_> {
             (ExprKind::Literal(written), _) => self.literal(written, field, value.span, Source::Literal),
             (ExprKind::List(items), Kind::Array(item)) => {
                 self.items(items, item, place);
-                // Items from substitutions may turn out `none` and go.
+                // Items from substitutions may be `none`, which is dropped.
                 let least = items.iter().filter(|item| !matches!(item.kind, ExprKind::Substitution(_))).count();
                 if let Some(problem) = items_problem(least, items.len(), field) {
                     self.found.push(constraint(&codes::VALUE_CONSTRAINT, problem, value.span));
@@ -102,7 +102,7 @@ impl Checker<'_> {
             }
             (ExprKind::Map(entries), Kind::Object(schema)) => self.object(entries, schema, Some(holder), place),
             (ExprKind::Map(entries), Kind::Map(values)) => {
-                // Entries from substitutions may turn out `none` and go.
+                // Entries from substitutions may be `none`, which is dropped.
                 let written = entries.iter().filter(|(_, value)| !is_null(value));
                 let least = written.clone().filter(|(_, it)| !matches!(it.kind, ExprKind::Substitution(_))).count();
                 if let Some(problem) = entries_problem(least, written.count(), field) {
@@ -151,7 +151,7 @@ impl Checker<'_> {
                     return;
                 }
                 let diagnostic = match (source, written) {
-                    // Text in quotes has its own help, that of results does not fit it.
+                    // Quoted text has its own help; the help for results does not fit.
                     (Source::Literal, Value::Text(_)) if !matches!(field.kind, Kind::Union(_)) => {
                         wrong_kind(&ty, &wanted, span)
                     }
@@ -165,7 +165,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The result of a substitution or of interpolation.
+    /// Checks the result of a substitution or of interpolation.
     fn result(&mut self, value: &Expr, field: &Field, place: Place<'_>) {
         if let ExprKind::Substitution(inner) = &value.kind
             && let ExprKind::Literal(written) = &inner.kind
@@ -178,7 +178,7 @@ impl Checker<'_> {
         }
     }
 
-    /// The first branch that fits, in the order of the schema (decision 1.5).
+    /// Takes the first branch that fits, in the order of the schema (decision 1.5).
     fn union(&mut self, value: &Expr, field: &Field, branches: &[Field], holder: Span, place: Place<'_>) {
         match &value.kind {
             ExprKind::Error => {}
@@ -199,7 +199,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Free content: anything but null, which is not written (decision S43).
+    /// Checks free content. Null counts as not written (decision S43).
     fn free(&mut self, value: &Expr, place: Place<'_>) {
         match &value.kind {
             ExprKind::Map(entries) => {
@@ -225,7 +225,7 @@ impl Checker<'_> {
     }
 }
 
-/// Whether a written value fits a branch of a union, without reporting anything; substitutions in it may.
+/// Whether a value may fit a branch of a union. Reports nothing; substitutions may fit.
 fn fits(value: &Expr, field: &Field) -> bool {
     match (&value.kind, &field.kind) {
         (ExprKind::Literal(written), _) => expr::convert(written, &field.ty(), Source::Literal).is_ok(),
@@ -251,17 +251,17 @@ fn fits(value: &Expr, field: &Field) -> bool {
     }
 }
 
-/// Whether results of a type may be converted; `none` is left out and so never in the way.
+/// Whether results of a type may be convertible. `none` is left out, so it always fits.
 fn could_become(from: &Type, to: &Type) -> bool {
     from.is_open() || *from == Type::Null || expr::convert_type(&without_none(from), to, Source::Substitution)
 }
 
-/// Written as null.
+/// Whether the value is a literal null.
 fn is_null(value: &Expr) -> bool {
     matches!(&value.kind, ExprKind::Literal(Value::Null))
 }
 
-/// Neither null nor `${none}`.
+/// Whether the value is neither null nor `${none}`.
 fn is_given(value: &Expr) -> bool {
     !matches!(&value.inner().kind, ExprKind::Literal(Value::Null))
 }
@@ -275,7 +275,7 @@ fn written_type(value: &Expr) -> Type {
     }
 }
 
-/// A key that the schema does not have.
+/// The diagnostic for a key that the schema does not have.
 pub(super) fn unknown_field(name: &str, schema: &Schema, span: Span) -> Diagnostic {
     codes::UNKNOWN_SPEC_FIELD
         .new(format!("unknown field `{name}`"))
@@ -288,7 +288,7 @@ fn settable(schema: &Schema) -> impl Iterator<Item = &str> {
     schema.fields.iter().filter(|(_, field)| field.is_settable()).map(|(name, _)| name.as_ref())
 }
 
-/// A field that only the provider fills.
+/// The diagnostic for setting a field that only the provider sets.
 pub(super) fn computed_field(name: &str, span: Span) -> Diagnostic {
     codes::COMPUTED_FIELD_SET
         .new(format!("`{name}` cannot be set"))
@@ -296,7 +296,7 @@ pub(super) fn computed_field(name: &str, span: Span) -> Diagnostic {
         .help("take it away; it can be read by references")
 }
 
-/// A required field that is absent.
+/// The diagnostic for a missing required field.
 pub(super) fn missing_field(name: &str, field: &Field, holder: Span) -> Diagnostic {
     codes::MISSING_SPEC_FIELD
         .new(format!("the required field `{name}` is missing"))
@@ -311,7 +311,7 @@ fn null_ignored(key: &Spanned<Name>) -> Diagnostic {
         .help("write a value, or take the key away")
 }
 
-/// A value of the wrong kind.
+/// The diagnostic for a value of the wrong type.
 pub fn mismatch(found: &Type, field: &Field, span: Span) -> Diagnostic {
     if matches!(field.kind, Kind::Union(_)) {
         return no_branch(found, field, span);
@@ -344,18 +344,18 @@ fn no_branch(found: &Type, field: &Field, span: Span) -> Diagnostic {
         .label(span, format!("this is {}", with_article(found)))
 }
 
-/// Bytes that are not text, where text is needed.
+/// The diagnostic for bytes that are not UTF-8 where text is needed.
 pub(super) fn not_utf8(span: Span) -> Diagnostic {
     language::NOT_UTF8.new("these bytes are not text").label(span, "not UTF-8").help("encode them: `base64encode(..)`")
 }
 
-/// The provider's own refusal.
+/// The diagnostic for a value that the provider rejects.
 pub fn rejected(message: &str, span: Span) -> Diagnostic {
     codes::REJECTED_BY_PROVIDER.new("the provider refuses this value").label(span, "refused").note(message)
 }
 
-/// What to do about a written scalar of the wrong kind: offers quotes where text is wanted (decision S44), or to take them
-/// away where the text inside them is what is wanted.
+/// Adds a fix to the diagnostic for a scalar of the wrong type: adds quotes where text is needed (decision S44), or
+/// removes them where the text's content is needed.
 pub fn quoted(diagnostic: Diagnostic, value: &Value, wanted: &Type, span: Span) -> Diagnostic {
     match value {
         Value::Bool(_) | Value::Int(_) | Value::Float(_) if wanted.alternatives().contains(&Type::Text) => {

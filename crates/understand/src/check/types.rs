@@ -1,7 +1,7 @@
-//! The type of an expression, as far as the document and the catalogues tell.
+//! Infers the type of an expression from the document and the catalogues.
 //!
-//! Here are literals, lists, maps, texts and accessors; references are in `references`, calls in `calls`. Whether a type
-//! fits the place where the expression stands is for the place to say.
+//! Here are literals, lists, maps, texts and accessors; references are in `references`, calls in `calls`. The caller
+//! checks whether the type fits the place of the expression.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use expr::codes as language;
 
 use super::{Checker, Place};
 
-/// So many kinds of items a list is followed into; with more it is a list of anything.
+/// The maximum number of item types of a list. A list with more is a list of any type.
 const MOST_ALTERNATIVES: usize = 8;
 
 impl Checker<'_> {
-    /// The type of an expression that must give data; everything wrong in it is reported. A function is no data.
+    /// The type of an expression that must be data. Reports its errors; a function is an error.
     pub(super) fn infer(&mut self, expr: &Expr, place: Place<'_>) -> Type {
         let ty = self.infer_any(expr, place);
         if ty == Type::Function {
@@ -25,7 +25,7 @@ impl Checker<'_> {
         ty
     }
 
-    /// The same, functions included.
+    /// The type of an expression that may be a function. Reports its errors.
     pub(super) fn infer_any(&mut self, expr: &Expr, place: Place<'_>) -> Type {
         match &expr.kind {
             ExprKind::Literal(value) => Type::of(value),
@@ -62,7 +62,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports what is wrong inside free content; its type does not matter.
+    /// Reports the errors in free content, whose type does not matter.
     pub(super) fn examine(&mut self, expr: &Expr, place: Place<'_>) {
         match &expr.kind {
             ExprKind::Literal(_) | ExprKind::Error => {}
@@ -75,7 +75,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Decisions S45, S47: only scalars become text.
+    /// Checks an interpolated text: only scalars become text (decisions S45, S47).
     fn text(&mut self, parts: &[Part], place: Place<'_>) {
         for part in parts {
             let Part::Expr(expr, span) = part else { continue };
@@ -93,7 +93,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Where accessors lead from a type.
+    /// The type at a path of accessors.
     pub(super) fn walk(&mut self, mut ty: Type, path: &[Accessor], place: Place<'_>) -> Type {
         for accessor in path {
             ty = match step(&ty, accessor) {
@@ -113,12 +113,12 @@ impl Checker<'_> {
     }
 }
 
-/// Where one accessor leads.
+/// The result of one accessor.
 enum Step {
     To(Type),
     /// The object has no such key.
     Missing,
-    /// The accessor does not fit that kind of value.
+    /// The accessor does not fit that type of value.
     Wrong,
 }
 
@@ -163,7 +163,7 @@ fn missing_key(ty: &Type, accessor: &Accessor) -> diag::Diagnostic {
         .help_nearest(name, keys.flatten())
 }
 
-/// An accessor that does not fit a kind of value.
+/// The diagnostic for an accessor that does not fit a type.
 pub(super) fn wrong_accessor(ty: &Type, accessor: &Accessor) -> diag::Diagnostic {
     let how = match accessor.kind {
         AccessorKind::Name(_) => "a name",
@@ -180,12 +180,12 @@ pub(super) fn wrong_accessor(ty: &Type, accessor: &Accessor) -> diag::Diagnostic
     }
 }
 
-/// A function where data is needed.
+/// The diagnostic for a function where data is needed.
 pub(super) fn function_as_value(expr: &Expr) -> diag::Diagnostic {
     function_as_value_at(expr.span)
 }
 
-/// The same, at a place.
+/// The diagnostic for a function where data is needed, at a place.
 pub(super) fn function_as_value_at(span: Span) -> diag::Diagnostic {
     language::FUNCTION_AS_VALUE
         .new("a function where data is needed")
@@ -193,12 +193,12 @@ pub(super) fn function_as_value_at(span: Span) -> diag::Diagnostic {
         .help("call it, or hand it to a function such as `map(..)`")
 }
 
-/// Whether values of the type become text by themselves; `none` gives empty text.
+/// Whether values of the type convert to text implicitly; `none` becomes empty text.
 pub(super) fn is_scalar(ty: &Type) -> bool {
     matches!(ty, Type::Any | Type::Error | Type::Null | Type::Bool | Type::Int | Type::Float | Type::Text | Type::Bytes)
 }
 
-/// The one type of items of several types.
+/// The common type of items of several types.
 pub(super) fn joined(types: Vec<Type>) -> Type {
     let mut distinct: Vec<Type> = Vec::new();
     for ty in types {
@@ -223,7 +223,7 @@ pub(super) fn without_none(ty: &Type) -> Type {
     }
 }
 
-/// `a string`, `an array`, for messages.
+/// A type with its article for messages: `a string`, `an array`.
 pub(super) fn with_article(ty: &Type) -> String {
     let text = ty.to_string();
     match ty {
@@ -233,7 +233,8 @@ pub(super) fn with_article(ty: &Type) -> String {
     }
 }
 
-/// Whether a value of one type may stand where another is declared: exactly, except integers for floats (decision S53).
+/// Whether a value of one type may stand where another type is declared. Only an integer for a float may differ
+/// (decision S53).
 pub(super) fn fits_declared(from: &Type, declared: &Type) -> bool {
     if from.is_open() || declared.is_open() {
         return true;
@@ -248,13 +249,13 @@ pub(super) fn fits_declared(from: &Type, declared: &Type) -> bool {
     })
 }
 
-/// What is declared, made more exact by what was inferred.
+/// The declared type, refined by the inferred one.
 pub(super) fn refined(declared: &Type, inferred: &Type) -> Type {
     match (declared, inferred) {
         (Type::List(item), Type::List(_)) if **item == Type::Any => inferred.clone(),
         (Type::Map(value), Type::Map(_) | Type::Object(_)) if **value == Type::Any => inferred.clone(),
         (Type::Object(object), Type::Map(_) | Type::Object(_)) if object.fields.is_empty() => inferred.clone(),
-        // An object of which nothing is declared has any keys.
+        // An object type without declared fields accepts any keys.
         (Type::Object(object), _) if object.fields.is_empty() => Type::Map(Arc::new(Type::Any)),
         _ => declared.clone(),
     }

@@ -1,6 +1,6 @@
-//! Evaluated values made to fit what the document declares (decisions S48, S53).
+//! Converts evaluated values to the types that the document declares (decisions S48, S53).
 //!
-//! For the stages after the check: a value whose type was known before has been reported there, with the document.
+//! For the stages after the check. The check has already reported values whose type was known then.
 
 use blueprint::{Expr, Type, Value};
 use diag::{Diagnostics, Span};
@@ -9,18 +9,18 @@ use expr::codes as language;
 
 use super::types::{fits_declared, with_article};
 
-/// There is no value, and why has been reported.
+/// There is no value, and the error is already reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reported;
 
-/// A named value as its declared type: text is parsed to scalars, an integer may stand for a float. `none` and what is
-/// unknown pass. What does not fit is reported at the expression.
+/// A named value, converted to its declared type: text is parsed to scalars, an integer may stand for a float. `none`
+/// and Unknown pass. A value that does not fit is reported at the expression.
 pub fn declared(value: Value, ty: &Type, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Reported> {
     fitted(value, ty, expr.span, true, found)
 }
 
-/// An export, or an input of an included document, as its declared type: the only tolerance is an integer for a float.
-/// `none` and what is unknown pass. What does not fit is reported at the expression.
+/// An export, or an input of an included document, converted to its declared type. Only an integer for a float is
+/// converted. `none` and Unknown pass. A value that does not fit is reported at the expression.
 pub fn exported(value: Value, ty: &Type, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Reported> {
     fitted(value, ty, expr.span, false, found)
 }
@@ -63,7 +63,7 @@ fn fitted(value: Value, ty: &Type, span: Span, parse: bool, found: &mut Diagnost
     Err(Reported)
 }
 
-/// Integers as floats where only those are declared.
+/// Converts integers to floats where only floats are declared.
 fn widened(value: &Value, ty: &Type) -> Value {
     match (value, ty) {
         (Value::Int(number), Type::Float) => Value::Float(*number as f64),

@@ -1,9 +1,9 @@
-//! What things wait for because their types say so: those of another type that have to do with the same third thing, told from
-//! what is written (see `provider::Wait`).
+//! Dependencies that types declare: a resource waits for resources of another type that name the same third resource,
+//! as far as literals and references show it (see `provider::Wait`).
 //!
-//! Each field is looked at once, so the work grows with the document and with the edges that come of it.
+//! The work is linear in the document and the resulting edges.
 //!
-//! Not here: references and what a document says itself (`edges`).
+//! Not here: references and `dependsOn` (`edges`).
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ use provider::Wait;
 use super::TypeOf;
 use crate::graph::{Edge, EdgeKind, Node};
 
-/// Which things, by position, name the same third thing, by how that is spelled.
+/// The resources, by position, that name each third resource, by its spelling.
 type Naming = HashMap<String, Vec<usize>>;
 
 /// The edges of each resource that waits for others, by its position.
@@ -35,7 +35,7 @@ pub(super) fn edges(blueprint: &Blueprint, types: &[TypeOf]) -> HashMap<u32, Vec
         }
     }
     let spec = |at: usize| blueprint.resources.get_index(at).map(|(_, resource)| resource);
-    // What the things of a type name by these fields, each type and fields once.
+    // What the resources of a type name with some fields, computed once per type and fields.
     let mut named: HashMap<(&Name, &[Name]), Naming> = HashMap::new();
     for at in 0..blueprint.resources.len() {
         let (Some(ty), Some(resource)) = (of(at), spec(at)) else { continue };
@@ -65,7 +65,7 @@ pub(super) fn edges(blueprint: &Blueprint, types: &[TypeOf]) -> HashMap<u32, Vec
     edges
 }
 
-/// What a thing's own fields name, or the fields of the thing that they name; and where that is written.
+/// What a resource's own fields name, or what the fields of the resource that they refer to name, with their places.
 fn meant_by(resource: &Resource, wait: &Wait, blueprint: &Blueprint, types: &[TypeOf]) -> Vec<(String, Span)> {
     let Some((type_name, fields)) = &wait.through else { return all_named(resource, &wait.own) };
     let mut all = Vec::new();
@@ -82,7 +82,7 @@ fn meant_by(resource: &Resource, wait: &Wait, blueprint: &Blueprint, types: &[Ty
     all
 }
 
-/// What fields of a resource name, and where.
+/// What fields of a resource name, with their places.
 fn all_named(resource: &Resource, paths: &[Name]) -> Vec<(String, Span)> {
     let mut all = Vec::new();
     for path in paths {
@@ -96,7 +96,7 @@ fn all_named(resource: &Resource, paths: &[Name]) -> Vec<(String, Span)> {
     all
 }
 
-/// Calls `see` with every expression at a path: names with dots, `[]` behind one for every item.
+/// Calls `see` with every expression at a path: dotted names, with `[]` after a name for every item.
 fn each<'e>(expr: &'e Expr, path: &str, see: &mut impl FnMut(&'e Expr)) {
     let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
     let name = first.strip_suffix("[]").unwrap_or(first);
@@ -113,7 +113,8 @@ fn each<'e>(expr: &'e Expr, path: &str, see: &mut impl FnMut(&'e Expr)) {
     }
 }
 
-/// Writes what an expression means without places, so that two that are written alike are spelt alike. False where nothing can be said.
+/// Writes an expression without its places, so that equal expressions have equal spellings. Returns false if the
+/// expression cannot be compared.
 fn spell(expr: &Expr, out: &mut String) -> bool {
     match &expr.kind {
         ExprKind::Literal(Value::Text(text)) => {

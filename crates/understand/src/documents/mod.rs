@@ -1,10 +1,10 @@
 //! The documents of an instance in their places: the root, and every child where it is included.
 //!
-//! Elements are numbered through, each kind by itself: those of the root first, then those of the first include with
-//! everything below it, and so on. A [`Node`](crate::graph::Node) of the graph over all documents names an element by that number. What was
-//! read and checked once is shared by all places in which a document is included.
+//! Elements have consecutive numbers per kind: first those of the root, then those of the first include with everything
+//! below it, and so on. A [`Node`](crate::graph::Node) of the graph over all documents names an element by that number.
+//! All places of a document share what was read and checked once.
 //!
-//! Not here: reading children (`load`), what an element stands for (`resolve`).
+//! Not here: reading children (`load`), evaluating elements (`resolve`).
 
 pub mod whole;
 
@@ -25,29 +25,29 @@ use crate::pinned::Frozen;
 /// A document in one place: the root, or a child where it is included.
 #[derive(Clone, Debug)]
 pub struct Unit {
-    /// Its meaning, shared with other places of the same document.
+    /// The checked document, shared with its other places.
     pub checked: Arc<Checked>,
-    /// The children above its elements, outermost first; empty for the root.
+    /// The names of the includes above its elements, outermost first; empty for the root.
     pub path: Arc<[Name]>,
-    /// Where it was found; none for a text that has no place.
+    /// Its location; `None` for a text without one.
     pub location: Option<Location>,
-    /// The folder it stands in, as [`World::file`](evaluate::world::World::file) takes it: the root's for a document from afar.
+    /// Its folder, as [`World::file`](evaluate::world::World::file) takes it. A remote document has the root's.
     pub folder: Name,
-    /// The unit above it, and which of its includes this is; none for the root.
+    /// The unit above it, and the position of its include there; `None` for the root.
     pub parent: Option<(u32, u32)>,
     /// Its text.
     pub file: FileId,
-    /// The unit of each of its includes, by position; none for one that could not be read.
+    /// The unit of each of its includes, by position; `None` for one that could not be read.
     children: Vec<Option<u32>>,
-    /// Positions of its includes that are not there because their condition is false.
+    /// Positions of its includes whose condition is false.
     left_out: BTreeSet<u32>,
-    /// It is in a group only so that it can stand in for others while these are changed.
+    /// Whether it is a group member only to stand in for others while these are changed.
     pub stands_in: bool,
-    /// Numbers of its first element of each kind: see [`Kind`].
+    /// The numbers of its first element of each kind: see [`Kind`].
     first: [u32; 5],
 }
 
-/// Kinds of elements that are numbered through.
+/// The kinds of numbered elements.
 #[derive(Clone, Copy)]
 pub enum Kind {
     /// Named intermediate values.
@@ -58,30 +58,30 @@ pub enum Kind {
     Resource,
     /// Links.
     Link,
-    /// What a child is given; the root has none.
+    /// Inputs of children; the root has none.
     Input,
 }
 
-/// A document that was read and checked, with its place.
+/// A checked document with its place.
 pub struct Placed {
-    /// Its meaning, shared with other places of the same document.
+    /// The checked document, shared with its other places.
     pub checked: Arc<Checked>,
-    /// What the place was called while documents were read.
+    /// The number of the place while documents were read.
     pub number: u32,
-    /// The place above it, and which of its includes this is; none for the root.
+    /// The place above it, and the position of its include there; `None` for the root.
     pub parent: Option<(u32, u32)>,
-    /// Its includes whose condition is false.
+    /// The positions of its includes whose condition is false.
     pub left_out: BTreeSet<u32>,
-    /// Where it was found; none for a text that has no place.
+    /// Its location; `None` for a text without one.
     pub location: Option<Location>,
-    /// The folder in which it stands.
+    /// Its folder.
     pub folder: Name,
     /// Its text.
     pub file: FileId,
 }
 
 impl Unit {
-    /// Its meaning.
+    /// Its blueprint.
     pub fn blueprint(&self) -> &Blueprint {
         &self.checked.blueprint
     }
@@ -91,7 +91,7 @@ impl Unit {
         Address::inside(&self.path, name.clone())
     }
 
-    /// How one of its elements is called where call sites and groups are remembered: `core/values.x`.
+    /// The key of one of its elements for call sites and groups: `core/values.x`.
     pub fn named(&self, name: impl std::fmt::Display) -> String {
         let mut text = String::new();
         for child in &*self.path {
@@ -102,12 +102,12 @@ impl Unit {
         text
     }
 
-    /// How the address of one of its locals looks among dependencies: no resource may be called so.
+    /// The address of one of its locals among dependencies. No resource can have such a name.
     pub fn group_address(&self, name: &Name) -> Address {
         Address::inside(&self.path, format!("={name}"))
     }
 
-    /// The number of its element of a kind at that position of the document.
+    /// The number of its element of a kind at a position of the document.
     pub fn number(&self, kind: Kind, position: usize) -> u32 {
         self.first[kind as usize] + position as u32
     }
@@ -117,23 +117,23 @@ impl Unit {
         self.children.get(position).copied().flatten()
     }
 
-    /// The number of its local at that position of the document.
+    /// The number of its local at a position of the document.
     pub fn local(&self, position: usize) -> u32 {
         self.first[0] + position as u32
     }
 
-    /// The number of its data source at that position of the document.
+    /// The number of its data source at a position of the document.
     pub fn data_source(&self, position: usize) -> u32 {
         self.first[1] + position as u32
     }
 
-    /// The number of its resource at that position of the document.
+    /// The number of its resource at a position of the document.
     pub fn resource(&self, position: usize) -> u32 {
         self.first[2] + position as u32
     }
 }
 
-/// The name under which the group of a local is kept, if that is what an address names.
+/// The key of the group of a local, if `address` names one.
 pub fn group_key(address: &Address) -> Option<Cow<'_, str>> {
     let name = address.name.strip_prefix('=')?;
     if address.path.is_empty() {
@@ -142,14 +142,14 @@ pub fn group_key(address: &Address) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(address.path.iter().map(AsRef::as_ref).chain([name]).collect::<Vec<_>>().join("/")))
 }
 
-/// The address among dependencies of the group that is kept under a name.
+/// The address among dependencies of the group with this key.
 pub fn address_of_group(key: &str) -> Address {
     let mut path: Vec<Name> = key.split('/').map(Name::from).collect();
     let name = path.pop().unwrap_or_else(|| "".into());
     Address::inside(&path, format!("={name}"))
 }
 
-/// What a child is given for one of its inputs.
+/// The value that a child receives for one of its inputs.
 pub struct Handed<'d> {
     /// The unit of the child.
     pub unit: u32,
@@ -159,16 +159,16 @@ pub struct Handed<'d> {
     pub name: &'d Name,
     /// Its declaration.
     pub input: &'d Input,
-    /// The unit in which the include stands.
+    /// The unit of the include.
     pub above: u32,
-    /// What stands there for it.
+    /// The expression in the include, if there is one.
     pub given: Option<&'d Expr>,
-    /// Where the include is written.
+    /// The place of the include.
     pub include: Span,
 }
 
 impl Handed<'_> {
-    /// Whether its value is written out, so that it waits for nothing.
+    /// Whether its value is a literal or missing, so that it depends on nothing.
     pub fn is_written_out(&self) -> bool {
         self.given.is_none_or(|expr| expr.inner().as_literal().is_some())
     }
@@ -186,35 +186,35 @@ fn counts_of(checked: &Checked, root: bool) -> [usize; 5] {
     ]
 }
 
-/// What the documents that were read depend on.
+/// What the set of documents depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// On their texts alone.
+    /// Only on their texts.
     Fixed,
-    /// On inputs too: other inputs may give other documents.
+    /// Also on inputs: other inputs may lead to other documents.
     ByInputs,
-    /// On inputs that were not given: some includes could not be followed yet.
+    /// On inputs that are not given yet, so that some includes are not followed.
     Incomplete,
 }
 
-/// Everything that is planned as one: a root document and its children.
+/// A root document and its children, which are planned as one.
 #[derive(Clone, Debug)]
 pub struct Documents {
     units: Vec<Unit>,
     graph: Arc<Graph>,
-    /// The links of all documents, between the resources by number. No link leads from one document into another.
+    /// The links of all documents, with resources by number. Links stay within a document.
     links: Arc<Links>,
-    /// How many elements of each kind there are.
+    /// The number of elements of each kind.
     counts: [usize; 5],
-    /// What reading them has found, as a plan keeps it.
+    /// The results of reading them, as a plan keeps them.
     pub frozen: Frozen,
     reach: Reach,
-    /// How much they may ask for.
+    /// The size limits that apply to them.
     pub room: dialects::Room,
 }
 
 impl Documents {
-    /// A root without children. Its folder is as [`World::file`](evaluate::world::World::file) takes it.
+    /// A root without children. `folder` is as [`World::file`](evaluate::world::World::file) takes it.
     pub fn single(checked: Arc<Checked>, folder: Name) -> Documents {
         let graph = checked.graph.clone();
         let links = checked.links.clone();
@@ -246,7 +246,7 @@ impl Documents {
         }
     }
 
-    /// The same documents in the same places, some of them with another meaning.
+    /// The same places, with some of the checked documents replaced.
     pub fn with_meanings(
         &self,
         meaning: impl Fn(&Arc<Checked>) -> Option<Arc<Checked>>,
@@ -264,22 +264,22 @@ impl Documents {
         Documents::assemble(placed.collect(), self.frozen.clone(), self.reach, found).within(self.room)
     }
 
-    /// The same, with what they may ask for.
+    /// The same documents with other size limits.
     pub fn within(self, room: dialects::Room) -> Documents {
         Documents { room, ..self }
     }
 
-    /// Whether the documents may be others with other inputs: they are read again when all inputs are given.
+    /// Whether other inputs may lead to other documents. They are read again when all inputs are given.
     pub fn is_open(&self) -> bool {
         self.reach != Reach::Fixed
     }
 
-    /// Whether some children could not be followed, because where they lead depends on inputs that were not given yet.
+    /// Whether some children are not followed, because their location depends on inputs that are not given yet.
     pub fn is_incomplete(&self) -> bool {
         self.reach == Reach::Incomplete
     }
 
-    /// What reading the children has found.
+    /// The results of reading the children.
     pub fn frozen(&self) -> &Frozen {
         &self.frozen
     }
@@ -291,13 +291,13 @@ impl Documents {
         unit.children.iter().map(|child| child.map(included)).collect()
     }
 
-    /// The meaning of each document, once however many places it has.
+    /// Each checked document once, however many places it has.
     pub fn distinct(&self) -> impl Iterator<Item = &Arc<Checked>> {
         let mut seen: std::collections::HashSet<*const Checked, foldhash::fast::FixedState> = Default::default();
         self.units.iter().map(|unit| &unit.checked).filter(move |checked| seen.insert(Arc::as_ptr(checked)))
     }
 
-    /// Reports each include that was not followed: nothing can be planned without it.
+    /// Reports each include that was not followed. A plan needs all of them.
     pub fn refuse_open(&self, found: &mut Diagnostics) {
         for unit in &self.units {
             for (at, (name, child)) in unit.blueprint().children.iter().enumerate() {
@@ -312,9 +312,9 @@ impl Documents {
         }
     }
 
-    /// Completes what was found while values were made: each mistake once, those in a child with the includes that lead
-    /// there, and one `child-failed` for each of these includes. Errors with a code of `not_of_the_document` are about what would
-    /// be done with the document, and make no include fail.
+    /// Completes the diagnostics of evaluation: removes duplicates, adds the includes that lead to errors in children,
+    /// and adds one `child-failed` for each of these includes. Errors with a code in `not_of_the_document` concern a
+    /// later use of the document and do not make its include fail.
     pub fn attribute(&self, not_of_the_document: &[&'static Code], found: &mut Diagnostics) {
         if self.units.len() == 1 {
             return;
@@ -334,7 +334,7 @@ impl Documents {
             let mut diagnostic = crate::check::codes::CHILD_FAILED
                 .new("the child document has errors")
                 .label(span, "included here")
-                .help("mend the errors of the child");
+                .help("fix the errors of the child");
             diagnostic.trail = trail;
             found.push(diagnostic);
         }
@@ -355,7 +355,7 @@ impl Documents {
         trail
     }
 
-    /// Gives diagnostics about a unit the includes that lead there; the dialects above complete what they say of them.
+    /// Adds the includes that lead to a unit to its diagnostics. The dialects above complete the messages.
     pub fn lead_to(&self, unit: u32, found: &mut Diagnostics) {
         if found.is_empty() {
             return;
@@ -378,7 +378,7 @@ impl Documents {
         }
     }
 
-    /// Gives diagnostics that stand in a child the includes that lead there, unless they have them.
+    /// Adds the includes that lead to a child to its diagnostics, unless they have them.
     pub fn give_trails(&self, found: &mut Diagnostics) {
         if self.units.len() == 1 {
             return;
@@ -399,38 +399,38 @@ impl Documents {
         &self.units[0]
     }
 
-    /// All documents in their places, the root first, each before its children.
+    /// All documents in their places: the root first, each before its children.
     pub fn units(&self) -> &[Unit] {
         &self.units
     }
 
-    /// What needs what, over all documents.
+    /// The dependencies over all documents.
     pub fn graph(&self) -> &Arc<Graph> {
         &self.graph
     }
 
-    /// The links of all documents, between the resources by number.
+    /// The links of all documents, with resources by number.
     pub fn links(&self) -> &Arc<Links> {
         &self.links
     }
 
-    /// How many locals, data sources and resources there are.
+    /// The numbers of locals, data sources and resources.
     pub fn counts(&self) -> [usize; 3] {
         let [locals, data_sources, resources, ..] = self.counts;
         [locals, data_sources, resources]
     }
 
-    /// How many elements of a kind there are.
+    /// The number of elements of a kind.
     pub fn count(&self, kind: Kind) -> usize {
         self.counts[kind as usize]
     }
 
-    /// The unit in which an element of that kind stands, and its position there.
+    /// The unit of the element of a kind with this number, and its position there.
     pub fn place_of(&self, kind: Kind, number: u32) -> (u32, usize) {
         self.place(kind as usize, number)
     }
 
-    /// The unit in which a node stands.
+    /// The unit of a node.
     pub fn unit_of(&self, node: Node) -> u32 {
         match node {
             Node::Local(number) => self.place_of(Kind::Local, number).0,
@@ -443,17 +443,18 @@ impl Documents {
     }
 
     fn place(&self, kind: usize, number: u32) -> (u32, usize) {
-        // Units without elements of the kind begin where the next one does, so the last that begins there has it.
+        // Units without elements of the kind start at the same number as the next unit, so take the last one that
+        // starts there.
         let unit = self.units.partition_point(|unit| unit.first[kind] <= number).saturating_sub(1);
         (unit as u32, (number - self.units[unit].first[kind]) as usize)
     }
 
-    /// The unit of that number.
+    /// The unit with this number.
     pub fn unit(&self, number: u32) -> &Unit {
         &self.units[number as usize]
     }
 
-    /// The folder of a document as seen from that of the root document; empty if it is that.
+    /// The folder of a document, relative to that of the root document; empty for the root's own folder.
     pub fn folder_seen_from_root(&self, unit: u32) -> Name {
         let (root, folder) = (&self.root().folder, &self.unit(unit).folder);
         match root == folder {
@@ -462,29 +463,28 @@ impl Documents {
         }
     }
 
-    /// The folder of the document that declares the resource of that number, as seen from that of the root document; empty
-    /// for a resource that no document declares.
+    /// The folder of the document that declares the resource with this number, relative to that of the root document.
+    /// Empty for a resource that no document declares.
     pub fn folder_declaring(&self, number: Option<u32>) -> Name {
         let unit = number.and_then(|number| self.resource(number));
         unit.map(|(unit, ..)| self.folder_seen_from_root(unit)).unwrap_or_default()
     }
 
-    /// The local of that number, with its unit.
+    /// The local with this number, and its unit.
     pub fn local(&self, number: u32) -> Option<(u32, &Name, &Local)> {
         let (unit, position) = self.place(0, number);
         let (name, local) = self.unit(unit).blueprint().locals.get_index(position)?;
         Some((unit, name, local))
     }
 
-    /// The data source of that number, with its unit.
+    /// The data source with this number, and its unit.
     pub fn data_source(&self, number: u32) -> Option<(u32, &Name, &DataSource)> {
         let (unit, position) = self.place(1, number);
         let (name, source) = self.unit(unit).blueprint().data_sources.get_index(position)?;
         Some((unit, name, source))
     }
 
-    /// The input of a child of that number: its unit, its declaration, the unit above with what stands there for it, if
-    /// anything does, and where the include is written.
+    /// The input of a child with this number, with its declaration and its expression in the include.
     pub fn handed(&self, number: u32) -> Option<Handed<'_>> {
         let (unit, position) = self.place(Kind::Input as usize, number);
         let (above, include) = self.unit(unit).parent?;
@@ -494,25 +494,25 @@ impl Documents {
         Some(Handed { unit, position, name, input, above, given, include: child.span })
     }
 
-    /// The resource of that number, with its unit.
+    /// The resource with this number, and its unit.
     pub fn resource(&self, number: u32) -> Option<(u32, &Name, &Resource)> {
         let (unit, position) = self.place(2, number);
         let (name, resource) = self.unit(unit).blueprint().resources.get_index(position)?;
         Some((unit, name, resource))
     }
 
-    /// The type of the resource of that number; none where it is unknown.
+    /// The type of the resource with this number; `None` if the type is unknown.
     pub fn resource_type(&self, number: u32) -> Option<&Arc<ResourceType>> {
         let (unit, position) = self.place(2, number);
         self.unit(unit).checked.resource_types.get(position)?.as_ref()
     }
 
-    /// The meaning of the include at a position of a unit, if it could be read.
+    /// The checked document of the include at a position of a unit, if it could be read.
     pub fn included(&self, unit: &Unit, position: usize) -> Option<&Checked> {
         unit.child(position).map(|child| self.unit(child).checked.as_ref())
     }
 
-    /// How a node is written, seen from the root: `core/values.x`.
+    /// The name of a node as seen from the root: `core/values.x`.
     pub fn name_of(&self, node: Node) -> String {
         let (kind, number) = match node {
             Node::Local(number) => (Kind::Local, number),
@@ -545,7 +545,7 @@ impl Documents {
         })
     }
 
-    /// The type of a resource or data source, as it is written.
+    /// The type of a resource or data source, as written.
     pub fn type_of(&self, node: Node) -> Option<&TypeId> {
         match node {
             Node::Resource(number) => self.resource(number).map(|(.., resource)| &resource.type_name.item),
@@ -554,7 +554,7 @@ impl Documents {
         }
     }
 
-    /// The abstract resource of its document that a transform made a resource from.
+    /// The abstract resource from which a transform made a resource.
     pub fn made_from(&self, node: Node) -> Option<&Name> {
         match node {
             Node::Resource(number) => self.resource(number).and_then(|(.., resource)| resource.made_from.as_ref()),
@@ -562,7 +562,7 @@ impl Documents {
         }
     }
 
-    /// The number of the resource that an address names, in whichever document it stands.
+    /// The number of the resource at an address, in any document.
     pub fn declared(&self, address: &Address) -> Option<u32> {
         let mut unit = self.root();
         for child in &*address.path {

@@ -1,8 +1,8 @@
-//! What needs what, over all documents: an export leads to what it reads, not to its document as a whole.
+//! The dependency graph over all documents. An export depends on what it reads, not on its document as a whole.
 //!
-//! How the elements of a document are wired is found out once for each document, and drawn anew for each of its places.
+//! The wiring of a document is computed once, and instantiated for each of its places.
 //!
-//! Not here: circles inside of one document (`check::cycles` reports them).
+//! Not here: cycles in one document (`check::cycles` reports them).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::graph::{Edge, EdgeKind, Graph, Node};
 use crate::links::Links;
 use crate::pinned::Frozen;
 
-/// One need of an element, as seen in its own document.
+/// A dependency of an element, as seen in its own document.
 #[derive(Clone, Copy)]
 struct Wire {
     to: End,
@@ -25,7 +25,7 @@ struct Wire {
     span: Span,
 }
 
-/// What is needed.
+/// The target of a dependency.
 #[derive(Clone, Copy)]
 enum End {
     /// An element of the document, by position.
@@ -34,29 +34,29 @@ enum End {
     Input(u32),
     /// An export of a child.
     Export { child: u32, export: u32 },
-    /// Everything in a child.
+    /// Every resource of a child and below it.
     Child(u32),
 }
 
-/// How the elements of one document are wired.
+/// The dependencies of the elements of one document.
 struct Wiring {
-    /// Of locals, data sources, resources and links.
+    /// Of locals, data sources, resources and links, in this order.
     elements: [Vec<Vec<Wire>>; 4],
-    /// What is handed to each child, in the order of what is written there.
+    /// Of the inputs of each child, in the order in which they are written.
     handed: Vec<Vec<Vec<Wire>>>,
     exports: Vec<Vec<Wire>>,
-    /// What each child waits for as a whole, beside what it says itself.
+    /// The names that each child waits for as a whole, in addition to its `dependsOn`.
     waits: Vec<Vec<Spanned<Name>>>,
 }
 
-/// Members of a group that do not stay.
+/// The members of a group that do not stay: they are removed, or exist only during an update.
 fn beyond_of(unit: &Unit) -> HashSet<Name, foldhash::fast::FixedState> {
     unit.blueprint().batches.iter().flat_map(|batches| batches.beyond.iter().cloned()).collect()
 }
 
 impl Documents {
-    /// Documents in their places, each after the one that includes it; circles that lead through several of them are
-    /// reported.
+    /// Assembles documents in their places, each after the one that includes it. Reports cycles through several
+    /// documents.
     pub fn assemble(placed: Vec<Placed>, frozen: Frozen, reach: Reach, found: &mut Diagnostics) -> Documents {
         let mut units: Vec<Unit> = Vec::with_capacity(placed.len());
         let mut counts = [0_usize; 5];
@@ -99,7 +99,7 @@ impl Documents {
     }
 }
 
-/// The graph over all documents; circles that lead through several of them are reported.
+/// The graph over all documents. Reports cycles through several documents.
 pub fn graph(documents: &Documents, found: &mut Diagnostics) -> Graph {
     let mut known: HashMap<*const Checked, Arc<Wiring>, foldhash::fast::FixedState> = HashMap::default();
     let wirings: Vec<Arc<Wiring>> = documents
@@ -119,30 +119,30 @@ pub fn graph(documents: &Documents, found: &mut Diagnostics) -> Graph {
     let (links, inputs) = (documents.count(Kind::Link), documents.count(Kind::Input));
     let counts = [locals, data_sources, resources, 0, links, inputs];
     let mut any_metadata = false;
-    let (graph, knots) = Graph::new(counts, |node, out| {
+    let (graph, cycles) = Graph::new(counts, |node, out| {
         let before = out.len();
         whole.edges(node, out);
         any_metadata |= out[before..].iter().any(|edge| edge.kind == EdgeKind::ReadsMetadata);
     });
-    let crossing = |knots: Vec<Vec<(Node, Edge)>>| -> Vec<Vec<(Node, Edge)>> {
-        knots.into_iter().filter(|knot| whole.is_crossing(knot)).collect()
+    let crossing = |cycles: Vec<Vec<(Node, Edge)>>| -> Vec<Vec<(Node, Edge)>> {
+        cycles.into_iter().filter(|cycle| whole.is_crossing(cycle)).collect()
     };
-    let knots = crossing(knots);
-    if knots.is_empty() {
+    let cycles = crossing(cycles);
+    if cycles.is_empty() {
         return graph;
     }
-    // References to metadata order nothing but evaluation (decision A10).
-    let (graph, knots) = if any_metadata {
-        let (graph, knots) = Graph::new(counts, |node, out| {
+    // References to metadata order only evaluation (decision A10).
+    let (graph, cycles) = if any_metadata {
+        let (graph, cycles) = Graph::new(counts, |node, out| {
             whole.edges(node, out);
             out.retain(|edge| edge.kind != EdgeKind::ReadsMetadata);
         });
-        (graph, crossing(knots))
+        (graph, crossing(cycles))
     } else {
-        (graph, knots)
+        (graph, cycles)
     };
-    for knot in &knots {
-        found.push(whole.cycle(knot));
+    for cycle in &cycles {
+        found.push(whole.cycle(cycle));
     }
     graph
 }
@@ -164,7 +164,7 @@ fn wiring(checked: &Checked, children: &[Option<&Checked>]) -> Wiring {
         });
     };
     let element = |node: Node| {
-        // What is read of a child is known by its export; to wait for one is to wait for everything in it.
+        // A read of a child is resolved by its export. `dependsOn` a child waits for everything in it.
         let wire = |edge: &Edge| {
             let to = match (edge.to, edge.kind) {
                 (Node::Child(child), EdgeKind::DependsOn) => End::Child(child),
@@ -181,7 +181,7 @@ fn wiring(checked: &Checked, children: &[Option<&Checked>]) -> Wiring {
         }
         wires
     };
-    // What stands outside of elements has no edges in the graph of its document.
+    // Expressions outside of elements have no edges in the graph of their document.
     let outside = |expr: &Expr| {
         let mut wires = Vec::new();
         expr.references(&mut |reference| {
@@ -236,7 +236,7 @@ pub fn read_by(child: &Child) -> Vec<Spanned<Name>> {
     read
 }
 
-/// What a reference needs of another document.
+/// The dependency of a reference on another document.
 fn outward_of(checked: &Checked, children: &[Option<&Checked>], reference: &Ref, kind: EdgeKind) -> Option<Wire> {
     let blueprint = &checked.blueprint;
     let to = match &reference.head {
@@ -258,7 +258,7 @@ struct Whole<'a> {
 }
 
 impl Whole<'_> {
-    /// What a node needs.
+    /// Appends the dependencies of a node.
     fn edges(&self, node: Node, out: &mut Vec<Edge>) {
         let documents = self.documents;
         let (kind, number) = match node {
@@ -278,7 +278,7 @@ impl Whole<'_> {
         }
     }
 
-    /// What the children wait for in which a document stands.
+    /// Appends what the includes above a document wait for.
     fn above(&self, unit: u32, out: &mut Vec<Edge>) {
         let mut at = unit;
         while let Some((above, include)) = self.documents.unit(at).parent {
@@ -303,7 +303,7 @@ impl Whole<'_> {
         }
     }
 
-    /// Every resource of a document and of those below it.
+    /// Appends every resource of a document and of those below it.
     fn all_of(&self, unit: u32, kind: EdgeKind, span: Span, out: &mut Vec<Edge>) {
         let here = self.documents.unit(unit);
         for at in 0..here.blueprint().resources.len() {
@@ -326,7 +326,7 @@ impl Whole<'_> {
         }
     }
 
-    /// Draws a wire in one place of its document.
+    /// Appends the edges of a wire in one place of its document.
     fn draw(&self, unit: u32, wire: Wire, kind: EdgeKind, span: Span, out: &mut Vec<Edge>) {
         let kind = if wire.kind == EdgeKind::ReadsMetadata { wire.kind } else { kind };
         let here = self.documents.unit(unit);
@@ -340,7 +340,7 @@ impl Whole<'_> {
             },
             End::Input(at) => {
                 let number = here.number(Kind::Input, at as usize);
-                // What is written out waits for nothing, and is there before everything else.
+                // A literal input depends on nothing and is always settled.
                 match self.documents.handed(number) {
                     Some(handed) if here.parent.is_some() && !handed.is_written_out() => Node::Input(number),
                     _ => return,
@@ -363,16 +363,16 @@ impl Whole<'_> {
         out.push(Edge { to, kind, span });
     }
 
-    /// Whether a circle leads through more than one document: others have been reported.
-    fn is_crossing(&self, knot: &[(Node, Edge)]) -> bool {
-        let mut units = knot.iter().map(|(node, _)| self.documents.unit_of(*node));
+    /// Whether a cycle leads through more than one document. The others are already reported.
+    fn is_crossing(&self, cycle: &[(Node, Edge)]) -> bool {
+        let mut units = cycle.iter().map(|(node, _)| self.documents.unit_of(*node));
         let first = units.next();
         units.any(|unit| Some(unit) != first)
     }
 
-    fn cycle(&self, knot: &[(Node, Edge)]) -> diag::Diagnostic {
-        let first = (0..knot.len()).min_by_key(|at| (knot[*at].1.span.file, knot[*at].1.span.start)).unwrap_or(0);
-        let round = || knot[first..].iter().chain(&knot[..first]);
+    fn cycle(&self, cycle: &[(Node, Edge)]) -> diag::Diagnostic {
+        let first = (0..cycle.len()).min_by_key(|at| (cycle[*at].1.span.file, cycle[*at].1.span.start)).unwrap_or(0);
+        let round = || cycle[first..].iter().chain(&cycle[..first]);
         let mut path: Vec<String> = round().map(|(node, _)| self.documents.name_of(*node)).collect();
         path.extend(path.first().cloned());
         let mut diagnostic = codes::CYCLE.new(format!("elements need each other: {}", path.join(" -> ")));

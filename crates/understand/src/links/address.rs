@@ -10,7 +10,7 @@ pub fn part_of(link: &Address, part: &Name) -> Address {
     }
 }
 
-/// The two ends of a link, or of a part or phase of one, as addresses.
+/// The addresses of the two ends of a link, or of a part or phase of one.
 pub fn ends_of(address: &Address) -> Option<[Address; 2]> {
     let link = address.link.as_ref()?;
     let end = |name: &Name, key: &Option<Key>| {
@@ -23,7 +23,7 @@ pub fn ends_of(address: &Address) -> Option<[Address; 2]> {
     Some([end(&address.name, &address.key), end(&link.b, &link.b_key)])
 }
 
-/// Whether an address is that of a link as a whole.
+/// Whether an address names a link as a whole.
 pub fn is_link(address: &Address) -> bool {
     address.link.as_ref().is_some_and(|link| link.part.is_none())
 }
@@ -34,7 +34,7 @@ pub fn link_of(address: &Address) -> Option<Address> {
     Some(address.clone().with_link(LinkName { part: None, ..LinkName::clone(link) }))
 }
 
-/// The name in a text that names an instance: `fns` of `fns[0]`.
+/// The resource's name in the text for an instance: `fns` of `fns[0]`.
 pub fn plain_name(text: &str) -> &str {
     match text.strip_suffix(']').and_then(|text| text.rsplit_once('[')) {
         Some((name, _)) => name,

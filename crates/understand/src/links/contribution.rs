@@ -1,6 +1,7 @@
-//! What a link writes into a spec, how it is found again there, and how it is taken out (decision 3.2).
+//! Contributions of links to specs: merging, finding and removing them (decision 3.2).
 //!
-//! A [`Merger`] takes many contributions at once, so that a resource with many links costs no more than each of them.
+//! A [`Merger`] and a [`Standing`] index their lists, so that the cost per contribution does not grow with the number
+//! of links.
 
 use std::sync::Arc;
 
@@ -9,12 +10,12 @@ use blueprint::{Address, Map, Name, Value};
 use super::FixedMap;
 use crate::compare::same;
 
-/// One contribution, its value known or not.
+/// One contribution. Its value may be Unknown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contribution {
-    /// The field: names with dots between.
+    /// The field, as dotted names.
     pub path: Name,
-    /// How it is written there.
+    /// How the contribution is written into the field.
     pub how: Written,
     /// What.
     pub value: Value,
@@ -27,21 +28,21 @@ pub enum Written {
     Set,
     /// An entry of a map, under this key.
     Put(Name),
-    /// An item of a list, identified by this field of it, or as a whole.
+    /// An item of a list. This field of the item identifies it, or its whole value if there is none.
     Add(Option<Name>),
 }
 
-/// Two writers, two contents.
+/// A conflict: two writers with different contents.
 #[derive(Clone, Debug)]
 pub struct Refused {
-    /// Where: `owner`, `environment.X`, `statements[sid = x]`.
+    /// The place of the conflict: `owner`, `environment.X`, `statements[sid = x]`.
     pub place: String,
-    /// The other link, or none for the document.
+    /// The other link; `None` if the document is the other writer.
     pub other: Option<Address>,
 }
 
 impl Contribution {
-    /// What identifies it in its target; none as long as that is not known.
+    /// The text that identifies the contribution in its target; `None` as long as that is unknown.
     pub fn identity(&self) -> Option<String> {
         match &self.how {
             Written::Set => Some(format!("{}\0", self.path)),
@@ -50,7 +51,7 @@ impl Contribution {
         }
     }
 
-    /// The place for people.
+    /// The place for display.
     pub fn place(&self) -> String {
         match &self.how {
             Written::Set => self.path.to_string(),
@@ -64,21 +65,21 @@ impl Contribution {
     }
 }
 
-/// A spec in which many contributions are looked for: each costs no more than itself, however long its list is.
+/// A spec in which contributions are looked up. The cost of a lookup does not grow with the length of the list.
 #[derive(Debug)]
 pub struct Standing {
     spec: Value,
-    /// By path and identifying field: where each item of the list stands.
+    /// The position of each item, by path and identifying field.
     items: FixedMap<(Name, Option<Name>), FixedMap<String, usize>>,
 }
 
 impl Standing {
-    /// Begins with a spec.
+    /// An index of `spec`, filled on demand.
     pub fn new(spec: Value) -> Standing {
         Standing { spec, items: FixedMap::default() }
     }
 
-    /// What stands at the place of a contribution.
+    /// The value at the place of a contribution; `None` if there is none.
     pub fn found(&mut self, contribution: &Contribution) -> Option<&Value> {
         let field = at(&self.spec, &contribution.path)?;
         match &contribution.how {
@@ -88,7 +89,7 @@ impl Standing {
                 let wanted = item_identity(by.as_ref(), &contribution.value)?;
                 let items = field.bare().as_list()?;
                 let index = self.items.entry((contribution.path.clone(), by.clone())).or_insert_with(|| {
-                    // Of several with one identity the first one counts.
+                    // In reverse, so that the first of several items with one identity wins.
                     let numbered = items.iter().enumerate().rev();
                     numbered.filter_map(|(at, item)| Some((item_identity(by.as_ref(), item)?, at))).collect()
                 });
@@ -98,13 +99,13 @@ impl Standing {
         .filter(|value| !value.is_null())
     }
 
-    /// Whether a contribution stands there with its content. What a provider adds to an item does not count.
+    /// Whether the spec contains a contribution. Additions of the provider to an item do not count.
     pub fn has(&mut self, contribution: &Contribution) -> bool {
         self.found(contribution).is_some_and(|found| covers(found, &contribution.value))
     }
 }
 
-/// Whether a value has everything that another one has.
+/// Whether a value contains all entries of another one.
 fn covers(found: &Value, wanted: &Value) -> bool {
     match (found.bare(), wanted.bare()) {
         (Value::Map(found), Value::Map(wanted)) => wanted
@@ -146,7 +147,7 @@ fn at<'v>(spec: &'v Value, path: &str) -> Option<&'v Value> {
     path.split('.').try_fold(spec, |here, name| here.bare().get(name)).filter(|value| !value.is_null())
 }
 
-/// Whether two values cannot turn out the same, whatever becomes of what is not known.
+/// Whether two values differ, whatever their Unknown parts become.
 pub(crate) fn certainly_differ(a: &Value, b: &Value) -> bool {
     match (a.bare(), b.bare()) {
         (Value::Unknown(_), _) | (_, Value::Unknown(_)) => false,
@@ -167,24 +168,24 @@ pub(crate) fn certainly_differ(a: &Value, b: &Value) -> bool {
 /// A spec into which contributions are merged.
 pub struct Merger {
     spec: Value,
-    /// By path: where each item of the list stands.
+    /// The position of each item, by path.
     items: FixedMap<String, FixedMap<String, usize>>,
-    /// By identity: which link has written it.
+    /// The link that wrote each contribution, by identity.
     owners: FixedMap<String, Address>,
 }
 
 impl Merger {
-    /// Begins with a spec.
+    /// A merger that starts with `spec`.
     pub fn new(spec: Value) -> Merger {
         Merger { spec, items: FixedMap::default(), owners: FixedMap::default() }
     }
 
-    /// The spec with everything that was merged.
+    /// The merged spec.
     pub fn done(self) -> Value {
         self.spec
     }
 
-    /// Merges one contribution; one that is `none` writes nothing.
+    /// Merges one contribution; `none` writes nothing. Returns a conflict if the place has a different content.
     pub fn merge(&mut self, contribution: &Contribution, link: &Address) -> Result<(), Refused> {
         if contribution.value.is_null() {
             return Ok(());
@@ -246,7 +247,7 @@ impl Merger {
     }
 }
 
-/// The place of a field, made where it is not there; nothing where something else is in the way.
+/// The slot of a field, created if it is missing. `None` if another kind of value is in the way.
 fn slot<'v>(spec: &'v mut Value, path: &str) -> Option<&'v mut Value> {
     path.split('.').try_fold(spec, |here, name| Some(map_in(here)?.get_or_insert_with(name.into(), || Value::Null)))
 }
@@ -273,7 +274,7 @@ fn list_in(value: &mut Value) -> Option<&mut Vec<Value>> {
     }
 }
 
-/// A spec with contributions taken out: their keys and items go, whole fields become what `document` has there.
+/// Removes contributions from a spec: their keys and items, and whole fields in favour of the value in `document`.
 pub fn without<'c>(spec: &Value, contributions: impl Iterator<Item = &'c Contribution>, document: &Value) -> Value {
     let mut spec = spec.clone();
     let mut lists: blueprint::IndexMap<
@@ -322,8 +323,8 @@ fn replace(spec: &mut Value, path: &str, value: Option<Value>) {
     }
 }
 
-/// `spec` with contributions as they stand in `from`: what is there is taken over, what is not is taken out. What the
-/// document says stays, be it an empty list.
+/// Replaces the contributions in `spec` by their values in `from`, and removes those that `from` lacks. What the
+/// document sets stays, even an empty list.
 pub fn carried<'c>(
     spec: &Value,
     contributions: impl Iterator<Item = &'c Contribution> + Clone,
@@ -331,7 +332,7 @@ pub fn carried<'c>(
     document: &Value,
 ) -> Value {
     let mut carried = without(spec, contributions.clone(), document);
-    let nobody = Address::root("");
+    let no_link = Address::root("");
     let mut lists: blueprint::IndexMap<
         &Name,
         (Option<&Name>, std::collections::HashSet<String, foldhash::fast::FixedState>),
@@ -362,14 +363,14 @@ pub fn carried<'c>(
             }
         }
     }
-    // Items keep the order in which they stand there.
+    // Keep the order that the items have in `from`.
     let mut merger = Merger::new(carried);
     for (path, (by, identities)) in lists {
         let items = at(from, path).and_then(|list| list.bare().as_list());
         for item in items.into_iter().flatten() {
             if item_identity(by, item).is_some_and(|identity| identities.contains(&identity)) {
                 let how = Written::Add(by.cloned());
-                let _ = merger.merge(&Contribution { path: path.clone(), how, value: item.clone() }, &nobody);
+                let _ = merger.merge(&Contribution { path: path.clone(), how, value: item.clone() }, &no_link);
             }
         }
     }

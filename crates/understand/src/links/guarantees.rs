@@ -1,4 +1,4 @@
-//! How many links there may be, and what links give each other (decision 3.1: cardinality, capabilities).
+//! The cardinality of links, and the guarantees that links give each other (decision 3.1: cardinality, capabilities).
 
 use std::sync::Arc;
 
@@ -7,15 +7,15 @@ use provider::{Catalogs, LinkKind, Side};
 
 use super::FixedMap;
 
-/// A member of a resource: its position in the document, and among the members of a template.
+/// A member of a resource: the resource's position in the document, and the position among its members.
 pub type MemberKey = (u32, Option<u32>);
 
 /// One link between members.
 #[derive(Clone, Copy, Debug)]
 pub struct Between<'a> {
-    /// The one with the selector or the reference.
+    /// The end with the selector or the reference.
     pub a: MemberKey,
-    /// The other one.
+    /// The other end.
     pub b: MemberKey,
     /// The kind of the link.
     pub kind: &'a Arc<LinkKind>,
@@ -30,7 +30,7 @@ impl Between<'_> {
     }
 }
 
-/// Too few or too many links of a kind at one member.
+/// A member with too few or too many links of a kind.
 #[derive(Clone, Debug)]
 pub struct Counted {
     /// The member.
@@ -43,8 +43,8 @@ pub struct Counted {
     pub(crate) most: Option<u32>,
 }
 
-/// Holds the number of links against what their kinds allow. `members` are all that are there, with their types;
-/// `open` says of which one more links may come, so that too few cannot be said.
+/// Checks the number of links against the limits of their kinds. `members` are all present members with their types.
+/// `open` says whether more links may come at a member, so that a lack is not an error yet. Returns the violations.
 pub fn count<'a>(
     links: impl Iterator<Item = Between<'a>>,
     members: impl Iterator<Item = (MemberKey, &'a str)>,
@@ -103,10 +103,10 @@ pub fn count<'a>(
     wrong
 }
 
-/// The numbers of links that give a guarantee, and of those that need it, with whether they must have it.
+/// The numbers of the links that give a guarantee, and of those that need it, with whether it is mandatory.
 type GiversAndNeeders = (Vec<u32>, Vec<(u32, bool)>);
 
-/// Which links give a guarantee at a member, and which need it.
+/// The links that give and need each guarantee at a member.
 #[derive(Clone, Debug, Default)]
 pub struct Guarantees {
     /// By member and guarantee.
@@ -115,7 +115,7 @@ pub struct Guarantees {
 }
 
 impl Guarantees {
-    /// Those of some links, which are numbered as they come.
+    /// The guarantees of links, which are numbered in the order of the iterator.
     pub fn of<'a>(links: impl Iterator<Item = Between<'a>>) -> Guarantees {
         let mut guarantees = Guarantees::default();
         for link in links {
@@ -131,7 +131,7 @@ impl Guarantees {
         guarantees
     }
 
-    /// Guarantees that links must have and nobody gives: at which member, which one, and the links.
+    /// Mandatory guarantees that no link gives: the member, the guarantee, and the links that need it.
     pub fn missing(&self) -> impl Iterator<Item = (MemberKey, &Name, Vec<u32>)> {
         self.at.iter().filter_map(|((at, name), (given, needed))| {
             let must: Vec<u32> = needed.iter().filter(|(_, must)| *must).map(|(link, _)| *link).collect();
@@ -139,11 +139,12 @@ impl Guarantees {
         })
     }
 
-    /// For each link how far it stands behind those that give it something: 0 for one that needs nothing. Links in a
-    /// circle, and those behind them, come second.
+    /// The rank of each link: the length of the longest chain of guarantees before it, 0 if it needs none. Also returns
+    /// the links on cycles and behind them.
     pub fn ranks(&self) -> (Vec<u32>, Vec<u32>) {
         let (links, places) = (self.links as usize, self.at.len());
-        // Links first, then guarantees: a guarantee waits for its givers, a link for what it needs.
+        // Nodes are the links, then the guarantees. A guarantee waits for the links that give it; a link waits for the
+        // guarantees that it needs.
         let mut waiting = vec![0_u32; links + places];
         let mut after: Vec<Vec<u32>> = vec![Vec::new(); links + places];
         for (place, (given, needed)) in self.at.values().enumerate() {
@@ -175,7 +176,7 @@ impl Guarantees {
         (ranks, circle)
     }
 
-    /// What needs and what gives, at each member: numbers of links that come after, and of those before.
+    /// For each guarantee at a member: the numbers of the links that give it, and of those that need it.
     pub fn orders(&self) -> impl Iterator<Item = (&[u32], Vec<u32>)> {
         self.at.values().map(|(given, needed)| (given.as_slice(), needed.iter().map(|(link, _)| *link).collect()))
     }
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn who_needs_comes_after_who_gives_and_circles_are_found() {
+    fn links_follow_their_guarantees_and_cycles_are_found() {
         let (gives, needs, both) = (kind("x/a", &["g"], &[]), kind("x/c", &[], &["g"]), kind("x/d", &["h"], &["g"]));
         let at = |kind| Between { a: (0, None), b: (1, None), kind };
         let guarantees = Guarantees::of([at(&needs), at(&gives), at(&both)].into_iter());

@@ -1,9 +1,9 @@
-//! Links between resources of one document (decision 3): which there are, what their kinds read and write.
+//! Links between resources of one document (decision 3): their ends, and what their kinds read and write.
 //!
-//! A [`Pair`] is a link as the document declares it, between two resources or templates; what it comes to member by
-//! member is settled in `evaluate`. Everything here is found without comparing resources pair by pair.
+//! A [`Pair`] is a link as the document declares it, between two resources; `evaluate` expands it to links between
+//! members. Nothing here compares resources pair by pair.
 //!
-//! Not here: which labels match (`check`), what is done (`plan`, `apply`).
+//! Not here: matching labels (`check`), planning and applying links (`plan`, `apply`).
 
 pub mod address;
 pub mod contribution;
@@ -24,29 +24,29 @@ pub(crate) use wiring::{Target, Wiring};
 /// A map with a fixed hash, so that nothing depends on a random seed.
 pub type FixedMap<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
 
-/// A link that the document declares, between two resources or templates of it.
+/// A link that the document declares between two of its resources.
 #[derive(Clone, Debug)]
 pub struct Pair {
-    /// Position of a, the one with the selector or the reference.
+    /// The position of a, the resource with the selector or the reference.
     pub a: u32,
-    /// Position of b.
+    /// The position of b.
     pub b: u32,
-    /// What kind of link it is.
+    /// The kind of the link.
     pub kind: Arc<LinkKind>,
-    /// Where it comes from: `linkSelector` of a, or the reference to b.
+    /// The place of the declaration: `linkSelector` of a, or the reference to b.
     pub span: Span,
-    /// The members of b that references name; none where a selector or a plain reference means all of b.
+    /// The members of b that references name; `None` if a selector or a plain reference means all of b.
     pub only: Option<Vec<u32>>,
-    /// The neighbours, in the order of the kind's `use`; none for one that was not found, which was reported.
+    /// The neighbours, in the order of the kind's `use`; `None` for one that was not found, which is already reported.
     pub uses: Vec<Option<Used>>,
-    /// Where each phase of the kind writes.
+    /// What the expressions of the kind read.
     pub wiring: Arc<Wiring>,
-    /// The types of the kind's parts, in their order; none for one that nobody offers.
+    /// The types of the kind's parts, in their order; `None` for one that no provider offers.
     pub part_types: Vec<Option<Arc<ResourceType>>>,
 }
 
 impl Pair {
-    /// The same link where the resources of its document are numbered from `first` on.
+    /// The same link, with the resources of its document numbered from `first` on.
     pub fn from(&self, first: u32) -> Pair {
         let uses = self.uses.iter().map(|used| used.map(|used| Used { resource: used.resource + first, ..used }));
         Pair { a: self.a + first, b: self.b + first, uses: uses.collect(), ..self.clone() }
@@ -66,7 +66,7 @@ impl Pair {
 pub struct Used {
     /// The resource's number.
     pub resource: u32,
-    /// Which member, where it is a template.
+    /// The position of the member, if the resource has `each`.
     pub position: Option<u32>,
 }
 
@@ -75,11 +75,11 @@ pub struct Used {
 pub struct Links {
     pairs: Vec<Arc<Pair>>,
     of_ends: FixedMap<(u32, u32), u32>,
-    /// By resource: the links in which it takes part, and as what.
+    /// The links in which each resource takes part, with its role.
     of_resource: FixedMap<u32, Vec<(u32, Target)>>,
-    /// What a resource needs because of links.
+    /// The dependencies of each resource that links cause.
     edges: FixedMap<u32, Vec<Edge>>,
-    /// What the parts of a link need, by its number.
+    /// The dependencies of the parts of each link, by the link's number.
     part_edges: Vec<Vec<Edge>>,
 }
 
@@ -122,12 +122,12 @@ impl Links {
         self.of_ends.get(&(a, b)).copied()
     }
 
-    /// The link of that number.
+    /// The link with this number.
     pub fn pair(&self, number: u32) -> Option<&Arc<Pair>> {
         self.pairs.get(number as usize)
     }
 
-    /// The links in which a resource takes part, and as what.
+    /// The links in which a resource takes part, with its role.
     pub fn of(&self, resource: u32) -> &[(u32, Target)] {
         self.of_resource.get(&resource).map_or(&[], Vec::as_slice)
     }

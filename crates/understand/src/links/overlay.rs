@@ -1,7 +1,7 @@
-//! What a link has written after its targets were ready, as its record keeps it (decision 3.2: the overlay).
+//! What a link has written after its targets were ready, as its record stores it (decision 3.2: the overlay).
 //!
-//! The record of a link is an ordinary record: its inputs are the annotations in force and what it contributes with its
-//! targets, its outputs what `link(a, b)` gives, and the overlay stands in its private data.
+//! The record of a link is an ordinary record. Its inputs are the effective annotations and the contributions with its
+//! targets, its outputs are the value of `link(a, b)`, and its private data holds the overlay.
 
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ use state::Record;
 
 use super::contribution::{Contribution, Written};
 
-/// One contribution that was written, or was being written, by a step of its own.
+/// A contribution with a step of its own, finished or under way.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overlay {
-    /// Into what.
+    /// The target.
     pub target: Address,
-    /// By which phase: `a`, `b` or a neighbour's name.
+    /// The phase: `a`, `b` or a neighbour's name.
     pub phase: Name,
     /// What was written.
     pub contribution: Contribution,
-    /// Whether it was written is not known: the call was under way.
+    /// Whether the outcome of the write is unknown, because the call was under way.
     pub open: bool,
 }
 
 impl Overlay {
-    /// As the record keeps it.
+    /// The form in the record.
     pub fn to_value(&self) -> Value {
         let mut map = Map::default();
         map.insert("target".into(), Value::text(self.target.to_string()));
@@ -46,7 +46,7 @@ impl Overlay {
         Value::Map(Arc::new(map))
     }
 
-    /// Read back from the record.
+    /// Parses the form in the record. `None` if it is malformed.
     pub fn from_value(value: &Value) -> Option<Overlay> {
         let text = |key: &str| value.get(key).and_then(Value::as_text).map(Name::from);
         let how = match value.get("how")?.as_text()? {
@@ -63,13 +63,13 @@ impl Overlay {
     }
 }
 
-/// The overlay in a link's record.
+/// The overlays in a link's record.
 pub fn overlays_of(record: &Record) -> Vec<Overlay> {
     let list = record.private.get("overlay").and_then(Value::as_list);
     list.into_iter().flatten().filter_map(Overlay::from_value).collect()
 }
 
-/// The part at which a link has failed.
+/// The part at which a link failed.
 pub fn failed_at(record: &Record) -> Option<&str> {
     record.private.get("failed")?.as_text()
 }

@@ -1,12 +1,13 @@
-//! What the expressions of a link kind read, so that everything read is there first.
+//! What the expressions of a link kind read, for the order of evaluation and of calls.
 //!
-//! A field that the document sets is read from the document alone where waiting for the whole resource would be a
-//! circle: where both sides read each other, and where a neighbour's contribution reads the end that refers to it.
+//! Reading a field of an end normally waits for the whole resource. A field that the document sets is read from the
+//! document alone if that wait would close a cycle: if both sides read each other, or if a neighbour's contribution
+//! reads the end that refers to it.
 
 use blueprint::{AccessorKind, Expr, Head, Name, Ref, Schema};
 use provider::{LinkKind, Opinion, Side};
 
-/// What of a link something is read or written.
+/// The part of a link that is read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// One of the ends.
@@ -25,7 +26,7 @@ impl Target {
         }
     }
 
-    /// The last part of the phase's address: `a`, `b` or the neighbour's name.
+    /// The last element of the phase's address: `a`, `b` or the neighbour's name.
     pub fn phase(self, kind: &LinkKind) -> Name {
         match self {
             Target::End(Side::A) => "a".into(),
@@ -35,20 +36,20 @@ impl Target {
     }
 }
 
-/// One thing that an expression of a link kind reads.
+/// Something that an expression of a link kind reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Read {
-    /// The spec of an end: a field, or all of it.
+    /// The spec of an end: one field, or all of it.
     Spec(Side, Option<Name>),
-    /// Labels, annotations, ... of an end.
+    /// The metadata of an end.
     Metadata(Side),
     /// A neighbour.
     Use(usize),
-    /// A part, by its position.
+    /// A part, by its position in the kind.
     Part(usize),
 }
 
-/// What the expressions of one kind read, worked out once.
+/// What the expressions of one kind read, computed once per kind.
 #[derive(Clone, Debug, Default)]
 pub struct Wiring {
     /// What `with` contributions read, by target.
@@ -57,11 +58,11 @@ pub struct Wiring {
     pub parts: Vec<Vec<Read>>,
     /// What `data` reads.
     pub data: Vec<Read>,
-    /// What `require` reads, which must hold before anything is sent that is written with a target.
+    /// What `require` reads. It must hold before any contribution with a target is sent.
     pub require: Vec<Read>,
-    /// `with` contributions on both sides read each other's specs.
+    /// Whether `with` contributions on both sides read each other's specs.
     pub(crate) mutual: bool,
-    /// A `with` contribution into a, or into b, reads a part: the part comes first.
+    /// Whether a `with` contribution into a, or into b, reads a part, so that the part comes first.
     pub(crate) part_first: [bool; 2],
 }
 
@@ -107,11 +108,11 @@ impl Wiring {
         wiring
     }
 
-    /// The parts in an order in which those come first that others read.
+    /// The positions of the parts, each after the parts that it reads.
     pub fn part_order(&self) -> Vec<usize> {
         let mut order = Vec::with_capacity(self.parts.len());
         let mut placed = vec![false; self.parts.len()];
-        // A kind whose parts read each other in a circle is refused on load.
+        // Loading a catalogue rejects kinds whose parts read each other in a cycle.
         for _ in 0..self.parts.len() {
             for (at, reads) in self.parts.iter().enumerate() {
                 let waits =
@@ -149,12 +150,12 @@ impl Wiring {
     }
 }
 
-/// A field of an end that the document sets.
+/// Whether the document can set a field of an end.
 pub fn is_settable(schema: &Schema, field: &Name) -> bool {
     schema.fields.get(field).is_some_and(|field| !field.computed)
 }
 
-/// Everything that an expression reads.
+/// Appends everything that an expression reads.
 pub fn reads(expr: &Expr, kind: &LinkKind, found: &mut Vec<Read>) {
     expr.references(&mut |reference: &Ref| {
         let Head::Scoped(head) = &reference.head else { return };
@@ -186,7 +187,7 @@ pub fn reads(expr: &Expr, kind: &LinkKind, found: &mut Vec<Read>) {
     });
 }
 
-/// The side that an annotation belongs to.
+/// The side of an annotation.
 pub fn side_of(side: &str) -> Side {
     if side == "b" { Side::B } else { Side::A }
 }

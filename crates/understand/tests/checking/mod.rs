@@ -1,4 +1,4 @@
-//! What tests of the checks share: a text in, diagnostics out, with the catalogue of the conformance pack.
+//! Helpers of the tests of the checks: from a text to diagnostics, with the catalogue of the conformance pack.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -13,7 +13,7 @@ pub(crate) fn conformance() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../conformance/blueprint")
 }
 
-/// The catalogue of the pack with types of `acme` beside it.
+/// The catalogue of the pack, and types of `acme`.
 fn catalogs() -> &'static (Catalogs, FunctionTable) {
     static CATALOGS: OnceLock<(Catalogs, FunctionTable)> = OnceLock::new();
     CATALOGS.get_or_init(|| {
@@ -27,7 +27,7 @@ fn catalogs() -> &'static (Catalogs, FunctionTable) {
     })
 }
 
-/// What the catalogue of the pack does not have.
+/// Types that the catalogue of the pack does not have.
 const ACME: &str = r#"{
     "format": 1,
     "namespace": "acme",
@@ -53,7 +53,7 @@ const ACME: &str = r#"{
     }
 }"#;
 
-/// The kinds of places of the reference.
+/// The kinds of sources in the language reference.
 static KINDS: [source::Kind; 4] = [
     kind("https", &[key("host")]),
     kind("aws/s3", &[key("bucket"), key("region")]),
@@ -75,7 +75,7 @@ pub(crate) struct Checked {
     pub(crate) found: Vec<String>,
     /// The diagnostics.
     pub(crate) diagnostics: Diagnostics,
-    /// What came of the check.
+    /// The result of the check.
     pub(crate) checked: understand::check::Checked,
     /// The texts.
     pub(crate) files: Files,

@@ -1,7 +1,7 @@
 //! `cyan console`: expressions of the document's dialect at a prompt, one after the other.
 //!
-//! The document is staged once; then each line is worked out against it, as `cyan eval` does. In a pipe lines are read
-//! and results printed, without a prompt.
+//! The document is staged once; then each line is evaluated against it, as `cyan eval` does. In a pipe the console
+//! reads lines and prints results without a prompt.
 
 mod names;
 mod prompt;
@@ -93,7 +93,7 @@ impl Dialogue {
         Ok(())
     }
 
-    /// Does what a line says; whether that is to leave.
+    /// Executes a line. Returns whether it ends the console.
     async fn one(&mut self, text: &str, report: &mut Report) -> bool {
         match text.trim() {
             "" => {}

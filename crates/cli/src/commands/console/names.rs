@@ -1,11 +1,11 @@
-//! What can be read in a document, for completion at a prompt.
+//! The names that expressions can read in a document, for completion at a prompt.
 
 use blueprint::{IndexMap, Name};
 use provider::TypeRef;
 
 use engine::Document;
 
-/// Names by what stands before them: under the empty path those that an expression may begin with.
+/// Names by the path before them. The empty path has the names that an expression can begin with.
 pub(super) struct Names {
     below: IndexMap<String, Vec<String>>,
 }
@@ -52,19 +52,19 @@ impl Names {
         }
     }
 
-    /// Where the name that ends at `at` begins, and what it could become.
+    /// The start of the name that ends at `at`, and its completions.
     pub(super) fn complete(&self, line: &str, at: usize) -> (usize, Vec<String>) {
         let before = line.get(..at).unwrap_or_default();
         let part = |character: char| character.is_alphanumeric() || "_-.[]".contains(character);
         let word = &before[before.trim_end_matches(part).len()..];
         let (path, begun) = word.rsplit_once('.').unwrap_or(("", word));
-        // An instance has the names of its template.
+        // An instance of `each` has the names of its template.
         let path = path.split('.').map(|step| step.split('[').next().unwrap_or(step)).collect::<Vec<_>>().join(".");
         let fitting = self.below.get(&path).into_iter().flatten().filter(|name| name.starts_with(begun));
         (at - begun.len(), fitting.cloned().collect())
     }
 
-    /// What can be read, a line for each section.
+    /// All readable names, one line for each section.
     pub(super) fn listed(&self) -> String {
         let sections = ["variables", "values", "datasources", "children", "resources"];
         let lines = sections.iter().filter_map(|head| Some(format!("{head}: {}\n", self.below.get(*head)?.join(", "))));

@@ -1,4 +1,5 @@
-//! The prompt of the console: line editing, history, completion. Questions for inputs use the same library (`prompt.rs`).
+//! The prompt of the console: line editing, history, completion. Questions for inputs use the same library
+//! (`prompt.rs`).
 
 use std::path::PathBuf;
 
@@ -29,18 +30,18 @@ impl Prompt {
         editor.set_helper(Some(names));
         let history = history();
         if let Some(file) = &history {
-            // There is none before the first time.
+            // The file does not exist before the first use.
             let _ = editor.load_history(file);
         }
         Ok(Prompt { editor, history })
     }
 
-    /// The next expression, over several lines while brackets are open; none at the end.
+    /// Reads the next expression, over several lines while brackets are open; `None` at the end of input.
     pub(super) fn line(&mut self) -> Result<Option<String>, CommandError> {
         loop {
             match self.editor.readline(PROMPT) {
                 Ok(line) => return Ok(Some(line)),
-                // Ctrl-C throws away what was typed.
+                // Ctrl-C discards the typed line.
                 Err(ReadlineError::Interrupted) => {}
                 Err(ReadlineError::Eof) => return Ok(None),
                 Err(error) => return Err(failed(error)),
@@ -52,7 +53,7 @@ impl Prompt {
 impl Drop for Prompt {
     fn drop(&mut self) {
         if let Some(file) = &self.history {
-            // A history that cannot be kept is no reason to fail.
+            // A history that cannot be saved is no error.
             let _ = file.parent().map(std::fs::create_dir_all);
             let _ = self.editor.save_history(file);
         }
@@ -63,7 +64,7 @@ fn failed(error: ReadlineError) -> CommandError {
     CommandError::Machine { what: "the terminal cannot be read", source: std::io::Error::other(error) }
 }
 
-/// Where the history is kept: a file of the person's own.
+/// The file of the history, in a folder of the user.
 fn history() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let state = set("XDG_STATE_HOME").or_else(|| Some(set("HOME")?.join(".local/state")))?;
@@ -93,7 +94,7 @@ impl Validator for Names {
     }
 }
 
-/// Whether a bracket waits for its end. An open quotation mark does not: its end is looked for on the same line.
+/// Whether a bracket is open. An open quotation mark does not count, because it must be closed on the same line.
 pub(super) fn is_open(text: &str) -> bool {
     let mut depth = 0_usize;
     let mut characters = text.chars();

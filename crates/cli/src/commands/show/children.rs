@@ -1,4 +1,4 @@
-//! What is remembered of child documents and data sources, for people and as machine output.
+//! The recorded child documents and data sources, as text and as machine output.
 
 use blueprint::{Map, Name, Value};
 use engine::json;
@@ -18,7 +18,7 @@ fn child_json(child: &ChildRecord, reveal: bool) -> Json {
     })
 }
 
-/// All children, by the includes that lead to each.
+/// All children, by their include path.
 pub(super) fn children_json(snapshot: &Snapshot, reveal: bool) -> Json {
     let known = snapshot.declared.children.iter();
     let known = known.map(|(place, child)| {
@@ -32,7 +32,7 @@ pub(super) fn children_json(snapshot: &Snapshot, reveal: bool) -> Json {
     known.chain(new).collect::<JsonMap<_, _>>().into()
 }
 
-/// All data sources that say something of themselves.
+/// All data sources, each with its type and metadata.
 pub(super) fn sources_json(snapshot: &Snapshot, reveal: bool) -> Json {
     let sources = snapshot.declared.data_sources.iter();
     let one = |(name, source): (&Name, &state::DataRecord)| {
@@ -69,7 +69,7 @@ fn entries(text: &mut String, before: &str, value: &Value, reveal: bool) {
     }
 }
 
-/// One child with everything in it; none if there is no such child.
+/// One child with all its contents; `None` if there is no such child.
 pub(super) fn one(
     place: &str,
     snapshot: &Snapshot,

@@ -13,14 +13,14 @@ pub(super) fn one_line(value: &Value, reveal: bool) -> String {
     if reveal { short(&value.revealed()) } else { short(value) }
 }
 
-/// The name for people that a document gives a thing (`displayName`).
+/// The display name of a resource (`displayName`).
 pub(super) fn display_name(record: &Record) -> Option<&str> {
     record.metadata.get("displayName")?.as_text()
 }
 
 pub(super) fn flags(record: &Record, waiting: Option<Breakpoint>) -> String {
     let mut text = record.status.to_string();
-    // A link says at which of its parts it failed (decision 5.4).
+    // A failed link names the part at which it failed (decision 5.4).
     if let Some(part) = engine::link_failed_at(record).filter(|_| record.status.word == StatusWord::Failed) {
         text.push_str(&format!(" at {part}"));
     }
@@ -124,7 +124,7 @@ pub(super) fn record_text(
         section("computed", &computed);
     }
     section("metadata", record.metadata.as_map().unwrap_or(&Map::default()));
-    // What stands for a group of things is no address of its own.
+    // The mark `=` of an entry for a group of resources is not part of its name.
     let uses: Vec<String> = record
         .dependencies
         .iter()

@@ -1,4 +1,4 @@
-//! What waits at a hook: beside what is remembered of a thing, and of what there is no record of yet, or no longer.
+//! Resources and children that wait at a hook, including those that have no record yet or no longer.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use state::{Snapshot, Status, StatusOp, StatusWord, Stop};
 
 use crate::terminal::Paint;
 
-/// Things that wait, by address.
+/// The waiting resources, by address.
 pub(super) struct Waiting(HashMap<Address, Breakpoint>);
 
 impl Waiting {
@@ -22,18 +22,18 @@ impl Waiting {
     }
 }
 
-/// What is said behind a status.
+/// The text behind the status of a waiting resource.
 pub(super) fn flag(waiting: Option<Breakpoint>) -> String {
     waiting.map(|at| format!(", waiting ({at})")).unwrap_or_default()
 }
 
-/// How a thing is that waits and of which there is no record: not made yet, or gone.
+/// The status of a waiting resource without a record: not created yet, or deleted.
 fn status(at: Breakpoint) -> Status {
     let op = StatusOp::of(at);
     Status::new(op, if op == StatusOp::Delete { StatusWord::Gone } else { StatusWord::Pending })
 }
 
-/// The things that wait and of which there is no record.
+/// The waiting resources without a record.
 fn without_record(snapshot: &Snapshot) -> impl Iterator<Item = (&str, Breakpoint)> {
     snapshot.stops.iter().filter_map(|(name, stop)| {
         let recorded = || name.parse::<Address>().is_ok_and(|address| snapshot.records.contains_key(&address));
@@ -42,12 +42,12 @@ fn without_record(snapshot: &Snapshot) -> impl Iterator<Item = (&str, Breakpoint
     })
 }
 
-/// Children that wait, by the includes that lead there.
+/// The waiting children, by their include path.
 fn children(snapshot: &Snapshot) -> impl Iterator<Item = (&str, Breakpoint)> {
     snapshot.stops.iter().filter_map(|(name, stop)| Some((name.strip_suffix('/')?, stop.waiting?)))
 }
 
-/// Lines for things without a record, and for children.
+/// Writes lines for waiting resources without a record, and for children.
 pub(super) fn others(text: &mut String, snapshot: &Snapshot, paint: Paint) {
     for (address, at) in without_record(snapshot) {
         text.push_str(&format!("{}: {}{}\n", paint.bold(address), status(at), flag(Some(at))));
@@ -62,22 +62,22 @@ fn pending_json((address, at): (&str, Breakpoint)) -> Json {
     json!({"address": address, "status": status(at).to_string(), "waiting": at})
 }
 
-/// The same as entries among the resources.
+/// The same as machine output, among the resources.
 pub(super) fn others_json(snapshot: &Snapshot) -> impl Iterator<Item = Json> {
     without_record(snapshot).map(pending_json)
 }
 
-/// Where a child waits.
+/// The hook at which a child waits.
 pub(super) fn child(place: &str, snapshot: &Snapshot) -> Option<Breakpoint> {
     snapshot.stops.get(format!("{place}/").as_str())?.waiting
 }
 
-/// Children that wait and of which nothing else is remembered yet.
+/// The waiting children without any record.
 pub(super) fn new_children(snapshot: &Snapshot) -> impl Iterator<Item = (&str, Breakpoint)> {
     children(snapshot).filter(|(place, _)| !snapshot.declared.children.contains_key(*place))
 }
 
-/// What is to be shown of something without a record that waits: text, and machine output.
+/// The text and the machine output for one waiting resource or child without a record.
 pub(super) fn one(name: &str, snapshot: &Snapshot) -> Option<(String, Json)> {
     if let Some(found) = without_record(snapshot).find(|(address, _)| *address == name) {
         return Some((format!("{name}\nstatus: {}{}\n", status(found.1), flag(Some(found.1))), pending_json(found)));

@@ -58,7 +58,7 @@ impl Schema {
                 false => format!("the default cannot be used: {}", refusal.message),
             };
             let warning = Refusal::new(&INVALID_DEFAULT, message).graded(diag::Severity::Warning);
-            found.push(warning.help("mend it, or take it away: it counts where nothing is given"));
+            found.push(warning.help("correct it, or remove it: it applies where no value is given"));
         }
     }
 
@@ -86,7 +86,7 @@ impl Schema {
             refusal
         };
         // A schema's own default that breaks constraints was reported with the schema.
-        let is_told = |custom: bool| from == From::Default && !custom;
+        let is_reported = |custom: bool| from == From::Default && !custom;
         let (checked, seen) = match self.convert(&revealed) {
             Ok(converted) => converted,
             Err(refusal) => {
@@ -102,7 +102,7 @@ impl Schema {
                 match constraint.check(self.kind, &checked) {
                     Ok(note) => found.extend(note.map(told)),
                     Err(refusal) => {
-                        if !is_told(constraint.is_custom()) {
+                        if !is_reported(constraint.is_custom()) {
                             found.push(told(refusal));
                         }
                         broken = true;

@@ -68,7 +68,7 @@ fn a_value_is_converted_by_its_type() {
 }
 
 #[test]
-fn what_does_not_convert_is_told_in_heats_words() {
+fn values_that_do_not_convert_are_refused_with_heats_message() {
     for (ty, given, words) in [
         ("number", r#""""#, "could not convert string to float: ''"),
         ("number", r#""0x10""#, "could not convert string to float: '0x10'"),
@@ -203,10 +203,24 @@ fn values_keep_their_constraints() {
     }
 }
 
+/// A number with one constraint.
+fn constraint(text: &str) -> String {
+    format!(r#"{{"type": "number", "constraints": [{text}]}}"#)
+}
+
+/// A schema with a mistake, the code, and Heat's message.
+type InvalidSchema = (String, &'static str, &'static str);
+
+#[track_caller]
+fn assert_faults(schemas: impl IntoIterator<Item = InvalidSchema>) {
+    for (written, code, words) in schemas {
+        assert_eq!(faults(&written, LATEST), [(code.to_owned(), words.to_owned())], "{written}");
+    }
+}
+
 #[test]
-fn a_schema_is_held_to_its_form() {
-    let constraint = |text: &str| format!(r#"{{"type": "number", "constraints": [{text}]}}"#);
-    for (written, code, words) in [
+fn the_form_of_a_schema_is_checked() {
+    assert_faults([
         (r#"[]"#.to_owned(), "wrong-shape", "InvalidSchemaError: Invalid parameter (p), expected a mapping"),
         (r#"{"type": "String"}"#.to_owned(), "unknown-type", "InvalidSchemaError: Invalid type (String)"),
         ("{}".to_owned(), "missing-field", "InvalidSchemaError: Missing parameter type for parameter: p"),
@@ -225,6 +239,12 @@ fn a_schema_is_held_to_its_form() {
             "invalid-constraint",
             "InvalidSchemaError: Invalid parameter constraints for parameter p, expected a list",
         ),
+    ]);
+}
+
+#[test]
+fn the_form_of_a_constraint_is_checked() {
+    assert_faults([
         (
             constraint("1"),
             "invalid-constraint",
@@ -303,6 +323,12 @@ fn a_schema_is_held_to_its_form() {
             "InvalidSchemaError: min/max length must be integral",
         ),
         (constraint(r#"{"range": {"min": 1}, "modulo": {"step": 2, "offset": 0}}"#), "constraint-ignored", ""),
+    ]);
+}
+
+#[test]
+fn an_invalid_default_is_refused() {
+    assert_faults([
         (
             r#"{"type": "string", "default": "ab", "constraints": [{"length": {"min": 3}}]}"#.to_owned(),
             "invalid-default",
@@ -313,9 +339,11 @@ fn a_schema_is_held_to_its_form() {
             "invalid-default",
             "InvalidSchemaError: Parameter 'p' is invalid: Default must be a comma-delimited list string: 'int' object has no attribute 'split'",
         ),
-    ] {
-        assert_eq!(faults(&written, LATEST), [(code.to_owned(), words.to_owned())], "{written}");
-    }
+    ]);
+}
+
+#[test]
+fn keys_of_a_schema_depend_on_the_version() {
     let modulo = constraint(r#"{"modulo": {"step": 2, "offset": 0}}"#);
     assert_eq!(
         faults(&modulo, Version::V2016_10_14),
@@ -373,7 +401,7 @@ fn a_hidden_value_is_secret_and_in_no_message() {
 }
 
 #[test]
-fn a_child_is_handed_properties() {
+fn a_child_receives_properties() {
     for (ty, given, expected) in [
         ("comma_delimited_list", r#"["a", null, "b,c"]"#, r#"["a", "", "b", "c"]"#),
         (

@@ -1,4 +1,4 @@
-//! What names mean in an expression of a link kind: `a`, `b`, `note`, `part` and `use` (decision 3.2).
+//! Resolves names in an expression of a link kind: `a`, `b`, `note`, `part` and `use` (decision 3.2).
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::resolve::scope::{Frame, read_member};
 use crate::resolve::{Evaluation, Halt, Members, Need, Site};
 use understand::links::Pair;
 
-/// What names mean in an expression of a link kind.
+/// The scope of an expression of a link kind.
 pub(super) struct LinkFrame<'a> {
     pub pair: &'a Pair,
     pub at: LinkAt,
@@ -21,7 +21,7 @@ pub(super) struct LinkFrame<'a> {
 }
 
 impl Evaluation {
-    /// The value of an expression of a link's kind. Mistakes in it are reported where the link comes from.
+    /// The value of an expression of a link kind. Its errors are reported at the link.
     pub(crate) fn link_value(&mut self, link: LinkAt, expr: &Expr, found: &mut Diagnostics) -> Result<Value, Halt> {
         let Some(pair) = self.pair(link.0) else { return Err(Halt::Failed) };
         let Some(address) = self.link(link).map(|link| link.address.clone()) else { return Err(Halt::Failed) };
@@ -85,7 +85,7 @@ impl LinkFrame<'_> {
         if !matches!(evaluation.resources[resource as usize], Members::Open) {
             return Err(Stop::Reported);
         }
-        // Not settled yet: what the document sets can be told all the same.
+        // The resource is not settled yet, but literal fields of the document are known.
         let result = match (first.as_deref(), accessor(1)) {
             (Some("spec"), Some(field)) => match &declared.spec.kind {
                 blueprint::ExprKind::Map(entries) => match entries.iter().find(|(key, _)| key.item == field) {

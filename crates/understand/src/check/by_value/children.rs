@@ -1,4 +1,4 @@
-//! Children: their inputs are declared, none is missing, and what is passed to them fits.
+//! Checks children by value: their inputs are declared, complete and valid.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,13 +13,13 @@ use crate::check::{Checker, Passed, codes, pass_down};
 use crate::documents::whole::read_by;
 
 impl Checker<'_> {
-    /// Checks every child, and notes what it is passed.
+    /// Checks every child, and stores its inputs.
     pub(crate) fn children_by_value(&mut self, known: &Known<'_>) {
         self.child_definitions(known);
         self.child_inputs_by_value(known);
     }
 
-    /// What is written about children themselves: their definition, where they are groups, and their policies.
+    /// Checks the definitions of groups and the policies of children.
     fn child_definitions(&mut self, known: &Known<'_>) {
         let blueprint = self.blueprint;
         for (name, child) in &blueprint.children {
@@ -28,7 +28,7 @@ impl Checker<'_> {
             let ty = ty.as_ref().and_then(|ty| if let TypeRef::Known(ty) = ty { Some(ty) } else { None });
             let there = child.condition.as_ref().is_none_or(|it| !known.is_false(it));
             self.removal(child.removal.as_deref(), known);
-            // No group and no child can be kept as a snapshot.
+            // Neither groups nor children support snapshots.
             let policies = Policies {
                 type_name: child.stands_for.as_ref().map_or_else(
                     || child.path.as_literal().and_then(Value::as_text).unwrap_or_default(),
@@ -37,7 +37,7 @@ impl Checker<'_> {
                 removal: child.removal.as_deref(),
                 update: match &child.expansion {
                     Some(expansion) => expansion.policy.as_ref(),
-                    // A document gets to know what is said of it.
+                    // A child's document receives its policy as an input.
                     None => child.inputs.iter().find_map(|(input, said)| match &said.kind {
                         ExprKind::Map(said) if self.rules.children.is_passed_undeclared(&input.item) => {
                             said.iter().find(|(key, _)| key.item.as_ref() == "update_policy").map(|(_, policy)| policy)
@@ -77,13 +77,13 @@ impl Checker<'_> {
         }
     }
 
-    /// Inputs of children are declared, none is missing, and what is handed to them fits.
+    /// Checks that inputs of children are declared, complete and valid.
     fn child_inputs_by_value(&mut self, known: &Known<'_>) {
         for (at, (name, child)) in self.blueprint.children.iter().enumerate() {
             let mut found = Diagnostics::new();
             let passed = self.child_by_value(at, name, child, known, &mut found);
             self.passed.push(passed);
-            // What is not there is looked at too, but can be no mistake.
+            // An absent child is checked too, but its errors are only notes.
             if child.condition.as_ref().is_some_and(|it| known.is_false(it)) {
                 found.iter_mut().for_each(|one| one.severity = Severity::Note);
             }
@@ -101,7 +101,7 @@ impl Checker<'_> {
     ) -> Option<Passed> {
         let mut values: HashMap<*const Expr, Option<Value>, foldhash::fast::FixedState> = HashMap::default();
         for (input, value) in &child.inputs {
-            // What a group is given is a part of its definition, and said of that.
+            // Report errors of a group's inputs at its definition, which contains them.
             let place = Place::given(name, &input.item, value);
             if child.expansion.is_some() {
                 values.insert(value, known.value(value, &mut Diagnostics::new()));
@@ -119,7 +119,8 @@ impl Checker<'_> {
             included.rules.children.stand_for(below, written, &ty.schema, &attributes, found);
         }
         let inputs = &below.inputs;
-        // Not by its name where it has another one: members of a group all make the same mistake, which is said once.
+        // Prefer the document's name to the child's: all members of a group have the same error, which is reported
+        // once.
         let written = child.stands_for.as_ref().map(|written| written.item.as_ref());
         let written = written.or_else(|| child.path.as_literal()?.as_text());
         let document = written.map_or_else(|| format!("the document of `{name}`"), |written| format!("`{written}`"));

@@ -1,4 +1,4 @@
-//! Exports: what they read exists.
+//! Checks exports by value: what they read exists.
 
 use blueprint::{Head, Type};
 use diag::{Diagnostic, Severity};
@@ -8,18 +8,18 @@ use super::known::Known;
 use crate::check::Checker;
 
 impl Checker<'_> {
-    /// Checks every export, and gives their types, which nothing is known of.
+    /// Checks every export. Returns their types, all of which are unknown.
     pub(crate) fn exports_by_value(&mut self, known: &Known<'_>) -> Vec<Type> {
         let blueprint = self.blueprint;
         for (name, export) in &blueprint.exports {
             let place = Place::new(Part::Export, name, &export.field);
-            // What is not shown stands for whatever may be read, and is no mistake before it is.
+            // A hidden export may read anything. Errors are reported when it is read.
             if !export.hidden {
                 self.gone(place, &export.field, known);
             }
             export.field.references(&mut |reference| {
                 let found = self.attribute(place, reference);
-                // What a child does not export fails only the output that reads it.
+                // A missing export of a child fails only the output that reads it.
                 let only_a_warning = export.may_fail && matches!(reference.head, Head::Child(_));
                 let severity = |one: Diagnostic| if only_a_warning { one.graded(Severity::Warning) } else { one };
                 self.found.extend(found.map(severity));

@@ -1,4 +1,4 @@
-//! What expressions come to before anything exists: Unknown where that depends on the world or on inputs not given yet.
+//! Evaluates expressions before deployment. What depends on the world or on missing inputs is Unknown.
 
 use std::cell::Cell;
 
@@ -10,22 +10,21 @@ use expr::{Ask, AskFailure, FunctionTable, Read, Scope, Stop};
 
 use crate::graph::{Graph, Node};
 
-/// What is known of a document before anything exists.
+/// The values of a document that are known before deployment.
 pub(crate) struct Known<'k> {
-    /// Inputs by position, where they are known.
+    /// Inputs by position, if they are known.
     inputs: Option<&'k [Value]>,
     blueprint: &'k Blueprint,
     /// Named intermediate values by position.
     locals: Vec<Value>,
     functions: &'k FunctionTable,
     messages: &'static dyn MessageRules,
-    /// What values have taken so far.
+    /// The memory that values have used so far.
     meter: Cell<expr::Meter>,
 }
 
 impl<'k> Known<'k> {
-    /// Evaluates the named intermediate values of a document in the order of `graph`. What is wrong with them goes to
-    /// `found`.
+    /// Evaluates the intermediate values of a document in the order of `graph`. Their errors go to `found`.
     pub(crate) fn new(
         blueprint: &'k Blueprint,
         inputs: Option<&'k [Value]>,
@@ -35,7 +34,7 @@ impl<'k> Known<'k> {
         found: &mut Diagnostics,
     ) -> Known<'k> {
         let locals = vec![Value::unknown(None, None); blueprint.locals.len()];
-        // The settings apply where documents are evaluated; here a value that would take too much is just unknown.
+        // The configured limits apply during evaluation proper. Here a value that is too large is only Unknown.
         let meter = Cell::new(expr::Meter::new(Some(expr::MOST), None));
         let mut known = Known { inputs, blueprint, locals, functions, messages, meter };
         for node in graph.order() {
@@ -48,12 +47,12 @@ impl<'k> Known<'k> {
         known
     }
 
-    /// Whether a condition is known not to hold.
+    /// Whether a condition is known to be false.
     pub(crate) fn is_false(&self, condition: &Expr) -> bool {
         matches!(self.value(condition, &mut Diagnostics::new()), Some(Value::Bool(false) | Value::Null))
     }
 
-    /// What the parts of an expression come to; those in error, which has been said, are unknown.
+    /// Evaluates the parts of an expression separately. Parts with an error, which is already reported, are Unknown.
     pub(crate) fn parts(&self, expr: &Expr) -> Value {
         match &expr.kind {
             ExprKind::List(items) => Value::list(items.iter().map(|item| self.parts(item))),
@@ -64,7 +63,7 @@ impl<'k> Known<'k> {
         }
     }
 
-    /// The same, the dialect completing what is said of mistakes in an expression that stands there.
+    /// Like [`Self::value`]. The dialect completes the diagnostics about the expression.
     pub(crate) fn value_at(&self, place: Place<'_>, found: &mut Diagnostics) -> Option<Value> {
         let mut mine = Diagnostics::new();
         let value = self.value(place.expr, &mut mine);
@@ -73,7 +72,7 @@ impl<'k> Known<'k> {
         value
     }
 
-    /// What an expression comes to; none where it is in error, which goes to `found`, or asks something of the world.
+    /// The value of an expression. `None` after an error, which goes to `found`, or if it needs an answer of the world.
     pub(crate) fn value(&self, expr: &Expr, found: &mut Diagnostics) -> Option<Value> {
         let mut frame = KnownFrame { known: self, meter: self.meter.get() };
         let mut mine = Diagnostics::new();

@@ -1,10 +1,9 @@
-//! Checks of what the dialect has checked by its value: what each expression comes to as far as everything is known,
-//! and whether that fits.
+//! Checks by value, for dialects that choose it: evaluates each expression as far as possible and checks the value.
 //!
-//! A value that is not known before anything exists is Unknown here, and fits everywhere. So the same code that makes
-//! values at stage reports at check what is wrong with those that are written out.
+//! A value that is not known before deployment is Unknown here, and fits everywhere. So the code that computes values
+//! at stage reports the errors of literals at check.
 //!
-//! Not here: names that lead nowhere in the document itself, which the dialect reports.
+//! Not here: unresolved names in the document itself, which the dialect reports.
 
 mod children;
 mod exports;
@@ -23,13 +22,13 @@ use super::Checker;
 use super::conform::conform_schema;
 
 impl Checker<'_> {
-    /// The inputs of a document whose dialect judges their values, not their types.
+    /// The inputs of a document whose dialect checks values, not types.
     pub(super) fn inputs_by_value(&mut self) {
         self.input_types = vec![Type::Any; self.blueprint.inputs.len()];
         self.custom_types = vec![None; self.blueprint.inputs.len()];
     }
 
-    /// Fits a value to a schema as the dialect does it, for what is wrong with it.
+    /// Converts a value to a schema by the dialect's rules, and reports the errors.
     fn fit(&self, value: &Value, at: SpecAt<'_>, schema: &Arc<Schema>, found: &mut Diagnostics) {
         let native = |value: &Value, found: &mut Diagnostics| conform_schema(value, at.expr, at.holder, schema, found);
         self.rules.specs.fit(value, at, schema, &native, found);

@@ -1,4 +1,4 @@
-//! Policies: what is written about removal and updates is something that the type can do.
+//! Checks policies: the type must support the policies for removal and updates.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use dialects::{Mistake, Part, Place, SpecAt};
 use super::known::Known;
 use crate::check::Checker;
 
-/// What is said of the removal and the updates of a thing, and what its type can do.
+/// The removal and update policies of a resource, and the policies that its type supports.
 pub(super) struct Policies<'p> {
     pub(super) type_name: &'p str,
     pub(super) removal: Option<&'p Expr>,
@@ -19,7 +19,7 @@ pub(super) struct Policies<'p> {
 }
 
 impl Checker<'_> {
-    /// What is said of the removal of a thing is one of the words for it, also where the thing is not there.
+    /// Checks that the removal policy is a known word, even if the resource is absent.
     pub(super) fn removal(&mut self, removal: Option<&Expr>, known: &Known<'_>) {
         let Some(removal) = removal else { return };
         let Some(said) = known.value(removal, &mut Diagnostics::new()).filter(|said| !said.has_unknown()) else {
@@ -29,7 +29,7 @@ impl Checker<'_> {
         self.found.extend(refused.map(|refused| refused.label(removal.span, "this is what it comes to")));
     }
 
-    /// What is said of removal and of updates is something that the type can do.
+    /// Checks that the type supports the removal and update policies.
     pub(super) fn policies(&self, name: &Name, policies: Policies<'_>, known: &Known<'_>, found: &mut Diagnostics) {
         if let Some(removal) = policies.removal
             && let Some(word) = known.value_at(Place::new(Part::Removal, name, removal), found)

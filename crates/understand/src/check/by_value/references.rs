@@ -1,4 +1,4 @@
-//! Attributes that are read: they exist, and so does what they are read of.
+//! Checks the attributes that expressions read: the attributes and their resources exist.
 
 use blueprint::{AccessorKind, Expr, ExprKind, Head, Ref, Value};
 use diag::{Diagnostic, Diagnostics};
@@ -9,8 +9,7 @@ use crate::check::Checker;
 use crate::check::TypeOf;
 
 impl Checker<'_> {
-    /// Attributes that are read of what is not there, where the dialect refuses that even if it would fail nothing
-    /// else.
+    /// Reports attributes of absent elements, if the dialect rejects them even where nothing else would fail.
     pub(super) fn gone(&mut self, place: Place<'_>, expr: &Expr, known: &Known<'_>) {
         match &expr.kind {
             ExprKind::Choice(choice) => match known.value(&choice.condition, &mut Diagnostics::new()) {
@@ -51,7 +50,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Fields that an expression reads of resources, and exports that it reads of children, exist.
+    /// Reports fields of resources and exports of children that do not exist.
     pub(super) fn attributes(&self, place: Place<'_>, found: &mut Diagnostics) {
         place.expr.references(&mut |reference| found.extend(self.attribute(place, reference)));
     }

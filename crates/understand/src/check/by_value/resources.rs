@@ -1,4 +1,4 @@
-//! Resources: what their specs and policies come to fits their types.
+//! Checks resources by value: their specs and policies fit their types.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,7 @@ impl Checker<'_> {
         let blueprint = self.blueprint;
         let mut gone: HashSet<Span, foldhash::fast::FixedState> = HashSet::default();
         for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
-            // What is not there is looked at too, but can be no mistake.
+            // An absent resource is checked too, but its errors are only notes.
             let condition = resource.condition.as_deref();
             let there = condition.is_none_or(|it| !known.is_false(it));
             self.removal(resource.removal.as_deref(), known);
@@ -37,7 +37,7 @@ impl Checker<'_> {
             }
         }
         if !gone.is_empty() {
-            // An unknown type of an absent resource is no mistake either.
+            // An unknown type of an absent resource is no error either.
             let all = std::mem::take(&mut self.found);
             self.found.extend(all.iter().map(|one| {
                 let one = one.clone();
@@ -76,7 +76,7 @@ impl Checker<'_> {
             found.push(depends);
         }
         let spec = Place::new(Part::Spec, name, &resource.spec);
-        // Of what takes anything nothing is evaluated.
+        // The spec of a type that accepts anything is not evaluated.
         let takes_anything = matches!(&self.resources[at], TypeOf::Known(ty) if ty.takes_anything());
         if !takes_anything {
             self.attributes(spec, found);
@@ -99,7 +99,7 @@ impl Checker<'_> {
         if takes_anything {
             return;
         }
-        // Where a part is in error the others are looked at all the same.
+        // If a part has an error, check the other parts nevertheless.
         let value = known.value_at(spec, found).unwrap_or_else(|| known.parts(&resource.spec));
         if let Some(schema) = self.resources[at].schema() {
             let (expr, holder) = (&resource.spec, resource.spec_key);

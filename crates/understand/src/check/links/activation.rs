@@ -1,6 +1,6 @@
-//! Which links a document makes: by label and by reference (decision 3.1, decision 0).
+//! Finds the links of a document, by label and by reference (decision 3.1, decision 0).
 //!
-//! Labels are looked up, never compared pair by pair: a selector costs as much as it finds.
+//! Labels are looked up in an index, so the cost of a selector is proportional to its matches.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,20 +14,20 @@ use crate::check::{Checker, codes};
 use crate::links::wiring::Wiring;
 use crate::links::{FixedMap, Links, Pair, Used};
 
-/// So many names a message lists.
+/// The maximum number of names in a message.
 const NAMED: usize = 5;
 
 /// Resources by label, then by type, in document order.
 type Labels<'a> = FixedMap<(&'a str, &'a str), blueprint::IndexMap<&'a str, Vec<u32>>>;
 
-/// How one end came to be linked to another.
+/// The reason why an end is linked to another.
 struct Found {
     span: Span,
     only: Option<Vec<u32>>,
 }
 
 impl<'a> Checker<'a> {
-    /// Finds all links, and reports selectors that do not do what they look like.
+    /// Finds all links. Reports selectors without the apparent effect.
     pub(crate) fn activate(&mut self) -> Links {
         let blueprint = self.blueprint;
         let by_reference = blueprint.version.as_ref() == "2025-11-02";
@@ -71,7 +71,7 @@ impl<'a> Checker<'a> {
     fn labels(&self) -> Labels<'a> {
         let mut labels = Labels::default();
         for (at, resource) in self.blueprint.resources.values().enumerate() {
-            // Those whose type nobody knows stand together under no name.
+            // Resources of an unknown type are under the empty name.
             let ty = self.type_name(at).unwrap_or("");
             for (key, value) in &resource.metadata.labels {
                 let by_type = labels.entry((key.item.as_ref(), value.item.as_ref())).or_default();
@@ -90,7 +90,7 @@ impl<'a> Checker<'a> {
         if ty.is_empty() { "" } else { written.unwrap_or("") }
     }
 
-    /// What a selector finds.
+    /// Finds the matches of a selector.
     fn select(
         &mut self,
         a: u32,
@@ -179,7 +179,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Bare references in fields that the catalogue marks (decision 0, version 2025-11-02).
+    /// Finds bare references in fields that the catalogue marks as links (decision 0, version 2025-11-02).
     fn refer(
         &self,
         a: u32,
@@ -241,7 +241,7 @@ impl<'a> Checker<'a> {
                 found.insert(b, Found { span: reference.head_span, only: position.map(|at| vec![at]) });
             }
             Some(Found { only: Some(only), .. }) => only.extend(position),
-            // Selected as well: one link.
+            // A selector matches it too: both make one link.
             Some(Found { only: None, .. }) => {}
         }
     }
@@ -258,7 +258,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The neighbours that a link writes to, found through references; one that is not there is reported.
+    /// The neighbours that a link writes to, found through references. Reports a missing one.
     fn uses(&mut self, a: u32, b: u32, kind: &LinkKind) -> Vec<Option<Used>> {
         let mut uses = Vec::with_capacity(kind.uses.len());
         for used in kind.uses.values() {
@@ -299,7 +299,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Where a field of a spec is written, and its value; the nearest key above it where it is not.
+/// The place and value of a field of a spec. If the field is missing, the place of the nearest key above it.
 fn at_path<'r>(resource: &'r Resource, path: &str) -> (Span, Option<&'r Expr>) {
     let mut key = resource.spec_key;
     let mut here = &resource.spec;
@@ -325,7 +325,7 @@ fn has_marks(field: &Field, depth: usize) -> bool {
             })
 }
 
-/// References that are a whole value, or a part of a text.
+/// Visits references that are a whole value or a part of a text.
 fn bare_references<'e>(value: &'e Expr, visit: &mut impl FnMut(&'e Ref)) {
     match &value.kind {
         ExprKind::Ref(reference) => visit(reference),

@@ -1,5 +1,4 @@
-//! Which annotations anybody reads: the type itself, and the kinds of the links in which a resource takes part
-//! (decision 3.1).
+//! Finds the annotations that a resource's type, or the kinds of its links, read (decision 3.1).
 
 use blueprint::{IndexMap, Name, TypeId};
 use diag::{Diagnostic, Span, Spanned};
@@ -10,11 +9,11 @@ use crate::check::Checker;
 use crate::links::Links;
 use crate::links::wiring::Target;
 
-/// Annotations that somebody reads, by the key as it is written.
+/// Annotations with a reader, by the key as written.
 #[derive(Default)]
 pub(crate) struct Known {
     pub(crate) by_key: IndexMap<Name, Vec<Annotation>>,
-    /// Keys of which at least one must be written.
+    /// Groups of keys of which at least one must be written, with their type.
     pub(crate) required: Vec<(Vec<Name>, blueprint::Type)>,
 }
 
@@ -27,7 +26,7 @@ impl Known {
         }
     }
 
-    /// Those of a type.
+    /// The annotations of a type.
     pub(crate) fn of_type(annotations: &[Annotation]) -> Known {
         let mut known = Known::default();
         for annotation in annotations {
@@ -40,7 +39,7 @@ impl Known {
     }
 }
 
-/// A key with the placeholder for the other end filled in.
+/// A key with the name of the other end in place of the placeholder.
 pub fn key_for(annotation: &Annotation, other: &Name) -> Name {
     let placeholder = if annotation.side.as_ref() == "a" { "<b>" } else { "<a>" };
     match annotation.key.contains(placeholder) {
@@ -50,7 +49,7 @@ pub fn key_for(annotation: &Annotation, other: &Name) -> Name {
 }
 
 impl Checker<'_> {
-    /// Those that anybody reads of a resource: its type, and the links in which it takes part.
+    /// The annotations of a resource that its type or one of its links reads.
     pub(crate) fn annotations_read(&self, at: usize, links: &Links) -> Known {
         let mut known = match &self.resources[at] {
             crate::check::TypeOf::Known(ty) => Known::of_type(&ty.annotations),
@@ -75,7 +74,7 @@ impl Checker<'_> {
         known
     }
 
-    /// Keys in the provider's namespace that nobody reads.
+    /// Reports keys in the provider's namespace without a reader.
     pub(crate) fn unread_annotation(
         &self,
         key: &Spanned<Name>,
@@ -90,7 +89,7 @@ impl Checker<'_> {
         let span: Span = key.span;
         Some(
             document::UNKNOWN_ANNOTATION
-                .new(format!("nobody reads the annotation `{}`", key.item))
+                .new(format!("the annotation `{}` has no effect", key.item))
                 .label(span, "neither the type nor a link of this resource knows it")
                 .help_nearest(&key.item, known.by_key.keys().map(|key| key.as_ref())),
         )

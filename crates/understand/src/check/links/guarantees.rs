@@ -1,5 +1,5 @@
-//! Numbers of links and what they give each other, as far as the document alone decides them: between plain resources
-//! without conditions. The rest is known at stage.
+//! Checks the cardinality and the guarantees of links, as far as the document alone decides them: between resources
+//! without `each` and conditions. The rest is known at stage.
 
 use blueprint::Name;
 use diag::Diagnostic;
@@ -10,7 +10,7 @@ use crate::links::Links;
 use crate::links::guarantees::{Between, Counted, Guarantees, MemberKey, count};
 
 impl Checker<'_> {
-    /// Reports what no stage can mend.
+    /// Reports the violations that no later stage can fix.
     pub(crate) fn guarantees(&mut self, links: &Links) {
         let blueprint = self.blueprint;
         let is_fixed = |at: u32| {
@@ -73,14 +73,14 @@ impl Checker<'_> {
         )
     }
 
-    /// A link as its address prints.
+    /// A link in the form of its address.
     pub(crate) fn link_name(&self, pair: &crate::links::Pair) -> String {
         let name = |at: u32| self.blueprint.resources.get_index(at as usize).map_or("", |(name, _)| name);
         format!("{}::{}", name(pair.a), name(pair.b))
     }
 }
 
-/// What to say of too few or too many links; the place is the caller's to add.
+/// The diagnostic for too few or too many links. The caller adds the place.
 pub fn cardinality(counted: &Counted, name: impl Fn(MemberKey) -> String) -> Diagnostic {
     let at = name(counted.at);
     let others: Vec<String> = counted.others.iter().map(|other| format!("`{}`", name(*other))).collect();
@@ -102,7 +102,7 @@ pub fn cardinality(counted: &Counted, name: impl Fn(MemberKey) -> String) -> Dia
     if others.is_empty() { diagnostic } else { diagnostic.note(format!("linked {word} {}", others.join(", "))) }
 }
 
-/// What to say of a guarantee that nobody gives; the place is the caller's to add.
+/// The diagnostic for a guarantee that no link gives. The caller adds the place.
 pub fn missing_guarantee(guarantee: &Name, at: &str, needed_by: &[String]) -> Diagnostic {
     let by: Vec<String> = needed_by.iter().map(|link| format!("`{link}`")).collect();
     let verb = if by.len() == 1 { "needs" } else { "need" };

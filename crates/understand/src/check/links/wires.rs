@@ -1,7 +1,7 @@
-//! What resources and parts of links need because of links, as edges of the graph.
+//! Computes the edges of the graph that links cause for resources and for parts of links.
 //!
-//! A hard link is an edge between its ends; a `with` contribution adds edges for what it reads. Soft links with nothing
-//! to read make no edge, so that they may run in circles.
+//! A hard link is an edge between its ends; a `with` contribution adds edges for what it reads. Soft links that read
+//! nothing cause no edge, so they may form cycles.
 
 use blueprint::{Blueprint, Expr, ExprKind, Name};
 use diag::Span;
@@ -12,7 +12,7 @@ use crate::graph::{Edge, EdgeKind, Node};
 use crate::links::wiring::{Read, Target, is_settable};
 use crate::links::{FixedMap, Links, Pair};
 
-/// Works out the edges and keeps them with the links.
+/// Computes the edges and stores them with the links.
 pub(crate) fn wire<'a>(blueprint: &Blueprint, links: &mut Links, type_of: impl Fn(u32) -> Option<&'a ResourceType>) {
     let mut wires: FixedMap<u32, Vec<Edge>> = FixedMap::default();
     let mut parts = Vec::with_capacity(links.pairs().len());
@@ -61,7 +61,7 @@ impl Wire<'_> {
         Edge { to, kind: EdgeKind::Link, span: self.pair.span }
     }
 
-    /// What decides whether an end is there, and which members it has.
+    /// The edges for the existence of an end and its members.
     fn presence(&self, side: Side, needed: &mut Vec<Edge>) {
         let Some((_, end)) = self.edges.blueprint.resources.get_index(self.pair.end(side) as usize) else { return };
         let each = end.each.iter().flat_map(|each| [Some(&each.list), each.key.as_ref()]).flatten();
@@ -70,7 +70,7 @@ impl Wire<'_> {
         }
     }
 
-    /// What an expression of the document needs, as needs of this link.
+    /// The edges of an expression of the document, attributed to this link.
     fn document(&self, expr: &Expr, needed: &mut Vec<Edge>) {
         let span: Span = self.pair.span;
         self.edges.needs(expr, EdgeKind::Link, &mut |edge: Edge| {
@@ -113,8 +113,8 @@ impl Wire<'_> {
         }
     }
 
-    /// What the kind's own requirements read is known before anything is written with a target. What the target itself
-    /// computes cannot be.
+    /// The edges for what the kind's requirements read: it must be known before any contribution with a target is
+    /// written. Fields that the target itself computes are excepted.
     fn requirements<'t>(
         &self,
         target: Target,
@@ -151,7 +151,7 @@ impl Wire<'_> {
         }
     }
 
-    /// What the parts need: both ends, but one that itself waits for a part.
+    /// The edges of the parts: to both ends, except an end that itself waits for a part.
     fn parts(&self) -> Vec<Edge> {
         let mut needed = Vec::new();
         for side in [Side::A, Side::B] {
