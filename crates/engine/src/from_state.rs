@@ -30,7 +30,7 @@ impl Session {
         options: Options,
         frontend: &mut dyn Frontend,
     ) -> Result<Planned, Error> {
-        let mut run = Run::new(&Chance::System);
+        let mut run = Run::new(&self.installed.runtime.rng);
         self.refuse_held(&instance, frontend).await?;
         let options = self.plan_options(options);
         let snapshot = self.settled_state(&instance, frontend).await?;

@@ -79,7 +79,7 @@ impl Session {
 
     /// Makes a kept plan again from what it was made from, and refuses it unless it is the same.
     pub async fn stage_kept(&self, plan: KeptPlan, frontend: &mut dyn Frontend) -> Result<(Planned, Files), Error> {
-        let mut run = Run::new(&Chance::System);
+        let mut run = Run::new(&self.installed.runtime.rng);
         let KeptPlan { instance, file, made_from } = plan;
         let mut differs = Diagnostics::new();
         if let Some(frozen) = &made_from.document {

@@ -103,7 +103,7 @@ impl Session {
     /// diagnostics say why there is no plan.
     pub async fn stage(&self, request: StageRequest, frontend: &mut dyn Frontend) -> Result<StagedDocument, Error> {
         let StageRequest { source, instance, inputs, keep_inputs, options, examine } = request;
-        let mut run = Run::new(&shell::Chance::System);
+        let mut run = Run::new(&self.installed.runtime.rng);
         // Text to tree to blueprint; then everything that the documents alone show to be wrong.
         let mut document = self.checked(source, &inputs, frontend).await?;
         // Which instance the document belongs to, and what the store remembers of it.

@@ -1,12 +1,14 @@
 //! The test harness: one simulated cloud, one store, one virtual clock, and processes that start and end.
 //!
 //! `staging` reads documents and makes plans, `running` carries them out, `inspection` compares cloud and state.
+//! `session` does the first two through `engine::Session`.
 //!
 //! Not here: faults (`crate::faults`); scripts of several steps (`crate::scenario`).
 
 mod clock;
 mod inspection;
 mod running;
+mod session;
 mod staging;
 
 use std::collections::BTreeMap;
@@ -151,8 +153,8 @@ impl Harness {
         snapshot
     }
 
-    /// The shell of a process, and the provider `test` behind it, which keeps a journal of its calls.
-    fn shell(&self, process: &Arc<SimulatedProcess>) -> (Shell, Arc<FakeProvider>) {
+    /// The provider `test` as a process reaches it, and the provider behind it, which keeps a journal of its calls.
+    fn provider(&self, process: &Arc<SimulatedProcess>) -> (FaultyProvider, Arc<FakeProvider>) {
         let ends = process.clone();
         let test = Arc::new(fake::provider(FakeOptions {
             world: Some(self.world.clone()),
@@ -160,7 +162,6 @@ impl Harness {
             on_crash: Some(Arc::new(move || ends.end())),
             ..FakeOptions::default()
         }));
-        let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
         let faulty = FaultyProvider {
             inner: test.clone(),
             process: process.clone(),
@@ -168,6 +169,13 @@ impl Harness {
             delayed_reads: self.delayed_reads.clone(),
             checked_against: self.checks_invariants.then(|| self.store_with(Sealer::with_key(KEY))),
         };
+        (faulty, test)
+    }
+
+    /// The shell of a process, and the provider `test` behind it, which keeps a journal of its calls.
+    fn shell(&self, process: &Arc<SimulatedProcess>) -> (Shell, Arc<FakeProvider>) {
+        let (faulty, test) = self.provider(process);
+        let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
         providers.insert("test".into(), Arc::new(faulty));
         for catalog in &self.simulated_catalogs {
             let options = FakeOptions {
