@@ -1,6 +1,5 @@
 //! Plans from the state alone: destroy, reconcile, changes of the state; and drift.
 
-use crate::phases::shell::Chance;
 use crate::phases::{Given, Looked, Options, Surgery};
 use blueprint::{Address, TypeId};
 use diag::{Diagnostics, Files};

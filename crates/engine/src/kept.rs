@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use crate::codes;
 use crate::phases::plan_file::{self, MadeFrom, PlanFile, PlanFileError, hidden_step};
-use crate::phases::shell::Chance;
 use crate::phases::{Documents, FrozenDocument, Given, Plan};
 use diag::{Diagnostic, Diagnostics, Files};
 use state::seal::SealError;
