@@ -1,5 +1,6 @@
-//! Gates and pauses. When the operation stops at a gate, all tasks that wait for the gate, directly or not, are left to
-//! the next operation. Everything else goes on.
+//! Runs gates and pauses. A gate is a task without a call, at a breakpoint. When the operation stops at a gate, it
+//! holds all tasks that wait for the gate, directly or indirectly; the next operation runs them. All other tasks
+//! continue, also a task that only waits until the gate is over (`Until::Over`).
 //!
 //! Not here: where gates are (`plan::stops`), which tasks wait for them (`plan::tasks`).
 
@@ -19,7 +20,8 @@ use plan::model::Gate;
 use plan::task::{TaskKind, Until};
 
 impl Apply {
-    /// Handles a gate whose predecessors are done: passes it or stops there.
+    /// Runs a gate whose predecessors are done: either completes it, or stops there and holds the tasks that wait for
+    /// it.
     pub(super) fn at_gate(&mut self, task: u32, number: u32, effects: &mut Vec<Effect>) {
         let plan = self.plan.clone();
         let Some(gate) = plan.gates.get(number as usize).filter(|gate| self.stops_at(task, gate)) else {
@@ -47,7 +49,8 @@ impl Apply {
         }
     }
 
-    /// Whether the operation stops at a gate. A gate after an update stops only if the update took place.
+    /// Whether the operation stops at a gate. A gate with `after_update` stops only if a predecessor updated the
+    /// resource or its record in this operation.
     fn stops_at(&self, task: u32, gate: &Gate) -> bool {
         let updated = |on: u32| {
             let (of, running) = (&self.plan.tasks[on as usize], &self.schedule.running[on as usize]);
@@ -59,17 +62,18 @@ impl Apply {
         gate.stops && (!gate.after_update || self.plan.tasks[task as usize].waits.iter().any(|wait| updated(wait.task)))
     }
 
-    /// The gates at which the operation stands.
+    /// The gates at which the operation has stopped.
     fn reached(&self) -> impl Iterator<Item = &Gate> {
         let tasks = self.schedule.running.iter().zip(&self.plan.tasks);
         tasks.filter(|(running, _)| running.progress == Progress::Held).filter_map(|(running, task)| match task.kind {
-            // A gate that waits for another gate has not been reached.
+            // A held gate without `turn` waits for another gate: the operation has not reached it.
             TaskKind::Gate(number) if running.turn => self.plan.gates.get(number as usize),
             _ => None,
         })
     }
 
-    /// The places at which the operation stands, for people; none if a person interrupted it.
+    /// The addresses and breakpoints at which the operation has stopped, for display. Empty if a user interrupted the
+    /// operation.
     pub(super) fn standing_at(&self) -> Vec<(Name, Breakpoint)> {
         if self.state.interrupted {
             return Vec::new();
@@ -77,7 +81,8 @@ impl Apply {
         self.reached().map(|gate| (gate.place.trim_end_matches('/').into(), gate.at)).collect()
     }
 
-    /// The stops to record when the operation ends.
+    /// Returns the stops that the state records when the operation ends with this outcome. None remain after a complete
+    /// destroy.
     pub(crate) fn stops_after(&self, outcome: OperationOutcome) -> Stops {
         if outcome == OperationOutcome::Gone {
             return Stops::default();
@@ -98,7 +103,7 @@ impl Apply {
         stops
     }
 
-    /// Starts a pause.
+    /// Starts a pause: the task rests until a timer wakes it.
     pub(crate) fn pause(&mut self, task: u32, pause: Duration, effects: &mut Vec<Effect>) {
         self.schedule.running[task as usize].progress = Progress::Resting;
         let for_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX);
@@ -106,7 +111,8 @@ impl Apply {
         self.timers.wake(Wake::Pause(task), pause, effects);
     }
 
-    /// Ends a pause early because nothing new starts. Returns false if the task is not a pause.
+    /// Ends a pause early, because the operation is stopping and starts no more tasks. Returns false, and does nothing,
+    /// if the task is not a pause.
     pub(super) fn end_pause(&mut self, task: u32) -> bool {
         let is_pause = matches!(self.plan.tasks[task as usize].kind, TaskKind::Pause(_));
         if is_pause {

@@ -1,4 +1,6 @@
-//! The types of values.
+//! The types of values. The documentation of a variant gives its name in the blueprint dialect.
+//!
+//! Not here: conversion of values and types (`expr`); types that a provider defines (`provider::CustomType`).
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,11 +8,11 @@ use std::sync::Arc;
 use crate::Name;
 use crate::map::IndexMap;
 
-/// A type of an input, a provider's field, a function or an expression's result.
+/// The type of an input, of a provider's field, of a function's argument or result, or of an expression.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Type {
-    /// Any type; checked once the value is known.
+    /// `any`: the check waits until the value is known.
     Any,
     /// `none`.
     Null,
@@ -24,15 +26,15 @@ pub enum Type {
     Text,
     /// `binary`.
     Bytes,
-    /// `array` of one item type.
+    /// `array`: items of one type.
     List(Arc<Type>),
-    /// `map`: any keys, one value type.
+    /// `map`: any keys, values of one type.
     Map(Arc<Type>),
-    /// `object`: known keys.
+    /// `object`: known keys, each with its own type.
     Object(Arc<ObjectType>),
-    /// One of several types, in order.
+    /// One of several types. Two unions with a different order are not equal.
     Union(Arc<[Type]>),
-    /// A function.
+    /// `function`.
     Function,
     /// The type of an expression whose error has been reported. It is compatible with every type and causes no second
     /// diagnostic.
@@ -42,27 +44,29 @@ pub enum Type {
 /// The known keys of an object.
 #[derive(Clone, Debug, PartialEq, Default, serde::Serialize, serde::Deserialize)]
 pub struct ObjectType {
-    /// Type by key.
+    /// The type of the value of each key.
     pub fields: IndexMap<Name, Type>,
 }
 
 impl Type {
-    /// `array` of items of a type.
+    /// An array type with items of a type.
     pub fn list(item: Type) -> Type {
         Type::List(Arc::new(item))
     }
 
-    /// `map` with values of a type.
+    /// A map type with values of a type.
     pub fn map(value: Type) -> Type {
         Type::Map(Arc::new(value))
     }
 
-    /// `object` with these fields.
+    /// An object type with these fields.
     pub fn object(fields: impl IntoIterator<Item = (Name, Type)>) -> Type {
         Type::Object(Arc::new(ObjectType { fields: fields.into_iter().collect() }))
     }
 
-    /// The union of types: flattened, without duplicates. `any` absorbs all others. A single type is returned as it is.
+    /// The union of types: the members of unions instead of the unions themselves, without duplicates, in order. If
+    /// `Error` is among the types, the union is `Error`; else if `Any` is among them, it is `Any`. The union of one
+    /// type is that type.
     pub fn union(types: impl IntoIterator<Item = Type>) -> Type {
         let mut flat: Vec<Type> = Vec::new();
         for ty in types {
@@ -87,12 +91,12 @@ impl Type {
         if flat.len() == 1 { flat.remove(0) } else { Type::Union(flat.into()) }
     }
 
-    /// `integer` or `float`.
+    /// The union of integer and float.
     pub fn number() -> Type {
         Type::union([Type::Int, Type::Float])
     }
 
-    /// The members of a union; for any other type the type itself.
+    /// The members of a union. For any other type: the type as the only member.
     pub fn alternatives(&self) -> &[Type] {
         match self {
             Type::Union(types) => types,
@@ -100,12 +104,13 @@ impl Type {
         }
     }
 
-    /// Whether nothing is known about the value at check time.
+    /// Whether the type tells nothing about the value: `Any` or `Error`.
     pub fn is_open(&self) -> bool {
         matches!(self, Type::Any | Type::Error)
     }
 
-    /// Whether a value may be of both types, without conversion: integer and float differ.
+    /// Whether a value can belong to both types without conversion. Integer and float do not overlap. Two lists always
+    /// overlap, and so do a map and an object, two maps, or two objects.
     pub fn overlaps(&self, other: &Type) -> bool {
         if self.is_open() || other.is_open() {
             return true;
@@ -116,7 +121,7 @@ impl Type {
     fn overlaps_one(&self, other: &Type) -> bool {
         match (self, other) {
             (Type::Any | Type::Error, _) | (_, Type::Any | Type::Error) => true,
-            // An empty list or map is of every item type.
+            // An empty list or map belongs to every list or map type.
             (Type::List(_), Type::List(_)) => true,
             (Type::Map(_) | Type::Object(_), Type::Map(_) | Type::Object(_)) => true,
             (Type::Union(_), _) | (_, Type::Union(_)) => self.overlaps(other),
@@ -125,7 +130,8 @@ impl Type {
     }
 }
 
-/// The type as the blueprint dialect writes it: `string`, `array of integer`, `string or integer`.
+/// Writes the type as the blueprint dialect does: `string`, `array of integer`, `string or integer`. An object is
+/// `object` without its keys.
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,9 +1,22 @@
-//! The versioned form of a [`Value`] outside the process: JSON with marks.
+//! The serialised form of a [`Value`] outside the process: JSON with marks. [`VERSION`] is the version of the form.
 //!
-//! Plain JSON, except: a number with a fraction or an exponent is a float, any other number is an integer;
-//! `{"$unknown": TYPE?}`, `{"$secret": VALUE}`, `{"$bytes": BASE64}`, `{"$decimal": TEXT}`, `{"$float": "nan"}`,
-//! `{"$set": [..]}`, `{"$asset": ..}`, `{"$resource": ADDRESS}`; a map whose first key begins with `$` is wrapped as
-//! `{"$map": {..}}`. Null is null.
+//! Null, booleans, numbers, texts, lists and maps are plain JSON. A number with a fraction or an exponent is a float.
+//! Any other number is an integer, or a decimal if it is too large for `i64` and fits `u64`.
+//!
+//! A mark is a map with a single key. The key tells the kind of value:
+//!
+//! - `{"$unknown": [ADDRESS, ..]}`: an unknown value and the resources for which it waits. The form does not keep its
+//!   type.
+//! - `{"$secret": VALUE}`
+//! - `{"$bytes": BASE64}`
+//! - `{"$decimal": TEXT}`
+//! - `{"$float": "NaN"}`, `"inf"` or `"-inf"`: a float that is not a JSON number.
+//! - `{"$set": [VALUE, ..]}`
+//! - `{"$asset": {"text": TEXT}}`, with `file`, `remote` or `archive` for the other kinds of assets.
+//! - `{"$resource": ADDRESS}`
+//! - `{"$map": MAP}`: a map whose first key begins with `$`.
+//!
+//! A function has no serialised form: writing it is an error.
 //!
 //! Secrets are in clear text here. Seal them before writing to storage that outlives the process (`state::seal`).
 
@@ -25,6 +38,7 @@ pub use document::{Document, WireError};
 /// The version of the form described above.
 pub const VERSION: u32 = 1;
 
+/// Writes a map with a single entry.
 fn single<S: Serializer>(serializer: S, key: &str, value: &impl Serialize) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(Some(1))?;
     map.serialize_entry(key, value)?;
@@ -62,6 +76,7 @@ impl Serialize for Value {
     }
 }
 
+/// The entries of a map, written without a mark around them.
 struct Entries<'a>(&'a Map);
 
 impl Serialize for Entries<'_> {
@@ -186,6 +201,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
                     "$asset" => Value::Asset(Arc::new(entries.next_value()?)),
                     "$resource" => Value::Resource(Arc::new(entries.next_value()?)),
                     "$map" => Value::Map(Arc::new(entries.next_value()?)),
+                    // Any other key that begins with `$` is an ordinary key.
                     _ => {
                         let value = entries.next_value()?;
                         map.insert(key, value);
@@ -204,7 +220,8 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 }
 
-/// A map with its keys as they are.
+/// Reads a map and takes each of its own keys as an ordinary key, also if it is spelled like a mark. The values may
+/// have marks.
 impl<'de> Deserialize<'de> for Map {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Map, D::Error> {
         deserializer.deserialize_map(PlainMap)
@@ -229,12 +246,13 @@ impl<'de> Visitor<'de> for PlainMap {
     }
 }
 
-/// Deserialises a name without an intermediate copy, for `deserialize_with` of fields that are read thousands of times.
+/// Deserialises a name without an intermediate `String`, for `deserialize_with` of fields that are read thousands of
+/// times.
 pub fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
     Key::deserialize(deserializer).map(|Key(name)| name)
 }
 
-/// A key that is deserialised without an intermediate copy.
+/// A key or name that is deserialised without an intermediate `String`.
 struct Key(Name);
 
 impl<'de> Deserialize<'de> for Key {

@@ -1,4 +1,6 @@
-//! Questions for inputs without a value, on a terminal.
+//! Asks the user on a terminal for the inputs that have neither a value nor a default.
+//!
+//! Not here: whether there is a terminal (`view::report`); how a question is asked (`prompt`).
 
 use blueprint::{Input, Type, Value};
 use engine::{Checked, Given};
@@ -7,7 +9,9 @@ use provider::CustomType;
 use crate::exit::CommandError;
 use crate::prompt::{Choice, Question, Unanswered};
 
-/// Asks for each input without a value. The plan reports what is still missing.
+/// Asks for each input without a value and without a default, and adds the answers to `given`. A null counts as no
+/// value. Stops without an error if the terminal cannot be read: staging reports the inputs that are still missing.
+/// `Refused` if the user cancels.
 pub(crate) fn ask(checked: &Checked, given: &mut Given) -> Result<(), CommandError> {
     for (at, (name, input)) in checked.blueprint.inputs.iter().enumerate() {
         let is_given = given.text.contains_key(name) || given.typed.get(name).is_some_and(|value| !value.is_null());
@@ -30,19 +34,19 @@ pub(crate) fn ask(checked: &Checked, given: &mut Given) -> Result<(), CommandErr
     Ok(())
 }
 
-/// The input with a description that is safe to show.
+/// Returns a copy of the input with a description that is safe to show.
 fn described(input: &Input) -> Input {
     let description = input.description.as_deref().map(|text| diag::visible(text).into());
     Input { description, ..input.clone() }
 }
 
-/// Asks for an option of a custom type. The answer is its label.
+/// Asks for an option of a custom type. Returns the label of the option.
 fn option(name: &str, input: &Input, custom: &CustomType) -> Result<String, Unanswered> {
     let text = format!("{name} ({})", custom.name);
     Question { text: &text, help: input.description.as_deref() }.choice(&offered(input, custom))
 }
 
-/// The options that an input may take, in the order of the catalogue.
+/// The options of a custom type that the input allows, in the order of the type.
 fn offered(input: &Input, custom: &CustomType) -> Vec<Choice> {
     let allowed = |label: &str| {
         input.allowed.is_empty() || input.allowed.iter().any(|allowed| allowed.item.as_text() == Some(label))
@@ -51,7 +55,8 @@ fn offered(input: &Input, custom: &CustomType) -> Vec<Choice> {
     options.map(|option| Choice { label: option.label.to_string(), docs: option.docs.to_string() }).collect()
 }
 
-/// Asks for the value of an input of a built-in type.
+/// Asks for the value of an input of a built-in type: for a hidden text if the input is secret, else for one of the
+/// allowed values, else for a text until it has the type of the input.
 fn answer(name: &str, input: &Input) -> Result<String, Unanswered> {
     let text = format!("{name} ({})", input.ty);
     let question = Question { text: &text, help: input.description.as_deref() };

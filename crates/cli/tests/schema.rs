@@ -71,7 +71,7 @@ fn the_schema_is_one_and_says_what_things_are_for() {
     let file = &schema["$defs"]["resource:local/file"];
     assert_eq!(file["required"], json!(["path"]));
     assert!(file["properties"]["content"]["description"].as_str().is_some_and(|docs| !docs.is_empty()), "{file}");
-    assert_eq!(file["properties"].get("sha256"), None, "nobody may write what the provider fills in");
+    assert_eq!(file["properties"].get("sha256"), None, "documents cannot set computed fields");
     assert!(schema["properties"]["resources"]["description"].is_string());
 }
 

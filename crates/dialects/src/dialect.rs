@@ -19,15 +19,15 @@ pub trait Dialect: Send + Sync {
     /// Its sections and keys, as data.
     fn shape(&self) -> &'static Shape;
 
-    /// What it needs besides the text before it can lower it. It is asked again once that is answered, until everything
-    /// that it wants is among the document's answers.
+    /// What the dialect needs besides the text to lower the document. It is called again with the answers, until they
+    /// contain everything that it wants.
     fn wants(&self, _document: &Document<'_>) -> Vec<Wanted> {
         Vec::new()
     }
 
-    /// The meaning of the document. Types are resolved with `packages`, the hosted packages at hand. Never fails: what
-    /// cannot be understood is reported and left out. What the dialect wanted is among the document's answers, as a
-    /// value or as the reason why there is none.
+    /// The meaning of the document. Types are resolved with `packages`, the available hosted packages. Never fails:
+    /// parts that cannot be understood are reported and left out. The document's answers contain everything that the
+    /// dialect wanted, as a value or as the reason why there is none.
     fn lower(&self, document: &Document<'_>, functions: &FunctionTable, packages: &Packages) -> Lowered;
 
     /// How its values are made, checked, named and reported.
@@ -63,8 +63,8 @@ pub trait Dialect: Send + Sync {
         None
     }
 
-    /// An expression that stands alone, read as one of a document that means this; none where `${..}` is the form of
-    /// all.
+    /// Parses a single expression in the context of a document with this blueprint; `None` if the dialect uses the form
+    /// `${..}`.
     fn expression(&self, _typed: &Document<'_>, _of: &Blueprint) -> Option<(Expr, Diagnostics)> {
         None
     }

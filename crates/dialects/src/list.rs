@@ -23,7 +23,7 @@ impl Dialects {
     /// The built-in dialects.
     pub const BUILT_IN: Dialects = Dialects { further: None };
 
-    /// The same dialects and a further one. A dialect of the same name that was there before goes first.
+    /// The same dialects and another one. An earlier dialect of the same name takes precedence.
     pub fn with(&self, dialect: &'static dyn Dialect) -> Dialects {
         let further = self.further.iter().flat_map(|further| further.iter().copied());
         Dialects { further: Some(further.chain([dialect]).collect()) }

@@ -1,4 +1,4 @@
-//! Mistakes in terms that all dialects share, and their places. A dialect is asked for its own message about one.
+//! Mistakes in terms that all dialects share, and their places. Each dialect may supply its own message for a mistake.
 
 use blueprint::{Expr, Name};
 use diag::Span;
@@ -22,7 +22,7 @@ pub enum Part {
     Export,
 }
 
-/// Where an expression stands in its document.
+/// The place of an expression in its document.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     /// Which part it is.

@@ -21,13 +21,13 @@ pub struct Surroundings {
     pub own: Option<Arc<dyn Own>>,
     /// Settings for documents.
     pub settings: Settings,
-    /// Tells which types providers offer; none if that is not known.
+    /// The types that providers offer; `None` if they are unknown.
     pub types: Option<Types>,
     /// Answers to what its dialect wanted.
     pub answers: Answers,
 }
 
-/// Tells whether a provider offers a type of a name.
+/// A function that returns whether a provider offers the type of a name.
 #[derive(Clone)]
 pub struct Types(pub Arc<dyn Fn(&str) -> bool + Send + Sync>);
 
@@ -39,7 +39,7 @@ impl std::fmt::Debug for Types {
 
 /// A dialect's data from companion files of a root.
 pub trait Own: Send + Sync + std::fmt::Debug {
-    /// The context of a child of that name, whose type is written so.
+    /// The context of a child with that name and type name.
     fn inside(&self, child: &str, type_name: &str) -> Arc<dyn Own>;
 
     /// An identity: a document has the same meaning in contexts of the same identity.
@@ -63,7 +63,7 @@ impl Surroundings {
 }
 
 impl Surroundings {
-    /// The context of a child of that name, whose type is written so.
+    /// The context of a child with that name and type name.
     pub fn inside(&self, child: &str, type_name: &str) -> Surroundings {
         let own = self.own.as_ref().map(|own| own.inside(child, type_name));
         Surroundings { is_child: true, own, answers: Answers::NONE, ..self.clone() }

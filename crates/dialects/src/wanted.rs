@@ -38,7 +38,7 @@ impl Answers {
     /// Nothing was answered yet.
     pub const NONE: Answers = Answers(None);
 
-    /// The answer to something; none if it was not asked yet.
+    /// The answer to a request; `None` if it was not requested yet.
     pub fn to(&self, wanted: &Wanted) -> Option<&Answer> {
         self.0.as_deref()?.get(wanted)
     }

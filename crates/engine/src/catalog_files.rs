@@ -43,7 +43,7 @@ fn read(
     files: &mut Files,
     found: &mut Diagnostics,
 ) -> Result<Option<(FileId, Arc<Catalog>)>, Error> {
-    // As seen from here, where it lies below.
+    // Show the path relative to the current folder if the file is below it.
     let here = absolute(Path::new(""));
     let shown = path.strip_prefix(&here).unwrap_or(path).display().to_string();
     let text = read_text(Path::new(&shown))?;
@@ -76,7 +76,7 @@ fn diagnostic(error: &CatalogError, file: FileId, shown: &str, text: &str) -> Di
     diagnostic.help("the form of a catalogue is described in `docs/catalogues.md`")
 }
 
-/// What catalogues contradict in each other, and in what this program has itself.
+/// Contradictions between these catalogues, and with those of this program.
 fn contradictions(
     more: &[(FileId, Arc<Catalog>)],
     simulated: bool,
@@ -136,7 +136,7 @@ fn at_path(tree: &Tree, path: &str) -> Option<Span> {
         (node, span) = (inner, Some(place));
     }
     Some(match (&node.content, span) {
-        // What is wrong with a scalar is its value.
+        // A mistake in a scalar is in its value.
         (Content::Scalar(_), Some(_)) => node.span,
         (_, Some(span)) => span,
         (_, None) => node.span.head(),

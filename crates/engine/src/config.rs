@@ -144,7 +144,7 @@ pub struct HistoryConfig {
     pub keep: Option<u64>,
 }
 
-/// A number of generations, with a message of our own if it is none.
+/// A number of generations, with an error message of this program.
 fn generations<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     let value = toml::Value::deserialize(deserializer)?;
     let number = value.as_integer().and_then(|number| u64::try_from(number).ok()).filter(|number| *number > 0);
@@ -159,7 +159,7 @@ fn parallelism<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Opti
 }
 
 impl Config {
-    /// The file that was named, or the one in the folder; nothing set if there is none.
+    /// The named file, or the one in the folder; the defaults if there is none.
     pub fn load(named: Option<&Path>, folder: &Path) -> Result<Config, Error> {
         let path = named.map_or_else(|| folder.join(NAME), Path::to_owned);
         let shown = named.map_or_else(|| NAME.to_owned(), |path| path.display().to_string());
@@ -309,7 +309,7 @@ impl Config {
     }
 }
 
-/// The keys of a catalogue for those of this file: `max-parallel` is `maxParallel` there.
+/// Converts keys of this file to those of a catalogue: `max-parallel` is `maxParallel` there.
 fn camel(table: &toml::Table) -> toml::Table {
     let one = |(key, value): (&String, &toml::Value)| {
         let mut words = key.split('-');
@@ -325,7 +325,7 @@ fn camel(table: &toml::Table) -> toml::Table {
     table.iter().map(one).collect()
 }
 
-/// The other way round, for what is said about them.
+/// Converts keys of a catalogue in a message back to those of this file.
 fn kebab(text: &str) -> String {
     let parallel = text.replace("maxParallel", "max-parallel");
     parallel.replace("callsPerSecond", "calls-per-second")

@@ -127,7 +127,7 @@ impl Document {
 
     /// Checks the root and its children. The root is not parsed again.
     async fn check_again(&mut self, known: Known<'_>) {
-        // The documents of the last check would need their room twice.
+        // Drop the documents of the last check first, so that memory holds them only once.
         let before = self.documents.take().map(|documents| documents.frozen().clone());
         self.checked = None;
         let (mut files, mut found) = self.root.begin(&self.source);
@@ -153,8 +153,8 @@ impl Document {
         (self.files, self.found, self.documents) = (files, found, documents);
     }
 
-    /// Checks the document again now that all inputs are given, if the places of children depend on them. `found` holds
-    /// then what the check before did not find.
+    /// Checks the document again with all inputs, if the places of children depend on them. Afterwards `found` holds
+    /// only new diagnostics.
     pub async fn complete(&mut self, given: &Given, before: &Snapshot) {
         if !self.documents.as_ref().is_some_and(|documents| documents.is_open()) {
             self.found = Diagnostics::new();

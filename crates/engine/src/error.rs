@@ -8,15 +8,15 @@ use state::StoreError;
 
 use crate::findings::Findings;
 
-/// Why a request could not be carried out, apart from what diagnostics say.
+/// The reason why a request failed, apart from diagnostics.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The request contradicts itself, or names something that does not exist.
     #[error("{message}")]
     Usage {
-        /// What is wrong with it.
+        /// The mistake.
         message: String,
-        /// What to do.
+        /// The advice.
         help: Option<String>,
     },
     /// The request names no document, and the folder has none.

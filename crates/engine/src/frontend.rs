@@ -128,7 +128,7 @@ impl Run {
         &self.id
     }
 
-    /// Tells a front end.
+    /// Passes an event to a front end, with its number and time.
     pub fn tell(&mut self, event: SessionEvent, frontend: &mut dyn Frontend) {
         self.sequence += 1;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

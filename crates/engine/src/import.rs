@@ -132,7 +132,7 @@ impl Session {
     }
 }
 
-/// Why a document declares no resource of that type at that address, if so.
+/// The reason why a document declares no resource of that type at that address; `None` if it declares one.
 fn undeclared_in(document: &Document, type_name: &TypeId, address: &Address) -> Option<Diagnostic> {
     let units = document.documents.iter().flat_map(|documents| documents.units());
     let inner = units.filter(|unit| unit.path[..] == address.path[..]).map(|unit| unit.blueprint()).next();

@@ -160,7 +160,7 @@ fn file_differs(path: &Path, shown: &str, then: &str) -> Option<Diagnostic> {
     )
 }
 
-/// Whether the steps are those of the file. Both are compared in their written form, which a person has seen.
+/// Whether the steps equal those of the file. Both are compared in serialised form, which is what was reviewed.
 fn is_same(file: &PlanFile, plan: &Plan) -> bool {
     let written = |mut steps: Vec<crate::phases::Step>| {
         // Format 1 does not say what was observed.

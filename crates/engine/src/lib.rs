@@ -35,8 +35,8 @@
 //! [`Session::stage`] is the pipeline, one step after the other; this file shows it. The phases behind the steps are
 //! crates of their own: `understand`, `evaluate`, `plan`, `apply`, `run` ([`phases`]).
 //!
-//! Nothing here prints, ends the process or listens to signals. Results are values; while a session works it tells a
-//! [`Frontend`] what it finds and what happens.
+//! Nothing here prints, ends the process or listens to signals. Results are values; a session reports diagnostics and
+//! events to a [`Frontend`].
 //!
 //! Not here: any provider, store or source (the program installs them); arguments, views, exit codes (`cli`).
 
@@ -99,14 +99,14 @@ use stage::Basis;
 impl Session {
     /// Plans a document: the pipeline from a text and inputs to a plan, one step after the other.
     ///
-    /// Each step tells the front end what it finds before the next one begins. `Error::Reported` means that these
-    /// diagnostics say why there is no plan.
+    /// Each step reports its diagnostics to the front end before the next one begins. `Error::Reported` means that
+    /// these diagnostics are the reason why there is no plan.
     pub async fn stage(&self, request: StageRequest, frontend: &mut dyn Frontend) -> Result<StagedDocument, Error> {
         let StageRequest { source, instance, inputs, keep_inputs, options, examine } = request;
         let mut run = Run::new(&self.installed.runtime.rng);
-        // Text to tree to blueprint; then everything that the documents alone show to be wrong.
+        // Parse and lower the text, then report all mistakes that the documents alone show.
         let mut document = self.checked(source, &inputs, frontend).await?;
-        // Which instance the document belongs to, and what the store remembers of it.
+        // Find the instance of the document, and load its state.
         let instance = self.instance_of(instance.as_ref(), &document, &mut run, frontend).await?;
         let snapshot = self.settled_state(&instance, frontend).await?;
         // The inputs; and children whose places depend on them.

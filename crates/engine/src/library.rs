@@ -199,7 +199,7 @@ fn extended(lazy: Vec<LazyCatalog>, own: &[Arc<Catalog>]) -> Vec<LazyCatalog> {
         .iter()
         .map(|entry| match shares(entry) {
             true => (entry.open)(),
-            // It stands for the catalogue, which is not changed.
+            // A placeholder for the catalogue, which is not changed.
             false => Arc::new(Catalog { namespaces: entry.namespaces.clone(), ..Catalog::default() }),
         })
         .collect();
@@ -233,7 +233,7 @@ fn functions(installed: &Arc<Installed>, selection: &Selection, catalogs: &Arc<C
         .collect();
     if selection.lists_all {
         for function in for_tests.iter().filter_map(|name| catalogs.of(name)).flat_map(|catalog| &catalog.functions) {
-            // A name that is taken belongs to the function that has it.
+            // `insert` keeps an existing function of the same name.
             let _ = functions.insert(function.clone());
         }
     } else {

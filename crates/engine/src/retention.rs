@@ -20,7 +20,7 @@ pub struct Removal {
     pub kept: usize,
 }
 
-/// The operations that are removed where the newest `keep` generations are kept; none where nothing is removed.
+/// The operations to remove so that the newest `keep` generations stay; `None` if there are none.
 pub async fn removal(store: &dyn Store, instance: &InstanceName, keep: u64) -> Result<Option<Removal>, StoreError> {
     let Some(info) = store.info(instance).await? else { return Ok(None) };
     let mut history = store.history(instance, usize::MAX).await?;
@@ -49,8 +49,8 @@ pub async fn remove(
     released.map(|()| pruned)
 }
 
-/// Prunes as `[history]` says, after an operation that ended well. While another operation holds the instance nothing
-/// is removed: that one prunes when it ends.
+/// Prunes by the setting `[history]` after a successful operation. While another operation holds the instance this
+/// removes nothing; that operation prunes at its end.
 pub async fn after_an_operation(
     store: &dyn Store,
     instance: &InstanceName,

@@ -1,4 +1,4 @@
-//! Plans back to an earlier generation: on request, and after a failed operation.
+//! Rollback plans: plans to an earlier generation, on request and after a failed operation.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -18,7 +18,7 @@ use crate::installed::Access;
 use crate::session::Session;
 use crate::stage::{Basis, Planned};
 
-/// A plan back to a generation.
+/// A rollback plan.
 struct Way {
     /// The texts of the generation.
     files: Files,
@@ -37,7 +37,7 @@ struct Goals<'a> {
 }
 
 impl Session {
-    /// Plans the way back to a generation; `None` means the last one that succeeded. Without `refresh` the plan is made
+    /// Plans a rollback to a generation; `None` means the last one that succeeded. Without `refresh` the plan is made
     /// from the state alone.
     pub async fn rollback(
         &self,

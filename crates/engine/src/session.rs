@@ -22,7 +22,7 @@ use crate::paths::absolute;
 use crate::place::StatePlace;
 use crate::state_url;
 
-/// What a request selects, over the configuration.
+/// The settings of a request, which override the configuration.
 #[derive(Clone, Debug, Default)]
 pub struct SessionOptions {
     /// The URL of the state.
@@ -52,7 +52,7 @@ impl SessionOptions {
 
 /// What all requests of one place share.
 pub struct Session {
-    /// What the program has installed.
+    /// The installed providers, catalogues, stores and sources.
     pub installed: Arc<Installed>,
     /// The configuration file.
     pub config: Config,
@@ -62,7 +62,7 @@ pub struct Session {
     pub place: StatePlace,
     /// Whether warnings are errors.
     pub strict: bool,
-    /// What seals and opens secrets.
+    /// Seals and opens secrets.
     sealer: Sealer,
     /// The state, opened for reading by the first reader.
     reader: Mutex<Option<Arc<dyn Store>>>,
@@ -132,7 +132,7 @@ impl Session {
         self.open(Access::Write).into()
     }
 
-    /// What seals and opens secrets.
+    /// The sealer of secrets.
     pub fn sealer(&self) -> &Sealer {
         &self.sealer
     }

@@ -104,7 +104,7 @@ impl Session {
         Ok(document)
     }
 
-    /// The state, with no other operation at work on its open calls.
+    /// The state. Fails if it has open calls and an operation holds the instance.
     pub(crate) async fn settled_state(
         &self,
         instance: &InstanceName,
@@ -263,7 +263,7 @@ impl Session {
     ) -> Option<Staged> {
         let (sender, mut events) = mpsc::unbounded_channel();
         shell.planning = Some(Arc::new(move |event| {
-            // The receiver is gone only when the plan is made.
+            // Sending fails only after the plan is made.
             let _ = sender.send(event);
         }));
         let others = self.reading();
@@ -313,7 +313,7 @@ impl Session {
                 }
             }
         }
-        // A person who can be asked is asked once the document is right.
+        // Questions about missing inputs come only once the document is valid.
         document.check_with(&given, !frontend.can_ask()).await;
         raise_warnings(self.strict, &mut document.found);
         frontend.found(&document.found, &document.files);
@@ -333,7 +333,7 @@ impl Session {
     }
 }
 
-/// Tells which data sources run a command or send a request, before they do.
+/// Announces the data sources that run a command or send a request, before they are read.
 fn announce(checked: &Checked, run: &mut Run, frontend: &mut dyn Frontend) {
     let types = checked.data_source_types.iter().zip(&checked.blueprint.data_sources);
     for (ty, (name, source)) in types {
@@ -352,8 +352,8 @@ fn planning_event(event: PlanningEvent) -> SessionEvent {
 }
 
 impl Planned {
-    /// Why the plan cannot be carried out: what has no provider, once for each namespace, or for each type that its
-    /// provider only describes. A simulation has a provider for everything.
+    /// The reasons why the plan cannot be carried out: each namespace without a provider, and each type that its
+    /// provider only describes. A simulation has a provider for every type.
     pub fn without_provider(&self, simulated: bool) -> Diagnostics {
         let mut reported: IndexMap<&str, ()> = IndexMap::default();
         let mut found = Diagnostics::new();

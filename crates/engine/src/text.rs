@@ -25,7 +25,7 @@ fn too_large(name: String, length: Option<u64>) -> Error {
     Error::Unfit { name, what: format!("is too large: a document may have 32 MiB of text, this one {has}"), help: None }
 }
 
-/// The text of a reader. `about` is the expected number of bytes; `name` stands for the reader in errors.
+/// Reads a text. `about` is the expected number of bytes; `name` is the name of the reader in errors.
 pub fn text_of(from: impl io::Read, about: usize, name: String) -> Result<String, Error> {
     // One more byte than expected: reading the end of a file takes room too.
     let mut bytes = Vec::with_capacity(about + 1);

@@ -1,4 +1,9 @@
-//! What the elements of the root document come to: for those who show or compare more than steps.
+//! The evaluated elements of the root document, for callers that need more than the steps of the plan. The conformance
+//! tests compare these elements with Heat.
+//!
+//! This module drops the diagnostics of its evaluations.
+//!
+//! Not here: evaluation (`evaluate`), decisions about steps (`drafting`).
 
 use blueprint::{Address, Blueprint, Child, Expr, Head, Name, Resource, TypeId, Value};
 use diag::Diagnostics;
@@ -12,51 +17,57 @@ use understand::graph::{EdgeKind, Node};
 
 use crate::plan::Staged;
 
-/// What the root document comes to, as far as it is known.
+/// The evaluated root document. Values that are known only at deployment are unknown here.
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
     /// The value of each input, in document order.
     pub inputs: Vec<(Name, Value)>,
-    /// Each named intermediate value; none for one in error.
+    /// Each named intermediate value, in document order; `None` if it has no value, for example because of an error.
     pub locals: Vec<(Name, Option<Value>)>,
-    /// Each resource and child, in document order, resources first.
+    /// Each resource in document order, then each child in document order.
     pub elements: Vec<ResolvedElement>,
 }
 
-/// What a resource or a child comes to.
+/// An evaluated resource or child.
 #[derive(Clone, Debug)]
 pub struct ResolvedElement {
-    /// Its name.
+    /// The name of the element in the document.
     pub name: Name,
-    /// Its type as written; the path of a child.
+    /// The type as the document writes it. For a child that the document does not write as a resource of a type: its
+    /// path, empty if the path is not a literal.
     pub type_name: TypeId,
-    /// Whether it is another document.
+    /// Whether the element is a child, which another document defines.
     pub is_child: bool,
-    /// The id under which the thing exists elsewhere, where it is not managed here.
+    /// The id of an existing resource that this instance reads and does not manage.
     pub external: Option<Name>,
-    /// Whether it is there: its condition does not say otherwise.
+    /// Whether the element exists: false if the condition of the resource is false, or if the document of the child was
+    /// not read.
     pub there: bool,
-    /// What its spec, or what is handed to the child, comes to as written; none if that is in error.
+    /// The evaluated spec of the resource, or the evaluated inputs of the child, before conversion and defaults. `None`
+    /// if the spec fails to evaluate or the resource does not exist. Inputs that fail to evaluate are left out.
     pub written: Option<Value>,
-    /// The same as it is given to the provider, or to the child.
+    /// The spec after conversion and with defaults, or the passed inputs after conversion, in the form that the dialect
+    /// shows to users. Null if there is no such spec.
     pub given: Value,
-    /// Its metadata; null for none.
+    /// The metadata; null if there is none.
     pub metadata: Value,
-    /// What becomes of the thing when it is no longer declared, in Heat's words.
+    /// Heat's name of the deletion policy: `Delete`, `Retain` or `Snapshot`.
     pub deletion_policy: Name,
-    /// How updates are carried out, if something is said of that; else null.
+    /// The evaluated update policy; null if there is none.
     pub update_policy: Value,
-    /// Names of the resources and children of the document that it needs directly, sorted.
+    /// The names of the resources and children of the root document on which the element depends directly, sorted. The
+    /// list leaves out the element itself and elements that do not exist.
     pub needs: Vec<Name>,
-    /// Names of those that it says to wait for, in the order in which it says so.
+    /// The names that the element declares as explicit dependencies, in the order of the declaration.
     pub depends_on: Vec<Name>,
 }
 
-fn plain(names: &[diag::Spanned<Name>]) -> Vec<Name> {
+fn without_spans(names: &[diag::Spanned<Name>]) -> Vec<Name> {
     names.iter().map(|name| name.item.clone()).collect()
 }
 
-/// Adds the children and resources that elements read or name, where children are resources of their own.
+/// Extends the dependencies of the elements for a dialect in which a child counts as one element: the child depends on
+/// everything that its definition refers to, and a resource depends on each child that it refers to.
 fn add_reads_of_children(blueprint: &Blueprint, elements: &mut [ResolvedElement]) {
     for element in elements {
         let resource = blueprint.resources.get(&element.name);
@@ -83,7 +94,8 @@ fn add_reads_of_children(blueprint: &Blueprint, elements: &mut [ResolvedElement]
     }
 }
 
-/// What a child is given of the inputs that are written, as its dialect shows it, and the nodes of all its inputs.
+/// Returns the values that a child receives for the written inputs, in the form that its dialect shows to users, and
+/// the graph nodes of all inputs of the child. Both are empty if the document of the child was not read.
 fn passed_in(
     evaluation: &Evaluation,
     child: Option<u32>,
@@ -93,7 +105,7 @@ fn passed_in(
     let (mut given, mut nodes) = (Vec::new(), Vec::new());
     if let Some(unit) = child {
         let unit = documents.unit(unit);
-        let theirs = unit.checked.rules.inputs;
+        let child_rules = unit.checked.rules.inputs;
         for (position, (input, declared)) in unit.blueprint().inputs.iter().enumerate() {
             let number = unit.number(Kind::Input, position);
             nodes.push(Node::Input(number));
@@ -101,9 +113,9 @@ fn passed_in(
             if let Slot::Value(value) | Slot::Partial(value) = &evaluation.handed[number as usize]
                 && handed
             {
-                // What becomes of a property is the other document's affair.
+                // The rules of the child's dialect determine how the passed value is shown.
                 let as_written = written.iter().find(|(name, _)| name == input).map(|(_, value)| value);
-                let shown = as_written.and_then(|written| theirs.shown(declared, written));
+                let shown = as_written.and_then(|written| child_rules.shown(declared, written));
                 given.push((input.clone(), shown.unwrap_or_else(|| value.clone())));
             }
         }
@@ -111,7 +123,7 @@ fn passed_in(
     (given, nodes)
 }
 
-/// What a resource of the root document comes to, by its position.
+/// Evaluates the resource of the root document at a position.
 fn resource_element(
     evaluation: &mut Evaluation,
     catalogs: &Catalogs,
@@ -132,7 +144,8 @@ fn resource_element(
     let given = rules.specs.shown(&resource.type_name.item, &given);
     let written = there.then(|| evaluation.present(site, &resource.spec, &mut Diagnostics::new()).ok());
     let (mut given, mut metadata) = (given, metadata);
-    // What exists elsewhere may read what was settled after it.
+    // The spec of an external resource adds no dependencies, so evaluation may reach the resource before the elements
+    // that its spec reads. All of them are evaluated now: fit the spec again.
     if let (Some(_), Some(Some(written)), TypeRef::Known(ty)) =
         (&resource.lifecycle.external, &written, catalogs.resource_type(&resource.type_name.item))
     {
@@ -155,11 +168,11 @@ fn resource_element(
         deletion_policy: deletion_policy(evaluation, resource.removal.as_deref()),
         update_policy: presented(evaluation, resource.update_policy.as_deref()),
         needs: direct_needs(&documents, vec![Node::Resource(number)], name),
-        depends_on: plain(&resource.depends_on),
+        depends_on: without_spans(&resource.depends_on),
     }
 }
 
-/// What a child of the root document comes to, by its position.
+/// Evaluates the child of the root document at a position.
 fn child_element(
     evaluation: &mut Evaluation,
     catalogs: &Catalogs,
@@ -185,6 +198,7 @@ fn child_element(
         (value, given)
     });
     let mut written = Vec::new();
+    // An input that every child receives, also without a declaration, is not a property.
     for (input, expr) in child.inputs.iter().filter(|(input, _)| !rules.children.is_passed_undeclared(&input.item)) {
         if let Ok(Some(value)) = evaluation.entry(Site::of(0, name), expr, &mut Diagnostics::new()) {
             written.push((input.item.clone(), value));
@@ -216,16 +230,17 @@ fn child_element(
         deletion_policy: deletion_policy(evaluation, child.removal.as_deref()),
         update_policy: presented(evaluation, child.expansion.as_ref().and_then(|expansion| expansion.policy.as_ref())),
         needs: direct_needs(&documents, nodes, name),
-        depends_on: plain(&child.depends_on),
+        depends_on: without_spans(&child.depends_on),
     }
 }
 
-/// The value of an expression of the root document; null if there is none or it is in error.
+/// Evaluates an expression of the root document outside a spec, such as a policy. Null if there is none or it fails.
 fn presented(evaluation: &mut Evaluation, expr: Option<&Expr>) -> Value {
     let value = expr.map(|expr| evaluation.present(Site::of(0, ""), expr, &mut Diagnostics::new()));
     value.and_then(Result::ok).unwrap_or_default()
 }
 
+/// Returns Heat's name of a deletion policy, in any letter case; `Delete` if there is none.
 fn deletion_policy(evaluation: &mut Evaluation, expr: Option<&Expr>) -> Name {
     match presented(evaluation, expr).as_text().map(str::to_ascii_lowercase).as_deref() {
         Some("retain") => "Retain".into(),
@@ -234,8 +249,9 @@ fn deletion_policy(evaluation: &mut Evaluation, expr: Option<&Expr>) -> Name {
     }
 }
 
-/// Names of the elements of the root document that nodes need directly, sorted. A resource in a child counts as the
-/// child.
+/// Returns the names of the elements of the root document on which nodes depend directly, sorted, without `own`. A
+/// dependency on an element inside a child counts as a dependency on that child of the root. References in conditions
+/// do not count.
 fn direct_needs(documents: &Documents, nodes: Vec<Node>, own: &Name) -> Vec<Name> {
     let name_of = |node: Node| -> Option<Name> {
         let unit = documents.unit_of(node);
@@ -259,7 +275,8 @@ fn direct_needs(documents: &Documents, nodes: Vec<Node>, own: &Name) -> Vec<Name
 }
 
 impl Staged {
-    /// What the elements of the root document come to. None where nothing was staged but a destruction.
+    /// Returns the evaluated elements of the root document. `None` if the plan was staged without a document, for
+    /// example for a destroy.
     pub fn resolved(&mut self) -> Option<Resolved> {
         let evaluation = self.evaluation.as_mut()?;
         let documents = evaluation.documents.clone();
@@ -284,9 +301,9 @@ impl Staged {
         if root.checked.rules.children.are_whole() {
             add_reads_of_children(blueprint, &mut elements);
         }
-        let gone: Vec<Name> = elements.iter().filter(|one| !one.there).map(|one| one.name.clone()).collect();
+        let absent: Vec<Name> = elements.iter().filter(|one| !one.there).map(|one| one.name.clone()).collect();
         for element in &mut elements {
-            element.needs.retain(|name| !gone.contains(name));
+            element.needs.retain(|name| !absent.contains(name));
         }
         Some(Resolved { inputs, locals, elements })
     }

@@ -1,7 +1,7 @@
-//! `cyan state import` from another tool's format: writes its documents into the current folder, and adopts the
-//! existing resources without creating any.
+//! Runs `cyan state import` on an export in the format of another tool. Writes the documents of the export below
+//! the current folder, deploys them, and adopts the existing resources without creating any of these again.
 //!
-//! Not here: the formats (`foreign`); how resources become managed (`engine`).
+//! Not here: the formats (`engine::foreign`); how existing resources become managed (`plan::imports`).
 
 use std::path::{Component, Path};
 
@@ -15,6 +15,8 @@ use crate::exit::{CommandError, Exit};
 use crate::view::report::Report;
 use crate::{open, operation};
 
+/// Imports an export. The instance is that of `which`, or else the one that the export names. Asks for consent as a
+/// deploy does.
 pub(crate) async fn run(
     form: &'static dyn Form,
     text: &str,
@@ -43,7 +45,8 @@ pub(crate) async fn run(
     operation::carry_out(planned, &document.files, false, &mut session, &consent.into(), report).await
 }
 
-/// Writes a file below the current folder. An existing file is kept, because the user may have corrected it.
+/// Writes a file below the current folder. Does not overwrite an existing file, because a user may have corrected it.
+/// Refuses a name that leads out of the folder.
 fn lay_out(form: &dyn Form, name: &str, text: &str, report: &mut Report) -> Result<(), CommandError> {
     let path = Path::new(name);
     if name.is_empty() || !path.components().all(|part| matches!(part, Component::Normal(_))) {
@@ -63,6 +66,7 @@ fn lay_out(form: &dyn Form, name: &str, text: &str, report: &mut Report) -> Resu
     Ok(())
 }
 
+/// The error for an export that cannot be imported. `what` is a phrase about the format.
 fn unusable(form: &dyn Form, what: String, help: Option<&str>) -> CommandError {
     CommandError::Unfit { name: format!("the {} form", form.name()), what, help: help.map(str::to_owned) }
 }

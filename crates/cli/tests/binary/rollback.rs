@@ -76,7 +76,7 @@ fn a_person_goes_back_to_a_generation_that_ended_well() {
     place.ends(0, &["rollback", "1", "--yes"]);
     assert_eq!(place.read("page.txt"), "one fern");
     assert!(place.ends(1, &["rollback", "77", "--yes"]).err.contains("there is no generation 77"));
-    place.ends(1, &["rollback", "--yes", "--instance", "nobody"]);
+    place.ends(1, &["rollback", "--yes", "--instance", "missing"]);
 
     // A new instance has no generation to return to.
     std::fs::remove_file(place.path().join("fine")).unwrap();

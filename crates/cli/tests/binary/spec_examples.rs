@@ -82,7 +82,7 @@ impl Example {
         }
         let summary = deployed.out.lines().next_back().unwrap_or_default().to_owned();
         if !summary.contains("\"simulated\":true") {
-            return Err(format!("nobody says that it is a rehearsal: {summary}"));
+            return Err(format!("the output does not announce a rehearsal: {summary}"));
         }
         // The state is in the folder of the document.
         let folder = Path::new(&self.cwd).join(Path::new(&self.file).parent().unwrap());

@@ -87,7 +87,7 @@ impl<'t> Iterator for Entries<'t> {
     }
 }
 
-/// Where a value stands: of an alias, the alias.
+/// The span of a value. For the value of an alias this is the alias.
 pub(super) fn place(node: &Node) -> Span {
     node.alias().unwrap_or(node.span)
 }
@@ -247,7 +247,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// The definitions in a section: each name and the map it has; none where it has something else, which is reported.
+    /// The definitions in a section: each name with its map, or `None` for another value, which is reported.
     pub(super) fn definitions<'t>(&mut self, node: &'t Node) -> Vec<(&'t Entry, Option<&'t [Entry]>)> {
         let map = node.as_map().unwrap_or(&[]);
         let mut definitions = Vec::with_capacity(map.len());
@@ -263,7 +263,7 @@ impl<'a> Lowering<'a> {
         definitions
     }
 
-    /// A text without substitutions; none if it is something else, which is reported.
+    /// A text without substitutions; `None` for anything else, which is reported.
     pub(super) fn fixed_text<'t>(&mut self, node: &'t Node, key: &str) -> Option<&'t str> {
         let scalar = self.text_scalar(node, key)?;
         if self.has_substitution(node, scalar, key) { None } else { Some(&scalar.text) }

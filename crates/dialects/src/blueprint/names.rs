@@ -6,7 +6,7 @@ use super::lowering::Lowering;
 use super::version::Version;
 use crate::codes::{INVALID_NAME, NAME_NEEDS_BRACKETS, RESERVED_NAME};
 
-/// Words that mean something else at the head of a reference.
+/// Words with another meaning at the beginning of a reference.
 const RESERVED: &[&str] =
     &["variables", "values", "resources", "datasources", "children", "elem", "i", "true", "false"];
 

@@ -17,7 +17,7 @@ use crate::codes::{DUPLICATE_KEY, SUBSTITUTION_IN_KEY, UNSUPPORTED_YAML, WRONG_S
 pub(super) struct Survey {
     /// Where the keys begin that do not count: duplicates, substituted ones, merge keys.
     pub(super) bad_keys: HashSet<u32>,
-    /// Some value stands in several places, so that a mistake in it could be found several times.
+    /// Whether some value has several places, so that a mistake in it could be found several times.
     pub(super) aliases: bool,
 }
 

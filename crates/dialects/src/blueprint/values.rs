@@ -164,7 +164,7 @@ impl Lowering<'_> {
         matches!(self.typed_literal(node, &Type::Bool, "`secret`"), Some(Value::Bool(true)))
     }
 
-    /// A literal of a declared scalar type; none if it is something else, which is reported.
+    /// A literal of a declared scalar type; `None` for anything else, which is reported.
     pub(super) fn typed_literal(&mut self, node: &Node, ty: &Type, what: &str) -> Option<Value> {
         let wanted = format!("{} {ty}", article(&ty.to_string()));
         let scalar = match &node.content {

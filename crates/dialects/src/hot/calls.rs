@@ -1,4 +1,7 @@
-//! Values with calls in them: a map whose one key names a function of the version is a call (decision Heat 5).
+//! Lowers values and the function calls in them. A map with a single key is a call if the key names a function of the
+//! template version; otherwise it is data (decision Heat 5).
+//!
+//! Not here: the form of each argument (`argument_form`), references (`references`), conditions (`conditions`).
 
 use ::blueprint::{Choice, Expr, ExprKind, Value};
 use diag::{Severity, Span};
@@ -16,7 +19,7 @@ use super::yaql::Runs;
 use crate::codes::NEWER_THAN_VERSION;
 
 impl Lowering {
-    /// A value in which calls are read.
+    /// Lowers a value and the calls in it.
     pub(super) fn expr(&mut self, node: &Node) -> Expr {
         let span = place(node);
         match &node.content {
@@ -51,7 +54,7 @@ impl Lowering {
         Expr::new(ExprKind::Map(entries), span)
     }
 
-    /// The call that a map with one entry is; none for data.
+    /// Lowers a map with one entry if it is a call; `None` if it is data.
     fn called(&mut self, pair: &Pair<'_>, span: Span) -> Option<Expr> {
         self.further(Step::Call(pair.key.item.clone()), |this| {
             if this.in_condition { this.called_in_condition(pair, span) } else { this.called_in_value(pair, span) }
@@ -89,7 +92,7 @@ impl Lowering {
         }
     }
 
-    /// The diagnostic for a function that this version no longer has; none for other names.
+    /// The diagnostic for a call of a function that this version no longer has; `None` for any other name.
     pub(super) fn removed(&self, pair: &Pair<'_>) -> Option<diag::Diagnostic> {
         let key = pair.key.item.as_ref();
         if !matches!(named_in(self.version, key), Named::Removed) {
@@ -103,11 +106,11 @@ impl Lowering {
         Some(diagnostic.words(self.way.said(When::Checked, INVALID, &words)))
     }
 
-    /// The call that a map with one entry is inside of a condition.
+    /// Lowers a map with one entry in a condition if it is a call; `None` if it is data.
     fn called_in_condition(&mut self, pair: &Pair<'_>, span: Span) -> Option<Expr> {
         let key = pair.key.item.as_ref();
         if let Some(diagnostic) = self.removed(pair) {
-            // Heat ignores such a call in an inline condition without a message.
+            // In a condition without a name, Heat silently ignores such a call, so the diagnostic is only a warning.
             if self.way.within != Within::Condition {
                 self.report(diagnostic.graded(Severity::Warning));
                 return Some(Expr::literal(Value::Null, span));
@@ -131,12 +134,13 @@ impl Lowering {
         }
     }
 
-    /// A call of a function that looks at nothing but its argument; whether that has the right form is seen now.
+    /// Lowers a call of a function that depends only on its argument. Reports an argument whose form is wrong as far as
+    /// its literal parts show.
     pub(super) fn form(&mut self, pair: &Pair<'_>, mut argument: Expr, span: Span) -> Expr {
-        // These evaluate each argument by itself, so that one that is omitted is null.
+        // In Heat, these functions evaluate each member of the argument separately, so an omitted member becomes null.
         match pair.key.item.as_ref() {
-            "list_join" | "filter" | "contains" | "yaql" | "repeat" => by_themselves(&mut argument),
-            name if name.starts_with("str_replace") => by_themselves(&mut argument),
+            "list_join" | "filter" | "contains" | "yaql" | "repeat" => null_omitted_members(&mut argument),
+            name if name.starts_with("str_replace") => null_omitted_members(&mut argument),
             _ => {}
         }
         let is_yaql = pair.key.item.as_ref() == "yaql";
@@ -179,7 +183,7 @@ impl Lowering {
             && let [values, list] = items.as_slice()
             && sketch(values).has_unknown()
         {
-            // The values are not looked at where there is nothing to filter.
+            // The list comes first and the values second: if the list is empty, the call does not evaluate the values.
             let literal = |value: Value| Expr::literal(value, span);
             let version = literal(Value::Int(self.version.number()));
             let apart = vec![list.clone(), values.clone(), version, literal(Value::Null)];
@@ -188,7 +192,7 @@ impl Lowering {
         self.call(&pair.key.item, pair.key.span, argument, span)
     }
 
-    /// Whether a node is a call in this version.
+    /// Whether a node is a call of a function of this version, outside conditions.
     pub(super) fn is_call(&self, node: &Node) -> bool {
         match node.as_map() {
             Some([entry]) => entry.key.text().is_some_and(|key| matches!(named_in(self.version, key), Named::Function)),
@@ -196,21 +200,22 @@ impl Lowering {
         }
     }
 
-    /// `if: [condition, a, b]`.
+    /// Lowers `if: [condition, a, b]`. From version 2021-04-16 on, `b` is optional.
     fn choice(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
         let items = pair.value.as_list();
-        let few = if self.version >= V2021_04_16 { 2 } else { 3 };
-        let Some(items) = items.filter(|items| (few..=3).contains(&items.len())) else {
+        let fewest = if self.version >= V2021_04_16 { 2 } else { 3 };
+        let Some(items) = items.filter(|items| (fewest..=3).contains(&items.len())) else {
             let words = "Arguments to \"if\" must be of the form: [condition_name, value_if_true, value_if_false]";
             return self.bad_argument(pair.value, words, "`if` takes a condition and two values", span);
         };
-        // Heat's path for a mistake in the condition begins at the `if`, wherever that stands.
+        // In Heat's message about an error in the condition, the path starts at the `if`, wherever the `if` is.
         let way = std::mem::replace(&mut self.way, Way::to(Within::Choice, &"if".into()));
         let outer = self.condition_for.replace(way.said(When::Read, INVALID, ""));
         let condition = self.condition(&items[0]);
         self.condition_for = outer;
         self.way = way;
-        // The branch that is not taken is never read, so nothing in it is an error before it is (decision D7).
+        // Only the branch that is taken is evaluated, so an error in a branch is a warning until that branch is
+        // taken (decision D7).
         let in_branch = std::mem::replace(&mut self.in_branch, true);
         let then = self.expr(&items[1]);
         let otherwise = match items.get(2) {
@@ -223,23 +228,24 @@ impl Lowering {
     }
 }
 
-/// The members of an argument, each of which is null where it would be omitted.
-fn by_themselves(argument: &mut Expr) {
-    fn nothing_omitted(expr: &mut Expr) {
+/// Replaces each member of an argument that would be omitted with null. In a conditional member, replaces only the
+/// branches that would be omitted.
+fn null_omitted_members(argument: &mut Expr) {
+    fn null_if_omitted(expr: &mut Expr) {
         if !expr::may_omit(expr) {
             return;
         }
         match &mut expr.kind {
             ExprKind::Choice(choice) => {
-                nothing_omitted(&mut choice.then);
-                nothing_omitted(&mut choice.otherwise);
+                null_if_omitted(&mut choice.then);
+                null_if_omitted(&mut choice.otherwise);
             }
             kind => *kind = ExprKind::Literal(Value::Null),
         }
     }
     match &mut argument.kind {
-        ExprKind::List(items) => items.iter_mut().for_each(nothing_omitted),
-        ExprKind::Map(entries) => entries.iter_mut().for_each(|(_, value)| nothing_omitted(value)),
+        ExprKind::List(items) => items.iter_mut().for_each(null_if_omitted),
+        ExprKind::Map(entries) => entries.iter_mut().for_each(|(_, value)| null_if_omitted(value)),
         _ => {}
     }
 }

@@ -82,7 +82,7 @@ impl Lowering {
         if pairs.len() == 1 { pairs.pop() } else { None }
     }
 
-    /// Whether a name is a function where conditions stand; false for one that exists but not here.
+    /// Whether a name is a function that conditions may use: `Some(false)` for one that is valid only elsewhere.
     pub(super) fn function_in_condition(&self, name: &str) -> Option<bool> {
         let here = CALLABLE.iter().any(|(known, since)| *known == name && self.version >= *since);
         if here {
@@ -208,7 +208,7 @@ impl Lowering {
     fn word_unasked(&mut self, unasked: Vec<(usize, Name)>, locals: &IndexMap<Name, Local>) {
         let mut first: IndexMap<Name, Words> = IndexMap::default();
         let rounds = self.rounds.clone();
-        // Of a circle it names the condition that it came to first.
+        // For a cycle Heat names the condition of it that it reaches first.
         let mut entered: Vec<Option<Name>> = vec![None; rounds.len()];
         for (name, words) in std::mem::take(&mut self.asked) {
             let mut open = vec![name];
@@ -257,7 +257,7 @@ impl Lowering {
             .words(self.no_such(name))
     }
 
-    /// A call in a condition. `named`: text that it gives is the name of a condition.
+    /// A call in a condition. With `named`, a text result is the name of a condition.
     pub(super) fn condition_call(&mut self, pair: &Pair<'_>, span: Span, named: bool) -> Expr {
         match pair.key.item.as_ref() {
             "not" => {
@@ -348,8 +348,7 @@ impl Lowering {
         Expr::literal(Value::text(name), span)
     }
 
-    /// A condition that is looked at only where those before it have not decided: an unknown name there is worth a
-    /// warning.
+    /// A condition that is evaluated only if the ones before it do not decide. An unknown name there is only a warning.
     fn later_condition(&mut self, node: &Node) -> Expr {
         let span = place(node);
         match self.text(node) {
@@ -440,7 +439,7 @@ impl Lowering {
     }
 }
 
-/// The expression that computes the name of a condition; none for other operands.
+/// The expression that computes the name of a condition; `None` for other operands.
 fn computed_name(operand: &Expr) -> Option<&Expr> {
     match &operand.kind {
         ExprKind::Call(call) if call.function.as_ref() == NAMED => call.arguments.first().map(|first| &first.value),

@@ -316,7 +316,7 @@ impl Lowering {
         self.report(diagnostic);
     }
 
-    /// Names that YAML 1.1 has turned into something else (decision D3).
+    /// Reports names that YAML 1.1 has read as another kind of value (decision D3).
     fn keyword_names(&mut self, pairs: &[Pair<'_>]) {
         for pair in pairs {
             let Some(entries) = pair.value.as_map() else { continue };

@@ -101,7 +101,7 @@ impl Fitting<'_> {
         out
     }
 
-    /// Whether the map at hand has an entry of that name where it is written out.
+    /// Whether the literal map at this place has an entry of that name.
     fn is_written(&self, name: &Name) -> bool {
         let mut at = self.at.expr;
         for step in &self.path {
@@ -118,7 +118,7 @@ impl Fitting<'_> {
         matches!(&at.kind, ::blueprint::ExprKind::Map(entries) if entries.iter().any(|(key, _)| key.item == *name))
     }
 
-    /// Says of a property that it does nothing, or that it should not be used any more.
+    /// Warns about a property without effect, or a deprecated one.
     fn support_status(&mut self, key: &Name, field: &Field) {
         let diagnostic = match field.support_status {
             SupportStatus::NotImplemented => NOT_IMPLEMENTED.new(format!("the property `{key}` does nothing")),

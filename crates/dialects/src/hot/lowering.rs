@@ -44,7 +44,7 @@ pub(super) struct Lowering {
     pub(super) in_condition: bool,
     /// Heat's class and path, without a message, for the condition that is being read, where it has no name.
     pub(super) condition_for: Option<Words>,
-    /// Where conditions are asked for by name, in the order in which Heat asks.
+    /// The references to conditions by name, in the order in which Heat evaluates them.
     pub(super) asked: Vec<(Name, Words)>,
     /// Mistakes in named conditions that Heat reports at the first use: the number of the diagnostic, and the
     /// condition.

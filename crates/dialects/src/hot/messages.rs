@@ -265,7 +265,7 @@ fn literal_in(expr: &Expr, span: Span) -> Option<&str> {
     }
 }
 
-/// The words for a mistake that Heat finds while it checks the call that stands at a place.
+/// Heat's message for a mistake in the call at a place.
 pub(super) fn checked(message: &str, place: &Place<'_>, span: Span) -> Words {
     let mut way = Way::to(place.part.into(), &place.of.into());
     if let Some(input) = place.input {
@@ -275,7 +275,7 @@ pub(super) fn checked(message: &str, place: &Place<'_>, span: Span) -> Words {
     way.said(When::Checked, INVALID, message)
 }
 
-/// Appends the steps from an expression to the part of it that stands at a place.
+/// Appends the steps from an expression to the part of it with this span.
 fn lead(expr: &Expr, span: Span, steps: &mut Vec<Step>) {
     let holds = |expr: &Expr| expr.span.file == span.file && expr.span.start <= span.start && span.end <= expr.span.end;
     match &expr.kind {

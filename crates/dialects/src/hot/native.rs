@@ -82,7 +82,7 @@ impl Native for Pure {
     }
 }
 
-/// `repeat`, which may write much more on its way than comes of it.
+/// `repeat`, whose intermediate results may be much larger than its result.
 #[derive(Debug)]
 struct Repeat;
 
@@ -102,7 +102,7 @@ impl Native for Repeat {
     }
 }
 
-/// `filter`, of which the list may stand by itself before the values: these are not looked at where it is empty.
+/// `filter`. Its list may come separately before its values, which are not evaluated if the list is empty.
 #[derive(Debug)]
 struct Filter(&'static Function);
 
@@ -294,7 +294,7 @@ fn facade(arguments: &[Value]) -> Result<Value, Refusal> {
     }))
 }
 
-/// A mistake that counts only where it is reached.
+/// Refuses with the given mistake when it is evaluated.
 fn refuse(arguments: &[Value]) -> Result<Value, Refusal> {
     Err(refused(arguments))
 }
@@ -318,7 +318,7 @@ fn decided(arguments: &[Value], decides: bool) -> Value {
     Value::Bool(!decides).tainted(secret)
 }
 
-/// Whether a condition that is named need not be looked at: one that is written before it decides.
+/// Whether an operand before a named condition decides the result, so that the condition is not evaluated.
 fn is_decided(before: &[Value], decides: bool) -> bool {
     let Some((positions, operands)) = before.split_first() else { return false };
     let Some((inline, positions)) = positions.as_list().and_then(<[Value]>::split_first) else { return false };
@@ -332,14 +332,14 @@ fn is_decided(before: &[Value], decides: bool) -> bool {
     earlier.into_iter().any(|(_, operand)| matches!(operand.bare(), Value::Bool(holds) if *holds == decides))
 }
 
-/// The name of a condition that a call has given, where there is a condition of that name.
+/// The name that a call has returned, if a condition with that name exists.
 fn condition_name(arguments: &[Value]) -> Option<Name> {
     let name = arguments.first()?.bare().as_text()?;
     let names = arguments.get(1)?.as_list()?;
     names.iter().any(|known| known.as_text() == Some(name)).then(|| name.into())
 }
 
-/// The result of a call that stands for a condition: a boolean, or null, which is true. Anything else is refused.
+/// The result of a call in the place of a condition: a boolean, or null, which is true. Anything else is refused.
 fn named(arguments: &[Value]) -> Result<Value, Refusal> {
     match arguments.first() {
         Some(value @ Value::Bool(_)) => Ok(value.clone()),

@@ -99,7 +99,7 @@ impl Lowering {
         }
     }
 
-    /// Warns of an output of the root that shows a hidden parameter, as Heat would show it to everybody.
+    /// Warns about an output of the root that shows a hidden parameter, because Heat would show its value.
     fn exposed(&mut self, output: &str, field: &Expr, blueprint: &Blueprint) {
         if self.is_child {
             return;

@@ -20,7 +20,7 @@ pub(super) struct Pair<'t> {
     pub(super) value: &'t Node,
 }
 
-/// Where a value stands: of an alias, the alias.
+/// The span of a value. For the value of an alias this is the alias.
 pub(super) fn place(node: &Node) -> Span {
     node.alias().unwrap_or(node.span)
 }

@@ -138,7 +138,7 @@ impl Lowering {
         self.missing(diagnostic, span)
     }
 
-    /// `Ref: name`: a resource, else a parameter.
+    /// `Ref: name`: refers to a resource, or to a parameter if no resource has the name.
     pub(super) fn cfn_ref(&mut self, pair: &Pair<'_>, span: Span) -> Expr {
         match self.text(pair.value) {
             Some(name) if self.resources.contains_key(name) => self.resource(name, place(pair.value), span),

@@ -108,7 +108,7 @@ impl Refusal {
         self
     }
 
-    /// Says that the fault lies further in: at that step of the value in which the refused one stands.
+    /// Prepends a step to the path of the refused value.
     pub fn within(mut self, step: impl Into<Step>) -> Refusal {
         self.path.insert(0, step.into());
         self

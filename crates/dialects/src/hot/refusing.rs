@@ -27,7 +27,7 @@ fn refusal(function: &str, diagnostic: &diag::Diagnostic) -> Expr {
     call(function, span, arguments, span)
 }
 
-/// The mistake that an expression gives, where it gives nothing else: whether it counts when read, and the mistake.
+/// The mistake of an expression that only refuses: whether reading the template reports it, and the mistake.
 pub(super) fn refusal_of(expr: &Expr) -> Option<(bool, diag::Diagnostic)> {
     let ExprKind::Call(call) = &expr.kind else { return None };
     let read = match call.function.as_ref() {

@@ -66,7 +66,7 @@ pub(super) fn removal(said: &Value, version: Version) -> Option<Diagnostic> {
     }
 }
 
-/// A definition whose parts were read.
+/// A parsed definition.
 struct Body {
     name: Spanned<Name>,
     /// The resolved type: a type, or the path of a template.
@@ -109,7 +109,7 @@ fn declare_child(body: Body, condition: Option<Expr>, blueprint: &mut Blueprint)
         ExprKind::Map(entries) => entries,
         _ => Vec::new(),
     };
-    // The nested template can read these of the resource that it is.
+    // The nested template can read these properties of its own resource.
     let facade =
         [("metadata", body.metadata), ("deletion_policy", removal.as_deref().cloned()), ("update_policy", body.policy)];
     let facade = facade.into_iter().filter_map(|(key, said)| Some((named(key, name.span), said?))).collect();

@@ -52,11 +52,11 @@ pub(super) fn settle(
 
 /// The value of a condition.
 enum Decision {
-    /// This; and whether that must not be shown.
+    /// The value, and whether it is secret.
     Known(bool, bool),
-    /// It is not known yet.
+    /// The value is not known yet.
     Open,
-    /// It is in error, which has been reported.
+    /// The condition has an error that was reported.
     Failed,
 }
 
@@ -130,7 +130,7 @@ impl Settling<'_> {
         self.open -= open;
     }
 
-    /// The id of an external resource; none if it is null.
+    /// The id of an external resource; `None` if it is null.
     fn external(&mut self, name: &Name, id: &Expr) -> Option<Name> {
         let words = |words: String| super::way::invalid(words);
         match (self.value)(id) {

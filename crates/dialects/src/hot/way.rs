@@ -27,7 +27,7 @@ pub(super) enum Step {
     Call(Name),
 }
 
-/// In which part of a template a value stands.
+/// The part of a template that contains a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Within {
     /// In none that Heat names.
@@ -53,18 +53,18 @@ pub(super) enum Within {
     Choice,
 }
 
-/// When Heat comes upon a mistake.
+/// The phase in which Heat finds a mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum When {
-    /// While it reads the template.
+    /// When Heat parses the template.
     Read,
-    /// While it checks it.
+    /// When Heat validates it.
     Checked,
-    /// While it makes values.
+    /// When Heat computes values.
     Made,
 }
 
-/// The way to a value: the part of the template, of which element, and the steps from there.
+/// The path to a value: the part of the template, its element, and the steps from there.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Way {
     pub(super) within: Within,
@@ -96,7 +96,7 @@ impl Way {
         }
     }
 
-    /// The words for a mistake that stands there.
+    /// Heat's message for a mistake at this place.
     pub(super) fn said(&self, when: When, class: &'static str, message: &str) -> Words {
         match when {
             When::Read => Words::of(INVALID, message).at(self.written(self.names().join("."), &self.steps)),
@@ -119,7 +119,7 @@ impl Way {
         path
     }
 
-    /// Every call begins a path of its own, which stands in the message of the call around it.
+    /// Every call begins its own path, which is part of the message of the enclosing call.
     fn checked(&self, message: &str) -> Words {
         let calls = self.steps.iter().filter(|step| matches!(step, Step::Call(_))).count();
         let mut ways = self.steps.split_inclusive(|step| matches!(step, Step::Call(_)));
@@ -189,7 +189,7 @@ impl Way {
         let section = match self.within {
             Within::Properties => "Properties",
             Within::Metadata => "Metadata",
-            // Whether it waits for something is asked of a policy property by property.
+            // Heat checks the dependencies of a policy separately for each property.
             Within::UpdatePolicy if last == "get_resource" => {
                 let steps = self.steps.split_last().and_then(|(_, steps)| steps.get(1..)).unwrap_or_default();
                 return self.said(When::Made, CLASS, &message(&self.written(String::new(), steps)));
@@ -203,7 +203,7 @@ impl Way {
     }
 }
 
-/// Adds the names of some steps: a position belongs to the name before it.
+/// Appends the names of some steps. A position is appended to the name before it.
 fn step_by_step<'s>(names: &mut Vec<Cow<'s, str>>, steps: &'s [Step]) {
     for step in steps {
         match step {

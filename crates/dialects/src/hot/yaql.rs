@@ -17,7 +17,7 @@ use super::codes::{YAQL_FAILED, YAQL_LEXICAL, YAQL_LIMIT, YAQL_NO_MATCH, YAQL_SY
 /// The bytes of a document's budget for values that a step counts as.
 const BYTES_OF_STEP: usize = 8;
 
-/// So many expressions are kept compiled.
+/// The maximum number of compiled expressions in the cache.
 const MOST_KEPT: usize = 4096;
 
 /// `yaql` as the evaluator calls it: argument, version, and, if the expression draws something, a unique text and the

@@ -177,7 +177,7 @@ fn draw(part: &Part, sizes: &[Size], arrows: &[(usize, usize)]) -> Drawn {
     let routes = part.arrows.iter().zip(joined.iter().zip(passes));
     let routes = routes.map(|(arrow, ((from, to), stops))| {
         let start = place(*from).x + sizes[part.nodes[*from]].width;
-        // Level as far as the widest box beside it reaches: bending sooner it would run behind that.
+        // Stay level up to the edge of the widest box in the column. An earlier bend would run behind that box.
         let mut points = [start, columns[ranks[*from]].1].map(|x| Point { x, y: center(*from) }).to_vec();
         for stop in stops {
             let (left, right) = columns[layered.items[stop].rank];
@@ -190,8 +190,8 @@ fn draw(part: &Part, sizes: &[Size], arrows: &[(usize, usize)]) -> Drawn {
     Drawn { size: Size { width: (x - COLUMN_GAP).max(0.0), height: end - top }, boxes, routes }
 }
 
-/// The column of each box: as far left as what points at it allows; what nothing points at stands close to what it
-/// points at.
+/// The column of each box: as far left as the boxes that point at it allow. A box without incoming arrows is next to
+/// the boxes that it points at.
 fn ranks(count: usize, joined: &[(usize, usize)]) -> Vec<usize> {
     let mut out: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut waits = vec![0_usize; count];
@@ -206,7 +206,7 @@ fn ranks(count: usize, joined: &[(usize, usize)]) -> Vec<usize> {
     let mut next_forced = 0;
     loop {
         let Some(node) = ready.pop() else {
-            // All that is left waits for a circle: it is opened at its first box.
+            // All remaining boxes are on cycles or behind them: open one at its first box.
             let Some(forced) = (next_forced..count).find(|node| !placed[*node]) else { break };
             next_forced = forced + 1;
             ready.push(forced);

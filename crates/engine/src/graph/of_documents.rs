@@ -9,7 +9,7 @@ use super::picture::{Element, ElementKind, Picture};
 /// The picture of documents.
 pub fn picture(documents: &Documents, title: String) -> Picture {
     let (graph, links) = (documents.graph(), documents.links());
-    // What is handed to a child and waits for nothing is like a variable of the root, which is not shown either.
+    // An input of a child that depends on nothing is like a variable of the root, which is not shown either.
     let idle = |node: &Node| matches!(node, Node::Input(_)) && graph.edges(*node).is_empty();
     let nodes: Vec<Node> = graph.nodes().iter().copied().filter(|node| !idle(node)).collect();
     let places: HashMap<Node, usize> = nodes.iter().enumerate().map(|(at, node)| (*node, at)).collect();

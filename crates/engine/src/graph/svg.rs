@@ -51,7 +51,7 @@ const STYLE: &str = "
     }
 ";
 
-/// Why an arrow is there, in the order in which the legend says it, and the class that gives it its dashes.
+/// The reasons of arrows in the order of the legend, each with the class that sets its dashes.
 const REASONS: [(&str, &str); 7] = [
     ("reads", "reads"),
     ("depends-on", "depends-on"),

@@ -34,7 +34,7 @@ fn counts([create, update, delete, replace]: [u64; 4]) -> Json {
     json!({"create": create, "update": update, "delete": delete, "replace": replace})
 }
 
-/// What was seen that is not as recorded, and what is done at each address.
+/// The differences from the records, each with the planned action at its address.
 fn drift(plan: &Plan) -> Json {
     let actions: HashMap<&Address, Action> = match plan.drift.is_empty() {
         true => HashMap::new(),
@@ -48,7 +48,7 @@ fn drift(plan: &Plan) -> Json {
     plan.drift.iter().map(one).collect()
 }
 
-/// What is done: steps, links, and what was made from what.
+/// Steps, links, and the resources that transforms make.
 fn body<'p>(
     steps: impl Iterator<Item = &'p (&'p Step, Json)> + Clone,
     links: impl Iterator<Item = &'p LinkChange>,
@@ -67,7 +67,7 @@ fn body<'p>(
     map
 }
 
-/// A step; each change says of which kind it is, and whether what it shows is hidden.
+/// A step. Each change has its kind and whether its values are hidden.
 fn step(step: &Step) -> Json {
     let mut json = json!(hidden_step(step));
     if let Some(id) = &step.provider_id {
@@ -145,13 +145,13 @@ impl<'p> Children<'p> {
         children.map(|child| (named(child), self.child(child).0.into())).collect()
     }
 
-    /// One of them, and how many steps of each kind are in it and below.
+    /// A child, and the number of steps of each kind in it and in its children.
     fn child(&self, child: &ChildChange) -> (Map<String, Json>, [u64; 4]) {
         let path: Vec<Name> = child.address.split('/').map(Name::from).collect();
         let steps = self.steps.get(path.as_slice()).map_or(&[][..], Vec::as_slice);
         let of = |action| steps.iter().filter(|(step, _)| step.action == action).count() as u64;
         let mut all = [of(Action::Create), of(Action::Update), of(Action::Delete), of(Action::Replace)];
-        // What is made for a while is deleted too.
+        // A temporary resource is also deleted.
         all[2] += steps.iter().filter(|(step, _)| step.temporary).count() as u64;
         let mut below = Map::new();
         for inner in self.below.get(child.address.as_ref()).into_iter().flatten() {
@@ -174,7 +174,7 @@ impl<'p> Children<'p> {
         (map, all)
     }
 
-    /// Sorts what is not touched by where it stands.
+    /// Sorts the untouched resources by their documents.
     fn leave_alone(&mut self, all: LeftAlone) {
         type ListOf = fn(&mut LeftAlone) -> &mut Vec<Address>;
         let lists: [(Vec<Address>, ListOf); 4] = [

@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use serde_json::{Map, Value as Json, json};
 
-/// A type: its name, and what a catalogue says of it.
+/// A type: its name and its catalogue entry.
 pub(crate) type Type = (String, Json);
 
 /// Types whose things are called by something other than an id.
@@ -226,7 +226,7 @@ fn docs(last: &str, service: Option<&str>) -> String {
     }
 }
 
-/// The field that holds an attribute: the property of its name where they are of like kinds, else one of its own.
+/// The field that holds an attribute: the property of the same name if the kinds match, else a new field.
 fn attribute_field(name: &str, kind: &str, fields: &mut Map<String, Json>) -> Result<String, String> {
     let kind = match kind {
         "string" | "boolean" | "integer" | "any" | "map" => kind,
@@ -290,7 +290,7 @@ fn standing(word: &Json) -> Result<Option<&'static str>, String> {
     }
 }
 
-/// Marks a text whose name says that it is a secret.
+/// Marks a text as secret by its name.
 fn veiled(name: &str, field: &mut Map<String, Json>) {
     let plain = name.to_ascii_lowercase().replace('_', "");
     let ends = ["password", "passphrase", "adminpass", "privatekey", "psk", "secretkey", "secretaccesskey"];

@@ -1,5 +1,7 @@
-//! New tags for all rows: of a file of an older format, when there is a key for the first time, and when the key
-//! changes.
+//! Writes new tags for existing rows: when the file is converted from an older format, when a key is available for the
+//! first time, and when the key changes. Each function expects a transaction of the caller.
+//!
+//! Not here: the changes of the tables (`schema`); the seals of entries under a new key (`rekey`).
 
 use rusqlite::{Connection, params};
 use state::seal::Sealer;
@@ -13,7 +15,8 @@ use super::head::{self, EntryRow, Head};
 use super::lease;
 use super::reading::{Reading, text};
 
-/// The instances of a file of an older format, as far as that can be checked.
+/// Reads the rows of the instances of a file of an older format, and checks each instance as far as that format allows:
+/// the digest of its records if there is one, and that no entry is missing.
 pub(super) fn checked(reading: &Reading<'_>) -> Result<Vec<(InstanceName, Head)>, StoreError> {
     let mut heads = Vec::new();
     for name in reading.names()? {
@@ -26,7 +29,8 @@ pub(super) fn checked(reading: &Reading<'_>) -> Result<Vec<(InstanceName, Head)>
     Ok(heads)
 }
 
-/// Gives all rows their tags for the first time.
+/// Tags all rows of a file of format 1 or 2, which have no tags yet, and numbers the operations. `heads` is the result
+/// of [`checked`].
 pub(super) fn tag_all(
     connection: &Connection,
     path: &Path,
@@ -44,7 +48,7 @@ pub(super) fn tag_all(
         let sql = "UPDATE operations SET number = (SELECT count(*) FROM operations o WHERE o.instance = operations.instance \
                    AND o.first <= operations.first) WHERE instance = ?1";
         connection.execute(sql, [head.id]).map_err(at)?;
-        // Until now there is nothing that the rows could be held against.
+        // `format: 2` reads the rows without a check, because they have no tags yet.
         let reading = Reading { connection, format: 2, has_digests: false, only_looks: false, path, sealer, host };
         let operations = reading.operations(&head, i64::MAX)?;
         head.tagger = Some(tagger.clone());
@@ -60,9 +64,10 @@ pub(super) fn tag_all(
     tag_leases(&reading, sealer)
 }
 
-/// Gives the rows of an instance tags under another key; they are checked first.
+/// Replaces the tags of the operations, documents and entries of an instance, and the digest of its records, with those
+/// under another key. Checks the rows under the present key first. With `sealer`, also seals the documents again.
 ///
-/// With a sealer the documents are sealed again too.
+/// Changes `head`, but does not write its row. Does not change the tag of the lease.
 pub(super) fn tag_anew(
     reading: &Reading<'_>,
     head: &mut Head,
@@ -87,7 +92,8 @@ pub(super) fn tag_anew(
     Ok(())
 }
 
-/// Gives the rows of instances of format 3 the tags of this format.
+/// Writes the rows of the instances of a file of format 3, and the row with their number, with the tags of this format.
+/// `key` is the id of the key of that file; `WrongKey` if that key is not available.
 pub(super) fn write_heads(
     connection: &Connection,
     path: &Path,
@@ -101,7 +107,7 @@ pub(super) fn write_heads(
     heads.iter().try_for_each(|(name, head)| head.write(connection, name).map_err(at))
 }
 
-/// The digest of the records as they lie.
+/// Computes the digest of the records of an instance from their rows.
 pub(super) fn live(connection: &Connection, path: &Path, head: &Head, tagger: &Tagger) -> Result<Digest, StoreError> {
     let at = |error| failed(path, error);
     let sql = "SELECT id, entry, address FROM records WHERE id BETWEEN ?1 AND ?2";
@@ -115,7 +121,8 @@ pub(super) fn live(connection: &Connection, path: &Path, head: &Head, tagger: &T
     Ok(digest)
 }
 
-/// Tags the entries with the tagger of the head, and holds them against the former one if there is one.
+/// Tags the entries of an instance with the tagger of `head`. With `from`, the former tagger, first checks each entry
+/// against its present tag. Only entries up to `head.pruned` may be missing.
 fn tag_entries(connection: &Connection, path: &Path, head: &Head, from: Option<&Tagger>) -> Result<(), StoreError> {
     let at = |error| failed(path, error);
     let Some(to) = &head.tagger else { return Err(StoreError::WrongKey) };
@@ -143,7 +150,7 @@ fn tag_entries(connection: &Connection, path: &Path, head: &Head, from: Option<&
     Ok(())
 }
 
-/// The instances that have a lease row.
+/// The names of the instances that have a row in the table of leases, whether or not the lease is held.
 pub(super) fn leased(connection: &Connection, path: &Path) -> Result<Vec<InstanceName>, StoreError> {
     let at = |error| failed(path, error);
     let mut statement = connection.prepare("SELECT name FROM leases").map_err(at)?;
@@ -151,7 +158,7 @@ pub(super) fn leased(connection: &Connection, path: &Path) -> Result<Vec<Instanc
     rows.map(|name| name.map_err(at)?.parse().map_err(|_| damaged(path))).collect()
 }
 
-/// Tags the rows of all leases under another key.
+/// Checks the rows of all leases and tags them with the key of `to`. The leases stay in effect.
 pub(super) fn tag_leases(reading: &Reading<'_>, to: &Sealer) -> Result<(), StoreError> {
     for name in leased(reading.connection, reading.path)? {
         let Some(held) = reading.held(&name)? else { continue };
@@ -160,7 +167,7 @@ pub(super) fn tag_leases(reading: &Reading<'_>, to: &Sealer) -> Result<(), Store
     Ok(())
 }
 
-/// Ends all leases, and tags their rows under another key.
+/// Ends all leases, and tags their rows with the key of `to`. The epochs stay.
 pub(super) fn end_leases(reading: &Reading<'_>, to: &Sealer) -> Result<(), StoreError> {
     for name in leased(reading.connection, reading.path)? {
         let Some(held) = reading.held(&name)? else { continue };

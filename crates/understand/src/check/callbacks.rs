@@ -94,6 +94,7 @@ impl Checker<'_> {
                             .help(format!("write `resources.{name}` for the resource")),
                     );
                 }
+                self.resolve_function(&def.name, span, Type::Function);
                 return Some(shape_of(def));
             }
             if !declared {

@@ -12,7 +12,7 @@ mod wires;
 use std::sync::Arc;
 
 use blueprint::{AccessorKind, Call, Expr, ExprKind, Head, Type, Value};
-use diag::{Diagnostic, Span};
+use diag::{Diagnostic, Span, Spanned};
 use expr::codes as language;
 
 use super::{Checker, Place, codes};
@@ -103,7 +103,8 @@ impl Checker<'_> {
 
     /// The resource at a position, if an instance is chosen as its `each` requires (decisions S27, S28).
     fn one_of(&mut self, at: usize, name: &str, index: Option<Span>, span: Span) -> Option<usize> {
-        let (_, resource) = self.blueprint.resources.get_index(at)?;
+        let (written, resource) = self.blueprint.resources.get_index(at)?;
+        self.resolve_name(&Spanned::new(written.clone(), span));
         match super::references::instance_chosen(name, resource, index, span) {
             Ok(()) => Some(at),
             Err(diagnostic) => {

@@ -34,6 +34,8 @@ mod metadata;
 mod names;
 mod providers;
 mod references;
+mod resolutions;
+pub use resolutions::{DefinitionKind, Resolution, Resolutions};
 mod resources;
 pub use resources::description_mismatch;
 mod secrets;
@@ -88,6 +90,8 @@ pub struct Checked {
     pub export_types: Vec<Type>,
     /// Whether each export, by position, contains a secret, as far as the document alone shows.
     pub secret_exports: Vec<bool>,
+    /// What each name in the document resolves to, by place.
+    pub resolutions: Arc<Resolutions>,
 }
 
 /// A child document as its parent sees it.
@@ -203,8 +207,18 @@ fn check_at(
     let export_types = checker.elements(&graph, &links, inputs);
     checker.secrets();
     let secret_exports = checker.secret_exports();
-    let Checker { found: mut mine, resources, local_types, input_types, custom_types, data_sources, passed, .. } =
-        checker;
+    checker.resolutions.sort();
+    let Checker {
+        found: mut mine,
+        resources,
+        local_types,
+        input_types,
+        custom_types,
+        data_sources,
+        passed,
+        resolutions,
+        ..
+    } = checker;
     let is_abstract = |ty: &TypeOf| matches!(ty, TypeOf::Abstract(_));
     if !transformed && !blueprint.transforms.is_empty() && resources.iter().any(is_abstract) {
         mine.retain(|diagnostic| !LEFT_TO_TRANSFORMS.iter().any(|code| code.name == diagnostic.code.name));
@@ -222,6 +236,7 @@ fn check_at(
         data_source_types: data_sources,
         export_types,
         secret_exports,
+        resolutions: Arc::new(resolutions),
         made: None,
         blueprint,
         rules,
@@ -299,6 +314,8 @@ struct Checker<'a> {
     /// The links of the document, once they are resolved.
     links: Arc<Links>,
     patterns: Patterns,
+    /// What names resolve to, as far as they have been checked.
+    resolutions: Resolutions,
     /// How many names may still be compared for suggestions. The limit keeps a document full of unknown names linear.
     suggestions: Cell<usize>,
 }
@@ -367,6 +384,7 @@ impl<'a> Checker<'a> {
             transformed: false,
             links: Arc::default(),
             patterns: Patterns::default(),
+            resolutions: Resolutions::default(),
             suggestions: Cell::new(MOST_SUGGESTIONS),
         }
     }
@@ -398,6 +416,9 @@ impl<'a> Checker<'a> {
             _ => self.exports(),
         };
         self.document_metadata();
+        if checks != Checks::BY_TYPE {
+            self.resolve_by_value();
+        }
         export_types
     }
 }

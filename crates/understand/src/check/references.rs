@@ -16,6 +16,12 @@ use crate::graph::Node;
 impl Checker<'_> {
     /// The type of a reference. Reports its errors; the type is [`Type::Error`] then.
     pub(super) fn reference(&mut self, reference: &Ref, place: Place<'_>) -> Type {
+        let ty = self.reference_type(reference, place);
+        self.resolve(reference, place.owner, &ty);
+        ty
+    }
+
+    fn reference_type(&mut self, reference: &Ref, place: Place<'_>) -> Type {
         let found = match &reference.head {
             Head::Input(name) => self.input(name, reference),
             Head::Local(name) => return self.local_reference(name, reference, place),

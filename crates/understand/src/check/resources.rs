@@ -72,6 +72,8 @@ impl Checker<'_> {
     fn declared_resource(&mut self, name: &Spanned<blueprint::Name>) {
         if !name.item.is_empty() && !self.blueprint.resources.contains_key(&name.item) {
             self.found.push(self.unknown_resource(&name.item, false, name.span));
+        } else {
+            self.resolve_name(name);
         }
     }
 

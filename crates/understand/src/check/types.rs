@@ -48,7 +48,11 @@ impl Checker<'_> {
                 let ty = self.infer(inner, place.guarded(false));
                 self.walk(ty, path, place)
             }
-            ExprKind::Call(call) => self.call(call, expr.span, place),
+            ExprKind::Call(call) => {
+                let ty = self.call(call, expr.span, place);
+                self.resolve_call(call, &ty);
+                ty
+            }
             ExprKind::Function(_) => Type::Function,
             ExprKind::Choice(choice) => {
                 let condition = self.infer(&choice.condition, place.guarded(false));

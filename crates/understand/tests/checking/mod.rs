@@ -83,8 +83,17 @@ pub(crate) struct Checked {
 
 /// Reads, lowers and checks a document.
 pub(crate) fn check_text(name: &str, text: &str) -> Checked {
+    check_including(Files::new(), name, text, &[])
+}
+
+/// The same of a document with its children, by position. The text becomes the last of the files.
+pub(crate) fn check_including(
+    mut files: Files,
+    name: &str,
+    text: &str,
+    children: &[Option<check::Included>],
+) -> Checked {
     let (catalogs, functions) = catalogs();
-    let mut files = Files::new();
     let file = files.add(name, text);
     let (tree, mut diagnostics) = syntax::parse(file, text, syntax::Format::of_name(name));
     let document = dialects::Document { file, name, text, tree: &tree, around: &Default::default() };
@@ -96,7 +105,7 @@ pub(crate) fn check_text(name: &str, text: &str) -> Checked {
     let blueprint = Arc::new(lowered.blueprint);
     let context =
         check::CheckContext { kinds: Some(&kinds), ..check::CheckContext::new(catalogs, functions, dialect.rules()) };
-    let checked = check::check_with(blueprint, &[], &context, &mut diagnostics);
+    let checked = check::check_with(blueprint, children, &context, &mut diagnostics);
     let found = diagnostics
         .iter()
         .map(|diagnostic| {

@@ -151,7 +151,7 @@ impl Merging<'_> {
         }
     }
 
-    /// The file's own word for the name, else the one by which an earlier file gave it, else the file's default.
+    /// The strategy that the file gives for the name, else that of an earlier file, else the file's default.
     fn strategy(&self, name: &Name, strategies: &Map) -> Strategy {
         let default = strategies.get("default").and_then(Strategy::of).unwrap_or(Strategy::Overwrite);
         match strategies.get(name) {
@@ -161,7 +161,7 @@ impl Merging<'_> {
     }
 }
 
-/// A parameter's value combined with an earlier one; none where such values cannot be.
+/// A parameter's value combined with an earlier one; `None` if such values cannot be combined.
 fn combine(kind: Kind, old: Option<&Value>, new: &Value, deep: bool) -> Option<Value> {
     match (kind, new) {
         (Kind::String, Value::Text(new)) => match old {

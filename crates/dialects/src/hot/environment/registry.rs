@@ -89,12 +89,12 @@ pub enum Target {
 pub struct Resolved {
     /// The type or template.
     pub target: Target,
-    /// The first entry that was followed, from the outermost key; none for a type that means itself, or the path of a
-    /// template.
+    /// The first entry that was followed, from the outermost key; `None` for a type that resolves to itself, or the
+    /// path of a template.
     pub entry: Option<Vec<Name>>,
 }
 
-/// An entry: under which keys it stands, and what it leads to.
+/// An entry: its keys from the outermost, and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
     path: Vec<Name>,
@@ -145,7 +145,7 @@ impl Registry {
         registry
     }
 
-    /// Warns of entries for all resources that a wildcard always goes before (decision D19).
+    /// Warns about entries for all resources that a wildcard always precedes (decision D19).
     fn shadowed(&self, found: &mut Vec<Refusal>) {
         for (key, _) in &self.types {
             let stem = key.strip_suffix('*').unwrap_or(key);
@@ -165,7 +165,8 @@ impl Registry {
         }
     }
 
-    /// Resolves a type for a resource of that name; `exists` tells which types are known. None if it leads nowhere.
+    /// Resolves a type for a resource with that name; `exists` returns whether a type is known. `None` if it does not
+    /// resolve.
     pub fn resolve(&self, ty: &str, resource: Option<&str>, exists: &dyn Fn(&str) -> bool) -> Option<Resolved> {
         Resolving { registry: self, resource, exists, followed: Cell::new(0) }.resolve(ty, 0)
     }
@@ -430,7 +431,7 @@ fn fits(name: &str, pattern: &str) -> bool {
     }
     let (pieces, name): (Vec<Piece>, Vec<char>) = (pieces(pattern), name.chars().collect());
     let (mut at, mut piece) = (0, 0);
-    // Where the last `*` stands, and up to where of the name it reaches so far.
+    // The position of the last `*`, and the end of the part of the name that it matches so far.
     let mut star: Option<(usize, usize)> = None;
     while at < name.len() {
         match pieces.get(piece) {
@@ -469,7 +470,7 @@ impl Resolving<'_> {
         if depth > LONGEST_CHAIN || self.followed.get() > MOST_ALIASES {
             return None;
         }
-        // A template is a type without an entry of its own, and stands where its entry would.
+        // A template without an entry of its own is treated as an entry that maps to itself.
         let itself = Entry { path: vec![ty.into()], value: ty.into() };
         let mut fitting: Vec<&Entry> = self.own_entry(ty).into_iter().collect();
         fitting.extend(self.registry.types.get(ty).or(is_template(ty).then_some(&itself)));

@@ -57,8 +57,8 @@ const ALGORITHMS: &[(&str, Algorithm, Case)] = &[
     ("md5-sha1", |bytes| [md5::Md5::digest(bytes).to_vec(), sha1::Sha1::digest(bytes).to_vec()].concat(), Case::Any),
 ];
 
-/// How a name may be written: Heat checks it in lower case, but hands it on as it is to two libraries that know other
-/// spellings.
+/// The accepted spellings of a name. Heat checks it in lower case, but passes it unchanged to two libraries that accept
+/// other spellings.
 #[derive(Clone, Copy, PartialEq)]
 enum Case {
     Any,

@@ -29,7 +29,7 @@ pub struct Function {
     pub until: Option<Version>,
     /// The first version that has it in conditions.
     pub in_conditions: Option<Version>,
-    /// Whether it is a function outside of conditions; else a map of that name is data there.
+    /// Whether it is a function outside of conditions. Otherwise a map with that key is data there.
     pub in_values: bool,
     /// Whether an argument as written can be one at all; calls in it stand as unknown values.
     pub form: fn(&Value, Version) -> Result<(), Refusal>,

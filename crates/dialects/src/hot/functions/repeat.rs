@@ -190,7 +190,7 @@ struct Loop<'a> {
 }
 
 impl Loop<'_> {
-    /// Where the placeholder stands in a text, one place behind the other. An empty one stands before each character
+    /// The byte positions of the placeholder in a text, without overlaps. An empty placeholder is before each character
     /// and at the end.
     fn places(&self, text: &str) -> Vec<usize> {
         match self.key.is_empty() {

@@ -141,7 +141,7 @@ pub(super) struct Rules<'a> {
     pub(super) none_empty: bool,
 }
 
-/// So many occurrences of placeholders are looked at; they may overlap.
+/// The maximum number of placeholder occurrences, including overlapping ones.
 const MOST_OCCURRENCES: usize = 4_000_000;
 
 /// Replaces the placeholders of a template.

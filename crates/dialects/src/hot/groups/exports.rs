@@ -41,7 +41,7 @@ impl Writer<'_> {
         Expanded { blueprint: self.blueprint, text: None, is_open: false, memory, diagnostics: self.found, sample }
     }
 
-    /// The template that members would be, where there are none.
+    /// The template of the members, if the group has none.
     pub(super) fn sample(&self) -> Option<Spanned<Name>> {
         let types = part(&self.expansion.member, "type").filter(|_| self.names.is_empty())?;
         let written = types.as_literal()?.as_text()?;

@@ -21,7 +21,7 @@ pub(super) struct Before<'a> {
     memory: &'a Value,
     /// How members are defined now, in so few characters; null where that is not known before the deployment.
     definition: Value,
-    /// It has never been made to its end.
+    /// Whether the group has never been created completely.
     pub(super) is_being_made: bool,
     /// The definition of members changes, or an earlier change is unfinished.
     pub(super) is_another: bool,
@@ -41,7 +41,7 @@ impl<'a> Before<'a> {
         }
     }
 
-    /// So many members it had.
+    /// The previous number of members.
     pub(super) fn there(&self) -> usize {
         names(self.memory, "names").len() + self.left().len()
     }
@@ -51,7 +51,7 @@ impl<'a> Before<'a> {
         self.memory.get(UNFINISHED).map_or_else(Vec::new, |unfinished| names(unfinished, "leaving"))
     }
 
-    /// Members that may be there and do not stay, the oldest first.
+    /// Members that may exist and are not in `stay`, the oldest first.
     pub(super) fn leaving(&self, stay: &[Name]) -> Vec<Name> {
         let stay: BTreeSet<&Name> = stay.iter().collect();
         self.left().into_iter().chain(names(self.memory, "names")).filter(|name| !stay.contains(name)).collect()
@@ -65,7 +65,7 @@ impl<'a> Before<'a> {
     }
 }
 
-/// A definition in so few characters, secret if anything in it is; null if it is not known as a whole.
+/// A short form of a definition, secret if a part of it is; null if a part of it is unknown.
 fn shortened(definition: &Value) -> Value {
     if definition.has_unknown() {
         return Value::Null;

@@ -157,7 +157,7 @@ impl Writer<'_> {
             let count = i64::try_from(batches.most() - names.len()).unwrap_or(0);
             let stands_in: Vec<Name> = (next..next + count).map(|number| self.drawn(number)).collect();
             stands_in.iter().for_each(|name| self.for_a_while(|writer| writer.aged(name)));
-            // The oldest goes first.
+            // The oldest member is removed first.
             batches.beyond = stands_in.into_iter().chain(before.leaving(&names).into_iter().rev()).collect();
             self.blueprint.batches = Some(Box::new(batches));
         }

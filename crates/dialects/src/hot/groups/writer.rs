@@ -10,7 +10,7 @@ use crate::hot::kinds::{Made, RESOURCE_GROUP, SCALING_GROUP, defining};
 use crate::hot::version::NAME;
 use crate::hot::way::invalid;
 
-/// So many members a group may have, unless the settings allow more resources.
+/// The maximum number of members of a group, unless the settings allow more resources.
 const MOST_MEMBERS: usize = 10_000;
 
 pub(super) struct Writer<'a> {
@@ -82,7 +82,7 @@ impl Writer<'_> {
         part(&self.expansion.spec, key).map_or(self.expansion.kind.span, |expr| expr.span)
     }
 
-    /// A part of the definition; none where it is absent or null. A value that is not known in time is reported.
+    /// A part of the definition; `None` if it is absent or null. A value that is unknown at this time is reported.
     pub(super) fn known(&mut self, key: &str) -> Result<Option<Value>, ()> {
         let value = match self.spec.bare() {
             Value::Unknown(_) => self.spec.clone(),

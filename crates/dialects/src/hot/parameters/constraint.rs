@@ -48,7 +48,7 @@ fn invalid(message: impl Into<String>, heat: impl Into<String>) -> Refusal {
 }
 
 impl Constraint {
-    /// Reads a constraint: a map with one kind and perhaps a `description`. What is wrong goes to `found`.
+    /// Parses a constraint: a map with one kind and an optional `description`. Mistakes go to `found`.
     pub fn parse(value: &Value, version: Version, found: &mut Vec<Refusal>) -> Option<Constraint> {
         let Some(entries) = value.as_map() else {
             let message = format!("a constraint must be a map, not {}", kind_of(value));

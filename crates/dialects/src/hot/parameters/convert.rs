@@ -17,9 +17,9 @@ enum From {
 }
 
 impl Schema {
-    /// What functions see of a parameter: of the given value unless that is null, else of the one from
-    /// `parameter_defaults`, else of its default. Every rule that the value breaks goes to `found`, and notes on what
-    /// cannot be checked here; there is no value then.
+    /// The value of a parameter for functions: the given value unless that is null, else the one from
+    /// `parameter_defaults`, else its default. Every rule that the value breaks goes to `found`, and so do notes on
+    /// rules that cannot be checked here. `None` if there is no valid value.
     pub fn value(
         &self,
         name: &str,
@@ -171,7 +171,7 @@ fn unknown_of(value: &Value) -> Value {
     Value::Unknown(Unknown { ty: None, waits_for }.into())
 }
 
-/// The texts of a list, or the parts of a text between commas. Else Heat's words.
+/// The texts of a list, or the parts of a text between commas. The error is Heat's message.
 fn list(value: &Value) -> Result<Value, String> {
     match value {
         Value::List(items) => Ok(Value::list(
@@ -190,8 +190,8 @@ fn list(value: &Value) -> Result<Value, String> {
     }
 }
 
-/// What a child's parameter becomes of a property that its parent hands it: converted as a property first, then as the
-/// parameter. A null that is written is the kind's empty value, not the child's default.
+/// The value of a child's parameter for a property that its parent passes: converted as a property first, then as the
+/// parameter. An explicit null is the kind's empty value, not the child's default.
 pub fn passed(schema: &Schema, value: &Value, found: &mut Vec<Refusal>) -> Option<Value> {
     let (bare, secret) = value.exposed();
     if let Value::Unknown(_) = bare {

@@ -122,7 +122,7 @@ impl Custom {
         })
     }
 
-    /// Holds a value to it. Else Heat's words; nothing at all where only the cloud, or a clock, can tell.
+    /// Checks a value. The error is Heat's message; `None` if the check needs the cloud or a clock.
     pub fn check(self, value: &Value) -> Option<Result<(), String>> {
         if self == Custom::Elsewhere {
             return None;

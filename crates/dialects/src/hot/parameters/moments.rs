@@ -5,7 +5,7 @@
 /// The names of the time zones.
 const ZONES: &str = include_str!("timezones.txt");
 
-/// Whether a time zone is called so. Else why not, in Heat's words.
+/// Checks the name of a time zone. The error is Heat's message.
 pub(super) fn timezone(text: &str) -> Result<(), String> {
     let name = text.strip_prefix("posix/").or_else(|| text.strip_prefix("right/")).unwrap_or(text);
     if text.is_empty() || ZONES.lines().any(|zone| zone == name) {
@@ -14,8 +14,8 @@ pub(super) fn timezone(text: &str) -> Result<(), String> {
     Err(format!("Invalid timezone: 'No time zone found with key {text}'"))
 }
 
-/// Whether a text is a date of ISO 8601, perhaps with a time, as Heat reads one: parts may be left out from the end,
-/// marks between them too. Else why not.
+/// Checks an ISO 8601 date with an optional time, as Heat parses it: the last parts may be missing, and so may the
+/// separators. The error is the reason.
 pub(super) fn date(text: &str) -> Result<(), String> {
     let text = text.strip_suffix('\n').unwrap_or(text);
     let wrong = || format!("Unable to parse date string '{text}'");

@@ -7,8 +7,8 @@ use super::scalars::as_number;
 use super::{Kind, kind_of};
 use crate::hot::refusal::Refusal;
 
-/// A value as a property of a kind takes it; for null the default, or else the kind's empty value. What lies in lists
-/// and maps is not looked at.
+/// A value converted to a property of a kind. Null becomes the default, or without one the kind's empty value. The
+/// items of lists and maps are not checked.
 pub fn property(kind: Kind, value: &Value, default: Option<&Value>) -> Result<Value, Refusal> {
     let (value, secret) = value.exposed();
     if let Value::Unknown(_) = value {

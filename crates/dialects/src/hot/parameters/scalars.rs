@@ -2,7 +2,7 @@
 
 use ::blueprint::Value;
 
-/// The number of a value: itself, or the integer or float that a text is. Else Python's message.
+/// The value as a number: itself, or the integer or float that a text contains. The error is Python's message.
 pub(super) fn as_number(value: &Value) -> Result<Value, String> {
     match value.bare() {
         number @ (Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Decimal(_)) => Ok(number.clone()),
@@ -16,7 +16,7 @@ const TRUE: [&str; 6] = ["1", "t", "true", "on", "y", "yes"];
 
 const FALSE: [&str; 6] = ["0", "f", "false", "off", "n", "no"];
 
-/// The boolean that a value is taken for. Else Heat's words.
+/// The value as a boolean. The error is Heat's message.
 pub(super) fn boolean(value: &Value) -> Result<bool, String> {
     if let Value::Bool(value) = value.bare() {
         return Ok(*value);

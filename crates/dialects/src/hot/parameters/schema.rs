@@ -37,8 +37,7 @@ const KEYS: [&str; 8] = ["type", "default", "description", "label", "hidden", "c
 const CLASS: &str = "InvalidSchemaError";
 
 impl Schema {
-    /// Reads the schema that is written under a parameter's name. All that is wrong with it goes to `found`, warnings
-    /// too; there is no schema where its type is not known.
+    /// Parses the schema of a parameter. All mistakes and warnings go to `found`; `None` if the type is unknown.
     pub fn parse(name: &str, written: &Value, version: Version, found: &mut Vec<Refusal>) -> Option<Schema> {
         let Some(entries) = written.as_map() else {
             let words = format!("Invalid parameter ({name}), expected a mapping");

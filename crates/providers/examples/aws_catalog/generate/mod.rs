@@ -11,8 +11,7 @@ use serde_json::Value as Json;
 
 use self::shapes::{Kind, Type};
 
-/// Types that no resource stands behind: CloudFormation replaces them by others, or calls something of the person's
-/// own.
+/// Types without a resource: CloudFormation replaces them by others, or calls code of the user.
 const NO_RESOURCES: &[&str] = &["AWS::Serverless::", "AWS::CDK::", "AWS::CloudFormation::CustomResource"];
 
 /// The types of the namespace `AWS` of some schemas, by name, and what stands in the way of a catalogue: two types or

@@ -246,7 +246,7 @@ impl Block {
     }
 }
 
-/// Seven bits a byte, the lowest first; the highest bit says that more follow.
+/// Writes a number with seven bits a byte, the lowest first. The highest bit shows that more bytes follow.
 fn number(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 & 0x7f | 0x80);

@@ -1,7 +1,7 @@
 //! Regular expressions of JSON Schema (ECMAScript's) as the `regex` crate reads them, where it can.
 //!
-//! What cannot be said, or costs too much to try, is said more loosely or not at all: a pattern may only refuse what
-//! the provider would refuse as well.
+//! A pattern that the crate cannot express, or that costs too much to match, is made weaker or dropped: a pattern may
+//! refuse only values that the provider refuses as well.
 
 use regex::RegexBuilder;
 
@@ -104,7 +104,7 @@ fn translate(text: &str, most: u32) -> Option<String> {
     Some(out)
 }
 
-/// What stands between braces, with less to count if it counts too far.
+/// The counts between braces. A count above `most` becomes open-ended. `None` if the counts cannot be read.
 fn repetition(text: &str, most: u32) -> Option<String> {
     let number = |text: &str| text.trim().parse::<u32>().ok();
     Some(match text.split_once(',') {

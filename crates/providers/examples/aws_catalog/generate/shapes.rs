@@ -1,8 +1,8 @@
-//! What a resource schema says, as shapes and fields: only facts, no prose.
+//! The content of a resource schema as shapes and fields: only facts, no prose.
 //!
-//! A type's shapes are numbered; a definition that needs itself refers to its own number. Where a schema says more than
-//! a catalogue can (one of two fields, a field if another has some value), it is said more loosely: nothing that is
-//! right may be refused.
+//! A type's shapes are numbered; a recursive definition refers to its own number. Where a schema is stricter than a
+//! catalogue can be (one of two fields, a field if another has some value), the shape is weaker: it may refuse nothing
+//! valid.
 //!
 //! Not here: how shapes are written down (`pack`).
 
@@ -242,7 +242,7 @@ pub(crate) fn lower(schema: &Json) -> Type {
     ty
 }
 
-/// Tags are a list of keys and values in which each key stands once.
+/// Marks tags as a list of keys and values with unique keys.
 fn key_tags(schema: &Json, ty: &mut Type) {
     let Some(path) = schema["tagging"]["tagProperty"].as_str() else { return };
     let Kind::Object(members) = &ty.shapes[ty.shape].kind else { return };
@@ -285,7 +285,7 @@ struct Flat<'s> {
 }
 
 impl Flat<'_> {
-    /// Whether it says what something is, rather than when it may be there.
+    /// Whether it describes a value, rather than when the value may be present.
     fn says_something(&self) -> bool {
         self.too_deep
             || !self.types.is_empty()
@@ -346,7 +346,7 @@ impl<'s> Lowering<'s> {
             flat.too_deep = true;
             return;
         }
-        // What stands beside a reference goes before what stands there.
+        // Keywords beside a reference override those of its target.
         match &schema["type"] {
             Json::String(one) if flat.types.is_empty() => flat.types.push(one),
             Json::Array(_) if flat.types.is_empty() => flat.types = texts(&schema["type"]).collect(),
@@ -506,8 +506,8 @@ impl<'s> Lowering<'s> {
                 shape.min_length = count("minLength").filter(|least| *least > 0);
                 shape.max_length = count("maxLength");
                 shape.pattern = limit("pattern").and_then(Json::as_str).and_then(pattern::pattern);
-                // Limits of something else: of the text before it is encoded, of a document that may be written as an
-                // object.
+                // The limits of a JSON text are dropped: they apply to the text before encoding, or the document may
+                // be an object.
                 if limit("format").is_some_and(|format| format == "json") {
                     (shape.min_length, shape.max_length, shape.pattern) = (None, None, None);
                 }
@@ -582,7 +582,7 @@ impl<'s> Lowering<'s> {
             let mut flags = 0;
             if marks.read_only || self.is_filled_in(shape) {
                 flags |= flag::COMPUTED;
-                // Some lists say of one field that it is given, and that it is written once.
+                // Some schemas list a field both as read-only and as create-only.
                 if marks.create_only {
                     flags |= flag::OPTIONAL;
                 }
@@ -628,7 +628,7 @@ fn alias(schema: &Json) -> Option<&str> {
     object.get("$ref").filter(|_| only)?.as_str()
 }
 
-/// Adds the fields of alternatives: each may be written, and must be only if every alternative says so.
+/// Adds the fields of alternatives. Each is allowed, and required only if every alternative requires it.
 fn merge<'s>(flat: &mut Flat<'s>, branches: &[Flat<'s>]) {
     let own: Vec<&str> = flat.properties.keys().copied().collect();
     for branch in branches {
@@ -656,7 +656,7 @@ fn merge<'s>(flat: &mut Flat<'s>, branches: &[Flat<'s>]) {
     }
 }
 
-/// Whether two schemas say the same but for their prose.
+/// Whether two schemas are equal except for their prose.
 fn same(one: &Json, other: &Json) -> bool {
     fn bare(schema: &Json) -> Json {
         match schema {

@@ -1,7 +1,7 @@
-//! CloudFormation's names taken apart into words, and put together as documents write them.
+//! Splits CloudFormation's names into words, and joins them in the spelling of documents.
 //!
-//! No rule reads `SSEKMSKeyId` as a person does, so what capital letters alone do not tell stands in the tables here.
-//! The catalogue keeps both spellings; nothing has to be derived again.
+//! Capital letters alone do not show the words of `SSEKMSKeyId`, so tables here list such names. The catalogue keeps
+//! both spellings, so that nothing must be derived again.
 
 /// Words that are spelt in an unusual way, or stand together without a sign of where one ends.
 const WORDS: &[(&str, &[&str])] = &[

@@ -1,8 +1,13 @@
-//! Writes data as YAML in block style, in the exact form of Heat's own writer: keys sorted by code point, items of a
-//! list not indented below their key, lines folded at a space after 80 characters, texts quoted if YAML 1.1 would read
-//! another type, non-ASCII characters escaped in double quotes.
+//! Writes data as YAML in block style, in the exact form of Heat's own writer:
 //!
-//! Not here: anchors, tags, comments, flow style except for empty lists and maps; reading.
+//! - It sorts keys by code point.
+//! - It does not indent the items of a list below the key of the list.
+//! - It folds a line at a space after 80 characters.
+//! - It quotes a text that YAML 1.1 would read as another type.
+//! - It puts a text in double quotes if it holds a character other than line feeds and printable ASCII, and escapes
+//!   that character.
+//!
+//! Not here: reading YAML; anchors, tags, comments; flow style except for empty lists and maps.
 
 mod scalar;
 
@@ -11,16 +16,17 @@ use python::{float_text, text as python_text};
 
 use self::scalar::{Style, style_of};
 
-/// A line is folded at the first single space after this column.
+/// The writer folds a line at a space only after this column.
 const WIDTH: usize = 80;
 
-/// Columns of indentation per level.
+/// The number of columns of one level of indentation.
 const STEP: usize = 2;
 
-/// Maximum length in bytes of a key on the line of its value.
+/// The maximum length in bytes of a key that shares a line with its value.
 const LONGEST_SIMPLE_KEY: usize = 128;
 
-/// Writes a value as a document with a final line end. It must hold no unknown parts; secret marks are ignored.
+/// Writes a value as a document with a final line end. The value must hold no unknown parts. The writer ignores secret
+/// marks.
 pub(super) fn write(value: &Value) -> String {
     let mut writer = Writer { out: String::new(), column: 0, indent: 0, whitespace: true, indention: true };
     writer.node(value, None, Place::Root);
@@ -30,27 +36,27 @@ pub(super) fn write(value: &Value) -> String {
     writer.out
 }
 
-/// The context of a value.
+/// The position of a value in the document. It determines the indentation of lists and the style of scalars.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Root,
     Item,
-    /// A key on the line of its value.
+    /// A key that shares a line with its value.
     Key,
     /// A value of a map, or a key on a line of its own.
     Entry,
 }
 
-/// Writes text and tracks its position.
+/// The output and the current position in it.
 struct Writer {
     out: String,
-    /// Characters in the current line.
+    /// The number of characters in the current line.
     column: usize,
-    /// The indentation of the current collection.
+    /// The column at which the next line starts.
     indent: usize,
-    /// Whether the last character is a separator.
+    /// Whether the next token needs no space before it.
     whitespace: bool,
-    /// Whether the current line holds only indentation and indicators.
+    /// Whether the current line holds only indentation and the indicators `-`, `?` and `:` of a block collection.
     indention: bool,
 }
 
@@ -98,7 +104,7 @@ impl Writer {
         }
     }
 
-    /// Writes a scalar. `is_text` if it must be read as text.
+    /// Writes a scalar. With `is_text`, a reader gets a text back, also if the scalar looks like another type.
     fn scalar(&mut self, text: &str, is_text: bool, around: usize, place: Place) {
         self.indent = around + STEP;
         let folds = place != Place::Key;
@@ -123,7 +129,8 @@ impl Writer {
         self.column = 0;
     }
 
-    /// Moves to the indentation, on a new line unless the current one holds only indentation.
+    /// Moves to the column `indent`. Stays on the current line if it holds only indentation and indicators and ends
+    /// before that column, or at that column with `whitespace`. Otherwise starts a new line.
     fn line(&mut self) {
         if !self.indention || self.column > self.indent || (self.column == self.indent && !self.whitespace) {
             self.line_end();
@@ -134,6 +141,8 @@ impl Writer {
         (self.whitespace, self.indention) = (true, true);
     }
 
+    /// Writes an indicator, with `apart` after a space if one is needed. `whitespace`: the next token needs no space
+    /// before it. `indention`: a block collection may continue on this line.
     fn indicator(&mut self, text: &str, apart: bool, whitespace: bool, indention: bool) {
         if apart && !self.whitespace {
             self.put(' ');
@@ -181,6 +190,7 @@ impl Writer {
                     spaces = true;
                 }
                 '\n' => {
+                    // A reader folds one line end into a space, so the first of a sequence is written twice.
                     if !breaks {
                         self.line_end();
                     }
@@ -218,6 +228,7 @@ impl Writer {
                     if folds && !spaces && self.column > WIDTH && !first && next.is_some() {
                         self.line();
                         if next == Some(' ') {
+                            // A reader drops spaces at the start of a line. The backslash protects this one.
                             self.put('\\');
                         }
                     } else {
@@ -245,12 +256,12 @@ impl Writer {
     }
 }
 
-/// Whether a key is written on the line of its value.
+/// Whether a key shares a line with its value.
 fn is_simple(key: &str) -> bool {
     !key.contains(scalar::is_break) && key.len() <= LONGEST_SIMPLE_KEY
 }
 
-/// A float in a form that YAML 1.1 reads as a float.
+/// Formats a float so that YAML 1.1 reads it as a float: with a point also before an exponent.
 fn float(number: f64) -> String {
     if number.is_nan() {
         return ".nan".into();

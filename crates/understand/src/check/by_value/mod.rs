@@ -10,6 +10,7 @@ mod exports;
 pub(super) mod known;
 mod policies;
 mod references;
+mod resolutions;
 mod resources;
 
 use std::sync::Arc;

@@ -1,0 +1,185 @@
+//! What the references of a document resolve to. An editor looks an offset up here.
+//!
+//! The checker adds a resolution where it resolves a reference, a name in a list of dependencies or a called function.
+//!
+//! Not here: names that resolve to nothing (those are reported), keys, types.
+
+use blueprint::{Blueprint, Call, Head, Name, Ref, Type};
+use diag::{FileId, Span, Spanned};
+
+use super::Checker;
+use crate::graph::Node;
+
+/// What the spans of a document resolve to. No two of the spans overlap.
+#[derive(Clone, Debug, Default)]
+pub struct Resolutions {
+    /// In the order of their spans.
+    sorted: Vec<Resolution>,
+}
+
+/// What one span resolves to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolution {
+    /// The resolved text. A reference with its path is one span: `variables.x`, `a.spec.x`. A reference to an export is
+    /// two: `children.c` is the child, and the rest is the export.
+    pub span: Span,
+    /// Where the definition is, which may be another file; none if it is not in a document.
+    pub definition: Option<Span>,
+    /// What the definition is.
+    pub kind: DefinitionKind,
+    /// The type of the reference with its path, or of the result of a call. [`Type::Any`] if the type is not known or
+    /// the span stands for no value, [`Type::Error`] if the path leads nowhere.
+    pub ty: Type,
+}
+
+/// What a definition is. Numbers are positions in the tables of the blueprint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DefinitionKind {
+    /// An input.
+    Input(u32),
+    /// A named intermediate value.
+    Local(u32),
+    /// A data source.
+    DataSource(u32),
+    /// An export of the data source at this position. Its definition is `"*"` if the data source exports all fields.
+    DataSourceExport(u32),
+    /// A resource.
+    Resource(u32),
+    /// A child document.
+    Child(u32),
+    /// An export of the child document at this position.
+    ChildExport(u32),
+    /// The current item of the resource at this position. Its definition is the list of `each`.
+    EachItem(u32),
+    /// The position of that item. Its definition is the list of `each`.
+    EachPosition(u32),
+    /// The function with this name.
+    Function(Name),
+}
+
+impl Resolutions {
+    /// What the byte at an offset of a file belongs to; none if it belongs to no resolved name.
+    pub fn at(&self, file: FileId, offset: u32) -> Option<&Resolution> {
+        let after = self.sorted.partition_point(|one| (one.span.file, one.span.start) <= (file, offset));
+        let before = self.sorted.get(after.checked_sub(1)?)?;
+        (before.span.file == file && offset < before.span.end).then_some(before)
+    }
+
+    /// All resolutions, in the order of their spans.
+    pub fn iter(&self) -> impl Iterator<Item = &Resolution> {
+        self.sorted.iter()
+    }
+
+    /// Adds a resolution; a definition without source text counts as none.
+    fn add(&mut self, span: Span, definition: Span, kind: DefinitionKind, ty: Type) {
+        if span.is_some() {
+            let definition = Some(definition).filter(|definition| definition.is_some());
+            self.sorted.push(Resolution { span, definition, kind, ty });
+        }
+    }
+
+    /// Sorts what was added. Of spans that overlap the first one stays: aliases of YAML and expanded groups resolve the
+    /// same text more than once.
+    pub(super) fn sort(&mut self) {
+        self.sorted.sort_by_key(|one| one.span);
+        self.sorted.dedup_by(|later, kept| later.span.file == kept.span.file && later.span.start < kept.span.end);
+        self.sorted.shrink_to_fit();
+    }
+}
+
+impl Checker<'_> {
+    /// Records what a reference resolves to. `owner` is the element that holds the reference, `ty` the type of the
+    /// reference with its path.
+    pub(super) fn resolve(&mut self, reference: &Ref, owner: Option<Node>, ty: &Type) {
+        let Some((kind, definition)) = definition(self.blueprint, &reference.head, owner) else { return };
+        let head = reference.head_span;
+        // Accessors that a dialect adds to the written ones have the span of the head.
+        let is_after = |span: Span| span.file == head.file && span.start >= head.end;
+        let first = reference.path.iter().map(|accessor| accessor.span).find(|span| is_after(*span));
+        let path = first.zip(reference.path.last()).map(|(first, last)| first.to(last.span));
+        let Some(path) = path.filter(|path| is_after(*path)) else {
+            self.resolutions.add(head, definition, kind, ty.clone());
+            return;
+        };
+        if !matches!(kind, DefinitionKind::Child(_) | DefinitionKind::DataSource(_)) {
+            self.resolutions.add(head.to(path), definition, kind, ty.clone());
+            return;
+        }
+        self.resolutions.add(head, definition, kind, Type::Any);
+        if let Some((kind, definition)) = self.export_definition(reference) {
+            self.resolutions.add(path, definition, kind, ty.clone());
+        }
+    }
+
+    /// The export that a reference to a child or a data source names.
+    fn export_definition(&self, reference: &Ref) -> Option<(DefinitionKind, Span)> {
+        let blueprint::AccessorKind::Name(export) = &reference.path.first()?.kind else { return None };
+        match &reference.head {
+            Head::Child(name) => {
+                let at = self.blueprint.children.get_index_of(name)?;
+                let declared = self.child(at)?.checked.blueprint.exports.get(export)?;
+                Some((DefinitionKind::ChildExport(at as u32), declared.span))
+            }
+            Head::DataSource(name) => {
+                let (at, _, source) = self.blueprint.data_sources.get_full(name)?;
+                let declared = source.exports.get(export).map(|export| export.span).or(source.export_all)?;
+                Some((DefinitionKind::DataSourceExport(at as u32), declared))
+            }
+            _ => None,
+        }
+    }
+
+    /// Records the resource or child that a list of names names. Such a name stands for no value.
+    pub(super) fn resolve_name(&mut self, name: &Spanned<Name>) {
+        let blueprint = self.blueprint;
+        let found = if let Some((at, _, resource)) = blueprint.resources.get_full(&name.item) {
+            (DefinitionKind::Resource(at as u32), resource.span)
+        } else if let Some((at, _, child)) = blueprint.children.get_full(&name.item) {
+            (DefinitionKind::Child(at as u32), child.span)
+        } else {
+            return;
+        };
+        self.resolutions.add(name.span, found.1, found.0, Type::Any);
+    }
+
+    /// Records a called function with the type of the result.
+    pub(super) fn resolve_call(&mut self, call: &Call, ty: &Type) {
+        if let Some(function) = self.functions.get(&call.function) {
+            self.resolve_function(&function.name, call.name_span, ty.clone());
+        }
+    }
+
+    /// Records a function at the place of its name.
+    pub(super) fn resolve_function(&mut self, name: &Name, span: Span, ty: Type) {
+        self.resolutions.add(span, Span::NONE, DefinitionKind::Function(name.clone()), ty);
+    }
+}
+
+/// What the head of a reference names, and where that is defined.
+fn definition(blueprint: &Blueprint, head: &Head, owner: Option<Node>) -> Option<(DefinitionKind, Span)> {
+    match head {
+        Head::Input(name) => {
+            blueprint.inputs.get_full(name).map(|(at, _, it)| (DefinitionKind::Input(at as u32), it.span))
+        }
+        Head::Local(name) => {
+            blueprint.locals.get_full(name).map(|(at, _, it)| (DefinitionKind::Local(at as u32), it.span))
+        }
+        Head::DataSource(name) => {
+            blueprint.data_sources.get_full(name).map(|(at, _, it)| (DefinitionKind::DataSource(at as u32), it.span))
+        }
+        Head::Resource { name, .. } => {
+            blueprint.resources.get_full(name).map(|(at, _, it)| (DefinitionKind::Resource(at as u32), it.span))
+        }
+        Head::Child(name) => {
+            blueprint.children.get_full(name).map(|(at, _, it)| (DefinitionKind::Child(at as u32), it.span))
+        }
+        Head::Item | Head::Position => {
+            let Some(Node::Resource(at)) = owner else { return None };
+            let each = blueprint.resources.get_index(at as usize)?.1.each.as_ref()?;
+            let kind =
+                if *head == Head::Item { DefinitionKind::EachItem(at) } else { DefinitionKind::EachPosition(at) };
+            Some((kind, each.list.span))
+        }
+        Head::Scoped(_) => None,
+    }
+}
