@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use dialects::Dialects;
 use engine::paths::{absolute, folder_of, nearest_folder};
 use engine::shell::Rng;
 use engine::{Config, DocumentSource, Installed, Library, Meant, Run, Session, SessionOptions, text_of};
@@ -18,11 +19,21 @@ use crate::view::report::Report;
 /// The document at a path, on standard input (`-`), or in the current folder.
 pub(crate) fn source(named: Option<&Path>) -> Result<DocumentSource, CommandError> {
     if named != Some(Path::new("-")) {
-        return DocumentSource::find(named);
+        return DocumentSource::find(named, &dialects());
     }
     let text = standard_input()?;
     let shown = if text.trim_start().starts_with('{') { "stdin.jsonc" } else { "stdin" };
     Ok(DocumentSource::of_text(shown, text))
+}
+
+/// The name of the only document in the current folder, if there is one.
+pub(crate) fn document_here() -> Result<Option<String>, CommandError> {
+    DocumentSource::here(&dialects())
+}
+
+/// The languages of documents.
+pub(crate) fn dialects() -> Dialects {
+    registry::installed().dialects.clone()
 }
 
 /// The text of standard input.
@@ -83,7 +94,7 @@ pub(crate) async fn instance(
         // With `--instance` and a state in this folder, no document is needed.
         None if which.instance.is_some() && nearest_folder() == absolute(Path::new("")) => None,
         // Several documents in the folder leave the choice to the state.
-        None => DocumentSource::here().ok().flatten().map(Into::into),
+        None => document_here().ok().flatten().map(Into::into),
     };
     let session = match &document {
         Some(path) => beside(global, &folder_of(path), report)?,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::installed::{
-    Access, Installed, InstalledCatalog, InstalledProvider, InstalledSimulation, InstalledStore, Simulation,
+    Access, Installed, InstalledCatalog, InstalledProvider, InstalledSimulation, InstalledStore, Runtime, Simulation,
 };
 use provider::{Catalog, Provider};
 use providers::fake::{self, FakeOptions, SharedWorld};
@@ -58,7 +58,7 @@ pub(crate) fn installed() -> Arc<Installed> {
             },
         ],
         sources: Arc::new(sources),
-        http: Some(Arc::new(fetch::http_get)),
+        runtime: Runtime { http: Some(Arc::new(fetch::http_get)), ..Runtime::system() },
     })
 }
 

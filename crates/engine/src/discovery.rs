@@ -21,7 +21,7 @@ const DEEPEST: usize = 64;
 ///
 /// A file is a document by its name (`*.blueprint.yaml`), or by the version that it states. Environments, files of
 /// inputs and other data are no documents.
-pub fn documents_below(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+pub fn documents_below(folder: &Path, dialects: &Dialects) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
     let mut folders = vec![(folder.to_owned(), 0)];
     while let Some((folder, depth)) = folders.pop() {
@@ -38,7 +38,7 @@ pub fn documents_below(folder: &Path) -> Result<Vec<PathBuf>, Error> {
                 if depth < DEEPEST {
                     folders.push((path, depth + 1));
                 }
-            } else if has_native_name(&name) || is_document(&path, &name) {
+            } else if has_native_name(&name) || is_document(&path, &name, dialects) {
                 found.push(path);
             }
         }
@@ -59,8 +59,8 @@ pub fn is_text(name: &str) -> bool {
 }
 
 /// Whether a dialect recognises a file without doubt.
-fn is_document(path: &Path, name: &str) -> bool {
-    is_text(name) && with_tree(path, name, |document| Dialects::BUILT_IN.recognise(document)).unwrap_or(false)
+fn is_document(path: &Path, name: &str, dialects: &Dialects) -> bool {
+    is_text(name) && with_tree(path, name, |document| dialects.recognise(document)).unwrap_or(false)
 }
 
 /// The result of `tell` for the tree of a file; `None` for a file that is no text or has more than 4 MiB.
@@ -76,7 +76,7 @@ pub fn with_tree<T>(path: &Path, name: &str, tell: impl FnOnce(&dialects::Docume
 }
 
 /// The names of the files in a folder that are documents: by their names; if no name fits, by their contents.
-pub fn documents_in(within: &Path) -> io::Result<Vec<String>> {
+pub fn documents_in(within: &Path, dialects: &Dialects) -> io::Result<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     let mut others: Vec<String> = Vec::new();
     for entry in std::fs::read_dir(within)? {
@@ -92,13 +92,13 @@ pub fn documents_in(within: &Path) -> io::Result<Vec<String>> {
         }
     }
     if names.is_empty() {
-        others.retain(|name| is_recognised(&within.join(name), name));
+        others.retain(|name| is_recognised(&within.join(name), name, dialects));
         names = others;
     }
     names.sort();
     Ok(names)
 }
 
-fn is_recognised(path: &Path, name: &str) -> bool {
-    with_tree(path, name, |document| Dialects::BUILT_IN.of(document).is_some()).unwrap_or(false)
+fn is_recognised(path: &Path, name: &str, dialects: &Dialects) -> bool {
+    with_tree(path, name, |document| dialects.of(document).is_some()).unwrap_or(false)
 }

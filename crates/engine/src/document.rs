@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::phases::shell::{Clock, Rng, Shell};
-use crate::phases::{Checked, Documents, Given, Pinned, PinnedDocument, Reading};
+use crate::phases::shell::Shell;
+use crate::phases::{Checked, Documents, Frozen, FrozenDocument, Given, Reading};
 use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, Files};
 use source::Location;
@@ -85,10 +85,10 @@ impl Workshop {
             instance: "".into(),
             root,
             working_directory: working_directory(),
-            clock: Clock::System,
-            chance: Rng::System,
+            clock: self.installed.runtime.clock.clone(),
+            chance: self.installed.runtime.rng.clone(),
             sources: (self.installed.sources)(),
-            http: self.installed.http.as_ref().map(|make| make()),
+            http: self.installed.runtime.http.as_ref().map(|make| make()),
             planning: None,
             known: Default::default(),
             cancel: CancellationToken::new(),

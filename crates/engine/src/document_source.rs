@@ -5,7 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::phases::PinnedDocument;
+use dialects::Dialects;
+
+use crate::phases::FrozenDocument;
 
 use crate::discovery::documents_in;
 use crate::error::Error;
@@ -74,20 +76,21 @@ impl DocumentSource {
     }
 
     /// The document at a path, or the only document in the current folder.
-    pub fn find(named: Option<&Path>) -> Result<DocumentSource, Error> {
+    pub fn find(named: Option<&Path>, dialects: &Dialects) -> Result<DocumentSource, Error> {
         match named {
-            Some(path) => DocumentSource::read(path),
-            None => match DocumentSource::here()? {
-                Some(name) => DocumentSource::read(Path::new(&name)),
+            Some(path) => DocumentSource::read(path, dialects),
+            None => match DocumentSource::here(dialects)? {
+                Some(name) => DocumentSource::read(Path::new(&name), dialects),
                 None => Err(Error::NoDocument { folder: absolute(Path::new("")) }),
             },
         }
     }
 
     /// The name of the only document in the current folder, if there is one.
-    pub fn here() -> Result<Option<String>, Error> {
+    pub fn here(dialects: &Dialects) -> Result<Option<String>, Error> {
         let folder = Path::new(".");
-        let names = documents_in(folder).map_err(|source| Error::Unreadable { name: ".".to_owned(), source })?;
+        let names =
+            documents_in(folder, dialects).map_err(|source| Error::Unreadable { name: ".".to_owned(), source })?;
         match names.as_slice() {
             [] => Ok(None),
             [one] => Ok(Some(one.clone())),
@@ -95,8 +98,16 @@ impl DocumentSource {
         }
     }
 
-    fn read(path: &Path) -> Result<DocumentSource, Error> {
-        let text = read_text(path)?.into();
+    fn read(path: &Path, dialects: &Dialects) -> Result<DocumentSource, Error> {
+        let text = match read_text(path) {
+            Err(Error::Unfit { name, what, .. }) if path.is_dir() => {
+                let names = documents_in(path, dialects).unwrap_or_default();
+                let first = names.first().map(|first| path.join(first));
+                let help = first.map(|first| format!("name a file in it, as `{}`", first.display()));
+                return Err(Error::Unfit { name, what, help });
+            }
+            text => text?.into(),
+        };
         let (shown, folder) = (path.display().to_string(), folder_of(path));
         Ok(DocumentSource { shown, path: Some(path.to_owned()), folder, text, environments: Vec::new() })
     }

@@ -1,7 +1,6 @@
 //! Plans from the state alone: destroy, reconcile, changes of the state; and drift.
 
-use crate::phases::shell::Rng;
-use crate::phases::{Given, Looked, Options, StateEdit};
+use crate::phases::{Given, Looked, Options, Surgery};
 use blueprint::{Address, TypeId};
 use diag::{Diagnostics, Files};
 use state::{InstanceName, Snapshot};
@@ -30,7 +29,7 @@ impl Session {
         options: Options,
         frontend: &mut dyn Frontend,
     ) -> Result<Planned, Error> {
-        let mut run = Run::new(&Rng::System);
+        let mut run = Run::new(&self.installed.runtime.rng);
         self.refuse_held(&instance, frontend).await?;
         let options = self.plan_options(options);
         let snapshot = self.settled_state(&instance, frontend).await?;

@@ -80,9 +80,10 @@ impl Session {
         address: &Address,
         frontend: &mut dyn Frontend,
     ) -> Result<DocumentSource, Error> {
+        let dialects = &self.installed.dialects;
         let recorded = self.reading().load(instance).await?.document;
-        match (recorded.as_ref(), DocumentSource::here()) {
-            ("" | "-", Ok(Some(here))) => DocumentSource::find(Some(Path::new(&here))),
+        match (recorded.as_ref(), DocumentSource::here(dialects)) {
+            ("" | "-", Ok(Some(here))) => DocumentSource::find(Some(Path::new(&here)), dialects),
             ("" | "-", _) => {
                 let diagnostic = codes::UNKNOWN_ADDRESS
                     .new(format!("there is no document that declares `{address}`"))
@@ -90,7 +91,7 @@ impl Session {
                 frontend.found(&std::iter::once(diagnostic).collect(), &Files::new());
                 Err(Error::Reported)
             }
-            (recorded, _) => DocumentSource::find(Some(&self.place.base().join(recorded))),
+            (recorded, _) => DocumentSource::find(Some(&self.place.base().join(recorded)), dialects),
         }
     }
 

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::phases::shell::HttpGet;
+use crate::phases::shell::{Chance, Clock, HttpGet};
 use dialects::Dialects;
 use provider::{Catalog, Provider};
 use source::Sources;
@@ -29,8 +29,26 @@ pub struct Installed {
     pub stores: Vec<InstalledStore>,
     /// Makes the sources of documents.
     pub sources: Arc<dyn Fn() -> Sources + Send + Sync>,
+    /// The clock, the random numbers and the client for requests.
+    pub runtime: Runtime,
+}
+
+/// What plans and operations take from the machine. Tests install a virtual clock and fixed random numbers.
+#[derive(Clone)]
+pub struct Runtime {
+    /// The clock of expressions, waits and leases.
+    pub clock: Clock,
+    /// The random numbers of expressions, tokens and ids.
+    pub rng: Chance,
     /// Makes the client for URLs in expressions; `None` if requests are not allowed.
     pub http: Option<Arc<dyn Fn() -> HttpGet + Send + Sync>>,
+}
+
+impl Runtime {
+    /// The clock and the random numbers of the machine, without requests.
+    pub fn system() -> Runtime {
+        Runtime { clock: Clock::System, rng: Chance::System, http: None }
+    }
 }
 
 /// An installed provider.

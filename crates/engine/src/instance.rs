@@ -10,6 +10,7 @@
 use std::path::Path;
 
 use diag::{Diagnostic, FileId};
+use dialects::Dialects;
 use state::{InstanceInfo, InstanceName, OperationOutcome};
 
 use crate::document::Document;
@@ -61,7 +62,7 @@ impl Identity {
 
     /// The identity of the document in a file. A document that cannot be read states no name.
     fn of_file(path: &Path, session: &Session) -> Identity {
-        Identity::new(Some(path), &folder_of(path), stated_in(path).as_deref(), session)
+        Identity::new(Some(path), &folder_of(path), stated_in(path, &session.installed.dialects).as_deref(), session)
     }
 
     fn new(path: Option<&Path>, folder: &Path, stated: Option<&str>, session: &Session) -> Identity {
@@ -132,14 +133,13 @@ fn derived(path: Option<&Path>, folder: &Path) -> InstanceName {
 }
 
 /// The name that the document in a file states.
-fn stated_in(path: &Path) -> Option<String> {
+fn stated_in(path: &Path, dialects: &Dialects) -> Option<String> {
     let text = read_text(path).ok()?;
     let name = path.file_name()?.to_str()?;
     let file = FileId::new(0);
     let (tree, _) = syntax::parse(file, &text, syntax::Format::of_name(name));
     let document = dialects::Document { file, name, text: &text, tree: &tree, around: &Default::default() };
-    let lowered =
-        dialects::Dialects::BUILT_IN.of(&document)?.lower(&document, &Default::default(), &Default::default());
+    let lowered = dialects.of(&document)?.lower(&document, &Default::default(), &Default::default());
     lowered.blueprint.instance.map(|stated| stated.item.to_string())
 }
 

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::codes;
 use crate::phases::plan_file::{self, MadeFrom, PlanFile, PlanFileError, hidden_step};
-use crate::phases::shell::Rng;
-use crate::phases::{Documents, Given, PinnedDocument, Plan};
+use crate::phases::{Documents, FrozenDocument, Given, Plan};
 use diag::{Diagnostic, Diagnostics, Files};
 use state::seal::SealError;
 use state::{InstanceName, InstanceNameError, Snapshot, StoreError};
@@ -79,7 +78,7 @@ impl Session {
 
     /// Makes a kept plan again from what it was made from, and refuses it unless it is the same.
     pub async fn stage_kept(&self, plan: KeptPlan, frontend: &mut dyn Frontend) -> Result<(Planned, Files), Error> {
-        let mut run = Run::new(&Rng::System);
+        let mut run = Run::new(&self.installed.runtime.rng);
         let KeptPlan { instance, file, made_from } = plan;
         let mut differs = Diagnostics::new();
         if let Some(frozen) = &made_from.document {

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::phases::generation::RollbackTarget;
-use crate::phases::shell::{Rng, RollbackPlanner, Shell, last_goal};
+use crate::phases::generation::Goal;
+use crate::phases::shell::{Back, Shell, last_goal};
 use crate::phases::{Given, Options, Staged};
 use diag::{Diagnostics, Files};
 use provider::BoxFuture;
@@ -46,7 +46,7 @@ impl Session {
         refresh: bool,
         frontend: &mut dyn Frontend,
     ) -> Result<(Planned, Files), Error> {
-        let mut run = Run::new(&Rng::System);
+        let mut run = Run::new(&self.installed.runtime.rng);
         self.refuse_held(&instance, frontend).await?;
         let goal = match last_goal(self.reading().as_ref(), &instance, generation).await? {
             Ok(goal) => goal,

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::phases::shell::{Clock, Rng, Shell};
+use crate::phases::shell::Shell;
 use state::seal::Sealer;
 use state::{InstanceName, Snapshot, Store};
 use tokio_util::sync::CancellationToken;
@@ -152,10 +152,10 @@ impl Session {
             instance: instance.name().clone(),
             root,
             working_directory: working_directory(),
-            clock: Clock::System,
-            chance: Rng::System,
+            clock: self.installed.runtime.clock.clone(),
+            chance: self.installed.runtime.rng.clone(),
             sources: (self.installed.sources)(),
-            http: self.installed.http.as_ref().map(|make| make()),
+            http: self.installed.runtime.http.as_ref().map(|make| make()),
             planning: None,
             known: Default::default(),
             cancel: CancellationToken::new(),

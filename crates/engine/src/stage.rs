@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use crate::phases::shell::{Clock, PlanningEvent, Shell, busy};
-use crate::phases::{Answers, Checked, Documents, Given, Options, PinnedDocument, Request, Staged};
+use crate::phases::shell::{PlanningEvent, Shell, busy};
+use crate::phases::{Answers, Checked, Documents, FrozenDocument, Given, Options, Request, Staged};
 use blueprint::IndexMap;
 use diag::{Diagnostic, Diagnostics, Files};
 use state::{InstanceName, LeaseHolder, Snapshot};
@@ -126,7 +126,7 @@ impl Session {
 
     /// Reports who holds an instance, and fails if an operation does.
     pub(crate) async fn refuse_held(&self, instance: &InstanceName, frontend: &mut dyn Frontend) -> Result<(), Error> {
-        let now = Clock::System.now();
+        let now = self.installed.runtime.clock.now();
         let info = self.reading().info(instance).await?;
         let Some(holder) = info.and_then(|info| info.holder).filter(LeaseHolder::holds) else { return Ok(()) };
         let found = std::iter::once(busy(instance, Some(&holder), now)).collect();

@@ -3,7 +3,6 @@
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use crate::discovery;
 use crate::error::Error;
 
 /// The text of a file. A file that is too large is refused before it is read.
@@ -12,10 +11,7 @@ pub fn read_text(path: &Path) -> Result<String, Error> {
     let unreadable = |source| Error::Unreadable { name: name.clone(), source };
     let about = std::fs::metadata(path).map_err(unreadable)?;
     if about.is_dir() {
-        let help = discovery::documents_in(path).ok().and_then(|names| {
-            names.first().map(|first| format!("name a file in it, as `{}`", path.join(first).display()))
-        });
-        return Err(Error::Unfit { name, what: "is a folder".to_owned(), help });
+        return Err(Error::Unfit { name, what: "is a folder".to_owned(), help: None });
     }
     if about.len() > syntax::MAX_BYTES as u64 {
         return Err(too_large(name, Some(about.len())));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::Installed;
-use engine::installed::{InstalledProvider, InstalledSimulation, InstalledStore, Simulation};
+use engine::installed::{InstalledProvider, InstalledSimulation, InstalledStore, Runtime, Simulation};
 use provider::{Catalog, Provider};
 use providers::fake::{self, FakeOptions, SharedWorld};
 use source::Sources;
@@ -13,18 +13,15 @@ use stores::memory::{MemoryState, MemoryStore};
 /// A program with one provider and one store. All its sessions share the cloud and the state.
 pub fn installed() -> Arc<Installed> {
     let (world, memory) = (SharedWorld::default(), MemoryState::default());
-    let cloud = SimulatedCloud(world.clone());
+    let cloud = world.clone();
     let provider = InstalledProvider::new("test", move || {
-        Arc::new(fake::provider(FakeOptions { world: Some(world.clone()), ..FakeOptions::default() }))
+        Arc::new(fake::provider(FakeOptions { world: Some(cloud.clone()), ..FakeOptions::default() }))
     });
     Arc::new(Installed {
         providers: vec![provider.with_functions()],
         catalogs: Vec::new(),
         dialects: dialects::Dialects::BUILT_IN,
-        simulate: InstalledSimulation {
-            in_memory: Arc::new(move || Arc::new(cloud.clone())),
-            open: |file| Ok(Arc::new(SimulatedCloud(fake::World::open(file)?.shared()))),
-        },
+        simulate: simulation(world),
         stores: vec![InstalledStore {
             scheme: "memory",
             is_file: false,
@@ -34,8 +31,17 @@ pub fn installed() -> Arc<Installed> {
             let disk: Arc<dyn source::Source> = Arc::new(Disk::new("/"));
             Sources::new([disk])
         }),
-        http: None,
+        runtime: Runtime::system(),
     })
+}
+
+/// The simulation of all catalogues in one cloud.
+pub(crate) fn simulation(world: SharedWorld) -> InstalledSimulation {
+    let cloud = SimulatedCloud(world);
+    InstalledSimulation {
+        in_memory: Arc::new(move || Arc::new(cloud.clone())),
+        open: |file| Ok(Arc::new(SimulatedCloud(fake::World::open(file)?.shared()))),
+    }
 }
 
 #[derive(Clone)]

@@ -55,7 +55,8 @@ async fn told(folder: &Path, acts: &[Act<'_>]) -> Vec<Came> {
             Destroy => harness.stage_destroy(Options::default()).await,
             Reconcile => harness.stage_destroy(Options { reconcile: true, ..Options::default() }).await,
             Rollback => {
-                let goal = last_goal(&harness.store(), &Harness::instance(), None).await.expect("it can be read");
+                let goal =
+                    last_goal(harness.store().as_ref(), &Harness::instance(), None).await.expect("it can be read");
                 harness.stage_rollback(goal.expect("there is one")).await
             }
         };

@@ -9,6 +9,7 @@ use diag::Diagnostics;
 use dialects::rules::{NativeSpec, SpecRules};
 use dialects::{DialectRules, Dialects, Settings, SpecAt};
 use engine::apply::Outcome;
+use engine::discovery::documents_below;
 use engine::{Given, Options};
 use state::OperationOutcome;
 use testkit::harness::{Harness, settings};
@@ -92,6 +93,14 @@ exports:
 fn document_is_unknown_without_the_dialect() {
     let found = deployed(Dialects::BUILT_IN, Settings::NONE, &[("main.yaml", ROOT)]).expect_err("it is refused");
     assert!(found[0].starts_with("unknown-dialect"), "{found:?}");
+}
+
+#[test]
+fn document_is_found_in_a_folder_with_the_dialect() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    std::fs::write(folder.path().join("main.yaml"), ROOT).expect("it can be written");
+    let found = |dialects: Dialects| documents_below(folder.path(), &dialects).expect("the folder can be read").len();
+    assert_eq!((found(Dialects::BUILT_IN), found(with_toy())), (0, 1));
 }
 
 const WANTS: &str = "\

@@ -35,7 +35,7 @@ pub(crate) async fn run(
         Some(instance) => instance,
         None => instance.parse().map_err(|error: state::InstanceNameError| CommandError::usage(error.to_string()))?,
     };
-    let source = DocumentSource::find(Some(Path::new(&document)))?;
+    let source = DocumentSource::find(Some(Path::new(&document)), &open::dialects())?;
     let mut session = open::beside(global, &source.folder, report)?;
     let inputs = Inputs { written: Vec::new(), environments: environment.into_iter().map(Into::into).collect() };
     let options = Options { taken: things, ..Options::default() };

@@ -63,7 +63,7 @@ pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -
 /// The named document, or the one in the current folder, or a document without meaning.
 pub(super) fn source(named: Option<&Path>) -> Result<DocumentSource, CommandError> {
     match named {
-        None if DocumentSource::here()?.is_none() => Ok(DocumentSource::of_text("(no document)", NO_DOCUMENT)),
+        None if open::document_here()?.is_none() => Ok(DocumentSource::of_text("(no document)", NO_DOCUMENT)),
         _ => open::source(named),
     }
 }

@@ -5,6 +5,7 @@ use serde_json::{Value as Json, json};
 
 use crate::arguments::Explain;
 use crate::exit::{CommandError, Exit};
+use crate::open;
 use crate::view::report::Report;
 use crate::view::table::table;
 use crate::view::wrap;
@@ -13,8 +14,7 @@ use crate::view::wrap;
 fn codes() -> Vec<&'static Code> {
     let fixed = [syntax::CODES, expr::codes::CODES, provider::codes::CODES];
     let fixed = fixed.into_iter().flatten().copied();
-    let mut all: Vec<&'static Code> =
-        fixed.chain(dialects::Dialects::BUILT_IN.codes()).chain(engine::codes()).collect();
+    let mut all: Vec<&'static Code> = fixed.chain(open::dialects().codes()).chain(engine::codes()).collect();
     all.sort_by_key(|code| code.name);
     all
 }

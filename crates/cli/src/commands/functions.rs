@@ -1,6 +1,6 @@
 //! `cyan functions`.
 
-use dialects::Explained;
+use dialects::{Dialects, Explained};
 use expr::{FunctionDef, Purity};
 use serde_json::{Value as Json, json};
 
@@ -13,14 +13,13 @@ use crate::view::table::table;
 use crate::view::wrap;
 
 /// The functions that dialects have of their own, each with its dialect.
-fn of_dialects() -> Vec<(&'static str, Explained)> {
-    let all = dialects::Dialects::BUILT_IN;
+fn of_dialects(all: &Dialects) -> Vec<(&'static str, Explained)> {
     all.iter().flat_map(|dialect| dialect.functions().into_iter().map(|one| (dialect.name(), one))).collect()
 }
 
 pub(crate) fn run(arguments: Functions, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let library = open::library(global, arguments.all, report)?;
-    let others = of_dialects();
+    let others = of_dialects(&library.dialects);
     let paint = report.terminal.out;
     let Some(name) = &arguments.name else {
         let own = library.functions.iter().map(to_json);
@@ -30,7 +29,7 @@ pub(crate) fn run(arguments: Functions, global: &Global, report: &mut Report) ->
             let row = |name: &str, docs: &str| vec![name.to_owned(), summary(docs)];
             let rows: Vec<_> = library.functions.iter().map(|one| row(&one.name, &one.docs)).collect();
             let mut text = table(&["FUNCTION", "DOES"], &rows, paint);
-            for dialect in dialects::Dialects::BUILT_IN.iter() {
+            for dialect in library.dialects.iter() {
                 let own = others.iter().filter(|(of, _)| *of == dialect.name());
                 let rows: Vec<_> = own.map(|(_, one)| row(one.name, one.docs)).collect();
                 if !rows.is_empty() {

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use blueprint::format_duration;
-use engine::DocumentSource;
 use engine::shell::Clock;
 use serde_json::{Value as Json, json};
 use state::{InstanceInfo, LeaseHolder, OperationOutcome};
@@ -15,7 +14,7 @@ use crate::view::report::Report;
 use crate::view::table::table;
 
 pub(crate) async fn run(arguments: List, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let session = open::here(global, DocumentSource::here().ok().flatten().as_deref(), report)?;
+    let session = open::here(global, open::document_here().ok().flatten().as_deref(), report)?;
     let mut all = session.reading().instances().await?;
     let now = Clock::System.now();
     let gone = all.iter().filter(|info| is_gone(info)).count();

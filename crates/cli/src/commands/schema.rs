@@ -10,7 +10,7 @@ use crate::open;
 use crate::view::report::Report;
 
 pub(crate) fn run(arguments: Schema, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let dialects = dialects::Dialects::BUILT_IN;
+    let dialects = open::dialects();
     let Some(dialect) = dialects.get(&arguments.dialect) else {
         let names = dialects.iter().map(|dialect| dialect.name());
         return Err(CommandError::Usage {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use diag::Files;
 use engine::foreign::{self, Form, Whole};
-use engine::generation::RollbackTarget;
-use engine::shell::{Rng, last_goal};
-use engine::{DocumentSource, Run, Session, key, read_text, retention};
-use engine::{Options, StateEdit};
+use engine::generation::Goal;
+use engine::shell::{Chance, last_goal};
+use engine::{Options, Surgery};
+use engine::{Run, Session, key, read_text, retention};
 use serde_json::json;
 use state::seal::{SealError, Sealer};
 use state::{
@@ -205,7 +205,7 @@ pub(crate) async fn meant(
         Place::Existing(which) => return open::instance(None, which, global, report).await,
         Place::MayBeNew(which, exported) => (which, exported),
     };
-    let here = DocumentSource::here().ok().flatten();
+    let here = open::document_here().ok().flatten();
     let session = open::here(global, here.as_deref(), report)?;
     if let Some(name) = which.instance.as_ref().or(session.config.instance.as_ref()).or(exported.as_ref()) {
         let name = name.clone();
@@ -335,7 +335,8 @@ async fn export_as(
         Ok(RollbackTarget::Kept(kept)) => Some(kept),
         _ => None,
     };
-    let whole = |kept| Whole { instance: &instance, snapshot: &snapshot, kept, reveal };
+    let whole =
+        |kept| Whole { instance: &instance, snapshot: &snapshot, kept, dialects: &session.installed.dialects, reveal };
     let Some(written) = kept.as_deref().and_then(|kept| form.write(&whole(kept))) else {
         return Err(CommandError::usage(format!(
             "`{instance}` cannot be written as `{}`: it was not deployed from a document of that language",

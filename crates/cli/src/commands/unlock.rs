@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use engine::shell::{Clock, Rng};
-use engine::{DocumentSource, Run, Session};
+use engine::shell::{Chance, Clock};
+use engine::{Run, Session};
 use serde_json::json;
 use state::{InstanceName, Liveness};
 
@@ -66,7 +66,7 @@ async fn held_before_the_first_step(
     global: &Global,
     report: &mut Report,
 ) -> Result<Option<(Session, InstanceName)>, CommandError> {
-    let document = DocumentSource::here().ok().flatten();
+    let document = open::document_here().ok().flatten();
     let session = open::here(global, document.as_deref(), report)?;
     let named = which.instance.as_ref().or(session.config.instance.as_ref()).cloned();
     let instance = match (named, &document) {

@@ -18,7 +18,7 @@ pub(crate) async fn run(arguments: Validate, global: &Global, report: &mut Repor
     for file in &arguments.files {
         if file.is_dir() {
             has_folder = true;
-            let below = documents_below(file)?;
+            let below = documents_below(file, &open::dialects())?;
             if below.is_empty() {
                 return Err(CommandError::NoDocument { folder: file.clone() });
             }

@@ -2,6 +2,7 @@
 
 use crate::phases::Taken;
 use crate::phases::generation::Kept;
+use dialects::Dialects;
 use serde_json::Value as Json;
 use state::{InstanceName, Snapshot};
 
@@ -13,6 +14,8 @@ pub struct Whole<'a> {
     pub snapshot: &'a Snapshot,
     /// The documents and inputs of the last operation that ended well.
     pub kept: &'a Kept,
+    /// The languages of documents.
+    pub dialects: &'a Dialects,
     /// Whether secrets are written in clear.
     pub reveal: bool,
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::phases::Taken;
 use blueprint::{Address, Name, Value};
+use dialects::Dialects;
 use serde_json::{Map, Value as Json, json};
 use state::{Record, StatusOp, StatusWord};
 
@@ -67,7 +68,7 @@ impl Form for Abandoned {
     }
 
     fn write(&self, whole: &Whole<'_>) -> Option<Written> {
-        let template = data(&whole.kept.document.text)?;
+        let template = data(whole.dialects, &whole.kept.document.text)?;
         template.get("heat_template_version")?;
         let mut writer = Writer { whole, left_out: Vec::new(), below: BTreeMap::new() };
         for (address, record) in &whole.snapshot.records {
@@ -123,8 +124,8 @@ fn resources(stack: &Json, path: &[Name], things: &mut Vec<Taken>) {
 const DIALECT: &str = "hot";
 
 /// A text as the dialect reads it.
-fn data(text: &str) -> Option<Value> {
-    dialects::Dialects::BUILT_IN.get(DIALECT)?.data(text)
+fn data(dialects: &Dialects, text: &str) -> Option<Value> {
+    dialects.get(DIALECT)?.data(text)
 }
 
 struct Writer<'a> {
@@ -160,7 +161,7 @@ impl Writer<'_> {
         let (action, status) = overall(own.iter().map(|(_, record)| record.as_ref()));
         let instance = self.whole.instance.as_str();
         let dialects::rules::DocumentName { name, id } =
-            dialects::Dialects::BUILT_IN.rules(DIALECT).naming.document(instance, path);
+            self.whole.dialects.rules(DIALECT).naming.document(instance, path);
         let mut tree = Map::new();
         tree.insert("name".into(), json!(name));
         tree.insert("id".into(), json!(id));
@@ -222,7 +223,7 @@ impl Writer<'_> {
         let mut sections: BTreeMap<&str, Map<String, Json>> = BTreeMap::new();
         let mut hidden: Vec<String> = Vec::new();
         for (_, text) in &self.whole.kept.document.beside {
-            let Some(environment) = data(text) else { continue };
+            let Some(environment) = data(self.whole.dialects, text) else { continue };
             for section in SECTIONS {
                 for (name, value) in
                     environment.get(section).and_then(Value::as_map).into_iter().flat_map(|all| all.iter())
@@ -289,7 +290,7 @@ impl Writer<'_> {
     fn document(&self, path: &str) -> Option<Value> {
         let documents = &self.whole.kept.answers.documents;
         let child = documents.values().find(|child| child.request.path.as_ref() == path)?;
-        data(&child.text)
+        data(self.whole.dialects, &child.text)
     }
 }
 

@@ -9,7 +9,7 @@ use engine::shell::Operated;
 use engine::{Options, Staged};
 use providers::fake::Fault;
 use serde_json::Value as Json;
-use state::{InstanceInfo, Lease, OperationOutcome, Store as _};
+use state::{InstanceInfo, Lease, OperationOutcome};
 
 use super::case::{Case, differences, folder, read};
 use super::staging::{change_world, codes_of, options};

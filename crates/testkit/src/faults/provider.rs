@@ -11,9 +11,7 @@ use provider::{
     Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness, Transform,
 };
 use providers::fake::SharedWorld;
-use state::seal::Sealer;
-use state::{InstanceName, Store as _};
-use stores::memory::{MemoryState, MemoryStore};
+use state::{InstanceName, Store};
 
 use super::process::{SimulatedProcess, lock};
 
@@ -27,17 +25,16 @@ pub(crate) struct FaultyProvider {
     pub(crate) process: Arc<SimulatedProcess>,
     pub(crate) world: SharedWorld,
     pub(crate) delayed_reads: DelayedReads,
-    /// The durable state, with its key, against which calls are checked; `None`: calls are not checked.
-    pub(crate) checked_against: Option<(MemoryState, [u8; 32])>,
+    /// The store, opened with its key, against which calls are checked; `None`: calls are not checked.
+    pub(crate) checked_against: Option<Box<dyn Store>>,
 }
 
 impl FaultyProvider {
     /// Checks the invariants of a call before it is made: its intent is durable, each resource that it reads is in the
     /// state or has a durable intent, and no existing resource uses one that it deletes.
     fn check_invariants(&self, call: &Call, request: &ApplyRequest<'_>) {
-        let Some((memory, key)) = &self.checked_against else { return };
+        let Some(store) = &self.checked_against else { return };
         let name = InstanceName::from_free_text(&call.instance);
-        let store = MemoryStore::open(memory, Sealer::with_key(*key));
         let Some(Ok(snapshot)) = store.load(&name).now_or_never() else { return };
         let stated = snapshot.open.get(&call.address).is_some_and(|open| open.intent.token == call.token);
         if !stated && !self.process.loses_commits() {

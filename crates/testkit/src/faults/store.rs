@@ -9,13 +9,12 @@ use state::{
     BoxFuture, Checkpoint, Entry, InstanceInfo, InstanceName, Lease, LeaseHolder, Pruned, Revision, Since, Store,
     StoreError, Tail,
 };
-use stores::memory::MemoryStore;
 
 use super::process::{SimulatedProcess, lock};
 
 /// The store as a process reaches it.
 pub(crate) struct FaultyStore {
-    inner: MemoryStore,
+    inner: Box<dyn Store>,
     process: Arc<SimulatedProcess>,
     /// The number of lost commits. The writer counts them, so revisions are shifted by it.
     missing: AtomicU64,
@@ -24,7 +23,7 @@ pub(crate) struct FaultyStore {
 }
 
 impl FaultyStore {
-    pub(crate) fn new(inner: MemoryStore, process: Arc<SimulatedProcess>) -> FaultyStore {
+    pub(crate) fn new(inner: Box<dyn Store>, process: Arc<SimulatedProcess>) -> FaultyStore {
         FaultyStore { inner, process, missing: AtomicU64::new(0), held: Mutex::default() }
     }
 

@@ -2,10 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use blueprint::Value;
-use state::Store as _;
-
 use super::Harness;
+use blueprint::Value;
 
 impl Harness {
     /// Resources of the instance in the cloud that neither an id nor a token of the state leads to, each in a sentence.

@@ -1,12 +1,14 @@
-//! The test harness: one simulated cloud, one state in memory, one virtual clock, and processes that start and end.
+//! The test harness: one simulated cloud, one store, one virtual clock, and processes that start and end.
 //!
 //! `staging` reads documents and makes plans, `running` carries them out, `inspection` compares cloud and state.
+//! `session` does the first two through `engine::Session`.
 //!
 //! Not here: faults (`crate::faults`); scripts of several steps (`crate::scenario`).
 
 mod clock;
 mod inspection;
 mod running;
+mod session;
 mod staging;
 
 use std::collections::BTreeMap;
@@ -23,7 +25,7 @@ use providers::fake::{self, FakeOptions, FakeProvider, SharedWorld};
 use source::{Source, Sources};
 use sources::disk::Disk;
 use state::seal::Sealer;
-use state::{InstanceName, Snapshot, Store as _};
+use state::{Host, InstanceName, Snapshot, Store};
 use stores::memory::{MemoryState, MemoryStore};
 
 use self::clock::VirtualHost;
@@ -37,6 +39,9 @@ pub use staging::{CheckedDocument, Stage, heat_environment};
 /// The key that the harness seals secrets with.
 const KEY: [u8; 32] = [7; 32];
 
+/// Opens a store with what seals its secrets, on a host.
+pub type OpenStore = Arc<dyn Fn(Sealer, Arc<dyn Host>) -> Box<dyn Store> + Send + Sync>;
+
 /// One simulated cloud with its state and clock.
 pub struct Harness {
     /// What the providers offer.
@@ -47,8 +52,8 @@ pub struct Harness {
     pub contradictions: Vec<String>,
     /// The resources in the cloud.
     pub world: SharedWorld,
-    /// The stored state of all instances.
-    pub memory: MemoryState,
+    /// Opens the store, as each new process does. All stores that it opens share the state of all instances.
+    pub open_store: OpenStore,
     /// The folder of the documents.
     pub folder: PathBuf,
     /// Documents by absolute path, read in place of the disk.
@@ -99,7 +104,7 @@ impl Harness {
             functions: Arc::new(functions),
             contradictions,
             world: SharedWorld::default(),
-            memory: MemoryState::default(),
+            open_store: in_memory(),
             folder,
             memory_source: None,
             context: dialects::LoadContext::default(),
@@ -121,8 +126,12 @@ impl Harness {
     }
 
     /// The store, as a new process opens it.
-    pub fn store(&self) -> MemoryStore {
-        MemoryStore::open(&self.memory, self.sealer()).on(Arc::new(VirtualHost(self.clock.clone())))
+    pub fn store(&self) -> Box<dyn Store> {
+        self.store_with(self.sealer())
+    }
+
+    fn store_with(&self, sealer: Sealer) -> Box<dyn Store> {
+        (self.open_store)(sealer, Arc::new(VirtualHost(self.clock.clone())))
     }
 
     /// What seals and opens secrets.
@@ -144,8 +153,8 @@ impl Harness {
         snapshot
     }
 
-    /// The shell of a process, and the provider `test` behind it, which keeps a journal of its calls.
-    fn shell(&self, process: &Arc<SimulatedProcess>) -> (Shell, Arc<FakeProvider>) {
+    /// The provider `test` as a process reaches it, and the provider behind it, which keeps a journal of its calls.
+    fn provider(&self, process: &Arc<SimulatedProcess>) -> (FaultyProvider, Arc<FakeProvider>) {
         let ends = process.clone();
         let test = Arc::new(fake::provider(FakeOptions {
             world: Some(self.world.clone()),
@@ -153,14 +162,20 @@ impl Harness {
             on_crash: Some(Arc::new(move || ends.end())),
             ..FakeOptions::default()
         }));
-        let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
         let faulty = FaultyProvider {
             inner: test.clone(),
             process: process.clone(),
             world: self.world.clone(),
             delayed_reads: self.delayed_reads.clone(),
-            checked_against: self.checks_invariants.then(|| (self.memory.clone(), KEY)),
+            checked_against: self.checks_invariants.then(|| self.store_with(Sealer::with_key(KEY))),
         };
+        (faulty, test)
+    }
+
+    /// The shell of a process, and the provider `test` behind it, which keeps a journal of its calls.
+    fn shell(&self, process: &Arc<SimulatedProcess>) -> (Shell, Arc<FakeProvider>) {
+        let (faulty, test) = self.provider(process);
+        let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
         providers.insert("test".into(), Arc::new(faulty));
         for catalog in &self.simulated_catalogs {
             let options = FakeOptions {
@@ -215,4 +230,10 @@ impl Harness {
         let unreachable = UNREACHABLE_KINDS.iter().map(|kind| Arc::new(UnreachableSource(kind)) as Arc<dyn Source>);
         Sources::new(std::iter::once(disk).chain(unreachable))
     }
+}
+
+/// Opens stores that share a state in memory.
+fn in_memory() -> OpenStore {
+    let memory = MemoryState::default();
+    Arc::new(move |sealer, host| Box::new(MemoryStore::open(&memory, sealer).on(host)))
 }

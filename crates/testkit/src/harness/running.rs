@@ -3,8 +3,8 @@
 use engine::apply::{OnFailure, Outcome, Settings};
 use engine::shell::{Interrupt, OperateRequest, Operated, operate};
 use engine::{Event, Staged};
-use providers::fake::{self, Fault};
-use state::{Lease, OperationOutcome, Store as _};
+use providers::fake::{self, FakeProvider, Fault};
+use state::{Lease, OperationOutcome};
 use tokio::sync::mpsc;
 
 use super::Harness;
@@ -46,13 +46,6 @@ impl Harness {
         let instance = self.name.clone();
         let mut events = Vec::new();
         let (send, interrupts) = mpsc::unbounded_channel::<Interrupt>();
-        let interrupted = async {
-            if let Some(after) = self.interrupt_after {
-                tokio::time::sleep(after).await;
-                let _ = send.send(Interrupt::Gently);
-            }
-            std::future::pending::<()>().await;
-        };
         let operated = {
             let request = OperateRequest {
                 staged,
@@ -66,14 +59,42 @@ impl Harness {
                 interrupts,
             };
             let running = operate(request, |event| events.push(event));
-            tokio::select! {
-                biased;
-                () = process.ended() => None,
-                () = interrupted => None,
-                operated = running => Some(operated).filter(|_| !process.has_ended() && !process.loses_commits()),
-            }
+            self.until_end(&process, send, running).await
         };
-        if matches!(operated, None | Some(Operated::Aborted(_))) {
+        self.conclude(&process, &provider, operated, events).await
+    }
+
+    /// Waits for the result of an operation; `None` if its process ends before.
+    pub(super) async fn until_end(
+        &self,
+        process: &SimulatedProcess,
+        interrupts: mpsc::UnboundedSender<Interrupt>,
+        running: impl Future<Output = Operated>,
+    ) -> Option<Operated> {
+        let interrupted = async {
+            if let Some(after) = self.interrupt_after {
+                tokio::time::sleep(after).await;
+                let _ = interrupts.send(Interrupt::Gently);
+            }
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            biased;
+            () = process.ended() => None,
+            () = interrupted => None,
+            operated = running => Some(operated).filter(|_| !process.has_ended() && !process.loses_commits()),
+        }
+    }
+
+    /// The result of a process, with the invariants that it violated.
+    pub(super) async fn conclude(
+        &self,
+        process: &SimulatedProcess,
+        provider: &FakeProvider,
+        operated: Option<Operated>,
+        events: Vec<Event>,
+    ) -> Run {
+        if matches!(operated, None | Some(Operated::Lost(_))) {
             // The next run is a new process. It starts after the lease has expired and when reads are no longer
             // delayed.
             tokio::time::sleep(engine::shell::LEASE * 2).await;

@@ -9,7 +9,7 @@ use engine::shell::last_goal;
 use engine::{Action, Staged, StateEdit};
 use provider::{Operation, TypeRef};
 use providers::fake::{Fault, FaultKind, Refusal};
-use state::{Exported, Generation, Store as _};
+use state::{Exported, Generation};
 
 use super::arguments::{Arguments, Tokens};
 use super::runner::Runner;
@@ -138,7 +138,7 @@ impl Runner {
 
     /// Rolls back to a generation, or to the last one that ended well.
     async fn rollback(&mut self, generation: Option<Generation>, arguments: Arguments) {
-        let goal = match last_goal(&self.harness.store(), &self.harness.name, generation).await {
+        let goal = match last_goal(self.harness.store().as_ref(), &self.harness.name, generation).await {
             Ok(goal) => goal,
             Err(error) => return self.line(error.to_string()),
         };

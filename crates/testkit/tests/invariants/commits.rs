@@ -8,7 +8,7 @@ use engine::Options;
 use engine::shell::Operated;
 use proptest::prelude::*;
 use provider::{ApplyRequest, Call};
-use state::{Entry, EntryKind, Intent, Operation, OperationKind, StatusOp, Store as _};
+use state::{Entry, EntryKind, Intent, Operation, OperationKind, StatusOp};
 use testkit::faults::{CommitFault, FaultPlan};
 use testkit::harness::{Harness, settings};
 use testkit::simulation::edit;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use engine::shell::{Interrupt, LEASE, OperateRequest, Operated, operate};
-use state::{Store, StoreError};
+use state::StoreError;
 use testkit::harness::{Harness, settings};
 use tokio::sync::mpsc;
 
@@ -22,7 +22,7 @@ async fn beside<T>(harness: &Harness, other: impl Future<Output = T>) -> (Operat
         staged,
         looks_again: false,
         shell: &shell,
-        store: &store,
+        store: store.as_ref(),
         instance: &harness.name,
         who: "ann@lab",
         settings,

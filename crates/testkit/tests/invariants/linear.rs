@@ -8,7 +8,6 @@ use diag::Diagnostics;
 use engine::shell::Shell;
 use engine::{Given, Options, PlanQuestion, ReadQuestion, Request, SourceError, World};
 use provider::{BoxFuture, Checked, Fetched, Planned, ProviderError, ReadOutcome};
-use state::Store as _;
 use testkit::harness::Harness;
 
 use crate::{apply_well, harness, lately, shell};

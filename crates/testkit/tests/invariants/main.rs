@@ -10,6 +10,7 @@ mod links;
 mod order;
 mod plans;
 mod secrets;
+mod sessions;
 mod texts;
 mod words;
 

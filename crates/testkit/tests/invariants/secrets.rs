@@ -6,7 +6,6 @@ use engine::shell::Operated;
 use engine::{Given, Options, plan_file};
 use provider::Operation;
 use providers::fake::{Fault, FaultKind};
-use state::Store as _;
 use state::seal::Sealer;
 use testkit::harness::{Harness, settings};
 

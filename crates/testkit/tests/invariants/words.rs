@@ -12,7 +12,6 @@ use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
     PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness,
 };
-use state::Store as _;
 use testkit::harness::{Harness, settings};
 
 use crate::{harness, lately, shell};
@@ -279,7 +278,7 @@ async fn said(harness: &Harness, speaks: Speaks, destroy: bool) -> usize {
             staged,
             looks_again: false,
             shell: &shell,
-            store: &store,
+            store: store.as_ref(),
             instance: &harness.name,
             who: "tester@lab",
             settings: settings(Some(2), true),

@@ -5,7 +5,6 @@ use blueprint::{Address, Value};
 use engine::shell::Operated;
 use engine::{ExportAction, Given};
 use providers::fake::Fault;
-use state::Store as _;
 use testkit::harness::{Harness, Run, settings};
 
 use super::{codes, exports, given, harness, lately, stage};

@@ -10,7 +10,6 @@ use engine::{Event, Options, Staged};
 use provider::BoxFuture;
 use provider::{ErrorKind, ProviderError, Retries};
 use state::OperationOutcome::{Failed, Interrupted, Ready};
-use state::Store as _;
 
 use crate::cloud::{Accident, times};
 use crate::{Bench, lately, said};

@@ -172,7 +172,7 @@ impl Bench {
             staged,
             looks_again: false,
             shell: &shell,
-            store: &store,
+            store: store.as_ref(),
             instance: &self.harness.name,
             who: "tester@lab",
             settings: self.settings,

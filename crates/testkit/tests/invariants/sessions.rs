@@ -1,0 +1,56 @@
+//! Runs that end early, in the orchestration that users run: `engine::Session`.
+
+use engine::Action;
+use state::OperationOutcome;
+use testkit::faults::FaultPlan;
+use testkit::harness::{Harness, Run, settings};
+
+use crate::{harness, lately, stage};
+
+const DOCUMENT: &str = "\
+version: 2023-04-20
+resources:
+  disk: {type: test/data, spec: {input: 1}}
+  copy: {type: test/data, spec: {input: $disk.output}}
+";
+
+/// Two moments for each commit and each call, and more than there are.
+const MOMENTS: u32 = 24;
+
+/// Deploys the document in a session; the run violates no invariant.
+async fn deploy(harness: &Harness, ends_at: Option<u32>) -> Run {
+    let fault_plan = FaultPlan { ends_at, ..FaultPlan::default() };
+    let run = harness.deploy_in_session("main.yaml", DOCUMENT, fault_plan, settings(None, false)).await;
+    let run = run.unwrap_or_else(|error| panic!("{error}"));
+    assert!(run.violations.is_empty(), "moment {ends_at:?}: {:?}", run.violations);
+    run
+}
+
+#[test]
+fn session_continues_a_run_that_was_cut_off_at_any_moment() {
+    lately(async {
+        let mut cut_off = 0;
+        for moment in 1..=MOMENTS {
+            let mut harness = harness();
+            harness.checks_invariants = true;
+            cut_off += u32::from(deploy(&harness, Some(moment)).await.operated.is_none());
+            deploy(&harness, None).await;
+            let (in_cloud, known) = harness.ids().await;
+            assert_eq!((in_cloud.len(), &in_cloud), (2, &known), "moment {moment}");
+            let again = stage(&harness, DOCUMENT).await.staged.expect("it can be planned again");
+            assert!(again.plan.steps.iter().all(|step| step.action == Action::None), "moment {moment}");
+        }
+        assert!((8..MOMENTS).contains(&cut_off), "{cut_off} runs were cut off");
+    });
+}
+
+#[test]
+fn session_deploys_to_the_store_of_the_harness() {
+    lately(async {
+        let harness = harness();
+        let run = deploy(&harness, None).await;
+        assert!(run.outcome().is_some_and(|outcome| outcome.outcome == Some(OperationOutcome::Ready)));
+        assert_eq!(harness.snapshot().await.records.len(), 2);
+        assert!(run.journal.events.len() >= 2);
+    });
+}
