@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::phases::shell::Shell;
-use crate::phases::{Checked, Documents, Frozen, FrozenDocument, Given, Reading};
+use crate::phases::{Checked, Documents, Given, Pinned, PinnedDocument, Reading};
 use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, Files};
 use source::Location;

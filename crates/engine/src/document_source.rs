@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use dialects::Dialects;
 
-use crate::phases::FrozenDocument;
+use crate::phases::PinnedDocument;
 
 use crate::discovery::documents_in;
 use crate::error::Error;

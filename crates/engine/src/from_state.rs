@@ -1,6 +1,6 @@
 //! Plans from the state alone: destroy, reconcile, changes of the state; and drift.
 
-use crate::phases::{Given, Looked, Options, Surgery};
+use crate::phases::{Given, Looked, Options, StateEdit};
 use blueprint::{Address, TypeId};
 use diag::{Diagnostics, Files};
 use state::{InstanceName, Snapshot};

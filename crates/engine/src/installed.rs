@@ -5,7 +5,7 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::phases::shell::{Chance, Clock, HttpGet};
+use crate::phases::shell::{Clock, HttpGet, Rng};
 use dialects::Dialects;
 use provider::{Catalog, Provider};
 use source::Sources;
@@ -39,7 +39,7 @@ pub struct Runtime {
     /// The clock of expressions, waits and leases.
     pub clock: Clock,
     /// The random numbers of expressions, tokens and ids.
-    pub rng: Chance,
+    pub rng: Rng,
     /// Makes the client for URLs in expressions; `None` if requests are not allowed.
     pub http: Option<Arc<dyn Fn() -> HttpGet + Send + Sync>>,
 }
@@ -47,7 +47,7 @@ pub struct Runtime {
 impl Runtime {
     /// The clock and the random numbers of the machine, without requests.
     pub fn system() -> Runtime {
-        Runtime { clock: Clock::System, rng: Chance::System, http: None }
+        Runtime { clock: Clock::System, rng: Rng::System, http: None }
     }
 }
 

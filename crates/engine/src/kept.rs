@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::codes;
 use crate::phases::plan_file::{self, MadeFrom, PlanFile, PlanFileError, hidden_step};
-use crate::phases::{Documents, FrozenDocument, Given, Plan};
+use crate::phases::{Documents, Given, PinnedDocument, Plan};
 use diag::{Diagnostic, Diagnostics, Files};
 use state::seal::SealError;
 use state::{InstanceName, InstanceNameError, Snapshot, StoreError};

@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::phases::generation::Goal;
-use crate::phases::shell::{Back, Shell, last_goal};
+use crate::phases::generation::RollbackTarget;
+use crate::phases::shell::{RollbackPlanner, Shell, last_goal};
 use crate::phases::{Given, Options, Staged};
 use diag::{Diagnostics, Files};
 use provider::BoxFuture;

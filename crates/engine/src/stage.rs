@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use crate::phases::shell::{PlanningEvent, Shell, busy};
-use crate::phases::{Answers, Checked, Documents, FrozenDocument, Given, Options, Request, Staged};
+use crate::phases::{Answers, Checked, Documents, Given, Options, PinnedDocument, Request, Staged};
 use blueprint::IndexMap;
 use diag::{Diagnostic, Diagnostics, Files};
 use state::{InstanceName, LeaseHolder, Snapshot};

@@ -1,7 +1,8 @@
 //! Asks providers questions while a plan is made: within the limits of each provider, with retries after temporary
 //! failures (decision 5.3).
 //!
-//! A plan asks through [`RetryingWorld`]. While a plan is applied, the crate `apply` schedules calls by the same policies.
+//! A plan asks through [`RetryingWorld`]. While a plan is applied, the crate `apply` schedules calls by the same
+//! policies.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

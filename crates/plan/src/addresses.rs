@@ -67,8 +67,8 @@ impl Named {
     }
 }
 
-/// `import-failed` for each of these addresses that is declared, but whose condition, or that of a child document around it, is
-/// false.
+/// `import-failed` for each of these addresses that is declared, but whose condition, or that of a child document
+/// around it, is false.
 pub(crate) fn refuse_absent(
     importing: &[Address],
     draft: &Draft,

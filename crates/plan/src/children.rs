@@ -1,5 +1,5 @@
-//! What a plan says of child documents: each has an action of its own (decisions 4.2, 5.1); and what is remembered of them
-//! and of data sources.
+//! What a plan says of child documents: each has an action of its own (decisions 4.2, 5.1); and what is remembered of
+//! them and of data sources.
 //!
 //! Not here: the things in them, which are planned like any others.
 
@@ -27,7 +27,8 @@ pub(crate) fn place(path: &[Name]) -> Name {
     }
 }
 
-/// What exports and metadata of the documents, and metadata of data sources, need from the world before they have values.
+/// What exports and metadata of the documents, and metadata of data sources, need from the world before they have
+/// values.
 pub fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
     let mut needs = exports::needs(evaluation);
     let documents = evaluation.documents.clone();

@@ -53,8 +53,8 @@ pub struct Looked {
     pub unread: IndexMap<Address, Name>,
 }
 
-/// Reads everything that is recorded and compares. What cannot be read is an error in `found`, and does not keep the rest
-/// from being compared. Things whose call was cut off are left out: what became of them the next plan says.
+/// Reads everything that is recorded and compares. What cannot be read is an error in `found`, and does not keep the
+/// rest from being compared. Things whose call was cut off are left out: what became of them the next plan says.
 pub async fn drift(snapshot: &Snapshot, catalogs: &Catalogs, world: &dyn World, found: &mut Diagnostics) -> Looked {
     let mut answers = Answers::default();
     let world = RetryingWorld::new(world, catalogs);

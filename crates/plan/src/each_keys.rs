@@ -1,8 +1,9 @@
-//! Members of templates that get keys, or lose them: each is still the thing that it was (decision S40; decision 5.5, moves).
+//! Members of templates that get keys, or lose them: each is still the thing that it was (decision S40; decision 5.5,
+//! moves).
 //!
-//! The state knows such members under their positions, the document under keys, or the other way round. Which is which is
-//! told by what they are: by values that no two members share, before as well as now. Where these contradict each other,
-//! or where some are gone and others new at the same time, nobody is guessed to be anybody: `move-conflict`.
+//! The state knows such members under their positions, the document under keys, or the other way round. Which is which
+//! is told by what they are: by values that no two members share, before as well as now. Where these contradict each
+//! other, or where some are gone and others new at the same time, nobody is guessed to be anybody: `move-conflict`.
 //!
 //! Not here: renaming (`moves`).
 
@@ -35,8 +36,8 @@ pub(crate) struct Candidate {
 }
 
 impl EachKeys {
-    /// The former and present addresses of members of a template whose addresses are of another kind now. What cannot be
-    /// told goes to `found`.
+    /// The former and present addresses of members of a template whose addresses are of another kind now. What cannot
+    /// be told goes to `found`.
     pub(crate) fn moved(
         &mut self,
         evaluation: &Evaluation,

@@ -128,8 +128,8 @@ pub enum TargetOperation {
     Nothing,
 }
 
-/// The operation to go back to, found in the operations of the past, newest first: the last one that ended well and said what
-/// is wanted, or the one of this number. Where there is none, nothing is gone back to.
+/// The operation to go back to, found in the operations of the past, newest first: the last one that ended well and
+/// said what is wanted, or the one of this number. Where there is none, nothing is gone back to.
 pub fn goal(history: &[GenerationInfo], wanted: Option<Generation>) -> Result<TargetOperation, Box<Diagnostic>> {
     for GenerationInfo { operation, finished } in history {
         let Some(Ended { outcome, generation, .. }) = finished else { continue };

@@ -11,8 +11,8 @@ use understand::documents::Kind;
 /// Under what an input is remembered, before its name.
 const INPUT: &str = "input|";
 
-/// Compares inputs that may not change with what is remembered of all inputs, and remembers them; their names in memory go to
-/// `used`. Which ones may not change is what the document says now.
+/// Compares inputs that may not change with what is remembered of all inputs, and remembers them; their names in memory
+/// go to `used`. Which ones may not change is what the document says now.
 pub(crate) fn refuse_changed_inputs(
     checked: &Checked,
     inputs: &[Value],

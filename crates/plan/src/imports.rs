@@ -176,8 +176,8 @@ impl Imports {
     }
 }
 
-/// A thing that nobody can look at, from its definition and what another tool has kept of it: texts, which are JSON where the
-/// field holds no text.
+/// A thing that nobody can look at, from its definition and what another tool has kept of it: texts, which are JSON
+/// where the field holds no text.
 fn as_told(wanted: &Wanted, told: &IndexMap<Name, Value>) -> PinnedSeen {
     let mut fields = wanted.desired.as_map().cloned().unwrap_or_default();
     for (name, value) in told {

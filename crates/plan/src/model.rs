@@ -198,7 +198,8 @@ pub struct Step {
     /// How many leaves of the spec stay as they are.
     #[serde(skip)]
     pub unchanged: u64,
-    /// What is to be created exists already as it is wanted: it is taken under management, and stays when it goes from the document.
+    /// What is to be created exists already as it is wanted: it is taken under management, and stays when it goes from
+    /// the document.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub adopts: bool,
     /// Links that it gains, that change, and that it loses; none if there are none.

@@ -1,7 +1,7 @@
 //! Records that follow their things to a new address (decision 5.5, moves).
 //!
-//! A former name comes from `cyan.movedFrom`, from the document's `cyan.moved`, or from `cyan state move`. Whatever hangs
-//! on the address goes along: the record, who uses it, remembered values, what refresh saw.
+//! A former name comes from `cyan.movedFrom`, from the document's `cyan.moved`, or from `cyan state move`. Whatever
+//! hangs on the address goes along: the record, who uses it, remembered values, what refresh saw.
 //!
 //! Not here: the step that says so (`draft`), writing it (`settled_records`).
 
@@ -144,7 +144,8 @@ impl Moves {
     }
 }
 
-/// Moves records to where the document says that their things are now. `within` tells whether a thing may change at all.
+/// Moves records to where the document says that their things are now. `within` tells whether a thing may change at
+/// all.
 pub(crate) fn follow(
     documents: &Documents,
     within: impl Fn(&Address) -> bool,
@@ -370,8 +371,8 @@ fn pairs_from(
     every.map(|member| (member.clone(), like(to.clone(), member))).collect()
 }
 
-/// Gives records, and whatever names them, their new addresses. Positions stay as they are. Gives the links, and parts of
-/// links, that have moved along with an end.
+/// Gives records, and whatever names them, their new addresses. Positions stay as they are. Gives the links, and parts
+/// of links, that have moved along with an end.
 fn rename(
     mut pairs: IndexMap<Address, Address>,
     snapshot: &mut Snapshot,

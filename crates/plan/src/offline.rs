@@ -1,7 +1,7 @@
 //! What a stage finds wrong in documents without asking the world: everything that follows from what is written.
 //!
-//! The documents are evaluated as a stage does it. What the world would answer, and inputs that nobody gave, are Unknown.
-//! Providers are asked for nothing but [`World::check`], which looks at the spec alone.
+//! The documents are evaluated as a stage does it. What the world would answer, and inputs that nobody gave, are
+//! Unknown. Providers are asked for nothing but [`World::check`], which looks at the spec alone.
 //!
 //! Not here: the static checks by type (`check`), which have found no error before this runs.
 

@@ -45,8 +45,8 @@ pub struct Taken {
     pub address: Address,
     /// The provider's id of it; none if the other tool did not tell, which is an error.
     pub id: Option<Name>,
-    /// What the other tool has kept of it beside its definition, as texts. Where the provider can read the thing by its id, that
-    /// counts and this does not.
+    /// What the other tool has kept of it beside its definition, as texts. Where the provider can read the thing by its
+    /// id, that counts and this does not.
     #[serde(default)]
     pub fields: IndexMap<Name, Value>,
 }
@@ -87,7 +87,8 @@ pub struct Options {
     /// Calls that were cut off: a person says they were done.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub adopted: Vec<Adoption>,
-    /// Things that are there already and are taken over from another tool, which has to tell of every one in the document.
+    /// Things that are there already and are taken over from another tool, which has to tell of every one in the
+    /// document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taken: Vec<Taken>,
     /// Settle what was cut off and what has drifted, without a document.
@@ -114,12 +115,12 @@ pub struct Options {
     /// The providers are simulations: such a plan is carried out by simulations alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub simulated: bool,
-    /// Back to an earlier generation: the answers of the request are those of that generation, and the things themselves
-    /// are looked at anew.
+    /// Back to an earlier generation: the answers of the request are those of that generation, and the things
+    /// themselves are looked at anew.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rollback: bool,
-    /// These are to be imported: refused where the document declares them and their conditions are false. Never kept in a plan
-    /// file.
+    /// These are to be imported: refused where the document declares them and their conditions are false. Never kept in
+    /// a plan file.
     #[serde(skip)]
     pub importing: Vec<Address>,
     /// A change of the state alone. Never kept in a plan file.

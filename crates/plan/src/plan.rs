@@ -136,8 +136,8 @@ impl Plan {
         nothing && (self.purpose == Purpose::Reconcile || snapshot.generation.0 > 0 && !snapshot.exports_old)
     }
 
-    /// What could not be read although the plan would change it, or although nothing may have drifted: such a plan is not
-    /// carried out.
+    /// What could not be read although the plan would change it, or although nothing may have drifted: such a plan is
+    /// not carried out.
     pub fn unread_but_needed(&self) -> Vec<&Address> {
         if self.answers.unread.is_empty() || self.options.force {
             return Vec::new();
@@ -163,7 +163,8 @@ impl Plan {
         })
     }
 
-    /// The changes that are only those of a source's content: address and path of the change, and what the source is called.
+    /// The changes that are only those of a source's content: address and path of the change, and what the source is
+    /// called.
     pub fn changed_sources(&self) -> impl Iterator<Item = ((&Address, String), &Name)> {
         let decided = self.tasks.iter().filter_map(|task| task.decision.as_deref());
         decided.flat_map(|decided| {

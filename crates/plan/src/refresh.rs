@@ -44,8 +44,8 @@ pub(crate) enum Why {
     Unsure,
 }
 
-/// Reads every recorded thing, by the id that a person named where one did, and every thing whose call was cut off, into
-/// `answers`. What could not be read is given back, in the order of the records; everything else has been read.
+/// Reads every recorded thing, by the id that a person named where one did, and every thing whose call was cut off,
+/// into `answers`. What could not be read is given back, in the order of the records; everything else has been read.
 pub(crate) async fn refresh(
     snapshot: &Snapshot,
     only_cut_off: bool,
@@ -308,8 +308,8 @@ fn frozen(seen: ReadOutcome, record: Option<&Arc<Record>>, keep: bool) -> Option
     }
 }
 
-/// Addresses at which what was seen is no word about the thing that the record tells of, but about another one: one that
-/// was to be made where none is known, or the old half of a replacement that was being deleted.
+/// Addresses at which what was seen is no word about the thing that the record tells of, but about another one: one
+/// that was to be made where none is known, or the old half of a replacement that was being deleted.
 pub(crate) fn seen_elsewhere(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs) -> Vec<Address> {
     let open = snapshot.open.iter().filter(|(address, open)| {
         let not_made =
@@ -452,8 +452,8 @@ fn refuse_unheard(options: &Options, heard: &HashSet<&Address>, settled: &[Settl
     }
 }
 
-/// Says which failed creates cannot be looked for, and what can be done about that. By force, or where the world is left aside,
-/// they count as not carried out, as the first answer said.
+/// Says which failed creates cannot be looked for, and what can be done about that. By force, or where the world is
+/// left aside, they count as not carried out, as the first answer said.
 pub(crate) fn report_unsure(unsure: &[Unread], instance: &str, options: &Options, found: &mut Diagnostics) {
     for unread in unsure.iter().filter(|unread| said(options).all(|address| *address != unread.address)) {
         let address = &unread.address;
@@ -575,8 +575,8 @@ fn forget_lost(
     }
 }
 
-/// Things that were made although their creates failed, because the answer was lost, are taken over. What a person has said of
-/// one counts.
+/// Things that were made although their creates failed, because the answer was lost, are taken over. What a person has
+/// said of one counts.
 fn take_over_unsure<'o>(
     snapshot: &mut Snapshot,
     answers: &Answers,
@@ -781,8 +781,8 @@ fn after_not_made(intent: &Intent, before: Option<&Arc<Record>>, catalogs: &Cata
     Some(Arc::new(record))
 }
 
-/// The fields that are seen of a thing after an update of it was cut off. A field that the update left alone is as it was
-/// answered before: what is seen of it instead is drift, and is to be found as such.
+/// The fields that are seen of a thing after an update of it was cut off. A field that the update left alone is as it
+/// was answered before: what is seen of it instead is drift, and is to be found as such.
 fn with_drift(seen: &Value, old: &Record, sent: &Value, is_input: impl Fn(&Name) -> bool) -> Value {
     let (Some(fields), Some(answered)) = (seen.as_map(), old.outputs.as_map()) else { return seen.clone() };
     let mut all = fields.clone();
@@ -798,8 +798,8 @@ fn with_drift(seen: &Value, old: &Record, sent: &Value, is_input: impl Fn(&Name)
     Value::Map(Arc::new(all))
 }
 
-/// What was sent, as far as it was known when its call was stated; the rest is what the thing has at the same place. What it does
-/// not have there is left away.
+/// What was sent, as far as it was known when its call was stated; the rest is what the thing has at the same place.
+/// What it does not have there is left away.
 fn filled(sent: &Value, fields: &Value) -> Value {
     fn walk(sent: &Value, seen: Option<&Value>) -> Option<Value> {
         match sent {

@@ -1,5 +1,5 @@
-//! Changes of the state alone, asked for on the command line: moves, removals, imports, a state that is read back, drift
-//! that is accepted. Each is a plan like any other; nothing in the world is touched.
+//! Changes of the state alone, asked for on the command line: moves, removals, imports, a state that is read back,
+//! drift that is accepted. Each is a plan like any other; nothing in the world is touched.
 //!
 //! Not here: hints of documents (`moves`, `imports`).
 

@@ -1,14 +1,14 @@
-//! Where a plan stops until a person lets it go on: breakpoints of things and of child documents, of which action each is,
-//! and which of them the last operation waited at, so that this one goes on from there.
+//! Where a plan stops until a person lets it go on: breakpoints of things and of child documents, of which action each
+//! is, and which of them the last operation waited at, so that this one goes on from there.
 //!
 //! ```text
 //! breakpoints, what is done ──┐
 //! what is remembered ─────────┴──> Subject: stops before, stops after, goes on ──> gates (`tasks`) ──> apply stands there
 //! ```
 //!
-//! A breakpoint is passed once for an action. An action is under way from the moment at which nothing stops before it any
-//! more until nothing stops after it; what is under way is committed when an operation begins, so that a run which is cut
-//! off neither forgets a stop nor makes it twice.
+//! A breakpoint is passed once for an action. An action is under way from the moment at which nothing stops before it
+//! any more until nothing stops after it; what is under way is committed when an operation begins, so that a run which
+//! is cut off neither forgets a stop nor makes it twice.
 //!
 //! Not here: which tasks wait for whom (`tasks::gates`); standing there (`apply::stops`).
 

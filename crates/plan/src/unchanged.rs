@@ -27,8 +27,8 @@ use crate::task::Decided;
 
 const CHANGED: &str = "has changed since the plan was made";
 
-/// Whether a plan may be carried out: `input-changed` and `observation-changed` for each difference otherwise. `folder` is
-/// that of the root document.
+/// Whether a plan may be carried out: `input-changed` and `observation-changed` for each difference otherwise. `folder`
+/// is that of the root document.
 pub async fn unchanged(staged: &Staged, folder: &str, world: &dyn World, found: &mut Diagnostics) -> bool {
     let world = &RetryingWorld::new(world, &staged.catalogs);
     let before = found.len();
@@ -134,8 +134,8 @@ pub(crate) fn settings_of(steps: &[Step], salt: &str, world: &dyn World) -> blue
     digests
 }
 
-/// Sources have the content that the plan saw, and nothing else stands where things are made, changed or removed. What has
-/// been `told` of already is not told again.
+/// Sources have the content that the plan saw, and nothing else stands where things are made, changed or removed. What
+/// has been `told` of already is not told again.
 async fn preflights(staged: &Staged, told: &AddressSet, world: &dyn World, found: &mut Diagnostics) {
     let nothing = Arc::default();
     let decisions = decisions(&staged.plan);

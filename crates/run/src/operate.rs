@@ -282,8 +282,8 @@ fn lost(outcome: &Outcome, store: StoreError) -> Aborted {
     Aborted { store: Some(store), counts: outcome.counts, left_in_flight, undone }
 }
 
-/// The goal of a rollback: see [`generation::goal`]. It is [`RollbackTarget::Nothing`] if no generation succeeded. The outer
-/// error is the store's, the inner one the reason why there is no goal.
+/// The goal of a rollback: see [`generation::goal`]. It is [`RollbackTarget::Nothing`] if no generation succeeded. The
+/// outer error is the store's, the inner one the reason why there is no goal.
 pub async fn last_goal(
     store: &dyn Store,
     instance: &InstanceName,

@@ -154,7 +154,8 @@ impl Fold {
         &self.head
     }
 
-    /// Says under a lease of which epoch the running operation began, if one runs: a journal that is read back does not tell.
+    /// Says under a lease of which epoch the running operation began, if one runs: a journal that is read back does not
+    /// tell.
     pub fn resume_under(&mut self, epoch: u64) {
         if let Some(operation) = self.journal.running().cloned() {
             self.journal.resume(operation, epoch);

@@ -1,4 +1,5 @@
-//! Files of older versions: read as they are, kept as they were when they are rewritten; files of newer ones are refused.
+//! Files of older versions: read as they are, kept as they were when they are rewritten; files of newer ones are
+//! refused.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -193,8 +194,8 @@ fn a_row_that_was_changed_moved_added_or_removed_is_refused() {
     }
 }
 
-/// Nobody without the key makes a row that is taken for one, and what was written without a key gets its tags with the first
-/// commit under one.
+/// Nobody without the key makes a row that is taken for one, and what was written without a key gets its tags with the
+/// first commit under one.
 #[test]
 fn rows_are_authenticated_since_the_first_commit_with_a_key() {
     let folder = tempfile::tempdir().unwrap();

@@ -263,7 +263,8 @@ fn a_small_change_of_a_large_instance_writes_little() {
 
 #[test]
 fn a_store_that_is_not_dropped_leaves_a_whole_file() {
-    // What a killed process leaves: the file and its journal as they are at that moment, copied while the store is open.
+    // What a killed process leaves: the file and its journal as they are at that moment, copied while the store is
+    // open.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.db");
     let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);

@@ -144,8 +144,8 @@ fn wal(path: &Path) -> std::path::PathBuf {
     path.with_file_name("state.db-wal")
 }
 
-/// Damages copies of the file and its journal as they are now, as a killed process leaves them. How often it was refused,
-/// and at how many different revisions it opened.
+/// Damages copies of the file and its journal as they are now, as a killed process leaves them. How often it was
+/// refused, and at how many different revisions it opened.
 fn damage(path: &Path, at: &[Whole], draw: &mut Draw, word: &str) -> (usize, usize) {
     let (database, journal) = (fs::read(path).unwrap(), fs::read(wal(path)).unwrap());
     let mut refused = 0;

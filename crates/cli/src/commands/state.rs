@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use diag::Files;
 use engine::foreign::{self, Form, Whole};
-use engine::generation::Goal;
-use engine::shell::{Chance, last_goal};
-use engine::{Options, Surgery};
+use engine::generation::RollbackTarget;
+use engine::shell::{Rng, last_goal};
+use engine::{Options, StateEdit};
 use engine::{Run, Session, key, read_text, retention};
 use serde_json::json;
 use state::seal::{SealError, Sealer};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use engine::shell::{Chance, Clock};
+use engine::shell::{Clock, Rng};
 use engine::{Run, Session};
 use serde_json::json;
 use state::{InstanceName, Liveness};

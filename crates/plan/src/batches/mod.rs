@@ -1,6 +1,6 @@
-//! Groups whose members are made and changed some at a time: what is decided about each member says which are to change,
-//! and these are put into batches, one after the other. What is as it should be takes part in none, so that a run that was
-//! cut off goes on where it stopped.
+//! Groups whose members are made and changed some at a time: what is decided about each member says which are to
+//! change, and these are put into batches, one after the other. What is as it should be takes part in none, so that a
+//! run that was cut off goes on where it stopped.
 //!
 //! Members that are needed only so that enough are in service become *temporary*: made and taken away by the same plan.
 //!
@@ -39,7 +39,8 @@ struct Group<'a> {
     members: IndexMap<Name, Member>,
 }
 
-/// Puts the members of groups into batches, one after the other, and makes those temporary that only stand in for others.
+/// Puts the members of groups into batches, one after the other, and makes those temporary that only stand in for
+/// others.
 ///
 /// `value-constraint` where the pauses alone take too long.
 pub(crate) fn arrange(

@@ -98,8 +98,8 @@ pub(crate) async fn decide_level(
     }
 }
 
-/// A replacement, decided again because its remembered values were drawn anew (decision S60) and its spec is another one:
-/// what made it a replacement still does.
+/// A replacement, decided again because its remembered values were drawn anew (decision S60) and its spec is another
+/// one: what made it a replacement still does.
 pub(crate) fn decided_again(first: Decision, mut again: Decision, answers: &Answers) -> Decision {
     again.element = first.element;
     if let Some(opinion) = answers.opinions.get(&again.address) {

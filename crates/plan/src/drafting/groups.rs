@@ -11,8 +11,8 @@ use understand::graph::{EdgeKind, Node};
 
 use crate::model::HashSet;
 
-/// Addresses that something uses, each once, in the order in which they were found. A handful, as nearly all are, is looked
-/// through from its beginning; more have an index.
+/// Addresses that something uses, each once, in the order in which they were found. A handful, as nearly all are, is
+/// looked through from its beginning; more have an index.
 #[derive(Default)]
 pub(crate) struct Used {
     pub(crate) list: Vec<Address>,
@@ -66,7 +66,8 @@ pub(crate) fn group(
     }
 }
 
-/// What a data source's search uses: who reads the data source waits for that as well, because it may be read only then.
+/// What a data source's search uses: who reads the data source waits for that as well, because it may be read only
+/// then.
 pub(crate) fn searched_group(
     documents: &Documents,
     index: u32,
@@ -125,7 +126,8 @@ pub(crate) fn handed_group(
     };
 }
 
-/// The positions at which expressions read the members of templates, by the template's number; looked up only if needed.
+/// The positions at which expressions read the members of templates, by the template's number; looked up only if
+/// needed.
 pub(crate) struct Reads<'a> {
     pub(crate) documents: &'a Documents,
     pub(crate) unit: u32,

@@ -163,7 +163,8 @@ pub(crate) async fn again(
     }
 }
 
-/// Draws the remembered values of a thing anew and evaluates it again; false if it has none, or if they are new already.
+/// Draws the remembered values of a thing anew and evaluates it again; false if it has none, or if they are new
+/// already.
 pub(crate) async fn redraw(
     evaluation: &mut Evaluation,
     index: u32,

@@ -85,8 +85,8 @@ pub(crate) async fn ask_providers(
     }
 }
 
-/// The computed fields that an update may change: by the catalogue, by what the provider said, and in a rehearsal those that
-/// the simulation makes from what changes.
+/// The computed fields that an update may change: by the catalogue, by what the provider said, and in a rehearsal those
+/// that the simulation makes from what changes.
 pub(crate) fn changing(decision: &Decision, simulated: bool, answers: &Answers) -> Vec<Name> {
     let changed: Vec<&str> = decision.changes.iter().filter_map(|change| change.path.strip_prefix("spec.")).collect();
     let fields = decision.ty.iter().flat_map(|ty| ty.schema.fields.iter());

@@ -1,7 +1,7 @@
 //! What operations would meet: files that they read, and things that stand in their way.
 //!
-//! A file whose content is another one than when it was last read is a change of what is wanted. What stands in the way of a
-//! create is an error of the plan, found before anything is changed.
+//! A file whose content is another one than when it was last read is a change of what is wanted. What stands in the way
+//! of a create is an error of the plan, found before anything is changed.
 //!
 //! Not here: looking again before a kept plan is carried out (`plan::unchanged`).
 
@@ -61,8 +61,8 @@ impl Changing {
     }
 }
 
-/// What an answer says that keeps an operation from being carried out. `span_of` is where a field is written; a source that
-/// cannot be read may be `made_before`.
+/// What an answer says that keeps an operation from being carried out. `span_of` is where a field is written; a source
+/// that cannot be read may be `made_before`.
 pub(crate) fn obstacles_in(
     decision: &Decision,
     answer: &Preflight,

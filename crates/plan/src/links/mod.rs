@@ -1,8 +1,8 @@
 //! What to do about links: their parts, what they write once their targets are ready, and the links themselves
 //! (decision 3.2).
 //!
-//! What a link writes *with* a target is a part of that target's own spec and of its own decision. Here are the steps of
-//! links: a *phase* writes into one target, and the *whole* says when a link is made and what is remembered of it.
+//! What a link writes *with* a target is a part of that target's own spec and of its own decision. Here are the steps
+//! of links: a *phase* writes into one target, and the *whole* says when a link is made and what is remembered of it.
 //!
 //! Not here: in which order they come (`order`), carrying them out (`apply::links`).
 
@@ -145,8 +145,8 @@ pub(crate) async fn decide_links(
 /// What stands in the things that links write into, as far as that is known, and whether it is not what is recorded.
 type Seen = FixedMap<Address, Option<(Standing, bool)>>;
 
-/// What stands in a thing: as it was seen, or as it is recorded. One that was made anew by a run that was cut off has not
-/// all that links had written into the one before.
+/// What stands in a thing: as it was seen, or as it is recorded. One that was made anew by a run that was cut off has
+/// not all that links had written into the one before.
 fn seen_of<'s>(
     seen: &'s mut Seen,
     evaluation: &Evaluation,
@@ -169,8 +169,8 @@ fn positions(draft: &Draft) -> FixedMap<Address, usize> {
     draft.decisions.iter().enumerate().map(|(at, decision)| (decision.address.clone(), at)).collect()
 }
 
-/// Reports too few and too many links and guarantees that nobody gives, member by member. Gives for each link how far it
-/// stands behind those that give it something, and those.
+/// Reports too few and too many links and guarantees that nobody gives, member by member. Gives for each link how far
+/// it stands behind those that give it something, and those.
 fn hold_against_limits(
     evaluation: &Evaluation,
     links: &[LinkAt],
@@ -415,8 +415,8 @@ impl<'a> LinkDraft<'a> {
         });
     }
 
-    /// Compares what a phase writes with what is recorded of it (`mine`, positions in `recorded`) and with what stands in
-    /// the target. A target that is `fresh` is created by this plan and holds nothing yet.
+    /// Compares what a phase writes with what is recorded of it (`mine`, positions in `recorded`) and with what stands
+    /// in the target. A target that is `fresh` is created by this plan and holds nothing yet.
     fn phase_changes(
         &self,
         address: &Address,
@@ -590,7 +590,8 @@ fn taken_out(contribution: &Contribution) -> Change {
     }
 }
 
-/// Steps that take out what a link has written. Where the target goes away, or is made anew, nothing is left to take out.
+/// Steps that take out what a link has written. Where the target goes away, or is made anew, nothing is left to take
+/// out.
 fn undo_phases(
     draft: &Draft,
     positions: &FixedMap<Address, usize>,

@@ -1,8 +1,8 @@
 //! Batches stand in line: what is made or changed in one waits for all that was in the one before, and for the pause
 //! between them.
 //!
-//! What goes waits for that too, but nobody waits for what goes: it goes once everybody has let go of it, and that may be
-//! long after the last batch.
+//! What goes waits for that too, but nobody waits for what goes: it goes once everybody has let go of it, and that may
+//! be long after the last batch.
 //!
 //! Not here: what is in a batch (`plan::batches`).
 

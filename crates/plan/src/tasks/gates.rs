@@ -1,5 +1,5 @@
-//! Where a plan stops, as tasks: a gate that what begins behind a breakpoint waits for. `apply` stands at it, and all that
-//! waits for it, however indirectly, is left for the next operation.
+//! Where a plan stops, as tasks: a gate that what begins behind a breakpoint waits for. `apply` stands at it, and all
+//! that waits for it, however indirectly, is left for the next operation.
 //!
 //! ```text
 //! what it uses ──> gate before ──> the thing, or all of the child ──> gate after ──> who uses it
@@ -93,8 +93,8 @@ pub(crate) fn add(builder: &mut Builder<'_>, draft: &Draft, subjects: &Subjects,
     gates
 }
 
-/// Finds out where each task belongs. What stands for a value belongs to the document of that value; what stands for other
-/// tasks, to where all of these do.
+/// Finds out where each task belongs. What stands for a value belongs to the document of that value; what stands for
+/// other tasks, to where all of these do.
 fn locate(builder: &Builder<'_>, places: &mut Places<'_>) {
     let mut of_values: IndexMap<u32, Vec<u32>> = IndexMap::default();
     if !places.subjects.children.is_empty() {
@@ -299,8 +299,8 @@ fn wait_for_what_is_gone(builder: &mut Builder<'_>, snapshot: &Snapshot, places:
     }
 }
 
-/// The gates before actions: they come when it is the thing's turn, or the child's as a whole. Outer ones come first, so that
-/// what stands inside waits for both.
+/// The gates before actions: they come when it is the thing's turn, or the child's as a whole. Outer ones come first,
+/// so that what stands inside waits for both.
 fn before_gates(builder: &mut Builder<'_>, places: &mut Places<'_>, gates: &mut Vec<Gate>) {
     let subjects = places.subjects;
     let mut order: Vec<u32> = (0..subjects.all.len() as u32).filter(|at| subjects.all[*at as usize].before).collect();

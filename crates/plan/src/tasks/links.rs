@@ -1,7 +1,7 @@
 //! In which order links are made and undone (decision 3.2).
 //!
-//! Parts, then what is written into a, into b, into neighbours; taken out the other way round, before parts and ends are
-//! deleted. Two steps on one target never run together: they stand in line, in the order of the links' names, those
+//! Parts, then what is written into a, into b, into neighbours; taken out the other way round, before parts and ends
+//! are deleted. Two steps on one target never run together: they stand in line, in the order of the links' names, those
 //! behind that need what others give. Taking out comes before the target's own step, writing after it.
 //!
 //! Where very many stand in line, `apply` carries out several of them by one call. So that there are several, the first
@@ -142,7 +142,8 @@ fn guarantees(builder: &mut Builder<'_>, links: &IndexMap<Address, Steps<'_>>) {
 /// The tasks of a part: what makes it, and what takes it away.
 type ForthAndBack = (Option<u32>, Option<u32>);
 
-/// A task on a target: whether it writes, its rank, its link, its place in that, and its number. Sorts as they stand in line.
+/// A task on a target: whether it writes, its rank, its link, its place in that, and its number. Sorts as they stand in
+/// line.
 type InLine<'a> = (bool, u32, &'a Address, u32, u32);
 
 /// Steps on one target stand in line: first what is taken out, then the target's own step, then what is written.

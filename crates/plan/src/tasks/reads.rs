@@ -1,5 +1,5 @@
-//! Data sources that can be read only in the run, because they depend on something that does not exist yet: each is read
-//! by a step of its own, before everything that reads it (decisions 4.1, 5.1).
+//! Data sources that can be read only in the run, because they depend on something that does not exist yet: each is
+//! read by a step of its own, before everything that reads it (decisions 4.1, 5.1).
 //!
 //! Not here: reading them (`apply`); which those are (`questions`).
 
@@ -49,8 +49,8 @@ pub(crate) fn deferred(evaluation: Option<&Evaluation>) -> AllDeferred {
     all
 }
 
-/// The deferred data sources by the task that stands for each. Where something is out of target, those that nothing in it
-/// reads are left out.
+/// The deferred data sources by the task that stands for each. Where something is out of target, those that nothing in
+/// it reads are left out.
 pub(crate) fn by_task(builder: &Builder<'_>, deferred: AllDeferred, partial: bool) -> IndexMap<u32, Deferred> {
     if deferred.is_empty() {
         return IndexMap::default();

@@ -266,7 +266,8 @@ pub(crate) fn wait_for_users(
 }
 
 /// Things whose conditions are known only on deploy and that are there already: if a condition comes out false, the
-/// thing goes after everything else (decision S32), users before what they use. A link is forgotten once its parts are gone.
+/// thing goes after everything else (decision S32), users before what they use. A link is forgotten once its parts are
+/// gone.
 pub(crate) fn conditions(builder: &mut Builder<'_>, open: &[std::sync::Arc<Decided>], snapshot: &Snapshot) {
     if open.is_empty() {
         return;

@@ -94,7 +94,7 @@ impl Harness {
         operated: Option<Operated>,
         events: Vec<Event>,
     ) -> Run {
-        if matches!(operated, None | Some(Operated::Lost(_))) {
+        if matches!(operated, None | Some(Operated::Aborted(_))) {
             // The next run is a new process. It starts after the lease has expired and when reads are no longer
             // delayed.
             tokio::time::sleep(engine::shell::LEASE * 2).await;
