@@ -88,13 +88,16 @@ impl InstalledProvider {
     }
 }
 
+/// Opens the simulated world that is kept in a file. The error says why it cannot be read.
+pub type OpenSimulation = fn(&Path) -> Result<Arc<dyn Simulation>, Box<dyn Error + Send + Sync>>;
+
 /// How simulated worlds are opened.
 #[derive(Clone)]
 pub struct InstalledSimulation {
     /// Makes a world in memory.
     pub in_memory: Arc<dyn Fn() -> Arc<dyn Simulation> + Send + Sync>,
     /// Opens the world that is kept in a file. Creates nothing before something changes.
-    pub open: fn(&Path) -> Result<Arc<dyn Simulation>, Box<dyn Error + Send + Sync>>,
+    pub open: OpenSimulation,
 }
 
 /// A simulated world. All its providers share it.

@@ -45,7 +45,7 @@ impl Session {
     /// Reads a plan file. `named` is the instance that the request names.
     pub fn read_plan(&self, source: &DocumentSource, named: Option<&InstanceName>) -> Result<KeptPlan, Error> {
         let (file, made_from) =
-            plan_file::read(&source.text, &self.sealer()).map_err(|error| unusable(&source.shown, error))?;
+            plan_file::read(&source.text, self.sealer()).map_err(|error| unusable(&source.shown, error))?;
         let instance: InstanceName =
             file.instance.parse().map_err(|error: InstanceNameError| Error::usage(error.to_string()))?;
         if named.is_some_and(|named| *named != instance) {

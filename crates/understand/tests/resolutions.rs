@@ -4,7 +4,6 @@
 #[expect(dead_code, reason = "this file uses a part")]
 mod checking;
 
-use std::fmt::Write;
 use std::sync::Arc;
 
 use checking::check_including;
@@ -44,12 +43,9 @@ fn check_with(text: &str, children: &[&str], expected: &[&str]) {
             found.push("nothing".to_owned());
             continue;
         };
-        let mut line = format!("{:?} ", one.kind);
-        match one.definition.and_then(|span| Some(checked.files.get(span.file)?.position(span.start).line)) {
-            Some(at) => write!(line, "{at} {}", one.ty).unwrap(),
-            None => write!(line, "- {}", one.ty).unwrap(),
-        }
-        found.push(line);
+        let line = one.definition.and_then(|span| Some(checked.files.get(span.file)?.position(span.start).line));
+        let line = line.map_or("-".to_owned(), |line| line.to_string());
+        found.push(format!("{:?} {line} {}", one.kind, one.ty));
     }
     assert_eq!(found, expected, "in\n{plain}\n{:#?}", checked.found);
 }

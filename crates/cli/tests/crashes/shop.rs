@@ -211,7 +211,7 @@ impl Shop {
     pub(crate) fn go_on(&mut self, aim: Aim) {
         let words = self.arguments(aim);
         let mut ended = self.run(&words);
-        if ended.code == 1 && ended.err.contains(" of `") && ended.err.contains("nobody can tell") {
+        if ended.code == 1 && ended.err.contains("error[needs-attention]: the outcome of the ") {
             assert!(ended.err.contains("error[needs-attention]"), "{}{}", ended.out, ended.err);
             let mut said = vec!["reconcile".to_owned(), "--yes".to_owned()];
             for (address, op) in self.unclear(&ended.err) {
@@ -237,12 +237,12 @@ impl Shop {
         let errors = said.lines().filter(|line| line.starts_with("error[") && *line != lost);
         let unclear: BTreeSet<(String, String)> = errors
             .map(|line| {
-                let Some(rest) = line.strip_prefix("error[needs-attention]: nobody can tell what became of the ")
-                else {
+                let outcome = line.strip_prefix("error[needs-attention]: the outcome of the ");
+                let Some(rest) = outcome.and_then(|rest| rest.strip_suffix("` is not known")) else {
                     panic!("{line}\n{said}")
                 };
                 let (op, rest) = rest.split_once(" of `").unwrap();
-                (rest.trim_end_matches('`').to_owned(), op.to_owned())
+                (rest.to_owned(), op.to_owned())
             })
             .collect();
         for (address, op) in &unclear {

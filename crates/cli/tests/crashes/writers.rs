@@ -147,7 +147,7 @@ fn a_writer_whose_hold_was_ended_records_nothing_more_and_says_so() {
     place.ends(0, &["unlock", "--yes"]);
     let before = place.ends(0, &["list", "--json"]).out;
     let ended = is_fenced_off(&place, writer);
-    assert!(ended.err.contains("nobody holds it now"), "{}", ended.err);
+    assert!(ended.err.contains("no operation holds it now"), "{}", ended.err);
     assert_eq!(place.ends(0, &["list", "--json"]).out, before, "nothing was recorded");
     // The next run reads the outcome of the first call back and does not repeat the call.
     let next = place.ends(0, &["deploy", "--yes"]);

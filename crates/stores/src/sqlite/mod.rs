@@ -379,7 +379,7 @@ impl Store for SqliteStore {
         base: Option<Checkpoint>,
         operations: Vec<Vec<Entry>>,
     ) -> BoxFuture<'a, Result<(), StoreError>> {
-        let request = Request::Restore { instance: instance.clone(), revision, base, operations };
+        let request = Request::Restore { instance: instance.clone(), revision, base: base.map(Box::new), operations };
         Box::pin(async move { self.write(request).await.map(|_| ()) })
     }
 

@@ -59,7 +59,7 @@ pub(super) enum Request {
     Restore {
         instance: InstanceName,
         revision: Revision,
-        base: Option<Checkpoint>,
+        base: Option<Box<Checkpoint>>,
         operations: Vec<Vec<Entry>>,
     },
     /// Always alone: it has a transaction of its own.
@@ -195,7 +195,7 @@ impl Writer {
         }
         if let [Request::Restore { instance, revision, base, operations }] = requests {
             self.known.clear();
-            let restored = self.restore(connection, instance, *revision, base.as_ref(), operations);
+            let restored = self.restore(connection, instance, *revision, base.as_deref(), operations);
             self.known.clear();
             return vec![restored.map(|()| Answer::Done)];
         }
