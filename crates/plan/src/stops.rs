@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! breakpoints, what is done ──┐
-//! what is remembered ─────────┴──> Subject: stops before, stops after, goes on ──> gates (`tasks`) ──> apply stands there
+//! what is remembered ─────────┴──> Subject: stops before, stops after, goes on ──> gates (`tasks`) ──> apply stops
 //! ```
 //!
 //! A breakpoint is passed once for an action. An action is under way from the moment at which nothing stops before it
