@@ -38,6 +38,31 @@ impl Stopwatch {
     }
 }
 
+/// A machine whose clock stands still. Callgrind cannot run the system's clock.
+struct StoppedClock;
+
+impl state::Host for StoppedClock {
+    fn boot(&self) -> blueprint::Name {
+        "bench".into()
+    }
+
+    fn elapsed(&self) -> std::time::Duration {
+        std::time::Duration::ZERO
+    }
+
+    fn wall(&self) -> i64 {
+        0
+    }
+
+    fn process(&self) -> Option<state::Process> {
+        None
+    }
+
+    fn liveness(&self, _process: &state::Process) -> state::Liveness {
+        state::Liveness::Unknown
+    }
+}
+
 fn main() {
     let path = std::env::args().nth(1).expect("a document");
     let state = std::env::args().nth(2).filter(|state| state != "-");
@@ -60,7 +85,12 @@ fn main() {
                 Sealer::none(),
                 stores::sqlite::Mode::ReadWrite,
             )),
-            None => Box::new(stores::memory::MemoryStore::new(Sealer::none())),
+            None => {
+                let state = stores::memory::MemoryState::default();
+                Box::new(
+                    stores::memory::MemoryStore::open(&state, Sealer::none()).on(std::sync::Arc::new(StoppedClock)),
+                )
+            }
         };
         let bench = Bench { catalogs, functions, shell, store, name: InstanceName::from_free_text("bench") };
         for (plan, apply) in [("plan first", "apply first"), ("plan again", "apply again")] {
