@@ -24,7 +24,7 @@ impl Lowering {
             let Some(keys) = self.reader.pairs(pair.value) else {
                 let shown = self.reader.value(pair.value);
                 let message =
-                    format!("Output definitions must be a map. Found a {} instead", python::type_name(&shown));
+                    format!("Output definitions must be a map. Found a {} instead", pycompat::type_name(&shown));
                 let words = invalid(message).error(OUTPUT_ERROR).at(path(&["outputs", &pair.key.item]));
                 self.wrong_shape("an output", "a map", pair.value, words);
                 continue;
