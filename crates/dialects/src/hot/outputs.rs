@@ -110,7 +110,7 @@ impl Lowering {
         if let Some((name, span)) = shown.into_iter().next() {
             let diagnostic = SECRET_EXPOSED
                 .new(format!("the output `{output}` shows the hidden parameter `{name}`"))
-                .label(span, "Heat shows it to whoever may look at the stack; here it is secret")
+                .label(span, "Heat shows it to every user who may read the stack; here it is secret")
                 .help("take it out, or read it with `cyan exports --reveal`")
                 .graded(Severity::Warning);
             self.report(diagnostic);
