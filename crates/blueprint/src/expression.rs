@@ -26,7 +26,7 @@ pub enum ExprKind {
     /// Entries; keys are plain and unique.
     Map(Vec<(diag::Spanned<Name>, Expr)>),
     /// Interpolated text.
-    Text(Vec<Part>),
+    Text(Vec<TextPart>),
     /// A reference to a declared element.
     Ref(Box<Ref>),
     /// Accessors on the result of an expression.
@@ -46,7 +46,7 @@ pub enum ExprKind {
 /// A part of an interpolated text.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Part {
+pub enum TextPart {
     /// Literal text.
     Text(Name),
     /// An expression whose value is converted to text, and the span of its `${..}`.
@@ -191,7 +191,7 @@ impl Expr {
             ExprKind::Map(entries) => entries.iter().for_each(|(_, value)| value.walk(visit)),
             ExprKind::Text(parts) => {
                 for part in parts {
-                    if let Part::Expr(expr, _) = part {
+                    if let TextPart::Expr(expr, _) = part {
                         expr.walk(visit);
                     }
                 }

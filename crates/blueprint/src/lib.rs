@@ -30,7 +30,7 @@ pub use document::{
     LinkSelector, Local, Move, Origin, ReplaceOrder, Resource, ResourceMetadata, Restricted, SourceMetadata, Timeouts,
 };
 pub use duration::{DurationError, format_duration, parse_duration};
-pub use expression::{Accessor, AccessorKind, Argument, Call, Choice, Expr, ExprKind, Head, Part, Ref};
+pub use expression::{Accessor, AccessorKind, Argument, Call, Choice, Expr, ExprKind, Head, Ref, TextPart};
 pub use home::home_mistake;
 pub use map::{Entries, IndexMap, MapIter, MapIterMut};
 pub use names::Names;

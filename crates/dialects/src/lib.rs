@@ -28,7 +28,7 @@ pub use expansion::{Evaluating, Expanded, Expanding, UNFINISHED};
 pub use explained::Explained;
 pub use list::Dialects;
 pub use load_context::{Companion, LoadContext, LoadedCompanions, Own, Types};
-pub use mistake::{Mistake, Part, Place};
+pub use mistake::{ExpressionPart, ExpressionPlace, Mistake};
 pub use rules::{Absence, CheckedBy, Checks, DialectRules, Given, SpecAt};
 pub use settings::{DialectSettings, DocumentLimits, Limits, Setting, Settings};
 pub use shape::{Detail, Form, Key, Offer, Section, Shape};

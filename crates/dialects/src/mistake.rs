@@ -5,7 +5,7 @@ use diag::Span;
 
 /// Which part of a document an expression is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum ExpressionPart {
     /// The spec of a resource or a group.
     Spec,
     /// The value that a child is given for one of its inputs.
@@ -24,9 +24,9 @@ pub enum Part {
 
 /// The place of an expression in its document.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct ExpressionPlace<'a> {
     /// Which part it is.
-    pub part: Part,
+    pub part: ExpressionPart,
     /// The name of the resource, the child, the value or the export.
     pub of: &'a str,
     /// The input of a child that it is given for.
@@ -35,15 +35,15 @@ pub struct Place<'a> {
     pub expr: &'a Expr,
 }
 
-impl<'a> Place<'a> {
+impl<'a> ExpressionPlace<'a> {
     /// A part of something.
-    pub fn new(part: Part, of: &'a str, expr: &'a Expr) -> Place<'a> {
-        Place { part, of, input: None, expr }
+    pub fn new(part: ExpressionPart, of: &'a str, expr: &'a Expr) -> ExpressionPlace<'a> {
+        ExpressionPlace { part, of, input: None, expr }
     }
 
     /// The value that a child is given for one of its inputs.
-    pub fn given(child: &'a str, input: &'a str, expr: &'a Expr) -> Place<'a> {
-        Place { part: Part::Given, of: child, input: Some(input), expr }
+    pub fn given(child: &'a str, input: &'a str, expr: &'a Expr) -> ExpressionPlace<'a> {
+        ExpressionPlace { part: ExpressionPart::Given, of: child, input: Some(input), expr }
     }
 }
 
@@ -57,7 +57,7 @@ pub enum Mistake<'a> {
         /// The attribute.
         attribute: &'a str,
         /// Where that is found before anything is evaluated: the expression, and the place of the reference in it.
-        at: Option<(Place<'a>, Span)>,
+        at: Option<(ExpressionPlace<'a>, Span)>,
     },
     /// A child is given an input that its document does not declare.
     NoInput {
@@ -113,7 +113,7 @@ pub enum Mistake<'a> {
         /// The absent element.
         of: &'a str,
         /// The expression, and the place in it.
-        at: (Place<'a>, Span),
+        at: (ExpressionPlace<'a>, Span),
     },
     /// No snapshot can be taken of this resource.
     NoSnapshot(&'a str),

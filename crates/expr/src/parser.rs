@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use blueprint::{Accessor, AccessorKind, Argument, Call, Expr, ExprKind, Head, Name, Names, Part, Ref, Value};
+use blueprint::{Accessor, AccessorKind, Argument, Call, Expr, ExprKind, Head, Name, Names, Ref, TextPart, Value};
 use diag::{Diagnostic, Diagnostics, Span, Spanned, TextMap, opening};
 
 use crate::lexer::{self, Token, TokenKind};
@@ -46,21 +46,22 @@ pub fn parse_text_scoped(
     let (mut from, mut next) = (0, Some(first));
     while let Some(open) = next {
         if open > from {
-            parts.push(Part::Text(parser.between(from, open)));
+            parts.push(TextPart::Text(parser.between(from, open)));
         }
         let (expr, end) = parser.substitution(open);
-        parts.push(Part::Expr(expr, map.span(open as u32, end as u32)));
+        parts.push(TextPart::Expr(expr, map.span(open as u32, end as u32)));
         from = end;
         next = text.get(from..).and_then(opening).map(|offset| from + offset);
     }
     if from < text.len() {
-        parts.push(Part::Text(parser.between(from, text.len())));
+        parts.push(TextPart::Text(parser.between(from, text.len())));
     }
-    let breaks = |part: &Part| matches!(part, Part::Text(text) if text.chars().all(|c| matches!(c, '\n' | '\r')));
+    let breaks =
+        |part: &TextPart| matches!(part, TextPart::Text(text) if text.chars().all(|c| matches!(c, '\n' | '\r')));
     let sole = parts.iter().filter(|part| !breaks(part)).count() == 1;
     if sole
-        && let Some(at) = parts.iter().position(|part| matches!(part, Part::Expr(..)))
-        && let Part::Expr(inner, whole) = parts.swap_remove(at)
+        && let Some(at) = parts.iter().position(|part| matches!(part, TextPart::Expr(..)))
+        && let TextPart::Expr(inner, whole) = parts.swap_remove(at)
     {
         return Expr::new(ExprKind::Substitution(Box::new(inner)), whole);
     }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use blueprint::{AccessorKind, Expr, ExprKind, Head, Names, Part, Value};
+use blueprint::{AccessorKind, Expr, ExprKind, Head, Names, TextPart, Value};
 use diag::{Diagnostics, FileId, Span, TextMap};
 
 fn parse(text: &str) -> (Expr, Diagnostics) {
@@ -55,12 +55,14 @@ fn one_substitution_alone_keeps_its_type() {
 #[test]
 fn parts_keep_every_character() {
     let ExprKind::Text(parts) = check("a$${i}\n}${elem}", &[]).kind else { panic!("no text") };
-    let texts: Vec<&str> =
-        parts.iter().filter_map(|part| if let Part::Text(text) = part { Some(text.as_ref()) } else { None }).collect();
+    let texts: Vec<&str> = parts
+        .iter()
+        .filter_map(|part| if let TextPart::Text(text) = part { Some(text.as_ref()) } else { None })
+        .collect();
     assert_eq!(texts, ["a$", "\n}"]);
     let spans: Vec<(u32, u32)> = parts
         .iter()
-        .filter_map(|part| if let Part::Expr(_, span) = part { Some((span.start, span.end)) } else { None })
+        .filter_map(|part| if let TextPart::Expr(_, span) = part { Some((span.start, span.end)) } else { None })
         .collect();
     assert_eq!(spans, [(2, 6), (8, 15)]);
 }
@@ -229,7 +231,7 @@ fn a_mistake_leaves_an_error_without_a_value() {
     let expr = check("${a b}", &["unexpected-token 4..5"]);
     assert!(matches!(expr.kind, ExprKind::Substitution(inner) if inner.kind == ExprKind::Error));
     let ExprKind::Text(parts) = check("x${a b}y", &["unexpected-token 5..6"]).kind else { panic!("no text") };
-    assert!(matches!(&parts[1], Part::Expr(expr, span) if expr.kind == ExprKind::Error && span.end == 7));
+    assert!(matches!(&parts[1], TextPart::Expr(expr, span) if expr.kind == ExprKind::Error && span.end == 7));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Any text parses, and evaluation of any parsed expression terminates.
 
-use blueprint::{Part, Ref, Value};
+use blueprint::{Ref, TextPart, Value};
 use diag::{Diagnostics, FileId, Span, TextMap};
 use expr::{Ask, AskFailure, Read, Scope, Stop};
 use proptest::prelude::*;
@@ -41,8 +41,8 @@ fn read(text: &str) -> Result<(), TestCaseError> {
         let whole: String = parts
             .iter()
             .map(|part| match part {
-                Part::Text(text) => text.to_string(),
-                Part::Expr(_, span) => text[span.range()].to_string(),
+                TextPart::Text(text) => text.to_string(),
+                TextPart::Expr(_, span) => text[span.range()].to_string(),
             })
             .collect();
         prop_assert_eq!(whole, text);

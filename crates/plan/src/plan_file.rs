@@ -8,7 +8,7 @@ use evaluate::answers::Answers;
 use evaluate::resolve::inputs::Given;
 use serde::{Deserialize, Serialize};
 use state::Revision;
-use state::seal::{Place, SealError, Sealer};
+use state::seal::{SealError, SealPlace, Sealer};
 
 use crate::model::{ChildChange, ExportChange, LeftAlone, LinkChange, PinnedDocument, Purpose, Step};
 use crate::options::Options;
@@ -18,7 +18,7 @@ use crate::plan::Plan;
 pub const FORMAT: u32 = 2;
 
 /// Where a plan's secrets stand.
-const PLACE: Place<'static> = Place { uid: "plan", record: 0 };
+const PLACE: SealPlace<'static> = SealPlace { uid: "plan", record: 0 };
 
 /// A plan file cannot be used.
 #[derive(Debug, thiserror::Error)]

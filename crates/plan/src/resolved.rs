@@ -7,7 +7,7 @@
 
 use blueprint::{Address, Blueprint, Child, Expr, Head, Name, Resource, TypeId, Value};
 use diag::Diagnostics;
-use dialects::{Part, SpecAt};
+use dialects::{ExpressionPart, SpecAt};
 use evaluate::resolve::{CallSite, Evaluation, Members, Slot};
 use provider::{Catalogs, TypeRef};
 use understand::check::conform::{conform_resource, conform_schema};
@@ -149,7 +149,7 @@ fn resource_element(
     if let (Some(_), Some(Some(written)), TypeRef::Known(ty)) =
         (&resource.lifecycle.external, &written, catalogs.resource_type(&resource.type_name.item))
     {
-        let at = SpecAt { expr: &resource.spec, holder: resource.spec_key, resource: name, part: Part::Spec };
+        let at = SpecAt { expr: &resource.spec, holder: resource.spec_key, resource: name, part: ExpressionPart::Spec };
         let native = |value: &Value, found: &mut Diagnostics| conform_resource(value, resource, &ty, found);
         given = rules.specs.fit(written, at, &ty.schema, &native, &mut Diagnostics::new());
         if let Some(custom) = &resource.metadata.custom {
@@ -188,7 +188,7 @@ fn child_element(
         let given = match (&value, ty) {
             (Some(value), TypeRef::Known(ty)) => {
                 let (expr, holder) = (&expansion.spec, expansion.spec_key);
-                let at = SpecAt { expr, holder, resource: name, part: Part::Spec };
+                let at = SpecAt { expr, holder, resource: name, part: ExpressionPart::Spec };
                 let native =
                     |value: &Value, found: &mut Diagnostics| conform_schema(value, expr, holder, &ty.schema, found);
                 rules.specs.fit(value, at, &ty.schema, &native, &mut Diagnostics::new())

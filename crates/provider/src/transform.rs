@@ -16,7 +16,7 @@
 //! Not here: order of transforms, checks, names (`engine`); the form of a blueprint (`blueprint::wire`).
 
 use blueprint::wire::Document;
-use blueprint::{Expr, ExprKind, Name, Part, Resource, Value};
+use blueprint::{Expr, ExprKind, Name, Resource, TextPart, Value};
 use diag::Spanned;
 use futures::future::BoxFuture;
 
@@ -92,11 +92,11 @@ pub fn with_suffix(expr: &Expr, suffix: &str) -> Expr {
             _ => expr.kind.clone(),
         },
         ExprKind::Text(parts) => {
-            let more = std::iter::once(Part::Text(suffix.into()));
+            let more = std::iter::once(TextPart::Text(suffix.into()));
             ExprKind::Text(parts.iter().cloned().chain(more).collect())
         }
         ExprKind::Error => ExprKind::Error,
-        _ => ExprKind::Text(vec![Part::Expr(expr.inner().clone(), expr.span), Part::Text(suffix.into())]),
+        _ => ExprKind::Text(vec![TextPart::Expr(expr.inner().clone(), expr.span), TextPart::Text(suffix.into())]),
     };
     Expr::new(kind, expr.span)
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use blueprint::{Address, IndexMap, Name, Value};
 use serde::{Deserialize, Serialize};
 
-use crate::seal::{Place, SealError, Sealer};
+use crate::seal::{SealError, SealPlace, Sealer};
 use crate::{
     Checkpoint, Declared, Entry, EntryKind, Generation, InstanceName, Record, Remembered, Revision, Snapshot, Stops,
     Tail,
@@ -25,7 +25,7 @@ pub const EXPORT_FORMAT: u32 = 3;
 const WHOLE: u32 = 2;
 
 /// Where its secrets stand.
-const PLACE: Place<'static> = Place { uid: "export", record: 0 };
+const PLACE: SealPlace<'static> = SealPlace { uid: "export", record: 0 };
 
 /// Everything that is remembered of an instance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -111,11 +111,11 @@ impl<'de> Visitor<'de> for IdVisitor {
 #[cfg(test)]
 mod tests {
     use crate::Record;
-    use crate::seal::{Place, Sealer};
+    use crate::seal::{SealPlace, Sealer};
 
     use super::*;
 
-    const PLACE: Place<'_> = Place { uid: "u-1", record: 7 };
+    const PLACE: SealPlace<'_> = SealPlace { uid: "u-1", record: 7 };
 
     fn record(id: &str, path: Value) -> Record {
         let text = serde_json::json!({

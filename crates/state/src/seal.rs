@@ -1,9 +1,9 @@
 //! Sealing secrets: keys, and values sealed for places that outlive the process.
 //!
 //! Where the wire form has `{"$secret": V}`, what is stored has `{"$sealed": BASE64, "key": KEYID}`: a nonce of 24
-//! bytes and V as JSON under XChaCha20-Poly1305. What is sealed is bound to its [`Place`] and to its path in there, so
-//! that no stored secret can be moved to where it would be shown or sent elsewhere. A place is named by what never
-//! changes: the instance's uid and the number of the journal entry. Addresses are no part of it: an entry is never
+//! bytes and V as JSON under XChaCha20-Poly1305. A sealed value is bound to its [`SealPlace`] and to its path
+//! there, so that no stored secret can be moved to where it would be shown or sent elsewhere. A place is named by what
+//! never changes: the instance's uid and the number of the journal entry. Addresses are no part of it: an entry is never
 //! rewritten, a move writes a new one, and renaming the instance changes neither.
 //!
 //! A text without secrets is written and read without a detour. Not here: where a key comes from (`cli`).
@@ -69,7 +69,7 @@ pub fn format_key(key: &[u8; 32]) -> String {
 
 /// Where something sealed stands, by names that never change. It opens nowhere else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place<'a> {
+pub struct SealPlace<'a> {
     /// The uid of the instance; for other things a name of their own, as `plan`.
     pub uid: &'a str,
     /// Which record of it: the number of the entry; 0 where there is but one.
@@ -205,7 +205,7 @@ impl Sealer {
     /// once.
     pub fn write<T: Serialize>(
         &self,
-        place: Place<'_>,
+        place: SealPlace<'_>,
         thing: &T,
         has_secret: bool,
         about: usize,
@@ -226,7 +226,12 @@ impl Sealer {
     }
 
     /// Reads what [`write`](Sealer::write) wrote at that place. `WrongKey` if something sealed in it does not open.
-    pub fn read<T: DeserializeOwned>(&self, place: Place<'_>, text: &[u8], has_sealed: bool) -> Result<T, SealError> {
+    pub fn read<T: DeserializeOwned>(
+        &self,
+        place: SealPlace<'_>,
+        text: &[u8],
+        has_sealed: bool,
+    ) -> Result<T, SealError> {
         if !has_sealed {
             return parse(text);
         }
@@ -237,7 +242,7 @@ impl Sealer {
     }
 
     /// Replaces every `{"$secret": V}` of a tree in wire form by its sealed form.
-    pub fn seal_json(&self, place: Place<'_>, json: &mut Json) -> Result<(), SealError> {
+    pub fn seal_json(&self, place: SealPlace<'_>, json: &mut Json) -> Result<(), SealError> {
         walk(json, &mut String::new(), false, &mut |path, map| {
             if map.len() != 1 {
                 return Ok(false);
@@ -255,7 +260,7 @@ impl Sealer {
     }
 
     /// Puts back what [`seal_json`](Sealer::seal_json) replaced.
-    pub fn open_json(&self, place: Place<'_>, json: &mut Json) -> Result<(), SealError> {
+    pub fn open_json(&self, place: SealPlace<'_>, json: &mut Json) -> Result<(), SealError> {
         walk(json, &mut String::new(), false, &mut |path, map| {
             // A map of the document that has such a key further on is no mark.
             let (2, Some((first, Json::String(text)))) = (map.len(), map.iter().next()) else { return Ok(false) };
@@ -274,7 +279,7 @@ impl Sealer {
     }
 
     /// Seals bytes as a whole, as for a plan file. `NoKey` without a key.
-    pub fn seal_bytes(&self, place: Place<'_>, bytes: &[u8]) -> Result<Vec<u8>, SealError> {
+    pub fn seal_bytes(&self, place: SealPlace<'_>, bytes: &[u8]) -> Result<Vec<u8>, SealError> {
         let key = self.key.as_deref().ok_or(SealError::NoKey)?;
         let sealed = self.seal(key, place, "", bytes)?;
         Ok([BYTES_HEADER, key.id.0.as_bytes(), &sealed].concat())
@@ -282,7 +287,7 @@ impl Sealer {
 
     /// Opens what [`seal_bytes`](Sealer::seal_bytes) sealed at that place. `Foreign` if it is something else,
     /// `WrongKey` if it does not open.
-    pub fn open_bytes(&self, place: Place<'_>, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, SealError> {
+    pub fn open_bytes(&self, place: SealPlace<'_>, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, SealError> {
         let rest = bytes.strip_prefix(BYTES_HEADER).ok_or(SealError::Foreign)?;
         let (id, sealed) = rest.split_at_checked(8).ok_or(SealError::Foreign)?;
         let key = self.key_of(std::str::from_utf8(id).map_err(|_| SealError::Foreign)?)?;
@@ -304,7 +309,7 @@ impl Sealer {
         keys.find(|key| key.id.0 == id).map(Arc::as_ref).ok_or(SealError::WrongKey)
     }
 
-    fn seal(&self, key: &Key, place: Place<'_>, path: &str, plain: &[u8]) -> Result<Vec<u8>, SealError> {
+    fn seal(&self, key: &Key, place: SealPlace<'_>, path: &str, plain: &[u8]) -> Result<Vec<u8>, SealError> {
         let associated = associated(key, place, path);
         let nonce = match &self.nonces {
             Some(nonces) => XNonce::from(nonces().ok_or(SealError::NoNonce)?),
@@ -317,7 +322,7 @@ impl Sealer {
         Ok([nonce.as_slice(), &sealed].concat())
     }
 
-    fn open(&self, key: &Key, place: Place<'_>, path: &str, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, SealError> {
+    fn open(&self, key: &Key, place: SealPlace<'_>, path: &str, bytes: &[u8]) -> Result<Zeroizing<Vec<u8>>, SealError> {
         let (nonce, sealed) = bytes.split_at_checked(NONCE).ok_or(SealError::Foreign)?;
         let nonce = <[u8; NONCE]>::try_from(nonce).map_err(|_| SealError::Foreign)?;
         let associated = associated(key, place, path);
@@ -328,7 +333,7 @@ impl Sealer {
 }
 
 /// What a sealed text is bound to. Lengths stand before texts, so that no two places give the same bytes.
-fn associated(key: &Key, place: Place<'_>, path: &str) -> Vec<u8> {
+fn associated(key: &Key, place: SealPlace<'_>, path: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(40 + place.uid.len() + path.len());
     bytes.extend_from_slice(key.id.0.as_bytes());
     bytes.extend_from_slice(&(place.uid.len() as u64).to_le_bytes());
@@ -405,7 +410,7 @@ mod tests {
 
     use super::*;
 
-    const PLACE: Place<'_> = Place { uid: "u-1", record: 7 };
+    const PLACE: SealPlace<'_> = SealPlace { uid: "u-1", record: 7 };
 
     fn counting() -> Nonces {
         let next = AtomicU8::new(0);
@@ -441,8 +446,8 @@ mod tests {
         for (sealer, place) in [
             (sealer(2), PLACE),
             (Sealer::none(), PLACE),
-            (sealer(1), Place { uid: "u-2", ..PLACE }),
-            (sealer(1), Place { record: 8, ..PLACE }),
+            (sealer(1), SealPlace { uid: "u-2", ..PLACE }),
+            (sealer(1), SealPlace { record: 8, ..PLACE }),
         ] {
             assert!(matches!(sealer.read::<Value>(place, text.as_bytes(), true), Err(SealError::WrongKey)));
         }

@@ -79,7 +79,7 @@ impl Document {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Accessor, AccessorKind, Expr, ExprKind, Head, Part, Ref, Type, Value};
+    use crate::{Accessor, AccessorKind, Expr, ExprKind, Head, Ref, TextPart, Type, Value};
     use diag::{FileId, Span, Spanned};
 
     fn at(start: u32) -> Span {
@@ -95,8 +95,10 @@ mod tests {
                 Accessor { kind: AccessorKind::Index(2), span: at(50) },
             ],
         };
-        let parts =
-            vec![Part::Text("a-".into()), Part::Expr(Expr::new(ExprKind::Ref(Box::new(reference)), at(40)), at(38))];
+        let parts = vec![
+            TextPart::Text("a-".into()),
+            TextPart::Expr(Expr::new(ExprKind::Ref(Box::new(reference)), at(40)), at(38)),
+        ];
         let entries = vec![
             (Spanned::new("name".into(), at(30)), Expr::new(ExprKind::Text(parts), at(36))),
             (Spanned::new("$secret".into(), at(60)), Expr::literal(Value::Null, at(70))),

@@ -1,6 +1,6 @@
 //! Differences between versions in a parsed expression: `none`, and `.state` for `.spec` (decision 0).
 
-use ::blueprint::{AccessorKind, Expr, ExprKind, Head, Part, Ref, Value};
+use ::blueprint::{AccessorKind, Expr, ExprKind, Head, Ref, TextPart, Value};
 use expr::codes::UNKNOWN_FIELD;
 
 use super::lowering::Lowering;
@@ -24,7 +24,7 @@ impl Lowering<'_> {
             ExprKind::Substitution(inner) => self.settle(inner),
             ExprKind::Text(parts) => {
                 for part in parts {
-                    if let Part::Expr(expr, _) = part {
+                    if let TextPart::Expr(expr, _) = part {
                         self.settle(expr);
                     }
                 }

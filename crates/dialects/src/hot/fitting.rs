@@ -13,7 +13,7 @@ use super::parameters::{Constraint, Custom, Kind as Property, Rule, property};
 use super::refusal::Refusal;
 use super::way::invalid;
 use crate::codes::{MISSING_SPEC_FIELD, UNKNOWN_SPEC_FIELD};
-use crate::{Part, SpecAt};
+use crate::{ExpressionPart, SpecAt};
 
 /// Fits the properties of a resource to its type. Unknown parts stay; a part in error is kept as it is, and
 /// reported.
@@ -35,7 +35,7 @@ impl Fitting<'_> {
 
     /// Heat's message about a property.
     fn words(&self, words: &str) -> NativeMessage {
-        let part = if self.at.part == Part::UpdatePolicy { "update_policy" } else { "properties" };
+        let part = if self.at.part == ExpressionPart::UpdatePolicy { "update_policy" } else { "properties" };
         property_words(&["resources", self.at.resource, part], &self.path, words)
     }
 

@@ -15,7 +15,7 @@ use diag::{Diagnostic, NativeMessage, Span};
 use super::kinds::{CHAIN, RESOURCE_GROUP, SCALING_GROUP};
 use super::way::{INVALID, Step, Way, When, Within, invalid, joined, path};
 use crate::codes::VALUE_CONSTRAINT;
-use crate::{Mistake, Part, Place};
+use crate::{ExpressionPart, ExpressionPlace, Mistake};
 
 /// Heat's message about a property: its path has these names, and then these steps.
 pub(super) fn property(names: &[&str], steps: &[expr::Step], message: &str) -> NativeMessage {
@@ -197,21 +197,21 @@ pub(super) fn class_of(code: &str) -> &'static str {
     }
 }
 
-impl From<Part> for Within {
-    fn from(part: Part) -> Within {
+impl From<ExpressionPart> for Within {
+    fn from(part: ExpressionPart) -> Within {
         match part {
-            Part::Spec | Part::Given => Within::Properties,
-            Part::Metadata => Within::Metadata,
-            Part::Removal => Within::DeletionPolicy,
-            Part::UpdatePolicy => Within::UpdatePolicy,
-            Part::Local => Within::Condition,
-            Part::Export => Within::Output,
+            ExpressionPart::Spec | ExpressionPart::Given => Within::Properties,
+            ExpressionPart::Metadata => Within::Metadata,
+            ExpressionPart::Removal => Within::DeletionPolicy,
+            ExpressionPart::UpdatePolicy => Within::UpdatePolicy,
+            ExpressionPart::Local => Within::Condition,
+            ExpressionPart::Export => Within::Output,
         }
     }
 }
 
 /// Completes a message without a class: class and path are those of a value that is made at `place`.
-pub(super) fn placed(diagnostic: &mut Diagnostic, place: &Place<'_>) {
+pub(super) fn placed(diagnostic: &mut Diagnostic, place: &ExpressionPlace<'_>) {
     let span = diagnostic.span();
     let code = diagnostic.code.name;
     let mut way = Way::to(place.part.into(), &place.of.into());
@@ -267,7 +267,7 @@ fn literal_in(expr: &Expr, span: Span) -> Option<&str> {
 }
 
 /// Heat's message for a mistake in the call at a place.
-pub(super) fn checked(message: &str, place: &Place<'_>, span: Span) -> NativeMessage {
+pub(super) fn checked(message: &str, place: &ExpressionPlace<'_>, span: Span) -> NativeMessage {
     let mut way = Way::to(place.part.into(), &place.of.into());
     if let Some(input) = place.input {
         way.steps.push(Step::Key(input.into()));

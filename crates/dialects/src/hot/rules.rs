@@ -16,7 +16,7 @@ use crate::rules::{
     Absence, Checks, ChildRules, DialectRules, DocumentName, ExpansionRules, Given, InputRules, MessageRules,
     NamingRules, NativeInput, NativePassedInput, NativeSpec, ReferenceRules, SizeRules, SpecAt, SpecRules,
 };
-use crate::{Evaluating, Expanded, Expanding, Limits, Mistake, Place};
+use crate::{Evaluating, Expanded, Expanding, ExpressionPlace, Limits, Mistake};
 
 /// How many resources Heat takes in a stack with all nested ones.
 const MOST_RESOURCES: usize = 1000;
@@ -245,7 +245,7 @@ impl MessageRules for HotRules {
         messages::of(mistake)
     }
 
-    fn complete_at(&self, found: &mut Diagnostic, at: &Place<'_>) {
+    fn complete_at(&self, found: &mut Diagnostic, at: &ExpressionPlace<'_>) {
         messages::placed(found, at);
     }
 

@@ -1,7 +1,7 @@
 //! Decides what depends on inputs: conditions, and references with computed names (decisions Heat 5.2, Heat 5.6, Heat
 //! 6).
 
-use ::blueprint::{Blueprint, Call, Child, Expr, ExprKind, Head, Name, Part as TextPart, Resource, Value};
+use ::blueprint::{Blueprint, Call, Child, Expr, ExprKind, Head, Name, Resource, TextPart, Value};
 use diag::{Diagnostics, Span};
 use expr::codes::ARGUMENT_TYPE;
 
@@ -9,7 +9,7 @@ use super::expressions::{ATTRIBUTE, REFUSE_READ, RESOURCE, call, reference};
 use super::messages;
 use super::refusing::refusal_of;
 use crate::codes::{CYCLE, EACH_NOT_STATIC, UNKNOWN_RESOURCE, WRONG_SHAPE};
-use crate::{Evaluating, Part, Place};
+use crate::{Evaluating, ExpressionPart, ExpressionPlace};
 
 /// The same document with its computed references replaced and its conditions decided, as far as `value` knows them.
 ///
@@ -86,7 +86,9 @@ impl Settling<'_> {
                 let within = |expr: &Expr| expr.span.file == why.span().file && expr.span.contains(why.span().start);
                 let local = self.blueprint.locals.iter().find(|(_, local)| within(&local.value));
                 match local {
-                    Some((name, local)) => messages::placed(&mut why, &Place::new(Part::Local, name, &local.value)),
+                    Some((name, local)) => {
+                        messages::placed(&mut why, &ExpressionPlace::new(ExpressionPart::Local, name, &local.value))
+                    }
                     None => messages::placed_in_condition(&mut why, condition),
                 }
                 self.found.push(*why);

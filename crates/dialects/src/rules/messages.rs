@@ -3,7 +3,7 @@
 use blueprint::Child;
 use diag::{Diagnostic, NativeMessage};
 
-use crate::{Mistake, Place};
+use crate::{ExpressionPlace, Mistake};
 
 /// The messages of a dialect's own tool, besides those of the engine.
 pub trait MessageRules: Send + Sync {
@@ -13,7 +13,7 @@ pub trait MessageRules: Send + Sync {
     }
 
     /// Completes the tool's message about a mistake that was found while the expression at that place was evaluated.
-    fn complete_at(&self, _found: &mut Diagnostic, _at: &Place<'_>) {}
+    fn complete_at(&self, _found: &mut Diagnostic, _at: &ExpressionPlace<'_>) {}
 
     /// Completes the tool's message about a mistake in the document of a child, for the include of that child or of one
     /// above it; `nearest` for the child's own include.

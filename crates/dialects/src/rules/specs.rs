@@ -3,7 +3,7 @@
 use blueprint::{Expr, Field, Schema, Type, Value};
 use diag::{Diagnostic, Diagnostics, Span};
 
-use crate::Part;
+use crate::ExpressionPart;
 
 /// Where a spec came from.
 #[derive(Clone, Copy)]
@@ -15,7 +15,7 @@ pub struct SpecAt<'a> {
     /// The resource's name.
     pub resource: &'a str,
     /// Whether it is the spec, or how updates are carried out.
-    pub part: Part,
+    pub part: ExpressionPart,
 }
 
 /// The native spec from a value: converted, with defaults. A part in error is kept as it is, and reported.

@@ -17,7 +17,7 @@ use state::{Record, Snapshot, StatusWord};
 
 use super::{CallSite, Evaluation, Halt, Member, Members, Need, Outputs, unknown_of};
 use crate::resolve::pairing::LinkInstance;
-use crate::resolve::pairing::{Ends, Place, Unpaired, pair_up};
+use crate::resolve::pairing::{EndMember, Ends, Unpaired, pair_up};
 use understand::check::links::annotations::key_for;
 use understand::check::{codes, spec};
 use understand::documents::Documents;
@@ -292,7 +292,7 @@ impl Evaluation {
             Members::Single(member) => return Ok(Some(Ends::Single(there(member)))),
             Members::Absent => return Ok(Some(Ends::Single(Some(false)))),
             Members::Many(members) => {
-                let places = members.iter().enumerate().map(|(at, member)| Place {
+                let places = members.iter().enumerate().map(|(at, member)| EndMember {
                     key: match (member, keys.as_ref().and_then(|keys| keys.get(at))) {
                         (_, Some(key)) => key.clone(),
                         (Some(member), None) => member.address.key.clone().unwrap_or(Key::Index(at as u32)),
@@ -320,7 +320,7 @@ impl Evaluation {
             let owner = of.address().with_key(key.clone()).to_string();
             let site = CallSite { unit: of.unit, owner: &owner, item: Some(&item) };
             let Some(there) = self.condition(site, declared, found)? else { return Ok(None) };
-            places.push(Place { key, there });
+            places.push(EndMember { key, there });
         }
         Ok(Some(Ends::Many(places)))
     }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Expr, Key, Name, Resource, Type, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
-use dialects::{Part, Place};
+use dialects::{ExpressionPart, ExpressionPlace};
 use expr::{Ask, AskFailure, FunctionTable};
 use foldhash::fast::FixedState;
 use provider::ResourceType;
@@ -298,7 +298,7 @@ impl Evaluation {
     pub(crate) fn present_at(
         &mut self,
         site: CallSite<'_>,
-        place: Place<'_>,
+        place: ExpressionPlace<'_>,
         found: &mut Diagnostics,
     ) -> Result<Value, Halt> {
         let mut mine = Diagnostics::new();
@@ -309,7 +309,7 @@ impl Evaluation {
     }
 
     /// Lets the dialect of a document complete diagnostics about one of its expressions.
-    pub fn place(&self, unit: u32, place: Place<'_>, mine: &mut Diagnostics) {
+    pub fn place(&self, unit: u32, place: ExpressionPlace<'_>, mine: &mut Diagnostics) {
         let messages = self.documents.unit(unit).checked.rules.messages;
         mine.iter_mut().for_each(|one| messages.complete_at(one, &place));
     }
@@ -329,7 +329,7 @@ impl Evaluation {
         let owner = documents.unit(unit).named(format_args!("values.{name}"));
         let mut mine = Diagnostics::new();
         let value = self.value(CallSite::of(unit, &owner), &local.value, &mut mine);
-        self.place(unit, Place::new(Part::Local, name, &local.value), &mut mine);
+        self.place(unit, ExpressionPlace::new(ExpressionPart::Local, name, &local.value), &mut mine);
         found.append(mine);
         let slot = match value {
             Ok(value) => match check::value::declared(value, &local.ty, &local.value, found) {
@@ -518,13 +518,19 @@ impl Evaluation {
         if specs.skips_open_types() && ty.takes_anything() {
             return Ok(Some(Value::Map(Arc::default())));
         }
-        let value = match self.present_at(site, Place::new(Part::Spec, name, &resource.spec), found) {
+        let value = match self.present_at(site, ExpressionPlace::new(ExpressionPart::Spec, name, &resource.spec), found)
+        {
             Ok(value) => value,
             Err(Halt::Need(need)) => return Err(need),
             Err(_) => return Ok(None),
         };
         let mut mistakes = Diagnostics::new();
-        let at = dialects::SpecAt { expr: &resource.spec, holder: resource.spec_key, resource: name, part: Part::Spec };
+        let at = dialects::SpecAt {
+            expr: &resource.spec,
+            holder: resource.spec_key,
+            resource: name,
+            part: ExpressionPart::Spec,
+        };
         let native = |value: &Value, found: &mut Diagnostics| check::spec::conform_resource(value, resource, ty, found);
         let value = specs.fit(&value, at, &ty.schema, &native, &mut mistakes);
         let failed = mistakes.has_errors();
@@ -554,7 +560,8 @@ impl Evaluation {
     }
 
     fn says_retain(&mut self, site: CallSite<'_>, removal: &Expr, found: &mut Diagnostics) -> Result<bool, Need> {
-        match self.present_at(site, Place::new(Part::Removal, name_in(site.owner), removal), found) {
+        match self.present_at(site, ExpressionPlace::new(ExpressionPart::Removal, name_in(site.owner), removal), found)
+        {
             Ok(value) => {
                 let checked = &self.documents.unit(site.unit).checked;
                 if removal.as_literal().is_none()
@@ -624,7 +631,11 @@ impl Evaluation {
             map.insert("annotations".into(), Value::Map(Arc::new(annotations)));
         }
         if let Some(custom) = &metadata.custom {
-            match self.present_at(site, Place::new(Part::Metadata, name_in(site.owner), custom), found) {
+            match self.present_at(
+                site,
+                ExpressionPlace::new(ExpressionPart::Metadata, name_in(site.owner), custom),
+                found,
+            ) {
                 Ok(value) => {
                     map.insert("custom".into(), value);
                 }
@@ -643,7 +654,7 @@ impl Evaluation {
         let owner = format!("exports.{name}");
         let mut mine = Diagnostics::new();
         let value = self.value(CallSite::of(0, &owner), &export.field, &mut mine);
-        self.place(0, Place::new(Part::Export, name, &export.field), &mut mine);
+        self.place(0, ExpressionPlace::new(ExpressionPart::Export, name, &export.field), &mut mine);
         let failed = matches!(value, Err(Halt::Failed | Halt::Absent(_)));
         if failed && export.may_fail {
             // A failed export is not an error of the whole operation.

@@ -30,7 +30,7 @@ impl LinkInstance {
 
 /// One member of an end.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct EndMember {
     /// Its key.
     pub key: Key,
     /// Whether the member is present; `None` if its condition is open.
@@ -43,7 +43,7 @@ pub enum Ends {
     /// A plain resource.
     Single(Option<bool>),
     /// The members of a resource with `each`.
-    Many(Vec<Place>),
+    Many(Vec<EndMember>),
 }
 
 /// The reason why the members cannot be paired.
@@ -59,11 +59,12 @@ pub(crate) fn pair_up(
     keyed: bool,
 ) -> Result<Vec<LinkInstance>, Unpaired> {
     let mut links = Vec::new();
-    let mut link = |a: (Option<u32>, Option<&Place>, Option<bool>), b: (Option<u32>, Option<&Place>, Option<bool>)| {
+    let mut link = |a: (Option<u32>, Option<&EndMember>, Option<bool>),
+                    b: (Option<u32>, Option<&EndMember>, Option<bool>)| {
         if a.2 == Some(false) || b.2 == Some(false) {
             return;
         }
-        let key = |place: Option<&Place>| place.map(|place| place.key.clone());
+        let key = |place: Option<&EndMember>| place.map(|place| place.key.clone());
         let name = LinkName { b: b_name.clone(), b_key: key(b.1), part: None };
         let address = Address::inside(path, a_name.clone());
         let address = match key(a.1) {
@@ -74,7 +75,7 @@ pub(crate) fn pair_up(
         let open = a.2.is_none() || b.2.is_none();
         links.push(LinkInstance { address, a: a.0, b: b.0, open, parts: Vec::new() });
     };
-    fn numbered(places: &[Place]) -> impl Iterator<Item = (Option<u32>, Option<&Place>, Option<bool>)> {
+    fn numbered(places: &[EndMember]) -> impl Iterator<Item = (Option<u32>, Option<&EndMember>, Option<bool>)> {
         places.iter().enumerate().map(|(at, place)| (Some(at as u32), Some(place), place.there))
     }
     match (a, b, &pair.only) {
@@ -98,7 +99,9 @@ pub(crate) fn pair_up(
             if a.len() != b.len() || a.iter().any(|place| !by_key.contains_key(&place.key)) {
                 let missing = a.iter().find(|place| !by_key.contains_key(&place.key));
                 return Err(Unpaired(match missing {
-                    Some(Place { key: Key::Name(key), .. }) => format!("`{b_name}` has no member with the key `{key}`"),
+                    Some(EndMember { key: Key::Name(key), .. }) => {
+                        format!("`{b_name}` has no member with the key `{key}`")
+                    }
                     _ => format!("`{a_name}` has {} members, `{b_name}` has {}", a.len(), b.len()),
                 }));
             }

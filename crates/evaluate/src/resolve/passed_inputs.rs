@@ -4,7 +4,7 @@
 
 use blueprint::{Accessor, AccessorKind, Expr, ExprKind, Head, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
-use dialects::{Absence, CheckedBy, Mistake, Part, Place};
+use dialects::{Absence, CheckedBy, ExpressionPart, ExpressionPlace, Mistake};
 use expr::{Read, Stop};
 
 use super::scope::Frame;
@@ -123,17 +123,24 @@ impl Evaluation {
     }
 
     /// The place of the value of a child's input. For a group it is a part of the definition.
-    fn within<'d>(&self, above: u32, unit: u32, input: &'d str, expr: &'d Expr, documents: &'d Documents) -> Place<'d> {
+    fn within<'d>(
+        &self,
+        above: u32,
+        unit: u32,
+        input: &'d str,
+        expr: &'d Expr,
+        documents: &'d Documents,
+    ) -> ExpressionPlace<'d> {
         let child = documents
             .unit(unit)
             .parent
             .and_then(|(_, include)| documents.unit(above).blueprint().children.get_index(include as usize));
         match child {
             Some((name, child)) => match &child.expansion {
-                Some(expansion) => Place::new(Part::Spec, name, &expansion.spec),
-                None => Place::given(name, input, expr),
+                Some(expansion) => ExpressionPlace::new(ExpressionPart::Spec, name, &expansion.spec),
+                None => ExpressionPlace::given(name, input, expr),
             },
-            None => Place::given("", input, expr),
+            None => ExpressionPlace::given("", input, expr),
         }
     }
 
@@ -169,7 +176,7 @@ impl Evaluation {
             }
             value => value,
         };
-        self.place(unit, Place::new(Part::Export, name, &export.field), &mut mine);
+        self.place(unit, ExpressionPlace::new(ExpressionPart::Export, name, &export.field), &mut mine);
         found.extend(mine.iter().map(|one| one.clone().graded(Severity::Warning)));
         check::value::exported(value?, &export.ty, &export.field, found).map_err(|_| Halt::Failed)
     }

@@ -1,7 +1,7 @@
 //! Identifies the call of a remembered value (decision S60): the path of its scalar, its number in the scalar, and a
 //! digest of the scalar.
 
-use blueprint::{Accessor, AccessorKind, Call, Expr, ExprKind, Head, Name, Part, Value};
+use blueprint::{Accessor, AccessorKind, Call, Expr, ExprKind, Head, Name, TextPart, Value};
 use sha2::{Digest, Sha256};
 
 use super::machine::{Machine, Step};
@@ -92,8 +92,8 @@ fn expression(expr: &Expr, digest: &mut Sha256) {
             tag("text", parts.len(), digest);
             for part in parts {
                 match part {
-                    Part::Text(text) => write(text, digest),
-                    Part::Expr(expr, _) => expression(expr, digest),
+                    TextPart::Text(text) => write(text, digest),
+                    TextPart::Expr(expr, _) => expression(expr, digest),
                 }
             }
         }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Expr, ExprKind, Function, Map, Name, Part, Ref, Type, Unknown, Value};
+use blueprint::{Address, Expr, ExprKind, Function, Map, Name, Ref, TextPart, Type, Unknown, Value};
 use diag::{Diagnostics, Span, Spanned};
 
 use super::access::access;
@@ -153,10 +153,10 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn text(&mut self, parts: &'a [Part]) -> Result<Value, Stop> {
+    fn text(&mut self, parts: &'a [TextPart]) -> Result<Value, Stop> {
         let mut members = Members::default();
         // Space for the literal parts, and 16 bytes for each value.
-        let about = parts.iter().map(|part| if let Part::Text(part) = part { part.len() } else { 16 }).sum();
+        let about = parts.iter().map(|part| if let TextPart::Text(part) = part { part.len() } else { 16 }).sum();
         let mut text = String::with_capacity(about);
         // Set once a part is unknown: the resources that it waits for.
         let mut unknown: Option<Vec<Address>> = None;
@@ -164,11 +164,11 @@ impl<'a> Machine<'a> {
         let largest = self.largest();
         for part in parts {
             let (expr, place) = match part {
-                Part::Text(part) => {
+                TextPart::Text(part) => {
                     text.push_str(part);
                     continue;
                 }
-                Part::Expr(expr, place) => (expr, *place),
+                TextPart::Expr(expr, place) => (expr, *place),
             };
             let result = self.eval(expr).and_then(|value| as_text(&value, place));
             let Some(value) = members.take(expr, result, &mut self.found) else { continue };
@@ -184,7 +184,7 @@ impl<'a> Machine<'a> {
                     .into());
             }
         }
-        if let Some(Part::Expr(_, place)) = parts.iter().rfind(|part| matches!(part, Part::Expr(..))) {
+        if let Some(TextPart::Expr(_, place)) = parts.iter().rfind(|part| matches!(part, TextPart::Expr(..))) {
             self.take(*place, text.len())?;
         }
         if let Some(stop) = members.stop {

@@ -3,7 +3,7 @@
 //! Not here: starting services; the files (`local`).
 
 use blueprint::wire::Document;
-use blueprint::{Accessor, AccessorKind, Expr, ExprKind, Head, Lifecycle, Name, Part, Ref, Resource, Value};
+use blueprint::{Accessor, AccessorKind, Expr, ExprKind, Head, Lifecycle, Name, Ref, Resource, TextPart, Value};
 use diag::Span;
 use provider::transform::{each_resource, field, made_of};
 use provider::{BoxFuture, Transform, TransformError};
@@ -71,28 +71,28 @@ fn service(name: &Name, service: &Resource) -> Result<Vec<(Name, Resource)>, Tra
 }
 
 /// A text with expressions, at the span of the service's spec.
-fn text(service: &Resource, parts: Vec<Part>) -> Expr {
+fn text(service: &Resource, parts: Vec<TextPart>) -> Expr {
     Expr::new(ExprKind::Text(parts), service.spec.span)
 }
 
 /// The content of a field as parts of a text.
-fn parts(expr: &Expr) -> Vec<Part> {
+fn parts(expr: &Expr) -> Vec<TextPart> {
     match &expr.kind {
         ExprKind::Literal(value) => match expr::to_text(value) {
-            Some(Ok(Value::Text(text))) => vec![Part::Text(text)],
+            Some(Ok(Value::Text(text))) => vec![TextPart::Text(text)],
             _ => Vec::new(),
         },
         ExprKind::Text(parts) => parts.clone(),
-        _ => vec![Part::Expr(expr.inner().clone(), expr.span)],
+        _ => vec![TextPart::Expr(expr.inner().clone(), expr.span)],
     }
 }
 
-fn plain(text: impl Into<Name>) -> Part {
-    Part::Text(text.into())
+fn plain(text: impl Into<Name>) -> TextPart {
+    TextPart::Text(text.into())
 }
 
 /// `FOLDER/NAME` and an extension.
-fn path(service: &Resource, ending: &str) -> Vec<Part> {
+fn path(service: &Resource, ending: &str) -> Vec<TextPart> {
     let mut all = field(service, "folder").map_or_else(|| vec![plain(FOLDER)], parts);
     all.push(plain("/"));
     all.extend(field(service, "name").map(parts).unwrap_or_default());
@@ -101,7 +101,7 @@ fn path(service: &Resource, ending: &str) -> Vec<Part> {
 }
 
 /// The text of the unit file. `folder` is the resource of the service's own folder.
-fn unit(name: &Name, service: &Resource, folder: Option<&Name>) -> Result<Vec<Part>, TransformError> {
+fn unit(name: &Name, service: &Resource, folder: Option<&Name>) -> Result<Vec<TextPart>, TransformError> {
     let mut all = vec![plain("[Unit]\nDescription=")];
     let title = field(service, "title").or_else(|| field(service, "name"));
     all.extend(title.map(parts).unwrap_or_default());
@@ -122,7 +122,7 @@ fn unit(name: &Name, service: &Resource, folder: Option<&Name>) -> Result<Vec<Pa
     }
     if let Some(folder) = folder {
         all.push(plain("\nWorkingDirectory="));
-        all.push(Part::Expr(id_of(folder, service.span), service.span));
+        all.push(TextPart::Expr(id_of(folder, service.span), service.span));
     }
     all.push(plain("\n\n[Install]\nWantedBy=default.target\n"));
     Ok(all)

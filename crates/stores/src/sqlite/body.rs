@@ -5,7 +5,7 @@ use std::sync::Arc;
 use blueprint::Value;
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
-use state::seal::{Place, SealError, Sealer};
+use state::seal::{SealError, SealPlace, Sealer};
 use state::{EntryKind, Operation, StoreError};
 
 /// About how many bytes an entry has that holds no document.
@@ -22,7 +22,7 @@ pub(super) struct Body {
 }
 
 /// Writes an entry's body for the place where it will stand.
-pub(super) fn write(sealer: &Sealer, place: Place<'_>, entry: &EntryKind) -> Result<Body, SealError> {
+pub(super) fn write(sealer: &Sealer, place: SealPlace<'_>, entry: &EntryKind) -> Result<Body, SealError> {
     let sealed = entry.has_secret();
     let text = match entry {
         EntryKind::Began(operation) => sealer.write(place, operation.as_ref(), sealed, USUAL),
@@ -47,7 +47,7 @@ pub(super) fn has_long_text(value: &Value) -> bool {
 /// Writes the body of `began`, from which texts were taken.
 pub(super) fn write_began(
     sealer: &Sealer,
-    place: Place<'_>,
+    place: SealPlace<'_>,
     operation: &Operation,
     json: &Json,
 ) -> Result<Body, SealError> {
@@ -58,7 +58,7 @@ pub(super) fn write_began(
 /// Reads one kind of body.
 pub(super) fn read<T: DeserializeOwned>(
     sealer: &Sealer,
-    place: Place<'_>,
+    place: SealPlace<'_>,
     sealed: bool,
     text: &[u8],
 ) -> Result<T, StoreError> {
@@ -72,7 +72,7 @@ pub(super) fn read<T: DeserializeOwned>(
 /// Reads a body of the kind that its row names, which is not `began`: that has documents.
 pub(super) fn read_entry(
     sealer: &Sealer,
-    place: Place<'_>,
+    place: SealPlace<'_>,
     kind: &str,
     sealed: bool,
     text: &[u8],

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
-use state::seal::{Place, Sealer};
+use state::seal::{SealPlace, Sealer};
 use state::tag::{Tag, Tagger};
 use state::{Operation, StoreError};
 
@@ -35,7 +35,7 @@ pub(super) fn write_operation(
     path: &std::path::Path,
     sealer: &Sealer,
     head: &mut Head,
-    place: Place<'_>,
+    place: SealPlace<'_>,
     operation: &Operation,
 ) -> Result<Body, StoreError> {
     let mut json = serde_json::to_value(operation).map_err(state::seal::SealError::Form)?;
@@ -111,7 +111,7 @@ fn sealed_body(
         return Ok(None);
     }
     let (uid, record) = (uid_of(head), number.unsigned_abs());
-    sealer.write(Place { uid: &uid, record }, &json!({SECRET: text.text}), true, 0).map(Some)
+    sealer.write(SealPlace { uid: &uid, record }, &json!({SECRET: text.text}), true, 0).map(Some)
 }
 
 /// Documents are numbered on their own, so their seals name another place than those of entries.
@@ -213,7 +213,7 @@ impl Reading<'_> {
         let body = column_text(row, 2).map_err(at)?;
         let text = if sealed {
             let uid = uid_of(head);
-            let place = Place { uid: &uid, record: number.unsigned_abs() };
+            let place = SealPlace { uid: &uid, record: number.unsigned_abs() };
             let opened: Json = body::read(self.sealer, place, true, body)?;
             opened.get(SECRET).and_then(Json::as_str).map(str::to_owned)
         } else {

@@ -1,7 +1,7 @@
 //! The row of an instance, its tag, and the row of the file with the number of instances.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use state::seal::{Place, Sealer};
+use state::seal::{SealPlace, Sealer};
 use state::tag::{Tag, Tagger};
 use state::{Generation, InstanceName, Revision, StoreError};
 
@@ -81,8 +81,8 @@ impl Head {
         self.id << SHIFT | sequence
     }
 
-    pub(super) fn place(&self, entry: i64) -> Place<'_> {
-        Place { uid: &self.at.uid, record: sequence_of(entry) }
+    pub(super) fn place(&self, entry: i64) -> SealPlace<'_> {
+        SealPlace { uid: &self.at.uid, record: sequence_of(entry) }
     }
 
     /// The tag of an entry. It covers the uid of the instance, so that no entry can be moved to another one.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, TransactionBehavior, params};
 use serde_json::Value as Json;
-use state::seal::{Place, Sealer};
+use state::seal::{SealPlace, Sealer};
 use state::{InstanceName, LeaseHolder, StoreError};
 
 use super::failure::{damaged, failed};
@@ -38,7 +38,7 @@ impl Writer {
             for (id, uid) in &sealed {
                 let (kind, text, step): (String, String, i64) =
                     read.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).map_err(at)?;
-                let place = Place { uid, record: sequence_of(*id) };
+                let place = SealPlace { uid, record: sequence_of(*id) };
                 let json: Json = body::read(&self.sealer, place, true, text.as_bytes())?;
                 let resealed = to.write(place, &json, true, text.len())?;
                 let row = EntryRow { id: *id, step, kind: &kind, sealed: true, body: resealed.as_bytes(), mac: None };

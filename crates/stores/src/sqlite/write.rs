@@ -9,7 +9,7 @@ use std::time::Duration;
 use blueprint::{Address, IndexMap};
 use futures::channel::oneshot;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
-use state::seal::{Place, Sealer};
+use state::seal::{SealPlace, Sealer};
 use state::tag::Tagger;
 use state::{
     Checkpoint, Entry, EntryKind, Finished, Host, InstanceName, Journal, Lease, LeaseHolder, Operation,
@@ -384,7 +384,7 @@ impl Writer {
         let outcomes: Vec<Entry> = outcomes.collect();
         let mut bodies = Vec::with_capacity(outcomes.len());
         for (entry, record) in outcomes.iter().zip(1..) {
-            let body = body::write(&self.sealer, Place { uid, record }, &entry.kind);
+            let body = body::write(&self.sealer, SealPlace { uid, record }, &entry.kind);
             bodies.push(Some(body.map_err(|error| Trouble::Failed(error.into()))?));
         }
         let mut known = Records::none();
@@ -498,7 +498,7 @@ impl Writer {
         }
         let mut bodies = Vec::with_capacity(entries.len());
         for (entry, sequence) in entries.iter().zip(head.at.entries + 1..) {
-            let place = Place { uid: &head.at.uid, record: sequence };
+            let place = SealPlace { uid: &head.at.uid, record: sequence };
             // Documents are stored with the body of their operation.
             bodies.push(match &entry.kind {
                 EntryKind::Began(operation) if body::has_long_text(&operation.desired) => None,
@@ -724,7 +724,7 @@ impl Entries<'_> {
     /// The body of an operation that begins, whose documents are stored.
     fn operation(&mut self, operation: &Operation) -> Result<Body, Trouble> {
         let uid = self.head.at.uid.clone();
-        let place = Place { uid: &uid, record: self.head.at.entries };
+        let place = SealPlace { uid: &uid, record: self.head.at.entries };
         let Entries { connection, path, sealer, head, .. } = self;
         documents::write_operation(connection, path, sealer, head, place, operation).map_err(Trouble::Failed)
     }

@@ -1,6 +1,6 @@
 //! Targets on texts: YAML, JSON, expressions, formatting.
 
-use blueprint::{Part, Ref, Value};
+use blueprint::{Ref, TextPart, Value};
 use diag::{Diagnostics, FileId, Span, TextMap};
 use expr::{Ask, AskFailure, Read, Scope, Stop};
 use syntax::{Content, Format, Node, Tree, layout, parse};
@@ -390,8 +390,8 @@ fn expression(input: &[u8]) -> u64 {
         let whole: String = parts
             .iter()
             .map(|part| match part {
-                Part::Text(text) => text.to_string(),
-                Part::Expr(_, span) => text[span.range()].to_string(),
+                TextPart::Text(text) => text.to_string(),
+                TextPart::Expr(_, span) => text[span.range()].to_string(),
             })
             .collect();
         assert_eq!(whole, text, "something is lost or said twice");

@@ -9,7 +9,7 @@ use expr::{Callback, FunctionDef, Parameter, Returns, codes as language};
 
 use super::calls::{accepts, is_chain};
 use super::types::with_article;
-use super::{Checker, Place, codes};
+use super::{Checker, ExpressionContext, codes};
 
 /// The known ways to call a function value.
 struct Shape {
@@ -44,7 +44,7 @@ impl Checker<'_> {
         parameter: &Parameter,
         expr: &Expr,
         item: Option<&Type>,
-        place: Place<'_>,
+        place: ExpressionContext<'_>,
     ) {
         let Some(shape) = self.shape(function, expr, place) else { return };
         let Some(callback) = &parameter.callback else { return };
@@ -54,7 +54,7 @@ impl Checker<'_> {
     }
 
     /// Checks the functions of `compose` and `pipe`: the result of each must fit the next.
-    pub(super) fn chain(&mut self, function: &FunctionDef, call: &Call, place: Place<'_>) {
+    pub(super) fn chain(&mut self, function: &FunctionDef, call: &Call, place: ExpressionContext<'_>) {
         let mut shapes: Vec<Option<Shape>> =
             call.arguments.iter().map(|argument| self.shape(function, &argument.value, place)).collect();
         let mut order: Vec<usize> = (0..shapes.len()).collect();
@@ -72,7 +72,7 @@ impl Checker<'_> {
     }
 
     /// The shape of a function argument. Reports an argument that is not a function.
-    fn shape(&mut self, function: &FunctionDef, expr: &Expr, place: Place<'_>) -> Option<Shape> {
+    fn shape(&mut self, function: &FunctionDef, expr: &Expr, place: ExpressionContext<'_>) -> Option<Shape> {
         let functions = self.functions;
         let name = match &expr.kind {
             ExprKind::Function(name) => Some((name, expr.span)),

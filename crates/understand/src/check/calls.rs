@@ -9,11 +9,11 @@ use dialects::codes as document;
 use expr::{FunctionDef, Returns, codes as language};
 
 use super::types::{function_as_value, joined, with_article};
-use super::{Checker, Place};
+use super::{Checker, ExpressionContext};
 
 impl Checker<'_> {
     /// The type of a call. Reports its errors; the type is [`Type::Error`] then.
-    pub(super) fn call(&mut self, call: &Call, span: Span, place: Place<'_>) -> Type {
+    pub(super) fn call(&mut self, call: &Call, span: Span, place: ExpressionContext<'_>) -> Type {
         let functions = self.functions;
         let Some(function) = functions.get(&call.function) else {
             self.found.push(self.unknown_function(&call.function, call.name_span));
@@ -78,7 +78,7 @@ impl Checker<'_> {
     }
 
     /// Checks a call with named arguments: `object` (decision S14).
-    fn named_call(&mut self, function: &FunctionDef, call: &Call, place: Place<'_>) -> Type {
+    fn named_call(&mut self, function: &FunctionDef, call: &Call, place: ExpressionContext<'_>) -> Type {
         let mut fields: IndexMap<Name, Type> =
             IndexMap::with_capacity_and_hasher(call.arguments.len(), Default::default());
         let mut failed = false;
@@ -121,7 +121,7 @@ impl Checker<'_> {
     }
 
     /// Reports the errors in the arguments of a call that is itself wrong. The arguments may be functions.
-    fn all_arguments(&mut self, call: &Call, place: Place<'_>) {
+    fn all_arguments(&mut self, call: &Call, place: ExpressionContext<'_>) {
         for Argument { value, .. } in &call.arguments {
             let bare_function = match &value.kind {
                 blueprint::ExprKind::Ref(reference) => {

@@ -6,7 +6,7 @@
 //!
 //! Not here: reading children (`load`).
 
-use blueprint::{Child, Expr, ExprKind, Part, SourceMetadata, Type, Value};
+use blueprint::{Child, Expr, ExprKind, SourceMetadata, TextPart, Type, Value};
 use diag::Span;
 use dialects::codes as document;
 use expr::codes as language;
@@ -16,7 +16,7 @@ use super::TypeOf;
 use super::edges::{Edges, reads_metadata};
 use super::limits::same;
 use super::types::{fits_declared, is_scalar, with_article};
-use super::{Checked, Checker, Included, Place, codes};
+use super::{Checked, Checker, ExpressionContext, Included, codes};
 use crate::graph::{EdgeKind, Graph, Node};
 
 /// The diagnostic for a child with errors of its own.
@@ -36,7 +36,7 @@ impl Checker<'_> {
         }
         let computed = self.computed_locals(graph);
         for (at, (_, child)) in blueprint.children.iter().enumerate() {
-            let place = Place::of(Node::Child(at as u32), "an include");
+            let place = ExpressionContext::of(Node::Child(at as u32), "an include");
             let ty = self.infer(&child.path, place);
             if !ty.is_open() && !ty.alternatives().contains(&Type::Text) {
                 self.found.push(
@@ -66,7 +66,7 @@ impl Checker<'_> {
         self.included.get(at)?.as_ref()
     }
 
-    fn child_inputs(&mut self, at: usize, child: &Child, place: Place<'_>) {
+    fn child_inputs(&mut self, at: usize, child: &Child, place: ExpressionContext<'_>) {
         let checked = self.child(at).map(|included| included.checked.clone());
         let mut given = vec![false; checked.as_ref().map_or(0, |checked| checked.blueprint.inputs.len())];
         for (name, value) in &child.inputs {
@@ -148,7 +148,7 @@ impl Checker<'_> {
         self.custom_types.get(self.blueprint.inputs.get_index_of(name)?)?.as_ref()
     }
 
-    fn source(&mut self, source: &SourceMetadata, place: Place<'_>, computed: &[bool]) {
+    fn source(&mut self, source: &SourceMetadata, place: ExpressionContext<'_>, computed: &[bool]) {
         let has_kind = source.entries.iter().any(|(key, _)| key.item.as_ref() == "sourceType");
         for (key, value) in &source.entries {
             let ty = self.infer(value, place);
@@ -316,8 +316,8 @@ pub fn substitutions<'e>(expr: &'e Expr, found: &mut Vec<(Span, &'e Expr)>) {
     match &expr.kind {
         ExprKind::Substitution(inner) => found.push((expr.span, inner)),
         ExprKind::Text(parts) => found.extend(parts.iter().filter_map(|part| match part {
-            Part::Expr(inner, span) => Some((*span, inner)),
-            Part::Text(_) => None,
+            TextPart::Expr(inner, span) => Some((*span, inner)),
+            TextPart::Text(_) => None,
         })),
         ExprKind::List(items) => items.iter().for_each(|item| substitutions(item, found)),
         ExprKind::Map(entries) => entries.iter().for_each(|(_, value)| substitutions(value, found)),

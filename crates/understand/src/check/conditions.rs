@@ -6,11 +6,11 @@ use blueprint::{Expr, ExprKind, Type};
 use expr::codes as language;
 
 use super::types::with_article;
-use super::{Checker, Place};
+use super::{Checker, ExpressionContext};
 
 impl Checker<'_> {
     /// Checks a condition. Compound conditions are choices or calls outside of substitutions.
-    pub(super) fn condition(&mut self, condition: &Expr, place: Place<'_>) {
+    pub(super) fn condition(&mut self, condition: &Expr, place: ExpressionContext<'_>) {
         match &condition.kind {
             ExprKind::Call(call) => {
                 return call.arguments.iter().for_each(|argument| self.condition(&argument.value, place));

@@ -9,14 +9,14 @@ use provider::{DataSourceType, FilterField};
 
 use super::links::annotations::Known;
 use super::types::{fits_declared, with_article};
-use super::{Checker, Place, codes};
+use super::{Checker, ExpressionContext, codes};
 use crate::graph::Node;
 
 impl Checker<'_> {
     /// Checks every data source.
     pub(super) fn data_sources(&mut self) {
         for (at, (name, source)) in self.blueprint.data_sources.iter().enumerate() {
-            let place = Place::of(Node::DataSource(at as u32), "a data source");
+            let place = ExpressionContext::of(Node::DataSource(at as u32), "a data source");
             let ty = self.data_sources[at].clone();
             for filter in &source.filters {
                 let search = self.infer(&filter.search, place);

@@ -6,7 +6,7 @@ use blueprint::{Each, Type};
 
 use super::edges::Edges;
 use super::types::{joined, with_article, without_none};
-use super::{Checker, Place, codes};
+use super::{Checker, ExpressionContext, codes};
 use crate::graph::{Edge, EdgeKind, Graph, Node};
 
 /// The maximum number of displayed elements of a path.
@@ -53,7 +53,7 @@ impl Checker<'_> {
 
     /// Checks `each`. Returns the type of its items.
     pub(super) fn each(&mut self, each: &Each, node: Node, leads: &Leads) -> Type {
-        let ty = self.infer(&each.list, Place::of(node, "`each` itself"));
+        let ty = self.infer(&each.list, ExpressionContext::of(node, "`each` itself"));
         if ty == Type::Error {
             return Type::Error;
         }

@@ -7,7 +7,7 @@
 //! Not here: cycles (`cycles`).
 
 use blueprint::{
-    Accessor, AccessorKind, Blueprint, Child, DataSource, Expr, ExprKind, Head, Local, Part, Ref, Resource, Value,
+    Accessor, AccessorKind, Blueprint, Child, DataSource, Expr, ExprKind, Head, Local, Ref, Resource, TextPart, Value,
 };
 
 use crate::graph::{Edge, EdgeKind, Node};
@@ -163,7 +163,7 @@ impl<'a> Edges<'a> {
             ExprKind::Map(entries) => entries.iter().for_each(|(_, value)| self.each_need(value, kind, add)),
             ExprKind::Text(parts) => {
                 for part in parts {
-                    if let Part::Expr(expr, _) = part {
+                    if let TextPart::Expr(expr, _) = part {
                         self.each_need(expr, kind, add);
                     }
                 }

@@ -4,14 +4,14 @@ use blueprint::Type;
 use expr::codes as language;
 
 use super::types::{fits_declared, refined, with_article};
-use super::{Checker, Place};
+use super::{Checker, ExpressionContext};
 
 impl Checker<'_> {
     /// Checks every export. Returns their types.
     pub(super) fn exports(&mut self) -> Vec<Type> {
         let mut types = Vec::with_capacity(self.blueprint.exports.len());
         for export in self.blueprint.exports.values() {
-            let place = Place::outside("an export");
+            let place = ExpressionContext::outside("an export");
             let ty = self.infer(&export.field, place);
             if !fits_declared(&ty, &export.ty) {
                 let diagnostic = language::TYPE_MISMATCH
@@ -31,7 +31,7 @@ impl Checker<'_> {
     /// Checks the free metadata of the document.
     pub(super) fn document_metadata(&mut self) {
         if let Some(metadata) = &self.blueprint.metadata {
-            self.examine(metadata, Place::outside("metadata of the document"));
+            self.examine(metadata, ExpressionContext::outside("metadata of the document"));
         }
     }
 }

@@ -15,7 +15,7 @@ use blueprint::{AccessorKind, Call, Expr, ExprKind, Head, Type, Value};
 use diag::{Diagnostic, Span, Spanned};
 use expr::codes as language;
 
-use super::{Checker, Place, codes};
+use super::{Checker, ExpressionContext, codes};
 use crate::links::Links;
 use crate::links::address::plain_name;
 
@@ -36,7 +36,7 @@ impl Checker<'_> {
     }
 
     /// The type of a call of `link`. Its arguments are names, not values.
-    pub(super) fn link_call(&mut self, call: &Call, span: Span, place: Place<'_>) -> Type {
+    pub(super) fn link_call(&mut self, call: &Call, span: Span, place: ExpressionContext<'_>) -> Type {
         let ends: Vec<Option<usize>> = call.arguments.iter().map(|argument| self.end(&argument.value, place)).collect();
         let [Some(a), Some(b)] = ends[..] else { return Type::Error };
         let blueprint = self.blueprint;
@@ -61,7 +61,7 @@ impl Checker<'_> {
     }
 
     /// The position of the resource that an argument names.
-    fn end(&mut self, expr: &Expr, place: Place<'_>) -> Option<usize> {
+    fn end(&mut self, expr: &Expr, place: ExpressionContext<'_>) -> Option<usize> {
         let wrong = |span: Span| {
             language::ARGUMENT_TYPE
                 .new("`link` takes two resources")

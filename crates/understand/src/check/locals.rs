@@ -9,7 +9,7 @@ use dialects::codes as document;
 use expr::codes as language;
 
 use super::types::{fits_declared, refined, with_article};
-use super::{Checker, Place};
+use super::{Checker, ExpressionContext};
 use crate::graph::{Graph, Node};
 
 impl Checker<'_> {
@@ -36,7 +36,7 @@ impl Checker<'_> {
 
     fn local(&mut self, at: usize) {
         let Some((_, local)) = self.blueprint.locals.get_index(at) else { return };
-        let place = Place::of(Node::Local(at as u32), "a value");
+        let place = ExpressionContext::of(Node::Local(at as u32), "a value");
         let inferred = self.infer(&local.value, place);
         self.local_types[at] = match mismatch(local, &inferred) {
             Some(diagnostic) => {

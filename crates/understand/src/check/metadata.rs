@@ -12,7 +12,7 @@ use provider::Annotation;
 use super::limits::same;
 use super::links::annotations::Known;
 use super::types::{fits_declared, is_scalar, with_article};
-use super::{Checker, Place};
+use super::{Checker, ExpressionContext};
 
 impl Checker<'_> {
     /// Checks the metadata of one element, whose name is at `name`.
@@ -22,7 +22,7 @@ impl Checker<'_> {
         known: &Known,
         type_name: &TypeId,
         name: Span,
-        place: Place<'_>,
+        place: ExpressionContext<'_>,
     ) {
         if let Some(name) = &metadata.display_name {
             let ty = self.infer(name, place);

@@ -322,7 +322,7 @@ struct Checker<'a> {
 
 /// The context of an expression, as far as its meaning depends on it.
 #[derive(Clone, Copy)]
-struct Place<'p> {
+struct ExpressionContext<'p> {
     /// The element whose evaluation includes it.
     owner: Option<Node>,
     /// The meaning of `elem` and `i`.
@@ -344,23 +344,28 @@ enum Repetition<'p> {
     NotHere(&'static str),
 }
 
-impl<'p> Place<'p> {
+impl<'p> ExpressionContext<'p> {
     /// A context in an element, in a part without `elem` and `i`.
-    fn of(owner: Node, part: &'static str) -> Place<'static> {
-        Place { owner: Some(owner), repetition: Repetition::NotHere(part), description: false, guarded: false }
+    fn of(owner: Node, part: &'static str) -> ExpressionContext<'static> {
+        ExpressionContext {
+            owner: Some(owner),
+            repetition: Repetition::NotHere(part),
+            description: false,
+            guarded: false,
+        }
     }
 
     /// A context outside of all elements that others can depend on.
-    fn outside(part: &'static str) -> Place<'static> {
-        Place { owner: None, repetition: Repetition::NotHere(part), description: false, guarded: false }
+    fn outside(part: &'static str) -> ExpressionContext<'static> {
+        ExpressionContext { owner: None, repetition: Repetition::NotHere(part), description: false, guarded: false }
     }
 
-    fn described(self) -> Place<'p> {
-        Place { description: true, ..self }
+    fn described(self) -> ExpressionContext<'p> {
+        ExpressionContext { description: true, ..self }
     }
 
-    fn guarded(self, guarded: bool) -> Place<'p> {
-        Place { guarded, ..self }
+    fn guarded(self, guarded: bool) -> ExpressionContext<'p> {
+        ExpressionContext { guarded, ..self }
     }
 }
 

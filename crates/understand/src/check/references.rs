@@ -10,18 +10,18 @@ use expr::codes as language;
 
 use super::TypeOf;
 use super::types::{function_as_value_at, refined, wrong_accessor};
-use super::{Checker, Place, Repetition, codes};
+use super::{Checker, ExpressionContext, Repetition, codes};
 use crate::graph::Node;
 
 impl Checker<'_> {
     /// The type of a reference. Reports its errors; the type is [`Type::Error`] then.
-    pub(super) fn reference(&mut self, reference: &Ref, place: Place<'_>) -> Type {
+    pub(super) fn reference(&mut self, reference: &Ref, place: ExpressionContext<'_>) -> Type {
         let ty = self.reference_type(reference, place);
         self.resolve(reference, place.owner, &ty);
         ty
     }
 
-    fn reference_type(&mut self, reference: &Ref, place: Place<'_>) -> Type {
+    fn reference_type(&mut self, reference: &Ref, place: ExpressionContext<'_>) -> Type {
         let found = match &reference.head {
             Head::Input(name) => self.input(name, reference),
             Head::Local(name) => return self.local_reference(name, reference, place),
@@ -59,7 +59,7 @@ impl Checker<'_> {
         }
     }
 
-    fn local_reference(&mut self, name: &Name, reference: &Ref, place: Place<'_>) -> Type {
+    fn local_reference(&mut self, name: &Name, reference: &Ref, place: ExpressionContext<'_>) -> Type {
         let Some(at) = self.blueprint.locals.get_index_of(name) else {
             let diagnostic = self.unknown_value(name, reference.head_span);
             return self.fail(diagnostic);
@@ -72,7 +72,7 @@ impl Checker<'_> {
         self.walk(ty, &reference.path, place)
     }
 
-    fn data_source_reference(&mut self, name: &Name, reference: &Ref, place: Place<'_>) -> Type {
+    fn data_source_reference(&mut self, name: &Name, reference: &Ref, place: ExpressionContext<'_>) -> Type {
         match self.data_source_export(name, reference, place) {
             Ok(ty) => self.walk(ty, &reference.path[1..], place),
             Err(diagnostic) => self.fail(diagnostic),
@@ -80,7 +80,12 @@ impl Checker<'_> {
     }
 
     /// The export that the path names (decision 4.1); dotted names are one name (decision C8).
-    fn data_source_export(&self, name: &Name, reference: &Ref, place: Place<'_>) -> Result<Type, Box<Diagnostic>> {
+    fn data_source_export(
+        &self,
+        name: &Name,
+        reference: &Ref,
+        place: ExpressionContext<'_>,
+    ) -> Result<Type, Box<Diagnostic>> {
         let Some((at, _, source)) = self.blueprint.data_sources.get_full(name) else {
             return Err(Box::new(self.unknown_data_source(name, reference.head_span)));
         };
@@ -145,7 +150,7 @@ impl Checker<'_> {
         ))
     }
 
-    fn child_reference(&mut self, name: &Name, reference: &Ref, place: Place<'_>) -> Type {
+    fn child_reference(&mut self, name: &Name, reference: &Ref, place: ExpressionContext<'_>) -> Type {
         match self.child_export(name, reference, place) {
             Ok(ty) => self.walk(ty, &reference.path[1..], place),
             Err(diagnostic) => self.fail(diagnostic),
@@ -153,7 +158,12 @@ impl Checker<'_> {
     }
 
     /// `children.c.export`. A child that could not be read may have any export (decision 4.2).
-    fn child_export(&self, name: &Name, reference: &Ref, place: Place<'_>) -> Result<Type, Box<Diagnostic>> {
+    fn child_export(
+        &self,
+        name: &Name,
+        reference: &Ref,
+        place: ExpressionContext<'_>,
+    ) -> Result<Type, Box<Diagnostic>> {
         let Some(at) = self.blueprint.children.get_index_of(name) else {
             return Err(Box::new(self.unknown_child(name, reference.head_span)));
         };
@@ -187,7 +197,7 @@ impl Checker<'_> {
     }
 
     /// `elem`, `i` (decision S39).
-    fn repeated(&mut self, reference: &Ref, place: Place<'_>) -> Type {
+    fn repeated(&mut self, reference: &Ref, place: ExpressionContext<'_>) -> Type {
         let position = reference.head == Head::Position;
         let word = if position { "i" } else { "elem" };
         let why = match place.repetition {
@@ -205,7 +215,7 @@ impl Checker<'_> {
         Type::Error
     }
 
-    fn resource_reference(&mut self, name: &Name, bare: bool, reference: &Ref, place: Place<'_>) -> Type {
+    fn resource_reference(&mut self, name: &Name, bare: bool, reference: &Ref, place: ExpressionContext<'_>) -> Type {
         let blueprint = self.blueprint;
         let Some((at, _, resource)) = blueprint.resources.get_full(name) else {
             let diagnostic = if bare && reference.path.is_empty() && self.functions.get(name).is_some() {
@@ -282,7 +292,7 @@ impl Checker<'_> {
     }
 
     /// The type at a path in a spec, by the schema of the type (decision S26).
-    fn spec_path(&mut self, at: usize, path: &[Accessor], place: Place<'_>) -> Type {
+    fn spec_path(&mut self, at: usize, path: &[Accessor], place: ExpressionContext<'_>) -> Type {
         let (schema, complete) = match &self.resources[at] {
             TypeOf::Known(ty) => (ty.schema.clone(), true),
             TypeOf::Abstract(schema) => (schema.clone(), false),
@@ -315,7 +325,13 @@ impl Checker<'_> {
     }
 
     /// The type at a path in metadata: the display name, an entry of a map, or a whole map (decision S25).
-    fn metadata_path(&mut self, resource: &Resource, reference: &Ref, path: &[Accessor], place: Place<'_>) -> Type {
+    fn metadata_path(
+        &mut self,
+        resource: &Resource,
+        reference: &Ref,
+        path: &[Accessor],
+        place: ExpressionContext<'_>,
+    ) -> Type {
         let metadata = &resource.metadata;
         let Some((first, rest)) = path.split_first() else {
             self.found.push(
@@ -393,7 +409,7 @@ pub(super) fn instance_chosen(
 }
 
 /// The diagnostic for an element that reads itself (decision A9). A description may, because it is evaluated last.
-fn self_reference(node: Node, reference: &Ref, place: Place<'_>) -> Option<Diagnostic> {
+fn self_reference(node: Node, reference: &Ref, place: ExpressionContext<'_>) -> Option<Diagnostic> {
     if place.owner != Some(node) || place.description {
         return None;
     }

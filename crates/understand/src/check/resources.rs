@@ -8,7 +8,7 @@ use diag::Spanned;
 use super::TypeOf;
 use super::each::Leads;
 use super::types::{is_scalar, with_article};
-use super::{Checker, Place, Repetition, codes};
+use super::{Checker, ExpressionContext, Repetition, codes};
 use crate::graph::{Graph, Node};
 use crate::links::Links;
 
@@ -24,7 +24,7 @@ impl Checker<'_> {
         for (at, resource) in blueprint.resources.values().enumerate() {
             let node = Node::Resource(at as u32);
             let item = resource.each.as_ref().map(|each| self.each(each, node, &leads));
-            let place = Place {
+            let place = ExpressionContext {
                 owner: Some(node),
                 repetition: item.as_ref().map_or(Repetition::NoEach, Repetition::Item),
                 description: false,
@@ -78,7 +78,7 @@ impl Checker<'_> {
     }
 
     /// Checks a description: it must be text.
-    pub(super) fn description(&mut self, description: Option<&blueprint::Expr>, place: Place<'_>) {
+    pub(super) fn description(&mut self, description: Option<&blueprint::Expr>, place: ExpressionContext<'_>) {
         if let Some(description) = description {
             let ty = self.infer(description, place.described());
             if !ty.is_open() && !ty.alternatives().iter().any(|ty| *ty == Type::Null || is_scalar(ty)) {

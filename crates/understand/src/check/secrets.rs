@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Blueprint, Call, Expr, ExprKind, Head, Kind, Name, Part, Ref, Schema};
+use blueprint::{AccessorKind, Blueprint, Call, Expr, ExprKind, Head, Kind, Name, Ref, Schema, TextPart};
 use diag::{Diagnostic, Diagnostics, Span};
 use provider::DataSourceType;
 
@@ -200,7 +200,7 @@ impl Taint<'_, '_> {
                 self.of(inner, &whole, depth)
             }
             ExprKind::Text(parts) => {
-                parts.iter().any(|part| matches!(part, Part::Expr(expr, _) if self.of(expr, &[], depth)))
+                parts.iter().any(|part| matches!(part, TextPart::Expr(expr, _) if self.of(expr, &[], depth)))
             }
             ExprKind::List(items) => match path.split_first() {
                 Some((Step::Index(at), rest))

@@ -13,7 +13,7 @@ use expr::{Mismatch, Source, codes as language};
 use super::TypeOf;
 use super::limits::{constraint, entries_problem, items_problem, same};
 use super::types::{with_article, without_none};
-use super::{Checker, Place, codes};
+use super::{Checker, ExpressionContext, codes};
 
 pub use super::conform::{conform, conform_resource};
 
@@ -21,7 +21,7 @@ type Entries = [(Spanned<Name>, Expr)];
 
 impl Checker<'_> {
     /// Checks the spec of the resource at a position.
-    pub(super) fn spec(&mut self, at: usize, resource: &Resource, place: Place<'_>) {
+    pub(super) fn spec(&mut self, at: usize, resource: &Resource, place: ExpressionContext<'_>) {
         let (schema, rejects) = match &self.resources[at] {
             TypeOf::Known(ty) => (ty.schema.clone(), (!ty.rejects.is_empty()).then(|| ty.clone())),
             TypeOf::Abstract(schema) => (schema.clone(), None),
@@ -46,7 +46,7 @@ impl Checker<'_> {
         }
     }
 
-    fn object(&mut self, entries: &Entries, schema: &Arc<Schema>, holder: Option<Span>, place: Place<'_>) {
+    fn object(&mut self, entries: &Entries, schema: &Arc<Schema>, holder: Option<Span>, place: ExpressionContext<'_>) {
         // A misspelt required field is one error, not two.
         let mut misspelt: Vec<&str> = Vec::new();
         for (key, value) in entries {
@@ -84,7 +84,7 @@ impl Checker<'_> {
     }
 
     /// Checks one value against its field. `holder` is the key above it, or the item's own place in a list.
-    fn field(&mut self, value: &Expr, field: &Field, holder: Span, place: Place<'_>) {
+    fn field(&mut self, value: &Expr, field: &Field, holder: Span, place: ExpressionContext<'_>) {
         if let Kind::Union(branches) = &field.kind {
             return self.union(value, field, branches, holder, place);
         }
@@ -126,7 +126,7 @@ impl Checker<'_> {
         }
     }
 
-    fn items(&mut self, items: &[Expr], item: &Field, place: Place<'_>) {
+    fn items(&mut self, items: &[Expr], item: &Field, place: ExpressionContext<'_>) {
         for value in items {
             if is_null(value) {
                 if !item.nullable {
@@ -166,7 +166,7 @@ impl Checker<'_> {
     }
 
     /// Checks the result of a substitution or of interpolation.
-    fn result(&mut self, value: &Expr, field: &Field, place: Place<'_>) {
+    fn result(&mut self, value: &Expr, field: &Field, place: ExpressionContext<'_>) {
         if let ExprKind::Substitution(inner) = &value.kind
             && let ExprKind::Literal(written) = &inner.kind
         {
@@ -179,7 +179,7 @@ impl Checker<'_> {
     }
 
     /// Takes the first branch that fits, in the order of the schema (decision 1.5).
-    fn union(&mut self, value: &Expr, field: &Field, branches: &[Field], holder: Span, place: Place<'_>) {
+    fn union(&mut self, value: &Expr, field: &Field, branches: &[Field], holder: Span, place: ExpressionContext<'_>) {
         match &value.kind {
             ExprKind::Error => {}
             ExprKind::Substitution(_) | ExprKind::Text(_) => {
@@ -200,7 +200,7 @@ impl Checker<'_> {
     }
 
     /// Checks free content. Null counts as not written (decision S43).
-    fn free(&mut self, value: &Expr, place: Place<'_>) {
+    fn free(&mut self, value: &Expr, place: ExpressionContext<'_>) {
         match &value.kind {
             ExprKind::Map(entries) => {
                 for (key, value) in entries {

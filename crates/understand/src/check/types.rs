@@ -5,18 +5,18 @@
 
 use std::sync::Arc;
 
-use blueprint::{Accessor, AccessorKind, Expr, ExprKind, Part, Type};
+use blueprint::{Accessor, AccessorKind, Expr, ExprKind, TextPart, Type};
 use diag::Span;
 use expr::codes as language;
 
-use super::{Checker, Place};
+use super::{Checker, ExpressionContext};
 
 /// The maximum number of item types of a list. A list with more is a list of any type.
 const MOST_ALTERNATIVES: usize = 8;
 
 impl Checker<'_> {
     /// The type of an expression that must be data. Reports its errors; a function is an error.
-    pub(super) fn infer(&mut self, expr: &Expr, place: Place<'_>) -> Type {
+    pub(super) fn infer(&mut self, expr: &Expr, place: ExpressionContext<'_>) -> Type {
         let ty = self.infer_any(expr, place);
         if ty == Type::Function {
             self.found.push(function_as_value(expr.inner()));
@@ -26,7 +26,7 @@ impl Checker<'_> {
     }
 
     /// The type of an expression that may be a function. Reports its errors.
-    pub(super) fn infer_any(&mut self, expr: &Expr, place: Place<'_>) -> Type {
+    pub(super) fn infer_any(&mut self, expr: &Expr, place: ExpressionContext<'_>) -> Type {
         match &expr.kind {
             ExprKind::Literal(value) => Type::of(value),
             ExprKind::List(items) => {
@@ -67,7 +67,7 @@ impl Checker<'_> {
     }
 
     /// Reports the errors in free content, whose type does not matter.
-    pub(super) fn examine(&mut self, expr: &Expr, place: Place<'_>) {
+    pub(super) fn examine(&mut self, expr: &Expr, place: ExpressionContext<'_>) {
         match &expr.kind {
             ExprKind::Literal(_) | ExprKind::Error => {}
             ExprKind::List(items) => items.iter().for_each(|item| self.examine(item, place)),
@@ -80,9 +80,9 @@ impl Checker<'_> {
     }
 
     /// Checks an interpolated text: only scalars become text (decisions S45, S47).
-    fn text(&mut self, parts: &[Part], place: Place<'_>) {
+    fn text(&mut self, parts: &[TextPart], place: ExpressionContext<'_>) {
         for part in parts {
-            let Part::Expr(expr, span) = part else { continue };
+            let TextPart::Expr(expr, span) = part else { continue };
             let ty = self.infer_any(expr, place.guarded(false));
             if ty.is_open() || ty.alternatives().iter().any(is_scalar) {
                 continue;
@@ -98,7 +98,7 @@ impl Checker<'_> {
     }
 
     /// The type at a path of accessors.
-    pub(super) fn walk(&mut self, mut ty: Type, path: &[Accessor], place: Place<'_>) -> Type {
+    pub(super) fn walk(&mut self, mut ty: Type, path: &[Accessor], place: ExpressionContext<'_>) -> Type {
         for accessor in path {
             ty = match step(&ty, accessor) {
                 Step::To(next) => next,

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use blueprint::{Child, Expr, ExprKind, Name, TypeId, Value};
 use diag::{Diagnostics, Severity};
-use dialects::{Mistake, Part, Place, SpecAt};
+use dialects::{ExpressionPart, ExpressionPlace, Mistake, SpecAt};
 use provider::TypeRef;
 
 use super::known::Known;
@@ -64,13 +64,13 @@ impl Checker<'_> {
                 self.found.append(found);
                 continue;
             };
-            let place = Place::new(Part::Spec, name, &expansion.spec);
+            let place = ExpressionPlace::new(ExpressionPart::Spec, name, &expansion.spec);
             self.attributes(place, &mut found);
             let value = known.value_at(place, &mut found);
             let ty = self.catalogs.resource_type(&TypeId::from(&expansion.kind.item));
             if let (Some(value), TypeRef::Known(ty)) = (value, ty) {
                 let (expr, holder) = (&expansion.spec, expansion.spec_key);
-                let at = SpecAt { expr, holder, resource: name, part: Part::Spec };
+                let at = SpecAt { expr, holder, resource: name, part: ExpressionPart::Spec };
                 self.fit(&value, at, &ty.schema, &mut found);
             }
             self.found.append(found);
@@ -102,7 +102,7 @@ impl Checker<'_> {
         let mut values: HashMap<*const Expr, Option<Value>, foldhash::fast::FixedState> = HashMap::default();
         for (input, value) in &child.inputs {
             // Report errors of a group's inputs at its definition, which contains them.
-            let place = Place::given(name, &input.item, value);
+            let place = ExpressionPlace::given(name, &input.item, value);
             if child.expansion.is_some() {
                 values.insert(value, known.value(value, &mut Diagnostics::new()));
                 continue;
@@ -149,7 +149,7 @@ impl Checker<'_> {
         }
         let value = |expr: &Expr| values.get(&std::ptr::from_ref(expr)).cloned().flatten();
         pass_down(child, below, &included.rules, value, found, |one, input, expr| {
-            self.rules.messages.complete_at(one, &Place::given(name, input, expr));
+            self.rules.messages.complete_at(one, &ExpressionPlace::given(name, input, expr));
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use blueprint::{Head, Type};
 use diag::{Diagnostic, Severity};
-use dialects::{Part, Place};
+use dialects::{ExpressionPart, ExpressionPlace};
 
 use super::known::Known;
 use crate::check::Checker;
@@ -12,7 +12,7 @@ impl Checker<'_> {
     pub(crate) fn exports_by_value(&mut self, known: &Known<'_>) -> Vec<Type> {
         let blueprint = self.blueprint;
         for (name, export) in &blueprint.exports {
-            let place = Place::new(Part::Export, name, &export.field);
+            let place = ExpressionPlace::new(ExpressionPart::Export, name, &export.field);
             // A hidden export may read anything. Errors are reported when it is read.
             if !export.hidden {
                 self.gone(place, &export.field, known);

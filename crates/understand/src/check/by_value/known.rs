@@ -5,7 +5,7 @@ use std::cell::Cell;
 use blueprint::{Blueprint, Expr, ExprKind, Head, Ref, Value};
 use diag::Diagnostics;
 use dialects::rules::MessageRules;
-use dialects::{Part, Place};
+use dialects::{ExpressionPart, ExpressionPlace};
 use expr::{Ask, AskFailure, FunctionTable, Read, Scope, Stop};
 
 use crate::graph::{Graph, Node};
@@ -40,7 +40,8 @@ impl<'k> Known<'k> {
         for node in graph.order() {
             let Node::Local(at) = node else { continue };
             let Some((name, local)) = blueprint.locals.get_index(at as usize) else { continue };
-            if let Some(value) = known.value_at(Place::new(Part::Local, name, &local.value), found) {
+            if let Some(value) = known.value_at(ExpressionPlace::new(ExpressionPart::Local, name, &local.value), found)
+            {
                 known.locals[at as usize] = value;
             }
         }
@@ -64,7 +65,7 @@ impl<'k> Known<'k> {
     }
 
     /// Like [`Self::value`]. The dialect completes the diagnostics about the expression.
-    pub(crate) fn value_at(&self, place: Place<'_>, found: &mut Diagnostics) -> Option<Value> {
+    pub(crate) fn value_at(&self, place: ExpressionPlace<'_>, found: &mut Diagnostics) -> Option<Value> {
         let mut mine = Diagnostics::new();
         let value = self.value(place.expr, &mut mine);
         mine.iter_mut().for_each(|one| self.messages.complete_at(one, &place));

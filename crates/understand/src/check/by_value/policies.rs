@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blueprint::{Expr, Name};
 use diag::Diagnostics;
-use dialects::{Mistake, Part, Place, SpecAt};
+use dialects::{ExpressionPart, ExpressionPlace, Mistake, SpecAt};
 
 use super::known::Known;
 use crate::check::Checker;
@@ -32,7 +32,7 @@ impl Checker<'_> {
     /// Checks that the type supports the removal and update policies.
     pub(super) fn policies(&self, name: &Name, policies: Policies<'_>, known: &Known<'_>, found: &mut Diagnostics) {
         if let Some(removal) = policies.removal
-            && let Some(word) = known.value_at(Place::new(Part::Removal, name, removal), found)
+            && let Some(word) = known.value_at(ExpressionPlace::new(ExpressionPart::Removal, name, removal), found)
             && word.revealed().as_text().is_some_and(|word| word.eq_ignore_ascii_case("snapshot"))
             && !policies.snapshots
         {
@@ -45,10 +45,10 @@ impl Checker<'_> {
         let Some(policy) = policies.update else { return };
         let none = Arc::new(blueprint::Schema::default());
         let schema = policies.allowed.unwrap_or(&none);
-        let place = Place::new(Part::UpdatePolicy, name, policy);
+        let place = ExpressionPlace::new(ExpressionPart::UpdatePolicy, name, policy);
         self.attributes(place, found);
         if let Some(value) = known.value_at(place, found) {
-            let at = SpecAt { expr: policy, holder: policy.span, resource: name, part: Part::UpdatePolicy };
+            let at = SpecAt { expr: policy, holder: policy.span, resource: name, part: ExpressionPart::UpdatePolicy };
             self.fit(&value, at, schema, found);
         }
     }

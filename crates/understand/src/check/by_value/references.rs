@@ -2,7 +2,7 @@
 
 use blueprint::{AccessorKind, Expr, ExprKind, Head, Ref, Value};
 use diag::{Diagnostic, Diagnostics};
-use dialects::{Absence, Mistake, Place};
+use dialects::{Absence, ExpressionPlace, Mistake};
 
 use super::known::Known;
 use crate::check::Checker;
@@ -10,7 +10,7 @@ use crate::check::TypeOf;
 
 impl Checker<'_> {
     /// Reports attributes of absent elements, if the dialect rejects them even where nothing else would fail.
-    pub(super) fn gone(&mut self, place: Place<'_>, expr: &Expr, known: &Known<'_>) {
+    pub(super) fn gone(&mut self, place: ExpressionPlace<'_>, expr: &Expr, known: &Known<'_>) {
         match &expr.kind {
             ExprKind::Choice(choice) => match known.value(&choice.condition, &mut Diagnostics::new()) {
                 Some(Value::Bool(true)) => self.gone(place, &choice.then, known),
@@ -51,11 +51,11 @@ impl Checker<'_> {
     }
 
     /// Reports fields of resources and exports of children that do not exist.
-    pub(super) fn attributes(&self, place: Place<'_>, found: &mut Diagnostics) {
+    pub(super) fn attributes(&self, place: ExpressionPlace<'_>, found: &mut Diagnostics) {
         place.expr.references(&mut |reference| found.extend(self.attribute(place, reference)));
     }
 
-    pub(super) fn attribute(&self, place: Place<'_>, reference: &Ref) -> Option<Diagnostic> {
+    pub(super) fn attribute(&self, place: ExpressionPlace<'_>, reference: &Ref) -> Option<Diagnostic> {
         let words = |of: &str, attribute: &str| {
             let at = Some((place, reference.head_span));
             self.rules.messages.of(&Mistake::NoAttribute { of, attribute, at }).map(Box::new)

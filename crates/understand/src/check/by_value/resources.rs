@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use blueprint::{Head, Name, Resource};
 use diag::{Diagnostics, Severity, Span};
-use dialects::{Mistake, Part, Place, SpecAt};
+use dialects::{ExpressionPart, ExpressionPlace, Mistake, SpecAt};
 
 use super::known::Known;
 use super::policies::Policies;
@@ -75,14 +75,14 @@ impl Checker<'_> {
             depends.words = self.rules.messages.of(&mistake).map(Box::new);
             found.push(depends);
         }
-        let spec = Place::new(Part::Spec, name, &resource.spec);
+        let spec = ExpressionPlace::new(ExpressionPart::Spec, name, &resource.spec);
         // The spec of a type that accepts anything is not evaluated.
         let takes_anything = matches!(&self.resources[at], TypeOf::Known(ty) if ty.takes_anything());
         if !takes_anything {
             self.attributes(spec, found);
         }
         if let Some(metadata) = &resource.metadata.custom {
-            let metadata = Place::new(Part::Metadata, name, metadata);
+            let metadata = ExpressionPlace::new(ExpressionPart::Metadata, name, metadata);
             self.attributes(metadata, found);
             let _ = known.value_at(metadata, found);
         }
@@ -103,7 +103,7 @@ impl Checker<'_> {
         let value = known.value_at(spec, found).unwrap_or_else(|| known.parts(&resource.spec));
         if let Some(schema) = self.resources[at].schema() {
             let (expr, holder) = (&resource.spec, resource.spec_key);
-            let at = SpecAt { expr, holder, resource: name, part: Part::Spec };
+            let at = SpecAt { expr, holder, resource: name, part: ExpressionPart::Spec };
             self.fit(&value, at, schema, found);
         }
     }

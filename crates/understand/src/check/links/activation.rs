@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use blueprint::{AccessorKind, Expr, ExprKind, Field, Head, Kind, LinkSelector, Name, Part, Ref, Resource, TypeId};
+use blueprint::{AccessorKind, Expr, ExprKind, Field, Head, Kind, LinkSelector, Name, Ref, Resource, TextPart, TypeId};
 use diag::Span;
 use provider::{LinkKind, Side, TypeRef};
 
@@ -332,7 +332,7 @@ fn bare_references<'e>(value: &'e Expr, visit: &mut impl FnMut(&'e Ref)) {
         ExprKind::Substitution(inner) => bare_references(inner, visit),
         ExprKind::Text(parts) => {
             for part in parts {
-                if let Part::Expr(expr, _) = part {
+                if let TextPart::Expr(expr, _) = part {
                     bare_references(expr, visit);
                 }
             }
