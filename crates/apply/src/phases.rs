@@ -27,7 +27,7 @@ use plan::tasks::links::ONE_BY_ONE;
 use understand::check::conform::conform_resource;
 use understand::compare::same;
 use understand::links::FixedMap;
-use understand::links::contribution::{Contribution, Merger, Standing, Written, without};
+use understand::links::contribution::{Contribution, ContributionIndex, Merger, Written, without};
 use understand::links::overlay::{Overlay, overlays_of};
 
 /// One of the phases that a call carries out.
@@ -279,7 +279,7 @@ impl Apply {
         });
         // The document's value, to which a field returns when a link releases it as a whole.
         let (document, span): (Value, Span) = place.unwrap_or((Value::Null, first.decided.span));
-        let mut said = Standing::new(document.clone());
+        let mut said = ContributionIndex::new(document.clone());
         let mut rewritten: Set<(Address, String)> = Set::default();
         let mut holders = Holders::of(&self.links.written, members, &phase.target);
         let mut taken: Vec<Contribution> = Vec::new();

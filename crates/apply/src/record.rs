@@ -154,7 +154,7 @@ impl Apply {
         {
             return before.deposed.clone();
         }
-        Some(Box::new(before.as_old_half()))
+        Some(Box::new(before.as_deposed()))
     }
 
     /// The record after a failed call. `partial` holds what exists nevertheless.

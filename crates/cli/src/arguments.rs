@@ -590,7 +590,7 @@ pub(crate) enum StateCommand {
     },
     /// Check every row of the state against its authentication code
     ///
-    /// Rows that were written with a key are checked with that key: nobody without it can have changed them. Rows that
+    /// Rows that were written with a key are checked with that key: a change without the key is detected. Rows that
     /// were written without a key are checked for damage. An older copy of the whole file is not detected.
     Verify,
     /// Remove old operations from the history

@@ -55,7 +55,7 @@ impl Ending for CommandError {
     fn exit(&self) -> Exit {
         match self {
             CommandError::Usage { .. }
-            | CommandError::NobodyToAsk { .. }
+            | CommandError::NotInteractive { .. }
             | CommandError::Unanswered(_)
             | CommandError::SeveralDocuments { .. }
             | CommandError::SeveralInstances { .. } => Exit::Usage,
@@ -78,7 +78,7 @@ impl Ending for CommandError {
             CommandError::NoInstance { hint: None, .. } => {
                 one("deploy something first, or name the place of its state with `--state`")
             }
-            CommandError::NobodyToAsk { help, .. } => one(help),
+            CommandError::NotInteractive { help, .. } => one(help),
             CommandError::State(StoreError::Foreign { .. }) => {
                 one("name another place with `--state sqlite:PATH`, or use the version of cyan that wrote it")
             }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use engine::shell::{HttpGet, MOST_BYTES};
 use futures::StreamExt as _;
+use http_client::Clients;
 use reqwest::Url;
-use web::Clients;
 
 /// How many redirects are followed.
 const REDIRECTS: usize = 5;
@@ -46,6 +46,6 @@ async fn get(clients: &Clients, url: &str) -> Result<Vec<u8>, String> {
 fn words(error: reqwest::Error) -> String {
     match error.is_timeout() {
         true => format!("no answer within {} seconds", TIMEOUT.as_secs()),
-        false => web::words(&error.without_url()),
+        false => http_client::words(&error.without_url()),
     }
 }

@@ -12,8 +12,8 @@ use state::{InstanceName, OperationKind, OperationOutcome, Store, StoreError};
 use tokio::sync::mpsc;
 
 use crate::arguments::Running;
-use crate::course::Course;
 use crate::exit::{CommandError, Exit};
+use crate::run_progress::RunProgress;
 use crate::signals;
 use crate::terminal::Terminal;
 use crate::view::changes::short;
@@ -127,7 +127,7 @@ pub(crate) async fn carry_out_shown(
     let plan = &planned.staged.plan;
     let has_exports = plan.exports.iter().any(|export| export.after.is_some());
     let destroys = plan.purpose == Purpose::Destroy;
-    report.course = Course::of(plan);
+    report.progress = RunProgress::of(plan);
     let instance = planned.instance.clone();
     let settings = session.run_settings(running.parallelism, running.on_failure.map(Into::into));
     let operated = run(planned, looks_again, settings, session, report).await;
@@ -250,7 +250,7 @@ pub(crate) fn ask(staged: &Staged, instance: &InstanceName, report: &mut Report)
         _ => plan_view::summary(staged.plan.counts()),
     };
     if !report.terminal.can_ask() {
-        return Err(CommandError::NobodyToAsk {
+        return Err(CommandError::NotInteractive {
             question: format!("`{instance}` would be changed ({summary})"),
             help: "say `--yes` if that is what you want".to_owned(),
         });
@@ -291,7 +291,7 @@ impl Views<'_> {
     fn show(&mut self, envelope: &Envelope) {
         match &envelope.event {
             SessionEvent::Operation(event) => {
-                self.report.course.follow(event);
+                self.report.progress.follow(event);
                 match self.report.is_json() {
                     true => self.report.operation_event(event, envelope.at_ms),
                     false => self.live.event(event),
@@ -363,7 +363,7 @@ async fn run(
 /// The identity of this process, as `user@host (process N)`.
 pub(crate) fn who() -> String {
     let user = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok());
-    let user = user.unwrap_or_else(|| "somebody".to_owned());
+    let user = user.unwrap_or_else(|| "unknown".to_owned());
     format!("{user}@{} (process {})", host(), std::process::id())
 }
 

@@ -91,7 +91,7 @@ pub struct Companion<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct LoadedCompanions {
     /// The context of the root.
-    pub surroundings: LoadContext,
+    pub context: LoadContext,
     /// The values that they give for its inputs.
     pub given: IndexMap<Name, Value>,
     /// Mistakes in them.

@@ -1,7 +1,6 @@
 //! A root document with its children, checked.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::phases::shell::Shell;
@@ -10,7 +9,6 @@ use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, Files};
 use source::Location;
 use state::Snapshot;
-use tokio_util::sync::CancellationToken;
 
 use crate::document_source::DocumentSource;
 use crate::installed::Installed;
@@ -36,12 +34,6 @@ pub struct Document {
     /// The catalogues and functions that it was checked with.
     pub library: Library,
     root: Root,
-    workshop: Workshop,
-}
-
-/// What reading and checking take from the installed program.
-#[derive(Clone)]
-pub(crate) struct Workshop {
     installed: Arc<Installed>,
 }
 
@@ -70,44 +62,13 @@ impl<'a> Known<'a> {
     }
 }
 
-impl Workshop {
-    pub(crate) fn new(installed: Arc<Installed>) -> Workshop {
-        Workshop { installed }
-    }
-
-    /// A shell that reads documents and runs transforms. These change nothing, so it has no settings, state or
-    /// instance.
-    fn shell(&self, library: &Library, root: PathBuf) -> Shell {
-        Shell {
-            providers: library.providers.clone(),
-            catalogs: library.catalogs.clone(),
-            settings: IndexMap::default(),
-            instance: "".into(),
-            root,
-            working_directory: working_directory(),
-            clock: self.installed.runtime.clock.clone(),
-            chance: self.installed.runtime.rng.clone(),
-            sources: (self.installed.sources)(),
-            http: self.installed.runtime.http.as_ref().map(|make| make()),
-            planning: None,
-            known: Default::default(),
-            cancel: CancellationToken::new(),
-        }
-    }
-}
-
-/// The current folder, as expressions see it.
-pub(crate) fn working_directory() -> Option<Name> {
-    std::env::current_dir().ok().and_then(|folder| folder.to_str().map(Name::from))
-}
-
 impl Document {
     /// Reads and checks a document.
     pub(crate) async fn check(
         source: DocumentSource,
         library: &Library,
         known: Known<'_>,
-        workshop: Workshop,
+        installed: Arc<Installed>,
     ) -> Document {
         let root = Root::read(&source, library);
         let mut document = Document {
@@ -119,7 +80,7 @@ impl Document {
             environment: root.environment.clone(),
             library: library.clone(),
             root,
-            workshop,
+            installed,
         };
         document.check_again(known).await;
         document
@@ -131,7 +92,7 @@ impl Document {
         let before = self.documents.take().map(|documents| documents.frozen().clone());
         self.checked = None;
         let (mut files, mut found) = self.root.begin(&self.source);
-        let world = self.workshop.shell(&self.library, self.source.folder.clone());
+        let world = self.reading_shell();
         let none = Pinned::default();
         let path = self.source.path.as_ref();
         let reading = Reading {
@@ -216,10 +177,16 @@ impl Document {
         crate::phases::check_offline(documents, given, catalogs, functions, &shell, &mut self.found).await;
     }
 
+    /// A shell that reads documents and runs transforms. These change nothing, so it has no settings, state or
+    /// instance.
+    fn reading_shell(&self) -> Shell {
+        let (providers, catalogs) = (self.library.providers.clone(), self.library.catalogs.clone());
+        self.installed.shell(providers, catalogs, self.source.folder.clone())
+    }
+
     /// A shell without requests, for transforms and for checks of specs.
     fn offline_shell(&self) -> Shell {
-        let shell = self.workshop.shell(&self.library, self.source.folder.clone());
-        Shell { http: None, working_directory: None, ..shell }
+        Shell { http: None, working_directory: None, ..self.reading_shell() }
     }
 
     /// The document as a plan keeps it. Paths are relative to the state.

@@ -99,7 +99,7 @@ pub enum Error {
     World(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// A question has no answer: there is no person to ask.
     #[error("{question}, and there is no terminal to ask on")]
-    NobodyToAsk {
+    NotInteractive {
         /// The question, as a phrase.
         question: String,
         /// How to answer it in the request.

@@ -46,7 +46,7 @@ impl Session {
         let open = |id: &TypeId| {
             self.library.catalogs.of(id.package_name());
         };
-        match &options.surgery {
+        match &options.state_edit {
             Some(StateEdit::Import { type_name, .. }) => open(type_name),
             Some(StateEdit::Load(exported)) => exported.records.values().for_each(|record| open(&record.type_name)),
             _ => {}

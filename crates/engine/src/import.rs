@@ -39,8 +39,8 @@ impl Session {
     ) -> Result<Planned, Error> {
         self.refuse_undeclared(&instance, &request, frontend).await?;
         let ImportRequest { type_name, id, address } = request;
-        let surgery = StateEdit::Import { type_name, id, address };
-        let options = Options { refresh: false, surgery: Some(surgery), ..Options::default() };
+        let state_edit = StateEdit::Import { type_name, id, address };
+        let options = Options { refresh: false, state_edit: Some(state_edit), ..Options::default() };
         self.stage_state(instance, options, frontend).await
     }
 

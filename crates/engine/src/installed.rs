@@ -2,15 +2,17 @@
 //! this crate names none of them.
 
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::phases::shell::{Clock, HttpGet, Rng};
+use crate::phases::shell::{Clock, HttpGet, Rng, Shell};
+use blueprint::{IndexMap, Name};
 use dialects::Dialects;
-use provider::{Catalog, Provider};
+use provider::{Catalog, Catalogs, Provider, Providers};
 use source::Sources;
 use state::Store;
 use state::seal::Sealer;
+use tokio_util::sync::CancellationToken;
 
 use crate::place::StatePlace;
 
@@ -140,5 +142,25 @@ impl Installed {
     pub fn all_catalogs(&self) -> impl Iterator<Item = Arc<Catalog>> {
         let own = self.providers.iter().map(|provider| (provider.make)().catalog().clone());
         own.chain(self.catalogs.iter().map(|catalog| (catalog.read)()))
+    }
+
+    /// A shell for documents in the folder `root`, without settings and without the name of an instance.
+    pub(crate) fn shell(&self, providers: Providers, catalogs: Arc<Catalogs>, root: PathBuf) -> Shell {
+        let working_directory = std::env::current_dir().ok();
+        Shell {
+            providers,
+            catalogs,
+            settings: IndexMap::default(),
+            instance: "".into(),
+            root,
+            working_directory: working_directory.and_then(|folder| folder.to_str().map(Name::from)),
+            clock: self.runtime.clock.clone(),
+            chance: self.runtime.rng.clone(),
+            sources: (self.sources)(),
+            http: self.runtime.http.as_ref().map(|make| make()),
+            planning: None,
+            known: Default::default(),
+            cancel: CancellationToken::new(),
+        }
     }
 }

@@ -56,7 +56,7 @@ impl Session {
             }
         };
         let snapshot = self.settled_state(&instance, frontend).await?;
-        if let RollbackTarget::Kept(kept) = &goal
+        if let RollbackTarget::Generation(kept) = &goal
             && generation.is_none()
             && kept.generation == snapshot.generation
         {
@@ -83,7 +83,7 @@ impl Session {
         let options = Options { rollback: true, refresh, simulated: self.is_simulated(), ..Options::default() };
         let (files, root, document, given, answers) = match goal {
             RollbackTarget::Nothing => (Files::new(), self.root_of(&snapshot), None, Given::default(), None),
-            RollbackTarget::Kept(kept) => {
+            RollbackTarget::Generation(kept) => {
                 let source = DocumentSource::kept(&kept.document, &self.place);
                 let folder = source.folder.clone();
                 let shown = format!("{} (generation {})", source.shown, kept.generation.0);

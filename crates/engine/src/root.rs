@@ -98,5 +98,5 @@ fn surrounded(
         None => one,
     };
     found.append(surrounded.diagnostics.into_iter().map(clean).collect());
-    (surrounded.surroundings, surrounded.given)
+    (surrounded.context, surrounded.given)
 }

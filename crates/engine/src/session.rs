@@ -8,11 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::phases::shell::Shell;
 use state::seal::Sealer;
 use state::{InstanceName, Snapshot, Store};
-use tokio_util::sync::CancellationToken;
 
 use crate::catalog_files;
 use crate::config::Config;
-use crate::document::{Document, Known, Workshop, working_directory};
+use crate::document::{Document, Known};
 use crate::document_source::DocumentSource;
 use crate::error::Error;
 use crate::installed::{Access, Installed};
@@ -109,7 +108,7 @@ impl Session {
 
     /// Reads and checks a document.
     pub async fn check(&self, source: DocumentSource, known: Known<'_>) -> Document {
-        Document::check(source, &self.library, known, Workshop::new(self.installed.clone())).await
+        Document::check(source, &self.library, known, self.installed.clone()).await
     }
 
     /// Opens the state, for a single user.
@@ -145,21 +144,10 @@ impl Session {
     /// Providers with their settings, for documents in the folder `root`.
     pub fn shell(&self, instance: &InstanceName, root: PathBuf) -> Result<Shell, Error> {
         let knows = |namespace: &str| self.library.selection.knows(&self.installed, namespace);
-        Ok(Shell {
-            providers: self.library.providers_at(&self.place)?,
-            catalogs: self.library.catalogs.clone(),
-            settings: self.config.settings(instance, &self.library.catalogs, knows)?,
-            instance: instance.name().clone(),
-            root,
-            working_directory: working_directory(),
-            clock: self.installed.runtime.clock.clone(),
-            chance: self.installed.runtime.rng.clone(),
-            sources: (self.installed.sources)(),
-            http: self.installed.runtime.http.as_ref().map(|make| make()),
-            planning: None,
-            known: Default::default(),
-            cancel: CancellationToken::new(),
-        })
+        let providers = self.library.providers_at(&self.place)?;
+        let settings = self.config.settings(instance, &self.library.catalogs, knows)?;
+        let shell = self.installed.shell(providers, self.library.catalogs.clone(), root);
+        Ok(Shell { settings, instance: instance.name().clone(), ..shell })
     }
 
     /// The folder of the document from which an instance was last deployed.

@@ -85,8 +85,8 @@ fn source_metadata(
     evaluation.metadata_of(CallSite::of(unit, &owner), &source.metadata, found)
 }
 
-/// Everything that is to be remembered of children and data sources, as far as it is known. What reads something out of
-/// target keeps its former value. What is wrong with an export is said even if nobody reads it.
+/// Returns what the state stores of children and data sources, as far as it is known. An element that reads something
+/// out of target keeps its former value. Mistakes of an export are reported even if no element reads it.
 pub fn declared(
     evaluation: &mut Evaluation,
     untouched: &Untouched,

@@ -39,7 +39,8 @@ fn claim_of(decision: &Decision, answers: &Answers) -> Option<Claim> {
     Some((ty.name.clone(), id.filter(|id| !id.is_empty())?))
 }
 
-/// `claimed-twice` for each thing of a draft that somebody else manages; their addresses are given back.
+/// Reports `claimed-twice` for each object of a draft that another address or instance manages. Returns their
+/// addresses.
 pub(crate) async fn refuse(
     draft: &Draft,
     answers: &Answers,

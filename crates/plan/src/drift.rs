@@ -16,7 +16,7 @@ use state::{Record, Snapshot};
 use understand::compare::{Change, differences, mark_like, same_field, with_path_of};
 use understand::links::FixedMap;
 use understand::links::address::is_link;
-use understand::links::contribution::{Contribution, Standing, without};
+use understand::links::contribution::{Contribution, ContributionIndex, without};
 use understand::links::overlay::{Overlay, overlays_of};
 
 use crate::addresses::Named;
@@ -38,7 +38,7 @@ pub struct Drifted {
 pub enum Drift {
     /// It is there, with other fields: before as recorded, after as seen, secrets marked.
     Differs(Vec<Change>),
-    /// It is as recorded, but the provider says that it should be made anew: why.
+    /// It is as recorded, but the provider says that it should be replaced, for this reason.
     Expired(Name),
     /// It is not there.
     Vanished,
@@ -130,7 +130,7 @@ fn written_by_links(snapshot: &Snapshot) -> FixedMap<Address, Vec<(Address, Cont
 /// The links whose contributions to one thing are not there as they wrote them.
 fn of_links(snapshot: &Snapshot, written: &[(Address, Contribution)], seen: &Value) -> Vec<Drifted> {
     let mut by_link: blueprint::IndexMap<&Address, Vec<Change>> = blueprint::IndexMap::default();
-    let mut seen = Standing::new(seen.clone());
+    let mut seen = ContributionIndex::new(seen.clone());
     for (link, contribution) in written {
         if seen.has(contribution) {
             continue;
@@ -171,7 +171,7 @@ fn changes_beside(ty: &ResourceType, record: &Record, seen: &Value, written: &[&
         [&mut before, &mut after].into_iter().for_each(|it| *it = without(it, written.iter().copied(), &Value::Null));
     }
     differences(&ty.schema, &before, &after, &mut changes);
-    // Nothing is made anew here, whatever the field would do in a plan.
+    // Drift replaces nothing, also where the field would force a replacement in a plan.
     changes.iter_mut().for_each(|change| change.forces = false);
     changes
 }

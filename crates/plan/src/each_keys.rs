@@ -1,9 +1,8 @@
-//! Members of templates that get keys, or lose them: each is still the thing that it was (decision S40; decision 5.5,
-//! moves).
+//! Members of templates that get keys, or lose them: each keeps its object (decision S40; decision 5.5, moves).
 //!
-//! The state knows such members under their positions, the document under keys, or the other way round. Which is which
-//! is told by what they are: by values that no two members share, before as well as now. Where these contradict each
-//! other, or where some are gone and others new at the same time, nobody is guessed to be anybody: `move-conflict`.
+//! The state has such members under their positions, the document under keys, or the other way round. Members are
+//! matched by their values: by values that no two members share, before and now. If values contradict each other, or if
+//! some members are gone and others are new at the same time, no match is guessed: `move-conflict`.
 //!
 //! Not here: renaming (`moves`).
 
@@ -224,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_guessed() {
+    fn no_match_is_guessed() {
         let (a, b, c) = (r#"{"n":"a"}"#, r#"{"n":"b"}"#, r#"{"n":"c"}"#);
         check(&[a, b], &[a, c], None);
         check(

@@ -15,15 +15,15 @@ use crate::plan::Plan;
 
 /// A document with everything it was planned from, beside the state.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
+pub struct SavedGeneration {
     /// The generation it belongs to.
     pub generation: Generation,
     /// The root document.
     pub document: PinnedDocument,
     /// Its inputs, as given.
     pub given: Given,
-    /// What the world had said: children, data sources, files, remembered values. Nothing that was seen of the things
-    /// themselves: these are looked at anew.
+    /// The answers of the world: children, data sources, files, memoised values. Observations of resources are not
+    /// part of it, because a rollback reads the resources again.
     pub answers: Answers,
 }
 
@@ -31,7 +31,7 @@ pub struct Kept {
 #[derive(Clone, Debug, PartialEq)]
 pub enum RollbackTarget {
     /// What that generation wanted.
-    Kept(Box<Kept>),
+    Generation(Box<SavedGeneration>),
     /// Nothing: there was no instance before, or it had been destroyed.
     Nothing,
 }
@@ -94,7 +94,7 @@ fn list<'v>(desired: &'v Value, key: &str) -> &'v [Value] {
 }
 
 /// The whole of it. `None` if it is not what [`kept`] writes.
-fn read(generation: Generation, operation: &Operation) -> Option<Kept> {
+fn read(generation: Generation, operation: &Operation) -> Option<SavedGeneration> {
     let desired = operation.desired.revealed();
     let Some(Value::Text(text)) = desired.get("document") else { return None };
     let pair = |pair: &Value| match pair.as_list()? {
@@ -116,7 +116,7 @@ fn read(generation: Generation, operation: &Operation) -> Option<Kept> {
     for (read, value) in answers.bytes.values_mut().zip(list(operation.desired.bare(), "files")) {
         read.value = value.clone();
     }
-    Some(Kept { generation, document, given: given(&desired), answers })
+    Some(SavedGeneration { generation, document, given: given(&desired), answers })
 }
 
 /// The operation in a history that a rollback goes back to.
@@ -159,7 +159,7 @@ pub fn goal(history: &[GenerationInfo], wanted: Option<Generation>) -> Result<Ta
 /// What an operation wanted, to be gone back to.
 pub fn kept_by(generation: Generation, operation: Option<&Operation>) -> Result<RollbackTarget, Box<Diagnostic>> {
     let kept = operation.and_then(|operation| read(generation, operation));
-    kept.map(|kept| RollbackTarget::Kept(Box::new(kept)))
+    kept.map(|kept| RollbackTarget::Generation(Box::new(kept)))
         .ok_or_else(|| Box::new(incomplete(format!("generation {} was not kept whole", generation.0))))
 }
 
@@ -243,7 +243,7 @@ mod tests {
             desired,
         };
         for desired in [desired.clone(), desired.secret()] {
-            let Ok(RollbackTarget::Kept(kept)) = kept_by(Generation(3), Some(&operation(desired))) else {
+            let Ok(RollbackTarget::Generation(kept)) = kept_by(Generation(3), Some(&operation(desired))) else {
                 panic!("it is whole")
             };
             assert_eq!((kept.generation, &*kept.document.text), (Generation(3), "three"));

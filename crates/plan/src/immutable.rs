@@ -53,7 +53,7 @@ pub(crate) fn refuse_changed_child_inputs(evaluation: &mut Evaluation, found: &m
         }
         let (above_here, mut mine) = (documents.unit(above), Diagnostics::new());
         let Some((child, included)) = above_here.blueprint().children.get_index(include as usize) else { continue };
-        // What members of a group share is written by nobody.
+        // No document writes what the members of a group share.
         if included.expansion.is_some() {
             continue;
         }

@@ -129,7 +129,7 @@ impl Imports {
             async move {
                 match (kept, &wanted.told) {
                     (Some(kept), _) => Ok(kept),
-                    (None, Some(told)) => Ok(as_told(wanted, told)),
+                    (None, Some(told)) => Ok(from_foreign_fields(wanted, told)),
                     (None, None) => read(&wanted.address, &wanted.ty, &wanted.id, world).await,
                 }
             }
@@ -176,9 +176,9 @@ impl Imports {
     }
 }
 
-/// A thing that nobody can look at, from its definition and what another tool has kept of it: texts, which are JSON
-/// where the field holds no text.
-fn as_told(wanted: &Wanted, told: &IndexMap<Name, Value>) -> PinnedSeen {
+/// The observation of an object that no provider can read, from its definition and from the fields that another tool
+/// has stored: texts, which are JSON if the field is not a text.
+fn from_foreign_fields(wanted: &Wanted, told: &IndexMap<Name, Value>) -> PinnedSeen {
     let mut fields = wanted.desired.as_map().cloned().unwrap_or_default();
     for (name, value) in told {
         let Some(field) = wanted.ty.schema.fields.get(name).filter(|field| field.computed) else { continue };
@@ -266,7 +266,7 @@ pub(crate) fn record_of(ty: &ResourceType, seen: &PinnedSeen, desired: &Value, i
         } else if field.computed && (!field.optional || wanted.is_none()) {
             None
         } else {
-            // What is only sent, and never read back, is as it would be if nobody set it.
+            // A field that is sent and never read back has its default.
             outputs.get(name).filter(|value| !value.is_null()).or(field.default.as_ref())
         };
         if let Some(value) = value.filter(|value| !value.is_null() && !value.has_unknown()) {

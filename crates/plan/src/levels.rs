@@ -6,7 +6,7 @@ use understand::graph::{Graph, Node};
 
 /// The nodes of a graph by the longest way down to what needs nothing; ties in the graph's order.
 pub(crate) fn levels(graph: &Graph) -> Vec<Vec<Node>> {
-    // By position; what is in a knot has none.
+    // By position; the nodes of a cycle have no level.
     let mut level_of: Vec<Option<u32>> = vec![None; graph.nodes().len()];
     let mut sizes: Vec<usize> = Vec::new();
     for node in graph.order() {

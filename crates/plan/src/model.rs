@@ -29,7 +29,7 @@ pub enum Action {
     Create,
     /// Changed in place.
     Update,
-    /// Made anew in place of the old one.
+    /// A new object replaces the old one.
     Replace,
     /// Taken away.
     Delete,
@@ -83,7 +83,7 @@ pub enum Reason {
     TypeChanged,
     /// A changed field cannot be changed in place.
     FieldForces,
-    /// What it reads is made anew.
+    /// A resource that it reads is replaced.
     DependencyReplaced,
     /// A link writes something else into it.
     LinkChanged,
@@ -165,7 +165,7 @@ pub struct Step {
     /// Fields whose values are known only once it is done.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub computed: Vec<Name>,
-    /// Why the provider should make it anew although nothing differs, in its words.
+    /// Why the provider asks for a replacement although nothing differs, in its words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expired: Option<Name>,
     /// The abstract resource that a transform made the thing from, as addresses print (decision 4.2).

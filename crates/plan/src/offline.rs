@@ -1,6 +1,6 @@
-//! What a stage finds wrong in documents without asking the world: everything that follows from what is written.
+//! Finds the mistakes that a stage reports without asking the world.
 //!
-//! The documents are evaluated as a stage does it. What the world would answer, and inputs that nobody gave, are
+//! The documents are evaluated as in a stage. The answers of the world, and inputs that are not given, are
 //! Unknown. Providers are asked for nothing but [`World::check`], which looks at the spec alone.
 //!
 //! Not here: the static checks by type (`check`), which have found no error before this runs.

@@ -1,6 +1,6 @@
 //! How a plan is made: what a person asked for beside the document (decision 5.5, `--target` and its kin).
 //!
-//! Not here: what follows from it (`targets`, `policies`, `surgery`).
+//! Not here: what follows from it (`targets`, `policies`, `state_edit`).
 
 use std::sync::Arc;
 
@@ -97,10 +97,10 @@ pub struct Options {
     /// Only these change, with everything they depend on; all, if there is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Address>,
-    /// These are made anew.
+    /// These are replaced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replace: Vec<Address>,
-    /// The remembered values of these are drawn anew.
+    /// The memoised values of these are drawn again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub renew: Vec<Address>,
     /// What becomes of drift.
@@ -109,14 +109,14 @@ pub struct Options {
     /// Stop once this is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Address>,
-    /// What cannot be deleted is forgotten all the same; a destroy alone heeds it.
+    /// Records of objects that cannot be deleted are dropped; only a destroy applies it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub force: bool,
     /// The providers are simulations: such a plan is carried out by simulations alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub simulated: bool,
-    /// Back to an earlier generation: the answers of the request are those of that generation, and the things
-    /// themselves are looked at anew.
+    /// A rollback to an earlier generation: the answers of the request are those of that generation, and the resources
+    /// are read again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rollback: bool,
     /// These are to be imported: refused where the document declares them and their conditions are false. Never kept in
@@ -125,7 +125,7 @@ pub struct Options {
     pub importing: Vec<Address>,
     /// A change of the state alone. Never kept in a plan file.
     #[serde(skip)]
-    pub surgery: Option<StateEdit>,
+    pub state_edit: Option<StateEdit>,
 }
 
 impl Default for Options {
@@ -146,7 +146,7 @@ impl Default for Options {
             simulated: false,
             rollback: false,
             importing: Vec::new(),
-            surgery: None,
+            state_edit: None,
         }
     }
 }

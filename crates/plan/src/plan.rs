@@ -109,7 +109,7 @@ pub struct Plan {
     /// What lies outside the targets.
     pub untouched: Untouched,
     /// What is remembered of children and data sources is another than before.
-    pub(crate) declares_anew: bool,
+    pub(crate) changes_declared: bool,
     /// Breakpoints at which operations stop.
     pub gates: Vec<Gate>,
     /// Where operations stop and what is under way, as is to be remembered when it begins.
@@ -119,8 +119,8 @@ pub struct Plan {
 impl Plan {
     /// Whether nothing would be done and no export would change.
     pub fn is_empty(&self) -> bool {
-        let surgery = self.kind == OperationKind::State && !self.settled.is_empty();
-        !surgery
+        let state_edit = self.kind == OperationKind::State && !self.settled.is_empty();
+        !state_edit
             && self.stops.is_empty()
             && self.steps.iter().all(|step| step.action == Action::None)
             && self.exports.iter().all(|export| export.action == ExportAction::Unchanged)
@@ -130,7 +130,7 @@ impl Plan {
     pub fn writes_nothing(&self, snapshot: &Snapshot) -> bool {
         let same_metadata = self.metadata_changes.iter().all(|entry| entry.action == ExportAction::Unchanged);
         let nothing = self.is_empty() && self.tasks.is_empty() && self.settled.is_empty() && same_metadata;
-        let nothing = nothing && !self.declares_anew && self.begun == snapshot.stops;
+        let nothing = nothing && !self.changes_declared && self.begun == snapshot.stops;
         // A document that was renamed is recorded under its new path.
         let nothing = nothing && self.document.as_ref().is_none_or(|document| document.path == snapshot.document);
         nothing && (self.purpose == Purpose::Reconcile || snapshot.generation.0 > 0 && !snapshot.exports_old)

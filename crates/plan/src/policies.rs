@@ -1,5 +1,5 @@
-//! What a person's policies make of a draft: drift taken in, passed over or refused, things made anew on request,
-//! protection and retention (decisions 5.2, 5.5).
+//! Applies a person's policies to a draft: drift accepted, ignored or refused, requested replacements, protection and
+//! retention (decisions 5.2, 5.5).
 
 use std::sync::Arc;
 
@@ -137,7 +137,7 @@ pub(crate) fn as_seen(ty: &ResourceType, record: &Record, fields: &Value, privat
     taken
 }
 
-/// Makes replacements of what a person wants made anew; nothing of what is not there.
+/// Turns the steps of the resources that a person wants replaced into replacements; absent resources stay as they are.
 pub(crate) fn request_replacements(drafts: &mut [Decision], replace: &Named) {
     for decision in drafts.iter_mut().filter(|decision| replace.covers(&decision.address)) {
         if matches!(decision.action, Action::None | Action::Update | Action::Replace) {
@@ -149,7 +149,7 @@ pub(crate) fn request_replacements(drafts: &mut [Decision], replace: &Named) {
     }
 }
 
-/// Forgets the remembered values of what a person wants drawn anew (decision S60).
+/// Drops the memoised values that a person wants drawn again (decision S60).
 pub(crate) fn renew(answers: &mut Answers, renew: &Named) {
     if !renew.is_empty() {
         answers.remembered.retain(|site, _| !owner_of(site).is_some_and(|owner| renew.covers(&owner)));

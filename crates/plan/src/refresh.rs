@@ -72,11 +72,11 @@ pub(crate) async fn refresh(
     let cut_off = snapshot.open.iter().map(|(address, open)| {
         let record = snapshot.records.get(address).map(Arc::as_ref);
         let record = if open.intent.deposed { record.and_then(|record| record.deposed.as_deref()) } else { record };
-        let made_anew = open.intent.op == StatusOp::Create;
+        let is_create = open.intent.op == StatusOp::Create;
         let said = adopted.iter().find(|adoption| adoption.address == *address).and_then(|said| said.id.as_deref());
         let id = match open.intent.id.as_ref() {
             _ if said.is_some() => said,
-            "" => record.filter(|_| !made_anew).map(|record| record.id.as_ref()),
+            "" => record.filter(|_| !is_create).map(|record| record.id.as_ref()),
             named => Some(named),
         };
         ReadQuestion {
@@ -84,8 +84,8 @@ pub(crate) async fn refresh(
             type_name: &open.intent.type_name,
             id,
             inputs: in_part.get(address).unwrap_or(&open.intent.inputs),
-            outputs: record.filter(|_| !made_anew).map_or(&Value::Null, |record| &record.outputs),
-            private: match made_anew {
+            outputs: record.filter(|_| !is_create).map_or(&Value::Null, |record| &record.outputs),
+            private: match is_create {
                 true => &open.intent.private,
                 false => record.map_or(&Value::Null, |record| &record.private),
             },
@@ -179,13 +179,13 @@ async fn ask<'a>(
     let mut under_way = FuturesUnordered::new();
     for (number, question) in questions {
         let (address, by_token) = (question.address, question.token.is_some());
-        let made_anew = question.id.is_none();
+        let is_create = question.id.is_none();
         let mut asked = Box::pin(async move {
             let seen = world.read(question).await;
             // What was to be made in place of it was not: what is recorded may still be there, or be gone as well.
             let beside = || recorded_beside(snapshot, address).filter(|record| reads(catalogs, record));
             let seen = match &seen {
-                Ok(ReadOutcome::Absent) if made_anew && let Some(record) = beside() => {
+                Ok(ReadOutcome::Absent) if is_create && let Some(record) = beside() => {
                     world.read(asked(address, record)).await
                 }
                 _ => seen,
@@ -271,11 +271,11 @@ pub(crate) fn asked<'a>(address: &'a Address, record: &'a Record) -> ReadQuestio
 /// The thing that is recorded at an address at which another one was being made when a run was cut off.
 fn recorded_beside<'a>(snapshot: &'a Snapshot, address: &Address) -> Option<&'a Record> {
     let record = snapshot.records.get(address).filter(|record| !record.id.is_empty())?;
-    let made_anew = match snapshot.open.get(address) {
+    let is_create = match snapshot.open.get(address) {
         Some(open) => open.intent.op == StatusOp::Create,
         None => attempt_of(record).is_some(),
     };
-    made_anew.then(|| record.as_ref())
+    is_create.then(|| record.as_ref())
 }
 
 /// What may have been made under the token that is recorded with it: the thing itself, or a new one in its place.
@@ -308,8 +308,8 @@ fn frozen(seen: ReadOutcome, record: Option<&Arc<Record>>, keep: bool) -> Option
     }
 }
 
-/// Addresses at which what was seen is no word about the thing that the record tells of, but about another one: one
-/// that was to be made where none is known, or the old half of a replacement that was being deleted.
+/// Addresses whose observation is not about the recorded object, but about another one: an object that was to be
+/// created and has no record yet, or a deposed object that was being deleted.
 pub(crate) fn seen_elsewhere(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs) -> Vec<Address> {
     let open = snapshot.open.iter().filter(|(address, open)| {
         let not_made =
@@ -321,8 +321,8 @@ pub(crate) fn seen_elsewhere(snapshot: &Snapshot, answers: &Answers, catalogs: &
     open.map(|(address, _)| address.clone()).collect()
 }
 
-/// Puts the records right where calls were cut off (decision 5.3): taken over if done, as before if not. What nobody
-/// can tell is `needs-attention`, unless a person has said what is to become of it.
+/// Corrects the records where calls were cut off (decision 5.3): updated if the call was done, unchanged if not. An
+/// outcome that is unknown is `needs-attention`, unless a person has decided it.
 ///
 /// Each of the commands that a diagnostic names works in that situation.
 pub(crate) fn settle(
@@ -688,7 +688,7 @@ fn after_cut_off(
         (StatusOp::Create, Some((id, ..))) if before.is_some_and(|old| old.id == *id) => before.cloned(),
         (StatusOp::Create, Some((id, fields, private))) => {
             let deposed = match before {
-                Some(old) if !old.id.is_empty() && old.id != *id && !intent.retain => Some(Box::new(old.as_old_half())),
+                Some(old) if !old.id.is_empty() && old.id != *id && !intent.retain => Some(Box::new(old.as_deposed())),
                 Some(old) => old.deposed.clone(),
                 None => None,
             };
@@ -702,7 +702,7 @@ fn after_cut_off(
                 // Whether it is stable has not been seen.
                 status: Status::new(StatusOp::Create, StatusWord::Configured),
                 id: id.clone(),
-                // As it was made: what somebody else has done to it since is drift.
+                // As it was created: later changes by others are drift.
                 outputs: marked(&as_sent(fields, &inputs), &inputs),
                 inputs,
                 private: private.clone(),

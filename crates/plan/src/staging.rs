@@ -345,7 +345,7 @@ impl<'a> Staging<'a> {
 
     /// Decides about what the state has, without a document: a change of the state, a reconciliation, or a destroy.
     async fn draft_records(&mut self) -> Draft {
-        if let Some(surgery) = &self.options.surgery {
+        if let Some(state_edit) = &self.options.state_edit {
             let table = state_edit::Table {
                 snapshot: &mut self.snapshot,
                 answers: &mut self.answers,
@@ -354,7 +354,7 @@ impl<'a> Staging<'a> {
                 catalogs: &self.catalogs,
                 world: self.world,
             };
-            return state_edit::draft(surgery, table, &mut self.mistakes).await;
+            return state_edit::draft(state_edit, table, &mut self.mistakes).await;
         }
         self.drift = drift::seen(&self.snapshot, &self.catalogs, &self.answers);
         if self.purpose == Purpose::Reconcile {
@@ -366,7 +366,7 @@ impl<'a> Staging<'a> {
 
     /// Asks for the preflights that drafting has not asked for.
     async fn preflight_rest(&mut self, draft: &mut Draft) {
-        if !self.options.refresh || self.options.surgery.is_some() {
+        if !self.options.refresh || self.options.state_edit.is_some() {
             return;
         }
         let asked = preflight::ask_rest(draft, &self.answers, self.world, &mut self.mistakes).await;
@@ -391,7 +391,7 @@ impl<'a> Staging<'a> {
 
     /// Leaves out what is not targeted and takes back its moves and imports. Returns what was left out.
     fn apply_targets(&mut self, draft: &mut Draft) -> Vec<Decision> {
-        if self.named.targets.is_empty() || self.options.surgery.is_some() {
+        if self.named.targets.is_empty() || self.options.state_edit.is_some() {
             return Vec::new();
         }
         let left_out = targets::restrict(draft, &self.named.targets, self.purpose, &self.snapshot, &mut self.mistakes);
@@ -408,7 +408,7 @@ impl<'a> Staging<'a> {
     /// Reports resources that two addresses or two instances would manage.
     async fn refuse_claims(&mut self, draft: &mut Draft) {
         // A state that is loaded may be that of another instance, which then gives its resources up.
-        let gives_up = matches!(self.options.surgery, Some(StateEdit::Load(_) | StateEdit::Remove(_)));
+        let gives_up = matches!(self.options.state_edit, Some(StateEdit::Load(_) | StateEdit::Remove(_)));
         if self.mistakes.has_errors() || self.options.force || gives_up {
             return;
         }
@@ -523,7 +523,7 @@ impl<'a> Staging<'a> {
             &unchanged,
             stays,
         );
-        let declares_anew = self.declares_otherwise(&outputs.declared, &children);
+        let changes_declared = self.declares_otherwise(&outputs.declared, &children);
         let plan = Plan {
             instance: self.instance,
             purpose: self.purpose,
@@ -547,7 +547,7 @@ impl<'a> Staging<'a> {
             groups: ordered.groups,
             settled: self.settled,
             untouched: self.untouched,
-            declares_anew,
+            changes_declared,
             gates: ordered.gates,
             begun: subjects.begun(),
         };
@@ -601,14 +601,14 @@ impl<'a> Staging<'a> {
 fn purpose_of(has_document: bool, options: &Options) -> Purpose {
     match has_document {
         true => Purpose::Deploy,
-        false if options.reconcile || options.surgery.is_some() => Purpose::Reconcile,
+        false if options.reconcile || options.state_edit.is_some() => Purpose::Reconcile,
         false => Purpose::Destroy,
     }
 }
 
 fn kind_of(purpose: Purpose, options: &Options, snapshot: &Snapshot) -> OperationKind {
     match (purpose, snapshot.records.is_empty()) {
-        (Purpose::Reconcile, _) if options.surgery.is_some() => OperationKind::State,
+        (Purpose::Reconcile, _) if options.state_edit.is_some() => OperationKind::State,
         (Purpose::Reconcile, _) => OperationKind::Reconcile,
         _ if options.rollback => OperationKind::Rollback,
         (Purpose::Destroy, _) => OperationKind::Destroy,

@@ -21,7 +21,7 @@ use crate::options::StateEdit;
 use crate::settled::SettledRecords;
 use crate::{imports, moves, policies};
 
-/// What a surgery works on.
+/// What a state_edit works on.
 pub(crate) struct Table<'a> {
     pub(crate) snapshot: &'a mut Snapshot,
     pub(crate) answers: &'a mut Answers,
@@ -32,10 +32,10 @@ pub(crate) struct Table<'a> {
 }
 
 /// Changes the records and says so.
-pub(crate) async fn draft(surgery: &StateEdit, on: Table<'_>, found: &mut Diagnostics) -> Draft {
+pub(crate) async fn draft(state_edit: &StateEdit, on: Table<'_>, found: &mut Diagnostics) -> Draft {
     let Table { snapshot, answers, settled_records, targets, catalogs, world } = on;
     let mut draft = Draft { groups: snapshot.groups.clone(), ..Draft::default() };
-    match surgery {
+    match state_edit {
         StateEdit::Move(wanted) => {
             let moves = moves::asked(wanted, snapshot, answers, settled_records, found);
             draft.groups = snapshot.groups.clone();

@@ -200,7 +200,7 @@ impl Subjects {
             let place = Name::from(decision.address.to_string());
             let mut subject =
                 Subject::new(place, breakpoints, before, action_of(decision.action), is_done, of_document.is_some());
-            // A thing that is made anew has been passed before, and is not made a second time behind it.
+            // The stop before a replacement was passed already; the replacement does not stop there a second time.
             if subject.action == Some(StatusOp::Update) && subject.after == After::Stops {
                 let replaced = decision.action == Action::Replace;
                 subject.after = if replaced && !decision.may_replace { After::Ends } else { After::Stops };
@@ -212,7 +212,7 @@ impl Subjects {
             self.things.insert(decision.address.clone(), self.all.len() as u32);
             self.all.push(subject);
         }
-        // Of what is gone by now nobody decides anything.
+        // No decision is made about what is gone by now.
         let moved: FixedMap<&Address, ()> =
             draft.decisions.iter().filter_map(|decision| Some((decision.moved_from.as_ref()?, ()))).collect();
         for (address, stop) in &known.things {
@@ -345,8 +345,9 @@ impl Subject {
             (Some(action), None) if waited.is_none() && is_done(action) => (Some(action), true),
             (_, None) => (None, false),
         };
-        let heeds = |action: &StatusOp| breakpoints.contains(action.before()) || breakpoints.contains(action.after());
-        let action = action.filter(heeds);
+        let has_breakpoint =
+            |action: &StatusOp| breakpoints.contains(action.before()) || breakpoints.contains(action.after());
+        let action = action.filter(has_breakpoint);
         let has = |at: fn(StatusOp) -> Breakpoint| action.is_some_and(|action| breakpoints.contains(at(action)));
         let after = match action {
             None => After::Nothing,

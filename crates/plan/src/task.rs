@@ -6,12 +6,12 @@ use crate::linked::Linked;
 use crate::model::Action;
 
 impl Decided {
-    /// The old thing of that number: 0 is the thing itself, others are old halves left over, the newest first.
+    /// The old object of that number: 0 is the object itself, others are deposed objects, the newest first.
     pub fn old_thing(&self, old: u32) -> Option<&state::Record> {
         let prior = self.prior.as_deref()?;
         match old {
             0 => Some(prior),
-            more => prior.old_halves().nth(more as usize - 1),
+            more => prior.deposed_objects().nth(more as usize - 1),
         }
     }
 }
@@ -25,7 +25,7 @@ pub enum TaskKind {
     Update,
     /// Takes it away.
     Delete,
-    /// Takes an old half away: 0 is the thing before a replacement, others are left over from earlier ones.
+    /// Deletes an old object: 0 is the one before the replacement, others are deposed objects of earlier ones.
     DeleteOld(u32),
     /// Changes what is remembered of it, without a call.
     Record,

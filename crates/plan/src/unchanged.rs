@@ -1,5 +1,5 @@
-//! Whether everything that a plan was made from is still as it was: looked at before a kept plan changes anything, and
-//! before one that somebody took time to agree to.
+//! Whether everything that a plan was made from is unchanged: checked before a saved plan is applied, and before a plan
+//! whose confirmation took long.
 //!
 //! Each difference is a diagnostic of its own. Not here: the revision of the state (`is_current`).
 
@@ -216,7 +216,7 @@ fn decisions(plan: &Plan) -> HashMap<&Address, &Decided, FixedState> {
 async fn things(staged: &Staged, world: &dyn World, found: &mut Diagnostics) -> AddressSet {
     let plan = &staged.plan;
     let mut told = AddressSet::default();
-    if !plan.options.refresh || !plan.answers.refreshed || plan.options.surgery.is_some() {
+    if !plan.options.refresh || !plan.answers.refreshed || plan.options.state_edit.is_some() {
         return told;
     }
     let changes = |step: &&Step| matches!(step.action, Action::Update | Action::Replace | Action::Delete);

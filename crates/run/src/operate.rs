@@ -204,7 +204,7 @@ impl Leased<'_> {
             Err(error) => return Some(Operated::Aborted(lost(outcome, error))),
         };
         let number = match &goal {
-            RollbackTarget::Kept(kept) => Some(kept.generation.0),
+            RollbackTarget::Generation(kept) => Some(kept.generation.0),
             RollbackTarget::Nothing => None,
         };
         tell(Event::RollingBack { generation: number });

@@ -76,7 +76,7 @@ pub async fn run(
     interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
     mut tell: impl FnMut(Event) + Send,
 ) -> Result<Outcome, Aborted> {
-    let mut course = Course::of(apply.plan().revision);
+    let mut course = RunState::of(apply.plan().revision);
     let mut under_way: FuturesUnordered<BoxFuture<'_, Answer>> = FuturesUnordered::new();
     let (progress, mut told) = mpsc::unbounded_channel::<Event>();
     let mut alive = tokio::time::interval(LEASE / 3);
@@ -177,7 +177,7 @@ pub async fn run(
 }
 
 /// The state of a run between two steps of the machine.
-struct Course {
+struct RunState {
     revision: Revision,
     /// The error of the store that ended the run.
     refused: Option<StoreError>,
@@ -186,9 +186,9 @@ struct Course {
     happened: Vec<Happened>,
 }
 
-impl Course {
-    fn of(revision: Revision) -> Course {
-        Course { revision, refused: None, cancels: HashMap::new(), happened: Vec::new() }
+impl RunState {
+    fn of(revision: Revision) -> RunState {
+        RunState { revision, refused: None, cancels: HashMap::new(), happened: Vec::new() }
     }
 
     /// Turns an answer into an input of the machine.

@@ -44,7 +44,7 @@ const CASES: &[(&str, Case)] = &[
     ("one writer at a time", |place| Box::pin(leases(place))),
     ("a lease that has run out can be taken over", |place| Box::pin(run_out(place))),
     ("who was taken over can write nothing any more", |place| Box::pin(fencing::nothing_more(place))),
-    ("epochs outlive whoever opened the place", |place| Box::pin(fencing::epochs(place))),
+    ("epochs outlive the process that opened the place", |place| Box::pin(fencing::epochs(place))),
     ("sealing with another key ends leases that have run out", |place| Box::pin(fencing::rekeyed(place))),
     ("a commit names what it has seen", |place| Box::pin(moved(place))),
     ("the rules of the journal are kept", |place| Box::pin(rules(place))),
@@ -55,7 +55,7 @@ const CASES: &[(&str, Case)] = &[
     ("records keep the order in which they were first made", |place| Box::pin(order(place))),
     ("exports are those of the last success", |place| Box::pin(exports(place))),
     ("instances do not touch each other", |place| Box::pin(apart(place))),
-    ("readers see whole revisions while somebody writes", |place| Box::pin(reading(place))),
+    ("readers see whole revisions while another process writes", |place| Box::pin(reading(place))),
     ("a journal is put back whole or not at all", |place| Box::pin(restored::refused(place))),
     ("of two writers one wins", |place| Box::pin(races(place))),
     ("pruning keeps what is known", |place| Box::pin(pruned::what_is_known_stays(place))),
@@ -90,31 +90,31 @@ fn record_of(snapshot: &Snapshot, address: &str) -> Option<Arc<Record>> {
 
 async fn empty(place: &Place) -> Result<(), Failed> {
     let store = place.open(sealer());
-    let nobody = instance("nobody");
+    let missing = instance("missing");
     check!(store.instances().await?.is_empty(), "there are instances");
-    check!(store.info(&nobody).await?.is_none(), "there is an instance");
-    check_eq!(store.head(&nobody).await?, Revision(0), "the head");
-    let snapshot = store.load(&nobody).await?;
+    check!(store.info(&missing).await?.is_none(), "there is an instance");
+    check_eq!(store.head(&missing).await?, Revision(0), "the head");
+    let snapshot = store.load(&missing).await?;
     check!(snapshot.records.is_empty() && snapshot.uid.is_empty(), "the snapshot is not empty");
-    check_err!(store.history(&nobody, 9).await, StoreError::Unknown { .. }, "history");
-    check_err!(store.log(&nobody, None, 9).await, StoreError::Unknown { .. }, "log");
-    check_err!(store.operation(&nobody, "op-1").await, StoreError::Unknown { .. }, "an operation");
+    check_err!(store.history(&missing, 9).await, StoreError::Unknown { .. }, "history");
+    check_err!(store.log(&missing, None, 9).await, StoreError::Unknown { .. }, "log");
+    check_err!(store.operation(&missing, "op-1").await, StoreError::Unknown { .. }, "an operation");
     for since in [Since::Checkpoint, Since::Entry(0), Since::Entry(3)] {
-        check!(store.read(&nobody, since).await?.is_none(), "there is a journal");
+        check!(store.read(&missing, since).await?.is_none(), "there is a journal");
     }
-    check_eq!(store.unlock(&nobody).await?, None, "the holder");
-    let lease = place.at(NOW, &store).lease(&nobody, "ann@host (1)", MINUTE).await?;
-    check!(store.info(&nobody).await?.is_none(), "a lease alone makes an instance");
-    let holder = store.holder(&nobody).await?;
+    check_eq!(store.unlock(&missing).await?, None, "the holder");
+    let lease = place.at(NOW, &store).lease(&missing, "ann@host (1)", MINUTE).await?;
+    check!(store.info(&missing).await?.is_none(), "a lease alone makes an instance");
+    let holder = store.holder(&missing).await?;
     check_eq!(
         holder.map(|holder| (holder.since, holder.until)),
         Some((NOW, NOW + 60)),
         "who holds what is not there yet"
     );
     store.release(&lease).await?;
-    check_eq!(store.holder(&nobody).await?, None, "the holder after the lease was given back");
-    place.at(NOW, &store).lease(&nobody, "ann@host (1)", MINUTE).await?;
-    check!(store.unlock(&nobody).await?.is_some(), "the lease of an instance that is not there yet cannot be ended");
+    check_eq!(store.holder(&missing).await?, None, "the holder after the lease was given back");
+    place.at(NOW, &store).lease(&missing, "ann@host (1)", MINUTE).await?;
+    check!(store.unlock(&missing).await?.is_some(), "the lease of an instance that is not there yet cannot be ended");
     Ok(())
 }
 
@@ -194,7 +194,7 @@ async fn secrets(place: &Place) -> Result<(), Failed> {
 
 async fn rekeyed(place: &Place) -> Result<(), Failed> {
     let other = || Sealer::with_key([9; 32]);
-    check_eq!(place.at(NOW, &place.open(sealer())).rekey(&other()).await?, 0, "sealed anew where nothing is");
+    check_eq!(place.at(NOW, &place.open(sealer())).rekey(&other()).await?, 0, "resealed entries of an empty store");
     let secret = || outcome(1, "key", record(Value::from("s3cret").secret()));
     for name in ["shop", "bar"] {
         let store = place.open(sealer());
@@ -204,19 +204,19 @@ async fn rekeyed(place: &Place) -> Result<(), Failed> {
         check_err!(
             place.at(NOW, &store).rekey(&other()).await,
             StoreError::Busy { .. },
-            "sealing anew while somebody writes"
+            "rekeying while a lease is held"
         );
         hand.release().await?;
     }
     let store = place.open(sealer());
     let before = store.load(&instance("shop")).await?;
-    check_err!(place.at(NOW, &store).rekey(&Sealer::none()).await, StoreError::NoKey, "sealing anew without a key");
+    check_err!(place.at(NOW, &store).rekey(&Sealer::none()).await, StoreError::NoKey, "rekeying without a key");
     check_err!(
         place.at(NOW, &place.open(other())).rekey(&sealer()).await,
         StoreError::WrongKey,
-        "sealing anew with the wrong key"
+        "rekeying with the wrong key"
     );
-    check!(place.at(NOW, &store).rekey(&other()).await? > 0, "nothing was sealed anew");
+    check!(place.at(NOW, &store).rekey(&other()).await? > 0, "no entry was resealed");
     for name in ["shop", "bar"] {
         check_err!(
             place.open(sealer()).load(&instance(name)).await,
@@ -622,7 +622,7 @@ async fn reading(place: &Place) -> Result<(), Failed> {
 async fn races(place: &Place) -> Result<(), Failed> {
     let stores: Vec<Box<dyn Store>> = (0..4).map(|_| place.open(sealer())).collect();
     let shop = instance("shop");
-    let tried = join_all(stores.iter().map(|store| place.at(NOW, &store).lease(&shop, "somebody", MINUTE))).await;
+    let tried = join_all(stores.iter().map(|store| place.at(NOW, &store).lease(&shop, "ann", MINUTE))).await;
     let mut won: Vec<Lease> = Vec::new();
     for lease in tried {
         match lease {

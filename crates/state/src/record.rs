@@ -145,12 +145,12 @@ impl Record {
     }
 
     /// The deposed objects, newest first.
-    pub fn old_halves(&self) -> impl Iterator<Item = &Record> {
+    pub fn deposed_objects(&self) -> impl Iterator<Item = &Record> {
         std::iter::successors(self.deposed.as_deref(), |old| old.deposed.as_deref())
     }
 
     /// The record as a deposed object.
-    pub fn as_old_half(&self) -> Record {
+    pub fn as_deposed(&self) -> Record {
         let mut old = self.clone();
         old.status.word = StatusWord::Deposed;
         old

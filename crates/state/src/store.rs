@@ -106,8 +106,8 @@ pub trait Store: Send + Sync {
     /// known now depends on an operation before it ([`InstanceInfo::needed`]).
     fn prune<'a>(&'a self, lease: &'a Lease, first: &'a str) -> BoxFuture<'a, Result<Pruned, StoreError>>;
 
-    /// Seals everything secret with another key: all of it, or nothing. Returns how many entries were sealed anew. This
-    /// store goes on with its former key: the place is to be opened with the new one.
+    /// Seals all secrets with another key, in one transaction. Returns the number of entries that were resealed. This
+    /// store keeps its former key: the caller opens the place again with the new one.
     ///
     /// Leases that have expired are ended: their holders must not add what the former key has sealed.
     ///

@@ -60,7 +60,7 @@ fn every_format_is_read_and_can_be_written() {
         assert!(fs::read(&path).unwrap() == before, "{name}: reading has changed it");
         assert_eq!(names(folder.path()), ["state.db"], "{name}");
         let store = SqliteStore::open(&path, sealer(), Mode::ReadWrite);
-        // Whoever held it then, held it on another machine.
+        // The lease of the sample was held on another machine.
         block_on(store.unlock(&shop())).unwrap();
         let held = lease(&store).unwrap();
         let entries = vec![began("op-2"), outcome(1, "new", record(Value::Int(1)))];
@@ -194,8 +194,8 @@ fn a_row_that_was_changed_moved_added_or_removed_is_refused() {
     }
 }
 
-/// Nobody without the key makes a row that is taken for one, and what was written without a key gets its tags with the
-/// first commit under one.
+/// A row that was made without the key is refused. Rows that were written without a key are tagged by the first commit
+/// with a key.
 #[test]
 fn rows_are_authenticated_since_the_first_commit_with_a_key() {
     let folder = tempfile::tempdir().unwrap();
@@ -255,7 +255,7 @@ fn a_newer_format_is_refused_by_a_store_that_is_open() {
 #[test]
 fn intents_with_unknown_inputs_are_read() {
     let folder = tempfile::tempdir().unwrap();
-    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/foretold/format-2.sql");
+    let text = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/speculated/format-2.sql");
     let path = folder.path().join("state.db");
     Connection::open(&path).unwrap().execute_batch(&fs::read_to_string(text).unwrap()).unwrap();
     let chain = InstanceName::from_free_text("chain");

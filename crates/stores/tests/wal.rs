@@ -35,7 +35,7 @@ fn shop() -> InstanceName {
     InstanceName::from_free_text("shop")
 }
 
-/// Takes the lease, whoever has held it.
+/// Takes the lease, also from another holder.
 fn lease(store: &SqliteStore) -> Result<Lease, StoreError> {
     block_on(store.unlock(&shop()))?;
     block_on(store.lease(&shop(), "ann@host (1)", Duration::from_secs(60)))
@@ -105,7 +105,7 @@ impl Life {
         self.commit(vec![finished(self.operations, OperationOutcome::Ready)]);
     }
 
-    /// Closes the file and opens it again: its journal begins anew.
+    /// Closes the file and opens it again: the WAL starts empty.
     fn again(self, path: &Path) -> Life {
         let Life { store, lease, at, operations } = self;
         block_on(store.release(&lease)).unwrap();

@@ -63,7 +63,7 @@ async fn told(folder: &Path, texts: &[&str]) -> Vec<Came> {
 fn gives(rows: &[(&str, &str)]) {
     for (text, wanted) in rows {
         let came = deploy_all(&[text]).remove(0).unwrap_or_else(|codes| panic!("{text}\n{codes:?}"));
-        assert_eq!(python::json(&came["o"].revealed()), *wanted, "{text}");
+        assert_eq!(pycompat::json(&came["o"].revealed()), *wanted, "{text}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use python::BigInt;
+use pycompat::BigInt;
 
 use crate::failure::{Evaluated, Halt};
 use crate::model::Datum;
@@ -19,7 +19,7 @@ pub(crate) fn compare(left: &Datum, right: &Datum) -> Option<Ordering> {
 }
 
 fn compare_float(float: f64, other: &BigInt) -> Option<Ordering> {
-    let Some(exact) = python::exact_of_float(float) else {
+    let Some(exact) = pycompat::exact_of_float(float) else {
         return float.partial_cmp(&0.0);
     };
     let fraction = float.fract().partial_cmp(&0.0)?;
@@ -222,7 +222,7 @@ fn round_float(value: f64, digits: i64) -> Evaluated<f64> {
     if digits < -309 {
         return Ok(value * 0.0);
     }
-    let exact = python::exact_of_float(value.abs()).unwrap_or_default();
+    let exact = pycompat::exact_of_float(value.abs()).unwrap_or_default();
     let rounded = round_integer(&exact, digits, value.fract() != 0.0);
     match rounded.to_string().parse::<f64>() {
         Ok(rounded) if rounded.is_finite() => Ok(rounded.copysign(value)),

@@ -15,7 +15,7 @@ pub(crate) fn from_value(value: &Value) -> Datum {
         Value::Bool(value) => Datum::Bool(*value),
         Value::Int(value) => Datum::Int(*value),
         Value::Float(value) => Datum::Float(*value),
-        Value::Decimal(digits) => match python::exact(value) {
+        Value::Decimal(digits) => match pycompat::exact(value) {
             Some(exact) => Datum::integer(exact),
             None => digits.parse().map_or_else(|_| Datum::Text(digits.clone()), Datum::Float),
         },
@@ -46,7 +46,7 @@ fn data(machine: &mut Machine<'_>, value: Datum) -> Evaluated<Value> {
         Datum::Null | Datum::Absent => Value::Null,
         Datum::Bool(value) => Value::Bool(value),
         Datum::Int(value) => Value::Int(value),
-        Datum::Big(value) => python::from_exact(Rc::unwrap_or_clone(value)),
+        Datum::Big(value) => pycompat::from_exact(Rc::unwrap_or_clone(value)),
         Datum::Float(value) => Value::Float(value),
         Datum::Text(text) => Value::Text(text),
         Datum::Map(map) => {

@@ -6,7 +6,7 @@
 use std::rc::Rc;
 
 use blueprint::Name;
-use python::BigInt;
+use pycompat::BigInt;
 
 use crate::dates::Timespan;
 use crate::model::{Datum, Entries, Extent, Keys, List, Map, Set, View};
@@ -140,7 +140,7 @@ impl Datum {
         match self {
             Datum::Bool(value) => Some(i64::from(*value)),
             Datum::Int(value) => Some(*value),
-            Datum::Big(value) => Some(if value.sign() == python::Sign::Minus { i64::MIN } else { i64::MAX }),
+            Datum::Big(value) => Some(if value.sign() == pycompat::Sign::Minus { i64::MIN } else { i64::MAX }),
             _ => None,
         }
     }

@@ -84,7 +84,7 @@ impl Machine<'_> {
         match value {
             Datum::Map(map) => match map.entries.get(&TextKey::of(name)) {
                 Some(entry) => Ok(entry.clone()),
-                None => Err(Halt::failed(python::repr_text(name))),
+                None => Err(Halt::failed(pycompat::repr_text(name))),
             },
             value if value.is_iterable() => {
                 let items = self.limited(value)?;

@@ -4,7 +4,7 @@ use std::hash::{BuildHasher as _, Hash, Hasher};
 use std::rc::Rc;
 
 use foldhash::fast::FixedState;
-use python::BigInt;
+use pycompat::BigInt;
 
 use crate::arithmetic;
 use crate::failure::{Evaluated, Halt};
@@ -73,7 +73,7 @@ fn hash_of_text(text: &str) -> u64 {
 }
 
 fn hash_of_float(value: f64) -> u64 {
-    match python::exact_of_float(value) {
+    match pycompat::exact_of_float(value) {
         Some(exact) if value.fract() == 0.0 => hash_of_integer(&exact),
         _ => mix(b'f', [value.to_bits()]),
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use python::BigInt;
+use pycompat::BigInt;
 
 use crate::escapes;
 use crate::failure::{Failure, FailureKind};
@@ -64,7 +64,7 @@ pub(crate) fn is_word(character: char) -> bool {
 
 /// Whether a text is a bare word, which can name an argument.
 pub(crate) fn is_bare_word(text: &str) -> bool {
-    let starts = text.starts_with(|first: char| is_word(first) && python::digit(first).is_none());
+    let starts = text.starts_with(|first: char| is_word(first) && pycompat::digit(first).is_none());
     starts && !text.starts_with("__") && text.chars().all(is_word)
 }
 
@@ -95,7 +95,7 @@ impl<'a> Lexer<'a> {
                 };
                 (TokenKind::Text(text.into_owned()), length)
             }
-            _ if python::digit(first).is_some() => self.number(rest).ok_or_else(|| self.illegal(start, first))??,
+            _ if pycompat::digit(first).is_some() => self.number(rest).ok_or_else(|| self.illegal(start, first))??,
             _ if is_word(first) => {
                 let length = word_length(rest);
                 let word = &rest[..length];
@@ -118,11 +118,11 @@ impl<'a> Lexer<'a> {
 
     /// A number and its length, if the text begins with one; the inner error is for a number that is too long.
     fn number(&self, rest: &str) -> Option<Result<(TokenKind, usize), Box<Failure>>> {
-        let digits = |text: &str| text.len() - text.trim_start_matches(|c: char| python::digit(c).is_some()).len();
+        let digits = |text: &str| text.len() - text.trim_start_matches(|c: char| pycompat::digit(c).is_some()).len();
         let ends = |length: usize| !rest[length..].starts_with(is_word);
         let whole = digits(rest);
         let fraction = rest[whole..].strip_prefix('.').map_or(0, digits);
-        let ascii = |text: &str| -> String { text.chars().map(|c| python::digit(c).unwrap_or(c)).collect() };
+        let ascii = |text: &str| -> String { text.chars().map(|c| pycompat::digit(c).unwrap_or(c)).collect() };
         if fraction > 0 && ends(whole + 1 + fraction) {
             let length = whole + 1 + fraction;
             return ascii(&rest[..length]).parse().ok().map(|number| Ok((TokenKind::Float(number), length)));

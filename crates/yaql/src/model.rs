@@ -10,7 +10,7 @@ use std::rc::Rc;
 use blueprint::Name;
 use foldhash::fast::FixedState;
 use indexmap::{IndexMap, IndexSet};
-use python::BigInt;
+use pycompat::BigInt;
 
 use crate::budget::Budget;
 use crate::dates::{Moment, Timespan};

@@ -98,7 +98,7 @@ impl Parser<'_> {
             kind => {
                 let word = match kind {
                     TokenKind::Integer(value) => value.to_string(),
-                    TokenKind::Float(value) => python::float_text(*value),
+                    TokenKind::Float(value) => pycompat::float_text(*value),
                     TokenKind::Text(text) => text.clone(),
                     TokenKind::Bool(true) => "True".into(),
                     TokenKind::Bool(false) => "False".into(),

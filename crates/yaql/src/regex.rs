@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use blueprint::Name;
-use python::{Flags, Match, Pattern};
+use pycompat::{Flags, Match, Pattern};
 
 use crate::budget::Budget;
 use crate::failure::{Evaluated, Halt};
@@ -30,7 +30,7 @@ const BYTES_PER_STEP: usize = 16;
 /// The number of cached expressions.
 const KEPT: usize = 16;
 
-fn too_costly(_: python::TooCostly) -> Box<Halt> {
+fn too_costly(_: pycompat::TooCostly) -> Box<Halt> {
     Halt::limit("Regular expression takes too many steps")
 }
 
@@ -178,7 +178,7 @@ impl Regex {
             };
         }
         let found = names.iter().position(|known| known.as_deref() == Some(name));
-        found.ok_or_else(|| Halt::failed(format!("unknown group name {}", python::repr_text(name))))
+        found.ok_or_else(|| Halt::failed(format!("unknown group name {}", pycompat::repr_text(name))))
     }
 }
 

@@ -33,8 +33,8 @@ fn write(value: &Datum, out: &mut String) {
         Datum::Bool(false) => out.push_str("False"),
         Datum::Int(value) => out.push_str(&value.to_string()),
         Datum::Big(value) => out.push_str(&value.to_string()),
-        Datum::Float(value) => out.push_str(&python::float_text(*value)),
-        Datum::Text(text) => out.push_str(&python::repr_text(text)),
+        Datum::Float(value) => out.push_str(&pycompat::float_text(*value)),
+        Datum::Text(text) => out.push_str(&pycompat::repr_text(text)),
         Datum::List(list) if list.tuple && list.items.len() == 1 => row(list.items.iter(), "(", ",)", out),
         Datum::List(list) if list.tuple => row(list.items.iter(), "(", ")", out),
         Datum::List(list) => row(list.items.iter(), "[", "]", out),
@@ -62,7 +62,7 @@ fn write(value: &Datum, out: &mut String) {
         }
         Datum::Regex(regex) => {
             out.push_str("re.compile(");
-            out.push_str(&python::repr_text(&regex.source));
+            out.push_str(&pycompat::repr_text(&regex.source));
             let flags = regex.flags;
             let names = [
                 (flags.ignore_case, "re.IGNORECASE"),

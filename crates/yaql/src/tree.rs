@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use blueprint::Name;
-use python::BigInt;
+use pycompat::BigInt;
 
 /// The index of a node.
 pub(crate) type NodeId = u32;

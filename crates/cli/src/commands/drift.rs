@@ -52,7 +52,7 @@ pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) 
 
 /// Shows the drift, asks, and records the present values in the state.
 async fn accept(arguments: Drift, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let options = Options { surgery: Some(StateEdit::AcceptDrift), targets: arguments.target, ..Options::default() };
+    let options = Options { state_edit: Some(StateEdit::AcceptDrift), targets: arguments.target, ..Options::default() };
     from_state(&arguments.meant, options, &arguments.consent.into(), global, report).await
 }
 

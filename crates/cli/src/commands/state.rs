@@ -25,7 +25,7 @@ use crate::{open, operation};
 const MOST_SHOWN: usize = 20;
 
 pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let alone = |surgery| Options { refresh: false, surgery: Some(surgery), ..Options::default() };
+    let alone = |state_edit| Options { refresh: false, state_edit: Some(state_edit), ..Options::default() };
     match arguments.command {
         StateCommand::Move { from, to, which, consent } => {
             let options = alone(StateEdit::Move(vec![(from, to)]));
@@ -132,7 +132,7 @@ async fn prune(
     if !(consent.yes || session.config.yes) {
         if !report.terminal.can_ask() {
             let question = format!("{operations} would be removed from the history of `{instance}`");
-            return Err(CommandError::NobodyToAsk { question, help: "confirm with `--yes`".to_owned() });
+            return Err(CommandError::NotInteractive { question, help: "confirm with `--yes`".to_owned() });
         }
         let question = format!("Remove {operations} from the history of `{instance}`, and keep {}?", removal.kept);
         if !report.terminal.confirm(&question) {
@@ -243,8 +243,8 @@ async fn import(
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     let exported = Arc::new(exported);
-    let surgery = Some(StateEdit::Load(exported.clone()));
-    let options = Options { refresh: false, surgery, ..Options::default() };
+    let state_edit = Some(StateEdit::Load(exported.clone()));
+    let options = Options { refresh: false, state_edit, ..Options::default() };
     let (mut session, instance) = meant(&place, global, report).await?;
     let planned = session.stage_state(instance.clone(), options, report).await?;
     let files = Files::new();
@@ -332,7 +332,7 @@ async fn export_as(
     let store = session.reading();
     let snapshot = store.load(&instance).await?;
     let kept = match last_goal(store.as_ref(), &instance, None).await? {
-        Ok(RollbackTarget::Kept(kept)) => Some(kept),
+        Ok(RollbackTarget::Generation(kept)) => Some(kept),
         _ => None,
     };
     let whole =

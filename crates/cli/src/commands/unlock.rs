@@ -22,7 +22,7 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
     let store = session.writing();
     let Some(holder) = store.holder(&instance).await? else {
         report.set_result(json!({"instance": instance, "holder": null}));
-        report.terminal.say(format!("Nobody holds `{instance}`."));
+        report.terminal.say(format!("No process holds `{instance}`."));
         return Ok(Exit::Done);
     };
     let now = Clock::System.now();
@@ -41,7 +41,7 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
     // An expired lease stops no operation. To end the lease of an owner that may be at work is a decision.
     if alive && !arguments.yes {
         if !report.terminal.can_ask() {
-            return Err(CommandError::NobodyToAsk {
+            return Err(CommandError::NotInteractive {
                 question: "the owner may still be at work".to_owned(),
                 help: "say `--yes` if it is gone".to_owned(),
             });

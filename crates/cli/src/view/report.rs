@@ -9,8 +9,8 @@ use state::StoreError;
 
 use crate::arguments::{Command, Global};
 use crate::ask;
-use crate::course::{Course, NotDone};
 use crate::exit::{CommandError, Ending as _, Exit};
+use crate::run_progress::{NotDone, RunProgress};
 use crate::terminal::Terminal;
 
 /// Collects and shows the output of a command.
@@ -22,7 +22,7 @@ pub(crate) struct Report {
     /// Whether it takes catalogues that have no provider.
     pub(crate) takes_catalogs: bool,
     /// The plan that is carried out, and its progress.
-    pub(crate) course: Course,
+    pub(crate) progress: RunProgress,
     /// Whether consent was given on the command line; no questions are asked then.
     pub(crate) has_consent: bool,
     /// Whether all diagnostics are shown in full.
@@ -97,7 +97,7 @@ impl Report {
             terminal,
             command: command.word(),
             takes_catalogs: command.takes_catalogs(),
-            course: Course::default(),
+            progress: RunProgress::default(),
             has_consent: command.has_consent(),
             operation: command.is_operation(),
             rehearses: command.rehearses(),
@@ -288,7 +288,7 @@ impl Report {
     /// An event of an operation, for machines.
     pub(crate) fn operation_event(&mut self, event: &engine::Event, at_ms: i64) {
         let Ok(mut line) = serde_json::to_value(event) else { return };
-        if let Some(step) = self.course.step_of(event) {
+        if let Some(step) = self.progress.step_of(event) {
             line["step"] = json!(step);
         }
         self.json_line_at(line, json::time(at_ms));
@@ -319,7 +319,7 @@ impl Report {
 
     /// Records the planned steps that the operation did not do.
     pub(crate) fn set_not_done(&mut self, addresses: &[blueprint::Address]) {
-        self.not_done = self.course.not_done(addresses);
+        self.not_done = self.progress.not_done(addresses);
     }
 
     /// Names the steps that were not done: all of them with `--verbose`, otherwise the first ones.
@@ -339,7 +339,7 @@ impl Report {
 
     /// The exit code of an operation that a person stopped: `Interrupted` only if no step had begun.
     pub(crate) fn interrupted(&self) -> Exit {
-        if self.course.has_begun() { Exit::Failed } else { Exit::Interrupted }
+        if self.progress.has_begun() { Exit::Failed } else { Exit::Interrupted }
     }
 
     /// Records the counts of an operation.

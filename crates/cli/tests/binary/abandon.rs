@@ -137,17 +137,17 @@ fn files_of_another_machine_are_laid_out_here() {
         "name": "far", "action": "CREATE", "status": "COMPLETE",
         "template": {
             "heat_template_version": "2018-08-31",
-            "resources": {"n": {"type": "file:///home/somebody/n.yaml", "properties": {"p": {"get_file": "file:///home/somebody/parts/note.txt"}}}},
+            "resources": {"n": {"type": "file:///home/ann/n.yaml", "properties": {"p": {"get_file": "file:///home/ann/parts/note.txt"}}}},
         },
         "environment": {"parameters": {}, "resource_registry": {"resources": {}}},
-        "files": {"file:///home/somebody/n.yaml": NESTED, "file:///home/somebody/parts/note.txt": "a note"},
+        "files": {"file:///home/ann/n.yaml": NESTED, "file:///home/ann/parts/note.txt": "a note"},
         "resources": {"n": {"name": "far-n-x", "resources": {"inner": {"resource_id": "far-n-x-inner", "type": "OS::Heat::Value", "resource_data": {}}}}},
     });
     let place = Place::with("stack.json", &stack.to_string());
     let ran = place.ends(0, &["state", "import", "stack.json", "-y"]);
     assert!(ran.err.contains("wrote `n.yaml`") && !ran.err.contains("environment"), "{}", ran.err);
     assert_eq!(place.ends(0, &["stage", "far.json", "-i", "far"]).out, "0 to create, 0 to update, 0 to delete\n");
-    let away = stack.to_string().replace("file:///home/somebody/parts/note.txt", "../note.txt");
+    let away = stack.to_string().replace("file:///home/ann/parts/note.txt", "../note.txt");
     place.write("stack.json", away);
     let ran = place.ends(1, &["state", "import", "stack.json", "-y", "-i", "other"]);
     assert!(ran.err.contains("`../note.txt`, which is not below this folder"), "{}", ran.err);

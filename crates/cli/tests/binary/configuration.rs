@@ -5,15 +5,15 @@ use crate::place::Place;
 const SHOP: &str = r#"{
   "format": 1,
   "namespace": "shop",
-  "resourceTypes": {"shop/shelf": {"fields": {"boards": {"kind": "integer", "max": 9}}}}
+  "resourceTypes": {"shop/rack": {"fields": {"boards": {"kind": "integer", "max": 9}}}}
 }
 "#;
 
-const SHELF: &str = "version: 2023-04-20\nresources:\n  books: {type: shop/shelf, spec: {boards: 2}}\n";
+const RACK: &str = "version: 2023-04-20\nresources:\n  books: {type: shop/rack, spec: {boards: 2}}\n";
 
 /// A document with a catalogue in another folder, which `cyan.toml` beside the document names.
 fn shop(more: &str) -> Place {
-    let place = Place::with("shop/books.blueprint.yaml", SHELF);
+    let place = Place::with("shop/books.blueprint.yaml", RACK);
     place.write("types/shop.json", SHOP);
     place.write("shop/cyan.toml", format!("catalog = [\"../types/shop.json\"]\n{more}"));
     place
@@ -30,7 +30,7 @@ fn a_catalogue_is_named_once_for_all_commands() {
     for command in ["show", "drift", "exports", "history", "list", "types"] {
         place.ends(0, &["-C", "shop", command]);
     }
-    assert!(place.ends(0, &["-C", "shop", "types", "shop/shelf"]).out.contains("boards"));
+    assert!(place.ends(0, &["-C", "shop", "types", "shop/rack"]).out.contains("boards"));
     assert_eq!(place.ends(0, &["destroy", document, "-y"]).last_line(), "0 created, 0 updated, 1 deleted");
 }
 
@@ -104,7 +104,7 @@ fn the_page_on_the_configuration_says_what_is_true() {
     let page = include_str!("../../../../docs/configuration.md");
     let block = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let place = shop("");
-    place.write("shop/books.blueprint.yaml", format!("{SHELF}variables:\n  owner: {{type: string}}\n"));
+    place.write("shop/books.blueprint.yaml", format!("{RACK}variables:\n  owner: {{type: string}}\n"));
     place.write("shop/inputs.yaml", "owner: Ada\n");
     place.write("shop/shop.json", SHOP);
     place.write("shop/cyan.toml", block.replace("yes = false", "yes = true").replace("quiet = false", "quiet = true"));

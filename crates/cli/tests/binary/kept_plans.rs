@@ -306,7 +306,7 @@ fn what_is_out_of_target_stands_in_no_way() {
             "version: 2023-04-20\nresources:\n{SOURCE}  b: {{type: local/file, spec: {{path: b.txt, content: b}}}}\n  c: {{type: local/file, spec: {{path: c.txt, content: c}}}}\n"
         ),
     );
-    place.write("c.txt", "somebody else's");
+    place.write("c.txt", "the file of another program");
     assert_eq!(place.ends(0, &["deploy", "--yes", "--target", "b"]).last_line(), "1 created, 0 updated, 0 deleted");
     let refused = place.ends(1, &["stage"]);
     assert!(

@@ -210,24 +210,24 @@ fn each_has_limits() {
 
 #[test]
 fn catalogues_are_taken_by_every_command_that_changes_nothing() {
-    let place = Place::with("blueprint.yaml", &resource("type: shop/shelf, spec: {name: x}"));
-    let catalog = r#"{"format": 1, "namespace": "shop", "resourceTypes": {"shop/shelf": {"fields": {"name": {"kind": "string"}}}}}"#;
+    let place = Place::with("blueprint.yaml", &resource("type: shop/rack, spec: {name: x}"));
+    let catalog = r#"{"format": 1, "namespace": "shop", "resourceTypes": {"shop/rack": {"fields": {"name": {"kind": "string"}}}}}"#;
     place.write("shop.json", catalog);
     for command in [&["graph"][..], &["schema"], &["eval", "1"], &["types"], &["functions"], &["validate"], &["stage"]]
     {
         place.ends(0, &[command, &["--catalog", "shop.json"]].concat());
     }
     let schema = place.ends(0, &["schema", "--catalog", "shop.json"]).out;
-    assert!(schema.contains("resource:shop/shelf"));
+    assert!(schema.contains("resource:shop/rack"));
 }
 
 /// A rehearsed update shows that the computed fields that depend on changed fields will change.
 #[test]
 fn a_computed_field_that_follows_a_change_is_planned_as_changed() {
-    let text = "version: 2023-04-20\nresources:\n  a: {type: shop/shelf, spec: {name: x}}\n  \
-                b: {type: shop/shelf, spec: {name: \"${a.spec.url}\"}}\n  c: {type: shop/shelf, spec: {name: \"${a.spec.code}\"}}\n";
+    let text = "version: 2023-04-20\nresources:\n  a: {type: shop/rack, spec: {name: x}}\n  \
+                b: {type: shop/rack, spec: {name: \"${a.spec.url}\"}}\n  c: {type: shop/rack, spec: {name: \"${a.spec.code}\"}}\n";
     let place = Place::with("blueprint.yaml", text);
-    let catalog = r#"{"format": 1, "namespace": "shop", "resourceTypes": {"shop/shelf": {"fields": {
+    let catalog = r#"{"format": 1, "namespace": "shop", "resourceTypes": {"shop/rack": {"fields": {
         "name": {"kind": "string"},
         "code": {"kind": "string", "computed": true, "value": "c-{hash}"},
         "url": {"kind": "string", "computed": true, "value": "https://{spec.name}/"}}}}}"#;

@@ -275,7 +275,7 @@ fn the_manual_has_a_page_for_each_command() {
 fn names_for_people_stand_beside_addresses() {
     let document = "version: 2023-04-20
 resources:
-  letter: {type: test/data, metadata: {displayName: A letter, custom: {shelf: 3}}, spec: {input: 1}}
+  letter: {type: test/data, metadata: {displayName: A letter, custom: {rack: 3}}, spec: {input: 1}}
   note: {type: test/data, spec: {input: 2}}
 ";
     let place = Place::with("blueprint.yaml", document);
@@ -283,8 +283,8 @@ resources:
     let shown = place.ends(0, &["show"]).out;
     assert!(shown.contains("ADDRESS  NAME      TYPE") && shown.contains("letter   A letter  test/data"), "{shown}");
     let one = place.ends(0, &["show", "letter"]).out;
-    assert!(one.starts_with("letter (A letter) test/data\n") && one.contains("custom: {\"shelf\": 3}"), "{one}");
+    assert!(one.starts_with("letter (A letter) test/data\n") && one.contains("custom: {\"rack\": 3}"), "{one}");
     assert!(place.ends(0, &["show", "note"]).out.starts_with("note test/data\n"));
     let machine: Value = serde_json::from_str(&place.ends(0, &["show", "letter", "--json"]).out).unwrap();
-    assert_eq!(machine["result"]["metadata"]["custom"]["shelf"], 3);
+    assert_eq!(machine["result"]["metadata"]["custom"]["rack"], 3);
 }

@@ -106,13 +106,13 @@ const SHOP: &str = r#"{
   "format": 1,
   "namespace": "shop",
   "resourceTypes": {
-    "shop/shelf": {
-      "idField": "shelfId",
+    "shop/rack": {
+      "idField": "rackId",
       "fields": {
         "name": {"kind": "string", "required": true, "unique": true, "mustRecreate": true},
         "boards": {"kind": "integer", "min": 1, "max": 9, "default": 3},
-        "shelfId": {"kind": "string", "computed": true},
-        "shelfArn": {"kind": "string", "computed": true},
+        "rackId": {"kind": "string", "computed": true},
+        "rackArn": {"kind": "string", "computed": true},
         "url": {"kind": "string", "computed": true},
         "size": {"kind": "object", "computed": true, "fields": {"width": {"kind": "integer"}, "made": {"kind": "boolean"}}}
       }
@@ -134,11 +134,11 @@ datasources:
     filter: {field: country, operator: \"=\", search: ie}
     exports: {country: {type: string}, phone: {type: string}}
 resources:
-  books: {type: shop/shelf, spec: {name: books}}
-  pots: {type: shop/shelf, spec: {name: \"pots from ${datasources.nearest.country}\", boards: 2}}
+  books: {type: shop/rack, spec: {name: books}}
+  pots: {type: shop/rack, spec: {name: \"pots from ${datasources.nearest.country}\", boards: 2}}
 exports:
-  arn: {type: string, field: resources.books.spec.shelfArn}
-  id: {type: string, field: resources.books.spec.shelfId}
+  arn: {type: string, field: resources.books.spec.rackArn}
+  id: {type: string, field: resources.books.spec.rackId}
   url: {type: string, field: resources.books.spec.url}
   width: {type: integer, field: resources.books.spec.size.width}
 ";
@@ -164,9 +164,9 @@ fn types_that_have_no_provider_are_checked_staged_and_rehearsed() {
     assert_eq!(deployed.last_line(), "2 created, 0 updated, 0 deleted");
     assert!(deployed.out.contains("\"pots from ie\""), "{}", deployed.out);
     let export = |name: &str| place.ends(0, &["exports", name, "--simulate"]).out.trim_end().to_owned();
-    assert_eq!(export("arn"), "arn:shop:shelf:eu-west-1:123456789012:shelf/books");
+    assert_eq!(export("arn"), "arn:shop:rack:eu-west-1:123456789012:rack/books");
     assert!(
-        export("id").starts_with("shelf-") && export("url").starts_with("https://"),
+        export("id").starts_with("rack-") && export("url").starts_with("https://"),
         "{} {}",
         export("id"),
         export("url")
@@ -239,9 +239,9 @@ fn a_catalogue_manages_nothing() {
     place.ends(0, &with_shop(&["deploy", "--simulate", "-y"]));
     for command in ["drift", "destroy"] {
         let lacks = place.ends(2, &[command, "--simulate"]);
-        assert!(lacks.err.contains("`shop/shelf`") && lacks.err.contains("--catalog"), "{}", lacks.err);
+        assert!(lacks.err.contains("`shop/rack`") && lacks.err.contains("--catalog"), "{}", lacks.err);
     }
-    assert!(place.ends(0, &with_shop(&["types", "shop/shelf", "--simulate"])).out.contains("boards"));
+    assert!(place.ends(0, &with_shop(&["types", "shop/rack", "--simulate"])).out.contains("boards"));
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn a_catalogue_that_cannot_be_used_is_said_at_its_place() {
     assert!(said(&deep).contains("error[invalid-catalog]"));
 
     let twice = place.ends(1, &["validate", "--catalog", "shop.json", "--catalog", "shop.json"]);
-    assert!(twice.err.contains("another catalogue has `shop/shelf` too"), "{}", twice.err);
+    assert!(twice.err.contains("another catalogue has `shop/rack` too"), "{}", twice.err);
     let function = r#"{"format": 1, "namespace": "NAME", "functions": {"mix_up": {"returns": "any"}}}"#;
     place.write("one.json", function.replace("NAME", "one"));
     place.write("two.json", function.replace("NAME", "two"));

@@ -141,7 +141,7 @@ fn a_broken_document_is_quoted_without_effect() {
     let place = Place::with(
         "blueprint.yaml",
         &format!(
-            "version: 2023-04-20\nresources:\n  a{RAW}: {{type: nobody/knows{RAW}, spec: {{x{RAW}: \"{YAML}\"}}}}\n"
+            "version: 2023-04-20\nresources:\n  a{RAW}: {{type: missing/kind{RAW}, spec: {{x{RAW}: \"{YAML}\"}}}}\n"
         ),
     );
     place.write("broken.yaml", "version: 2023-04-20\nresources: {a: \u{1b}[35;1m\u{9b}\u{7f}\u{202e}[\n");

@@ -204,7 +204,7 @@ fn a_run_of_an_earlier_version_that_was_killed_is_continued() {
     };
     let things: String = (0..12).map(thing).collect();
     let place = Place::with("chain.blueprint.yaml", &format!("version: 2023-04-20\nresources:\n{things}"));
-    if !sample(&place, "foretold/format-2.sql") {
+    if !sample(&place, "speculated/format-2.sql") {
         return;
     }
     place.write(".cyan/state.world", WORLD);

@@ -79,7 +79,7 @@ fn live(seed: u64, kills: u32, mut lengths: Lengths) {
             runs += 1;
             assert!(runs < 3 * kills + 20, "{killed} of {runs} runs were still there when they were to be killed");
             let delay = draw.within(*lengths.of(aim, is_new));
-            let was_there = shop.while_somebody_looks(|| shop.begin(aim).kill_after(delay));
+            let was_there = shop.while_another_process_reads(|| shop.begin(aim).kill_after(delay));
             killed += u32::from(was_there);
             lengths.learn(aim, is_new, was_there);
             shop.reopen();

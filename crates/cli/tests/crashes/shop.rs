@@ -25,15 +25,15 @@ echo "$CYAN_TOKEN"
 "#;
 
 /// Resources without a `read`: only a person can find out the outcome of a call that was cut off.
-const BLIND: [&str; 2] = ["ledger", "stamp"];
+const BLIND: [&str; 2] = ["invoice", "stamp"];
 
 /// Resources and what each depends on.
-const USES: [(&str, &str); 4] = [("shelf", "ledger"), ("stamp", "shelf"), ("till", "ledger"), ("sign", "stamp")];
+const USES: [(&str, &str); 4] = [("rack", "invoice"), ("stamp", "rack"), ("till", "invoice"), ("sign", "stamp")];
 
 /// The number of folders with files in them. They depend on nothing.
 const SHEDS: usize = 4;
 
-/// The document. From round to round `ledger` is updated in place, `stamp`, `till` and `price` are replaced, `shelf` is
+/// The document. From round to round `invoice` is updated in place, `stamp`, `till` and `price` are replaced, `rack` is
 /// unchanged. `tag` shows the output of `price`. The sheds and the tools in them have no order; `hall` moves from round
 /// to round.
 fn document() -> String {
@@ -58,8 +58,8 @@ fn document() -> String {
         .collect();
     [
         "version: 2023-04-20\nvariables:\n  round: {type: string}\nresources:\n",
-        &thing("ledger", "environment: {ROUND: '${variables.round}'}"),
-        &thing("shelf", "environment: {ROUND: fixed}"),
+        &thing("invoice", "environment: {ROUND: '${variables.round}'}"),
+        &thing("rack", "environment: {ROUND: fixed}"),
         &thing("stamp", "environment: {ROUND: fixed}, triggers: {round: '${variables.round}'}"),
         &thing("till", "environment: {ROUND: fixed}, triggers: {round: '${variables.round}'}"),
         &thing("price", "environment: {ROUND: fixed}, triggers: {round: '${variables.round}'}"),
@@ -174,7 +174,7 @@ impl Shop {
     }
 
     /// Runs `work` while another process reads the state repeatedly.
-    pub(crate) fn while_somebody_looks<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn while_another_process_reads<T>(&self, work: impl FnOnce() -> T) -> T {
         let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let looking = scope.spawn(|| {
@@ -203,7 +203,7 @@ impl Shop {
         let ended = self.place.run(&["unlock", "--yes"]);
         let nothing = ended.code == 1 && ended.err.contains("there is no instance");
         assert!(ended.code == 0 || nothing, "{}{}", ended.out, ended.err);
-        let free = ended.err.starts_with("Nobody holds") || ended.err.contains("held by tester@");
+        let free = ended.err.starts_with("No process holds") || ended.err.contains("held by tester@");
         assert!(free || nothing, "{}", ended.err);
     }
 
@@ -319,8 +319,8 @@ impl Shop {
         let there: Vec<&str> = things.iter().filter(|(_, thing)| thing.there).map(|(name, _)| &**name).collect();
         match aim {
             Aim::Deploy => {
-                assert_eq!(there, ["ledger", "price", "shelf", "stamp", "till"], "{}", self.place.read("log"));
-                assert_eq!(things["ledger"].round, self.round.to_string());
+                assert_eq!(there, ["invoice", "price", "rack", "stamp", "till"], "{}", self.place.read("log"));
+                assert_eq!(things["invoice"].round, self.round.to_string());
                 assert_eq!(self.place.read("sign.txt"), format!("round {}", self.round));
                 let printed = self.place.read("log");
                 let last = printed.lines().rfind(|line| line.starts_with("end create price "));

@@ -72,7 +72,7 @@ fn a_hold_on_what_was_never_begun_can_be_ended() {
     place.ends(1, &["unlock", "--yes", "-i", "other"]);
     assert!(place.ends(0, &["unlock", "--yes", "-i", "shop"]).err.contains("ann@host (process 7)"));
     assert_eq!(place.ends(0, &["deploy", "--yes", "-i", "shop"]).last_line(), "1 created, 0 updated, 0 deleted");
-    assert!(place.ends(0, &["unlock", "-i", "shop"]).err.contains("Nobody holds `shop`"));
+    assert!(place.ends(0, &["unlock", "-i", "shop"]).err.contains("No process holds `shop`"));
 }
 
 /// `first` waits until the file `go` is there, and can be looked at; `second` comes after it.

@@ -483,14 +483,14 @@ const CATALOGUE: &str = r#"{
   "format": 1,
   "namespace": "shop",
   "resourceTypes": {
-    "shop/shelf": {
-      "idField": "shelfId",
+    "shop/rack": {
+      "idField": "rackId",
       "fields": {
         "name": {"kind": "string", "required": true, "unique": true, "mustRecreate": true},
         "boards": {"kind": "integer"},
         "tags": {"kind": "array", "items": {"kind": "string"}},
         "data": {"kind": "any"},
-        "shelfId": {"kind": "string", "computed": true, "value": "shelf/{spec.name}"},
+        "rackId": {"kind": "string", "computed": true, "value": "rack/{spec.name}"},
         "arn": {"kind": "string", "computed": true, "value": "arn:{spec.name}:{hash}:{updates}"},
         "count": {"kind": "integer", "computed": true, "value": "{spec.boards}"},
         "label": {"kind": "string", "computed": true, "value": "has {spec.boards} boards"},
@@ -512,25 +512,23 @@ variables:
   data: {type: string, secret: true}
   note: {type: string, default: one}
 resources:
-  shelf:
-    type: shop/shelf
+  rack:
+    type: shop/rack
     spec: {name: \"${variables.name}\", boards: \"${variables.boards}\", tags: [\"${variables.note}\", \"${variables.data}\"], data: {k: \"${values.map}\"}}
-  beside: {type: std/value, spec: {input: [\"${shelf.spec.arn}\", \"${shelf.spec.echo}\", \"${shelf.spec.count}\", \"${shelf.spec.shelfId}\"]}}
+  beside: {type: std/value, spec: {input: [\"${rack.spec.arn}\", \"${rack.spec.echo}\", \"${rack.spec.count}\", \"${rack.spec.rackId}\"]}}
 values:
   map: {type: object, value: '${jsondecode(join(list(\"{\\\"\", variables.data, \"\\\": 1}\"), \"\"))}'}
 exports:
-  echo: {type: object, field: resources.shelf.spec.echo}
-  count: {type: integer, field: resources.shelf.spec.count}
+  echo: {type: object, field: resources.rack.spec.echo}
+  count: {type: integer, field: resources.rack.spec.count}
 ",
     );
     place.write("shop.json", CATALOGUE);
-    place.write(
-        "inputs/given.yaml",
-        format!("name: {}\ndata: {}\nboards: {}\n", word("shelf"), word("data"), number(5)),
-    );
+    place
+        .write("inputs/given.yaml", format!("name: {}\ndata: {}\nboards: {}\n", word("rack"), word("data"), number(5)));
     place.run(&["key", "new"]);
     let mut hunt = Hunt::default();
-    for (name, secret) in [("name", word("shelf")), ("data", word("data")), ("boards", number(5))] {
+    for (name, secret) in [("name", word("rack")), ("data", word("data")), ("boards", number(5))] {
         hunt.plant(name, &secret);
     }
     let mut run = |words: &[&str], last: &str| {
@@ -549,7 +547,7 @@ exports:
     run(&["drift"], "0 drifted, 0 vanished");
     run(&["stage", "--json"], "");
     run(&["show", "--json"], "");
-    run(&["show", "shelf"], "");
+    run(&["show", "rack"], "");
     run(&["exports", "--json"], "");
     run(&["state", "export"], "");
     run(&["deploy", "-y", "--var", "note=two", "--json"], "");

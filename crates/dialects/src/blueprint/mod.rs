@@ -27,7 +27,7 @@ mod version;
 use ::blueprint::Packages;
 use expr::FunctionTable;
 
-use crate::rules::{Checks, DialectRules, Native};
+use crate::rules::DialectRules;
 use crate::{Dialect, Document, Lowered, Shape};
 
 /// The Blueprint Specification, versions 2023-04-20 and 2025-11-02.
@@ -35,19 +35,6 @@ pub struct BlueprintDialect;
 
 /// Top-level keys by which other dialects are known.
 const FOREIGN: &[&str] = &["heat_template_version", "HeatTemplateFormatVersion", "runtime", "apiVersion", "kind"];
-
-/// The rules of the dialect, which is the native one.
-const RULES: DialectRules = DialectRules {
-    checks: Checks::BY_TYPE,
-    inputs: &Native,
-    specs: &Native,
-    references: &Native,
-    children: &Native,
-    expansion: &Native,
-    naming: &Native,
-    sizes: &Native,
-    messages: &Native,
-};
 
 impl Dialect for BlueprintDialect {
     fn name(&self) -> &'static str {
@@ -81,7 +68,7 @@ impl Dialect for BlueprintDialect {
     }
 
     fn rules(&self) -> DialectRules {
-        RULES
+        DialectRules::NATIVE
     }
 }
 

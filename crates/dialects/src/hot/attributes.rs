@@ -29,7 +29,7 @@ impl Lowering {
                 self.unsettled = true;
                 return call(ATTRIBUTE, pair.key.span, vec![argument], span);
             }
-            let wrong = if self.version >= V2015_10_15 && !python::truth(&self.reader.value(node)) {
+            let wrong = if self.version >= V2015_10_15 && !pycompat::truth(&self.reader.value(node)) {
                 self.short_attribute()
             } else {
                 "Argument to \"get_attr\" must be a list"
@@ -66,7 +66,7 @@ impl Lowering {
                 self.walked(pair.key.span, value, path, span)
             }
             Some((at, None)) if !self.is_call(at) => {
-                let shown = python::text(&self.reader.value(at));
+                let shown = pycompat::text(&self.reader.value(at));
                 let words = format!("The Referenced Attribute ({name} {shown}) is incorrect.");
                 let words = self.way.said(When::Checked, INVALID, &words);
                 let diagnostic = expr::codes::UNKNOWN_FIELD

@@ -71,7 +71,7 @@ impl Lowering {
             .new(format!("the condition `{name}` must be a boolean or a call"))
             .label(span, format!("this is {}", self.kind_of(node)))
             .words(
-                invalid(format!("The definition of condition \"{name}\" is invalid: {}", python::text(&shown)))
+                invalid(format!("The definition of condition \"{name}\" is invalid: {}", pycompat::text(&shown)))
                     .error(CONDITION_ERROR),
             );
         self.fail(diagnostic, span)
@@ -132,7 +132,7 @@ impl Lowering {
             .new("this names no condition")
             .label(span, format!("this is {}", self.kind_of(node)))
             .help("write the name of a condition, a boolean, or a call such as `equals`")
-            .words(self.no_such(&python::text(&shown)));
+            .words(self.no_such(&pycompat::text(&shown)));
         self.fail_when_asked(diagnostic, span)
     }
 

@@ -180,8 +180,8 @@ pub(super) fn surround(root: &Document<'_>, beside: &[Companion<'_>]) -> LoadedC
         is_particular: merged.registry.get("resources").is_some_and(|resources| !resources.is_null()),
     };
     let given = merged.parameters.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    let surroundings = LoadContext { own: Some(Arc::new(context)), ..root.around.clone() };
-    LoadedCompanions { surroundings, given, diagnostics }
+    let context = LoadContext { own: Some(Arc::new(context)), ..root.around.clone() };
+    LoadedCompanions { context, given, diagnostics }
 }
 
 /// The kinds of the root's parameters.
@@ -252,8 +252,8 @@ fn placed(file: &Companion<'_>, refusal: &Refusal) -> Span {
 }
 
 /// The environment for lowering; an empty one if there is none.
-pub(super) fn of(surroundings: &LoadContext) -> TemplateContext {
+pub(super) fn of(context: &LoadContext) -> TemplateContext {
     // The context of another dialect has no environment of Heat.
-    let own = surroundings.own.as_ref().and_then(|own| own.as_any().downcast_ref::<TemplateContext>());
+    let own = context.own.as_ref().and_then(|own| own.as_any().downcast_ref::<TemplateContext>());
     own.cloned().unwrap_or_default()
 }

@@ -265,7 +265,7 @@ impl Lowering {
             match self.reader.pairs(pair.value) {
                 Some(entries) => sections[at] = entries,
                 None => {
-                    let found = python::type_name(&self.reader.value(pair.value));
+                    let found = pycompat::type_name(&self.reader.value(pair.value));
                     let words = match key {
                         "conditions" => {
                             invalid(format!("Condition definitions must be a map. Found a {found} instead"))
@@ -300,7 +300,7 @@ impl Lowering {
                     .new(format!("`{}` is both a parameter and a resource", pair.key.item))
                     .label(pair.key.span, "a resource of that name")
                     .label(*first, "the parameter")
-                    .words(invalid(format!("Duplicate names {{{}}}", python::repr_text(&pair.key.item))));
+                    .words(invalid(format!("Duplicate names {{{}}}", pycompat::repr_text(&pair.key.item))));
                 self.report(diagnostic);
             }
         }
@@ -366,7 +366,7 @@ impl Lowering {
 
     /// `parameter_groups`: they are for display, but their names must be right.
     fn groups(&mut self, node: &syntax::Node) {
-        if !python::truth(&self.reader.value(node)) {
+        if !pycompat::truth(&self.reader.value(node)) {
             return;
         }
         let Some(items) = node.as_list() else {
@@ -376,7 +376,7 @@ impl Lowering {
         let mut grouped: IndexMap<Name, Span> = IndexMap::default();
         for group in items {
             let Some(keys) = self.reader.pairs(group) else {
-                let found = python::type_name(&self.reader.value(group));
+                let found = pycompat::type_name(&self.reader.value(group));
                 let words = NativeMessage::of("AttributeError", format!("'{found}' object has no attribute 'get'"));
                 self.wrong_shape("a parameter group", "a map", group, words);
                 continue;
@@ -435,6 +435,6 @@ fn grouping(label: &Value, message: &str) -> NativeMessage {
     let words = invalid(message).error("Parameter Groups error");
     match label {
         Value::Null => words.at("parameter_groups"),
-        label => words.at(path(&["parameter_groups", &python::text(label)])),
+        label => words.at(path(&["parameter_groups", &pycompat::text(label)])),
     }
 }

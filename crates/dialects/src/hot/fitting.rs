@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ::blueprint::{Blueprint, Field, Kind, Map, Name, Schema, SupportStatus, Value};
 use diag::{Diagnostics, NativeMessage, Severity, Span, Spanned};
 use expr::Step;
-use python::{Flags, Key, Pattern};
+use pycompat::{Flags, Key, Pattern};
 
 use super::codes::{DEPRECATED, FACADE_MISMATCH, NOT_IMPLEMENTED};
 use super::messages::property as property_words;

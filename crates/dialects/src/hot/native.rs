@@ -119,7 +119,7 @@ impl Native for Filter {
             return Pure(self.0).call(arguments);
         }
         let [list, values, version, ..] = arguments else { return Ok(Value::Null) };
-        if !python::truth(list) {
+        if !pycompat::truth(list) {
             return Ok(list.clone());
         }
         let mut refused = match Pure(self.0).call(&[Value::list([values.clone(), list.clone()]), version.clone()]) {
@@ -134,7 +134,7 @@ impl Native for Filter {
     }
 
     fn skips(&self, before: &[Value]) -> bool {
-        matches!(before, [list] if !list.has_unknown() && !python::truth(&list.revealed()))
+        matches!(before, [list] if !list.has_unknown() && !pycompat::truth(&list.revealed()))
     }
 
     fn opens(&self, arguments: &[Value]) -> bool {
@@ -349,7 +349,7 @@ fn named(arguments: &[Value]) -> Result<Value, Refusal> {
             let words = NativeMessage {
                 class: text(2).into(),
                 error: text(3).into(),
-                ..format!("Invalid condition \"{}\"", python::text(other)).into()
+                ..format!("Invalid condition \"{}\"", pycompat::text(other)).into()
             };
             let mut refusal = refusal(&UNKNOWN_CONDITION, format!("{other} names no condition"), words.at(text(4)));
             refusal.path = vec![Step::Index(0)];
@@ -365,7 +365,7 @@ fn condition(arguments: &[Value]) -> Result<Value, Refusal> {
         return Ok(value);
     }
     let name = arguments.get(1).and_then(Value::as_text).unwrap_or_default();
-    let words = format!("The definition of condition \"{name}\" is invalid: {}", python::text(&value));
+    let words = format!("The definition of condition \"{name}\" is invalid: {}", pycompat::text(&value));
     let words = super::way::invalid(words).error("Condition validation error");
     let mut refusal = refusal(&INVALID_CONDITION, format!("a condition must be a boolean, this is {value}"), words);
     refusal.path = vec![Step::Index(0)];

@@ -24,7 +24,7 @@ impl Lowering {
             let Some(keys) = self.reader.pairs(pair.value) else {
                 let shown = self.reader.value(pair.value);
                 let message =
-                    format!("Output definitions must be a map. Found a {} instead", python::type_name(&shown));
+                    format!("Output definitions must be a map. Found a {} instead", pycompat::type_name(&shown));
                 let words = invalid(message).error(OUTPUT_ERROR).at(path(&["outputs", &pair.key.item]));
                 self.wrong_shape("an output", "a map", pair.value, words);
                 continue;
@@ -110,7 +110,7 @@ impl Lowering {
         if let Some((name, span)) = shown.into_iter().next() {
             let diagnostic = SECRET_EXPOSED
                 .new(format!("the output `{output}` shows the hidden parameter `{name}`"))
-                .label(span, "Heat shows it to whoever may look at the stack; here it is secret")
+                .label(span, "Heat shows it to every user who may read the stack; here it is secret")
                 .help("take it out, or read it with `cyan exports --reveal`")
                 .graded(Severity::Warning);
             self.report(diagnostic);

@@ -73,10 +73,10 @@ impl Reader {
     fn drop_repeated(&mut self, pairs: &mut Vec<Pair<'_>>, merged: usize) {
         if pairs.iter().filter(|pair| pair.typed.is_some()).count() > 1 {
             // Of keys that are equal in Python the first gives the text, the last the value.
-            let mut first: ::blueprint::IndexMap<python::Key, Name> = ::blueprint::IndexMap::default();
+            let mut first: ::blueprint::IndexMap<pycompat::Key, Name> = ::blueprint::IndexMap::default();
             for pair in pairs.iter_mut() {
                 if let Some(typed) = &pair.typed {
-                    let name = first.entry(python::Key::of(typed)).or_insert_with(|| pair.key.item.clone());
+                    let name = first.entry(pycompat::Key::of(typed)).or_insert_with(|| pair.key.item.clone());
                     pair.key.item = name.clone();
                 }
             }

@@ -115,7 +115,7 @@ impl Lowering {
         let words = match &shown {
             Value::List(_) => self.made("TypeError", "unhashable type: 'list'"),
             Value::Map(_) => self.made("TypeError", "unhashable type: 'dict'"),
-            other => self.way.no_resource(&python::text(other)),
+            other => self.way.no_resource(&pycompat::text(other)),
         };
         self.missing(diagnostic.words(words), span)
     }

@@ -56,7 +56,7 @@ pub(super) fn removal(said: &Value, version: Version) -> Option<Diagnostic> {
         Some("Delete" | "Retain" | "Snapshot") => None,
         Some("delete" | "retain" | "snapshot") if version >= V2016_10_14 => None,
         _ => {
-            let shown = if said.has_secret() { "(secret)".to_owned() } else { python::text(said) };
+            let shown = if said.has_secret() { "(secret)".to_owned() } else { pycompat::text(said) };
             let refused = INVALID_DELETION_POLICY
                 .new(format!("there is no deletion policy `{shown}`"))
                 .help("write `Delete`, `Retain` or `Snapshot`")
@@ -165,12 +165,12 @@ impl Lowering {
                 if pair.value.is_missing() {
                     continue;
                 }
-                if !python::truth(&shown) {
+                if !pycompat::truth(&shown) {
                     let diagnostic = no_type(&name.item, place(pair.value), "Each resource must contain a type key.");
                     self.report(diagnostic);
                     continue;
                 }
-                let found = python::type_name(&shown);
+                let found = pycompat::type_name(&shown);
                 let words = invalid(format!(
                     "\"resources\" must contain a map of resource maps. Found a [<class '{found}'>] instead"
                 ));

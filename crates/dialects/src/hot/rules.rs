@@ -65,7 +65,7 @@ impl InputRules for HotRules {
         let is_json = input.rules.get("type").and_then(Value::as_text) == Some("json");
         match written.bare() {
             Value::List(_) if is_json && !written.has_unknown() => {
-                let text = python::json_in_order(&written.revealed());
+                let text = pycompat::json_in_order(&written.revealed());
                 Some(Value::text(text).tainted(written.has_secret()))
             }
             Value::Text(_) if is_json => Some(written.clone()),

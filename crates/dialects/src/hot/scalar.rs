@@ -33,7 +33,7 @@ pub(super) fn short(tag: &str) -> std::borrow::Cow<'_, str> {
 
 /// The float that Python's `float` reads from a text that is no float in YAML.
 fn python_float(text: &str) -> Option<Value> {
-    python::float(&Value::text(text.replace('_', ""))).ok().map(Value::Float)
+    pycompat::float(&Value::text(text.replace('_', ""))).ok().map(Value::Float)
 }
 
 fn untagged(scalar: &Scalar) -> Option<Value> {

@@ -153,7 +153,7 @@ impl Settling<'_> {
                     Value::List(_) | Value::Map(_) | Value::Set(_) => {
                         ("`external_id` must be text", format!("Resource {name} external_id type must be string"))
                     }
-                    scalar => return Some(python::text(scalar).into()),
+                    scalar => return Some(pycompat::text(scalar).into()),
                 };
                 let why = format!("this is {}", value.kind_word());
                 self.found.push(WRONG_SHAPE.new(message).label(id.span, why).words(words(said)));

@@ -196,7 +196,7 @@ pub(super) fn draws(argument: &Expr) -> bool {
 
 /// Heat's description of the syntax.
 fn usage() -> String {
-    python::repr_text(
+    pycompat::repr_text(
         "\"yaql\" syntax should be yaql:\n              expression: $.data.var1.sum()\n              data:\n                \
          var1: [3, 2, 1]",
     )

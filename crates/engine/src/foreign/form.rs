@@ -1,7 +1,7 @@
 //! What a form of another tool is.
 
 use crate::phases::Taken;
-use crate::phases::generation::Kept;
+use crate::phases::generation::SavedGeneration;
 use dialects::Dialects;
 use serde_json::Value as Json;
 use state::{InstanceName, Snapshot};
@@ -13,7 +13,7 @@ pub struct Whole<'a> {
     /// What is true now.
     pub snapshot: &'a Snapshot,
     /// The documents and inputs of the last operation that ended well.
-    pub kept: &'a Kept,
+    pub kept: &'a SavedGeneration,
     /// The languages of documents.
     pub dialects: &'a Dialects,
     /// Whether secrets are written in clear.

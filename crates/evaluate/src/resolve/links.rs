@@ -89,7 +89,7 @@ impl LinkSlots {
     }
 
     /// Replaces what [`Self::remember`] added, after records have moved.
-    pub fn remember_anew(&mut self, snapshot: &Snapshot) {
+    pub fn replace_remembered(&mut self, snapshot: &Snapshot) {
         self.made.clear();
         self.with.clear();
         self.overlays.clear();

@@ -247,7 +247,7 @@ impl<'a> Machine<'a> {
 
     /// Evaluates an argument that may not be needed, only to ask its questions early. Other results and warnings are
     /// discarded.
-    pub(crate) fn foresee(
+    pub(crate) fn prefetch(
         &mut self,
         def: &'a FunctionDef,
         site: &CallSite<'a>,

@@ -170,7 +170,7 @@ fn decide<'a>(
     match first.bare() {
         Value::Bool(value) if *value == decisive => return Ok(first),
         Value::Unknown(_) => {
-            machine.foresee(def, site, arguments, 1)?;
+            machine.prefetch(def, site, arguments, 1)?;
             return Ok(unknown_of(Some(Type::Bool), std::slice::from_ref(&first)).tainted(secret));
         }
         _ => {}
@@ -196,8 +196,8 @@ fn choose<'a>(
     let secret = condition.has_secret();
     let branch = match condition.bare() {
         Value::Unknown(_) => {
-            machine.foresee(def, site, arguments, 1)?;
-            machine.foresee(def, site, arguments, 2)?;
+            machine.prefetch(def, site, arguments, 1)?;
+            machine.prefetch(def, site, arguments, 2)?;
             return Ok(unknown_of(None, std::slice::from_ref(&condition)).tainted(secret));
         }
         Value::Bool(true) => 1,
@@ -221,7 +221,7 @@ fn until<'a>(
         secret |= matches!(value, Value::Secret(_));
         if value.is_unknown() {
             for later in at + 1..arguments.len() {
-                machine.foresee(def, site, arguments, later)?;
+                machine.prefetch(def, site, arguments, later)?;
             }
             // It is unknown which argument will be chosen, so the type is unknown too.
             let ty = if at + 1 == arguments.len() { crate::evaluate::known_type(&value) } else { None };

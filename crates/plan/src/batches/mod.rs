@@ -20,7 +20,7 @@ use provider::Catalogs;
 use state::Snapshot;
 use understand::documents::Documents;
 
-use crate::batches::turns::{Extra, Rolling, Standing, Turn, Who, turns};
+use crate::batches::turns::{Extra, MemberState, Rolling, Turn, Who, turns};
 use crate::decision::{Decision, removal};
 use crate::draft::{Draft, Together};
 use crate::model::{Action, AddressSet, Batch, Reason};
@@ -70,10 +70,10 @@ pub(crate) fn arrange(
             let decisions = decided(member);
             let failed = |at: &usize| draft.decisions[*at].reasons.contains(&Reason::FailedBefore);
             match (member.is_some_and(|member| member.there), decisions.is_empty()) {
-                (_, true) => Standing::Current,
-                (false, false) => Standing::Absent,
-                (true, false) if decisions.iter().any(failed) => Standing::Failed,
-                (true, false) => Standing::Old,
+                (_, true) => MemberState::Current,
+                (false, false) => MemberState::Absent,
+                (true, false) if decisions.iter().any(failed) => MemberState::Failed,
+                (true, false) => MemberState::Old,
             }
         };
         let extra = |name: &Name| match of_name(name) {
@@ -82,7 +82,7 @@ pub(crate) fn arrange(
             _ => Extra::Possible,
         };
         let batches = group.batches;
-        let members: Vec<Standing> = batches.members.iter().map(standing).collect();
+        let members: Vec<MemberState> = batches.members.iter().map(standing).collect();
         let extras: Vec<Extra> = batches.beyond.iter().map(extra).collect();
         let (all, late) = turns(&Rolling {
             members: &members,
@@ -142,7 +142,7 @@ pub(crate) fn arrange(
         at += 1;
         !dropped[at - 1]
     });
-    // Nobody depends on what does not stay.
+    // No resource depends on members that do not stay.
     let stays = |address: &Address| !standing_in.contains(address);
     for decision in draft.decisions.iter_mut().filter(|decision| stays(&decision.address)) {
         if decision.element.is_some() && !decision.dependencies.iter().all(stays) {

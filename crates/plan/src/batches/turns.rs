@@ -5,7 +5,7 @@
 
 /// How a member is that is to stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum MemberState {
     /// It is yet to be made.
     Absent,
     /// It is there, but its last operation failed.
@@ -47,7 +47,7 @@ pub(super) struct Turn {
 
 /// A group, and what is asked of its change.
 pub(super) struct Rolling<'a> {
-    pub(crate) members: &'a [Standing],
+    pub(crate) members: &'a [MemberState],
     /// Those in front stay longest.
     pub(super) extras: &'a [Extra],
     pub(crate) size: usize,
@@ -65,25 +65,25 @@ fn next_batch(target: usize, there: usize, current: usize, size: usize, in_servi
 
 /// The batches, none of them empty; and new members that are made at once behind them, where that is asked for.
 pub(super) fn turns(rolling: &Rolling<'_>) -> (Vec<Turn>, Option<Turn>) {
-    let stays = |standing: Standing| !rolling.new_ones_last || standing != Standing::Absent;
-    let of = |wanted: Standing| {
+    let stays = |standing: MemberState| !rolling.new_ones_last || standing != MemberState::Absent;
+    let of = |wanted: MemberState| {
         let all = (0..rolling.members.len()).filter(move |at| rolling.members[*at] == wanted);
         all.collect::<Vec<usize>>()
     };
     let target = rolling.members.iter().filter(|standing| stays(**standing)).count();
     let (mut absent, late) = match rolling.new_ones_last {
-        true => (Vec::new(), of(Standing::Absent)),
-        false => (of(Standing::Absent), Vec::new()),
+        true => (Vec::new(), of(MemberState::Absent)),
+        false => (of(MemberState::Absent), Vec::new()),
     };
     absent.reverse();
-    let (mut failed, mut old) = (of(Standing::Failed), of(Standing::Old));
+    let (mut failed, mut old) = (of(MemberState::Failed), of(MemberState::Old));
     if !rolling.backwards {
         failed.reverse();
         old.reverse();
     }
     // From the back: those that failed first.
     old.append(&mut failed);
-    let mut current = of(Standing::Current).len();
+    let mut current = of(MemberState::Current).len();
     let mut there = target - absent.len();
     let mut extras: Vec<usize> = (0..rolling.extras.len()).filter(|at| rolling.extras[*at] == Extra::There).collect();
     let mut possible =

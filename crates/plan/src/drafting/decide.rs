@@ -98,8 +98,8 @@ pub(crate) async fn decide_level(
     }
 }
 
-/// A replacement, decided again because its remembered values were drawn anew (decision S60) and its spec is another
-/// one: what made it a replacement still does.
+/// A replacement that is decided again, because its memoised values were drawn again (decision S60) and its spec has
+/// changed. The reasons of the replacement stay.
 pub(crate) fn decided_again(first: Decision, mut again: Decision, answers: &Answers) -> Decision {
     again.element = first.element;
     if let Some(opinion) = answers.opinions.get(&again.address) {
@@ -115,8 +115,8 @@ pub(crate) fn decided_again(first: Decision, mut again: Decision, answers: &Answ
     again
 }
 
-/// Whether remembered values of a thing are not those of before, though the document asks for them as before. Such a
-/// thing is made anew whatever else comes out.
+/// Whether memoised values of a resource differ from the former ones, although the document requests them as before.
+/// Such a resource is always replaced.
 pub(crate) fn is_redrawn(evaluation: &Evaluation, address: &Address, snapshot: &Snapshot) -> bool {
     let sites = evaluation.sites.get(address.to_string().as_str());
     sites.into_iter().flatten().any(|site| {
@@ -188,10 +188,10 @@ fn compare(
     for path in ignored {
         decision.desired = with_path_of(&decision.desired, &prior, path);
     }
-    let anew = decision.desired.clone();
+    let unmerged = decision.desired.clone();
     if !written.is_empty() {
         // What links have written is theirs to change.
-        decision.desired = carried(&decision.desired, written.iter(), &prior, &anew);
+        decision.desired = carried(&decision.desired, written.iter(), &prior, &unmerged);
     }
     differences(&ty.schema, &prior, &decision.desired, &mut decision.changes);
     let forcing: Vec<&Change> = decision.changes.iter().filter(|change| change.forces).collect();
@@ -217,7 +217,7 @@ fn compare(
         if written.is_empty() {
             differences(&ty.schema, &record.inputs, &decision.desired, &mut by_document);
         } else {
-            let said = carried(&anew, written.iter(), &record.inputs, &anew);
+            let said = carried(&unmerged, written.iter(), &record.inputs, &unmerged);
             differences(&ty.schema, &record.inputs, &said, &mut by_document);
         }
         if !by_document.is_empty() && decision.action == Action::Update {
@@ -231,7 +231,7 @@ fn compare(
         }
     }
     if decision.action == Action::Replace {
-        decision.desired = anew;
+        decision.desired = unmerged;
     }
     decision.reasons = reasons;
     decision.record_differs = decision.differs_from(record);
@@ -287,7 +287,7 @@ pub(crate) fn abstract_source(address: &Address, name: &Name) -> Name {
     }
 }
 
-/// A thing that is there already and that nobody here changes: others read its id, and nothing is done to it.
+/// An external object, which the instance does not change: other elements read its id.
 fn settle_external(
     evaluation: &mut Evaluation,
     index: u32,

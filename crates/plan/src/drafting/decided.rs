@@ -15,7 +15,7 @@ use crate::model::{Action, HashSet, Reason};
 pub(crate) struct DecidedSoFar {
     /// By the resource's position in the document.
     pub(crate) of: Vec<Vec<Decision>>,
-    /// What is made anew in this plan, so that those who read it can say so.
+    /// The resources that this plan replaces. The reasons of their dependants name them.
     pub(crate) remade: HashSet<Address>,
     /// About parts of links.
     pub(crate) parts: Vec<Decision>,

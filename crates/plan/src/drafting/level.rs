@@ -42,7 +42,7 @@ pub(crate) async fn settle_level(
                 Node::Local(index) => {
                     let dead = !live[index as usize];
                     match evaluation.settle_local(index, &mut mistakes) {
-                        // An intermediate value that nobody reads does not make anybody read a data source.
+                        // An intermediate value without readers does not cause a data source to be read.
                         Err(Need::Fetch(_)) if dead => Ok(()),
                         other => other.map_err(|need| vec![need]),
                     }

@@ -23,7 +23,7 @@ pub(crate) fn members(
     let documents = evaluation.documents.clone();
     let Some((unit, name, resource)) = documents.resource(index) else { return Ok(Members::Failed) };
     let Some(ty) = documents.resource_type(index) else {
-        // What is not there may be of a type that nobody knows.
+        // The type of an absent resource may be unknown.
         let owner = name.to_string();
         let there = evaluation.condition(CallSite::of(unit, &owner), resource, &mut Diagnostics::new());
         return Ok(match there {
@@ -163,7 +163,7 @@ pub(crate) async fn again(
     }
 }
 
-/// Draws the remembered values of a thing anew and evaluates it again; false if it has none, or if they are new
+/// Draws the memoised values of a resource again and evaluates it again; false if it has none, or if they are new
 /// already.
 pub(crate) async fn redraw(
     evaluation: &mut Evaluation,

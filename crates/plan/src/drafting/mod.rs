@@ -1,7 +1,7 @@
-//! What to do with each thing: level by level of the graph, so that each element reads only what is decided.
+//! Decides about each resource: level by level of the graph, so that each element reads only what is decided.
 //!
-//! All questions of one level are put to the world together. Removals come last, from what the state has and nobody
-//! wants any more.
+//! All questions of one level are put to the world together. Removals come last: the records that the documents no
+//! longer declare.
 
 mod decide;
 mod decided;
@@ -71,7 +71,7 @@ pub(crate) async fn draft(evaluation: &mut Evaluation, with: Drafting<'_>, found
             let pairs = pairs.into_iter().filter(|(_, to)| target_set.covers(to));
             let span = documents.resource(*index).map_or(Span::NONE, |(.., resource)| resource.span);
             if moves.add(pairs, span, snapshot, &mut evaluation.answers, settled_records) {
-                evaluation.links.remember_anew(snapshot);
+                evaluation.links.replace_remembered(snapshot);
                 again(evaluation, *index, catalogs, world, found).await;
             }
         }

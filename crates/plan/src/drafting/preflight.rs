@@ -239,7 +239,7 @@ pub(crate) fn apply_sources(decision: &mut Decision, kept: &PinnedPreflight, ign
 }
 
 /// Whether a decision changes a thing because the content of a source is another one.
-pub(crate) fn reads_anew(decision: &Decision) -> bool {
+pub(crate) fn needs_second_read(decision: &Decision) -> bool {
     let Some(ty) = &decision.ty else { return false };
     let is_digest = |change: &Change| {
         change

@@ -1,4 +1,4 @@
-//! What the state has and nobody wants any more.
+//! Records that the documents no longer declare.
 //!
 //! Not here: refusing it (`policies`).
 
@@ -13,7 +13,7 @@ use crate::draft::Draft;
 use crate::links::{decided_things, undo_link};
 use crate::model::{AddressSet, HashSet, Reason};
 
-/// Records that nobody wants any more.
+/// Decides to delete the records that the documents no longer declare.
 pub(crate) fn remove_what_is_gone(
     draft: &mut Draft,
     evaluation: &Evaluation,

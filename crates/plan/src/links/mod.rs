@@ -23,7 +23,7 @@ use understand::check::links::guarantees::{cardinality, missing_guarantee};
 use understand::compare::{Change, mark_like, same};
 use understand::links::FixedMap;
 use understand::links::address::part_of;
-use understand::links::contribution::{Contribution, Merger, Standing};
+use understand::links::contribution::{Contribution, ContributionIndex, Merger};
 use understand::links::guarantees::{Between, Guarantees, MemberKey, count};
 use understand::links::overlay::{Overlay, overlays_of};
 use understand::links::wiring::Target;
@@ -143,22 +143,22 @@ pub(crate) async fn decide_links(
 }
 
 /// What stands in the things that links write into, as far as that is known, and whether it is not what is recorded.
-type Seen = FixedMap<Address, Option<(Standing, bool)>>;
+type TargetContents = FixedMap<Address, Option<(ContributionIndex, bool)>>;
 
-/// What stands in a thing: as it was seen, or as it is recorded. One that was made anew by a run that was cut off has
-/// not all that links had written into the one before.
+/// The contents of a resource, as observed or as recorded. A resource that a cut-off run has replaced lacks a part of
+/// what links had written into the former object.
 fn seen_of<'s>(
-    seen: &'s mut Seen,
+    seen: &'s mut TargetContents,
     evaluation: &Evaluation,
     snapshot: &Snapshot,
     address: &Address,
-) -> Option<&'s mut (Standing, bool)> {
+) -> Option<&'s mut (ContributionIndex, bool)> {
     let of = seen.entry(address.clone()).or_insert_with(|| match evaluation.answers.seen.get(address) {
-        Some(PinnedSeen::There { fields, .. }) => Some((Standing::new(fields.clone()), true)),
+        Some(PinnedSeen::There { fields, .. }) => Some((ContributionIndex::new(fields.clone()), true)),
         Some(_) => None,
         None => {
             let record = snapshot.records.get(address).filter(|record| !record.id.is_empty());
-            record.map(|record| (Standing::new(record.outputs.clone()), false))
+            record.map(|record| (ContributionIndex::new(record.outputs.clone()), false))
         }
     });
     of.as_mut()
@@ -169,8 +169,8 @@ fn positions(draft: &Draft) -> FixedMap<Address, usize> {
     draft.decisions.iter().enumerate().map(|(at, decision)| (decision.address.clone(), at)).collect()
 }
 
-/// Reports too few and too many links and guarantees that nobody gives, member by member. Gives for each link how far
-/// it stands behind those that give it something, and those.
+/// Reports too few and too many links and missing guarantees, member by member. Returns for each link its depth behind
+/// the links that it needs, and these links.
 fn hold_against_limits(
     evaluation: &Evaluation,
     links: &[LinkAt],
@@ -259,7 +259,7 @@ fn decide_link(
     evaluation: &mut Evaluation,
     snapshot: &Snapshot,
     positions: &FixedMap<Address, usize>,
-    standing: &mut Seen,
+    standing: &mut TargetContents,
     one: &Wanted,
     found: &mut Diagnostics,
 ) -> Result<Option<Drafted>, Need> {
@@ -356,7 +356,13 @@ impl<'a> LinkDraft<'a> {
     }
 
     /// Decides about what the link writes into one target by a step of its own.
-    fn decide_phase(&mut self, place: u32, target: Target, contributions: &[Contribution], standing: &mut Seen) {
+    fn decide_phase(
+        &mut self,
+        place: u32,
+        target: Target,
+        contributions: &[Contribution],
+        standing: &mut TargetContents,
+    ) {
         let one = self.one;
         let name = target.phase(&self.kind);
         let member = self.evaluation.member_of(one.link, target);
@@ -423,7 +429,7 @@ impl<'a> LinkDraft<'a> {
         mine: &[usize],
         fresh: bool,
         contributions: &[Contribution],
-        standing: &mut Seen,
+        standing: &mut TargetContents,
     ) -> PhaseChanges {
         let mut phase = PhaseChanges::default();
         let mut seen = seen_of(standing, self.evaluation, self.snapshot, address);
@@ -479,7 +485,7 @@ impl<'a> LinkDraft<'a> {
     }
 
     /// Notes what the link writes otherwise than before with the specs of its targets.
-    fn compare_contributions(&mut self, standing: &mut Seen) {
+    fn compare_contributions(&mut self, standing: &mut TargetContents) {
         let recorded = self.prior.iter().filter_map(|record| record.inputs.get("with"));
         let before: FixedMap<String, Value> = recorded
             .filter_map(|with| with.as_list())
@@ -590,8 +596,7 @@ fn taken_out(contribution: &Contribution) -> Change {
     }
 }
 
-/// Steps that take out what a link has written. Where the target goes away, or is made anew, nothing is left to take
-/// out.
+/// Steps that remove what a link has written. If the target is deleted or replaced, there is nothing to remove.
 fn undo_phases(
     draft: &Draft,
     positions: &FixedMap<Address, usize>,
@@ -618,7 +623,7 @@ fn undo_phases(
             name: name.clone(),
             target,
             member: of.element,
-            // Nobody knows whether that was written.
+            // It is unknown whether that was written.
             insist: undo.iter().any(|it| it.open),
             undo,
             place: place as u32,

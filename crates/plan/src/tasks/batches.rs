@@ -1,8 +1,8 @@
-//! Batches stand in line: what is made or changed in one waits for all that was in the one before, and for the pause
-//! between them.
+//! Orders batches: a task that creates or changes in a batch waits for all tasks of the batch before it, and for the
+//! pause between them.
 //!
-//! What goes waits for that too, but nobody waits for what goes: it goes once everybody has let go of it, and that may
-//! be long after the last batch.
+//! A delete waits for them too, but no batch waits for a delete: it runs when the last dependant no longer uses the
+//! object, which may be long after the last batch.
 //!
 //! Not here: what is in a batch (`plan::batches`).
 
@@ -20,7 +20,7 @@ pub(crate) fn order(builder: &mut Builder<'_>, draft: &Draft) {
         for together in line {
             let of = |address: &Address| builder.of.get(address).copied().unwrap_or_default();
             let forward: Vec<u32> = together.comes.iter().filter_map(|address| of(address).forward).collect();
-            // Where the old half goes first, it goes no earlier than its batch comes.
+            // A delete-first replacement deletes its old object not before its batch.
             let first = |task: &u32| matches!(builder.tasks[*task as usize].kind, TaskKind::DeleteOld(_));
             let old: Vec<u32> =
                 together.comes.iter().filter_map(|address| of(address).backward).filter(first).collect();

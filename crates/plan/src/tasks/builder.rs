@@ -15,9 +15,9 @@ use crate::task::{Decided, Task, TaskKind, Until, Wait};
 pub(crate) struct Tasks {
     /// Create, update, record or condition.
     pub(crate) forward: Option<u32>,
-    /// Delete, or the old half of a replacement.
+    /// Delete, or the delete of a replacement.
     pub(crate) backward: Option<u32>,
-    /// The first of the deletes of old halves left over from earlier replacements; the others follow it.
+    /// The first of the deletes of deposed objects; the others follow it.
     pub(crate) left_over: Option<u32>,
 }
 
@@ -37,10 +37,10 @@ impl Builder<'_> {
         self.tasks.len() as u32 - 1
     }
 
-    /// Deletes of old halves that earlier replacements left over, one after the other, and never beside another call
-    /// at the address: after the thing is as it should be, or before it is forgotten.
+    /// Deletes of deposed objects, one after the other, and never concurrently with another call at the address: after
+    /// the resource is as desired, or before its record is dropped.
     pub(crate) fn left_over(&mut self, decided: &std::sync::Arc<Decided>, tasks: Tasks) -> Option<u32> {
-        let count = decided.prior.as_ref().map_or(0, |record| record.old_halves().count());
+        let count = decided.prior.as_ref().map_or(0, |record| record.deposed_objects().count());
         let (mut first, mut last) = (None, None);
         for old in 1..=count as u32 {
             let task = self.add(TaskKind::DeleteOld(old), Some(decided));
@@ -67,7 +67,7 @@ impl Builder<'_> {
         task
     }
 
-    /// Whoever waits for the same task twice is put right in the end, by `settle_waits`.
+    /// Duplicate waits are removed by `settle_waits`.
     pub(crate) fn wait(&mut self, task: u32, on: u32, until: Until) {
         if task != on {
             self.tasks[task as usize].waits.push(Wait { task: on, until });

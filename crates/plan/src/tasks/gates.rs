@@ -165,7 +165,7 @@ fn after_gates(builder: &mut Builder<'_>, places: &mut Places<'_>, gates: &mut V
                 kind if is_value(kind) => false,
                 TaskKind::DeleteOld(_) => false,
                 kind if action == StatusOp::Delete => is_backward(kind),
-                // Of a child, what nobody outside has to let go of first goes as a part of its update.
+                // Deletes inside a child that no outside dependant waits for are a part of the child's update.
                 TaskKind::Delete => subject.path.is_some() && inside_only(),
                 kind => !is_backward(kind),
             };

@@ -24,7 +24,7 @@ use understand::documents::group_key;
 use crate::codes;
 use crate::decision::Decision;
 use crate::draft::Draft;
-use crate::drafting::preflight::reads_anew;
+use crate::drafting::preflight::needs_second_read;
 use crate::linked::Linked;
 use crate::links::report::{link_changes, links_by_resource, note_links_in_steps};
 use crate::model::{Action, Gate, LeftAlone, LinkChange, Reason, Step};
@@ -173,7 +173,7 @@ fn resource_tasks(
     Tasks { forward, backward, left_over: None }
 }
 
-/// Whether what is to be deleted is gone already, and only old halves of it are left.
+/// Whether the object to delete is gone already, and only deposed objects are left.
 pub(crate) fn only_deposed_left(decision: &Decision) -> bool {
     decision.prior.as_ref().is_some_and(|record| record.deposed.is_some() && record.id.is_empty())
 }
@@ -191,7 +191,7 @@ pub(crate) fn decided_of(number: usize, decision: &Decision) -> Decided {
         replace_order: decision.replace_order,
         condition_open: decision.condition_open,
         insist: decision.reasons.iter().any(|reason| matches!(reason, Reason::Drifted | Reason::FailedBefore))
-            || reads_anew(decision),
+            || needs_second_read(decision),
         desired: decision.desired.clone(),
         metadata: decision.metadata.clone(),
         prior: decision.prior.clone(),
@@ -209,8 +209,8 @@ pub(crate) fn has_sensitive_output(ty: &provider::ResourceType) -> bool {
     ty.schema.fields.values().any(|field| field.computed && understand::compare::has_sensitive(Some(field)))
 }
 
-/// What a create-first replacement uses and is replaced too must come create-first as well, or its old half would lose
-/// what it stands on (decision 5.2).
+/// If a create-first replacement uses a resource that is replaced too, that one must be create-first as well, or the
+/// deposed object would lose its dependency (decision 5.2).
 pub(crate) fn prefer_create_first(draft: &mut Draft) {
     let is_create_first =
         |decision: &Decision| decision.action == Action::Replace && decision.replace_order == ReplaceOrder::CreateFirst;

@@ -26,7 +26,7 @@ pub(crate) struct Deferred {
 /// All of them, by the key of their group.
 pub(crate) type AllDeferred = IndexMap<Name, Deferred>;
 
-/// The data sources that somebody reads and that could not be read at stage.
+/// The data sources that have readers and could not be read at stage.
 pub(crate) fn deferred(evaluation: Option<&Evaluation>) -> AllDeferred {
     let mut all = AllDeferred::default();
     let Some(evaluation) = evaluation else { return all };

@@ -88,8 +88,8 @@ pub(crate) fn dispensable(tasks: &[Task], done: &[bool], from: u32) -> Option<(u
             (goes && turns_away && another).then(|| (circle[(end - 1) % circle.len()], circle[end % circle.len()]))
         })
     };
-    // The old half of a create-first user goes after its new half, and that one may wait for what replaces us.
-    let old_half_of_a_user = || {
+    // The old object of a create-first user is deleted after its new object exists, which may wait for our replacement.
+    let deposed_object_of_a_user = || {
         (0..circle.len()).find_map(|start| {
             let goes = matches!(kind(start), TaskKind::Delete | TaskKind::DeleteOld(_))
                 && matches!(kind(start + 1), TaskKind::DeleteOld(_));
@@ -98,7 +98,7 @@ pub(crate) fn dispensable(tasks: &[Task], done: &[bool], from: u32) -> Option<(u
     };
     spared(|kind| kind == TaskKind::Delete)
         .or_else(|| spared(|kind| matches!(kind, TaskKind::DeleteOld(_))))
-        .or_else(old_half_of_a_user)
+        .or_else(deposed_object_of_a_user)
         // No circle is left that these do not break; should there be one all the same, no step may be lost over it.
         .or_else(|| Some((*circle.first()?, circle[1 % circle.len()])))
 }

@@ -44,8 +44,8 @@ pub(crate) fn number(
             continue;
         }
         let Some(decided) = &task.decision else { continue };
-        // The old half of a thing that stays as it is, left over from an earlier replacement, is what its step tells
-        // of, also where something is to be remembered of the thing itself.
+        // If the resource itself does not change, its step is about the deposed object of an earlier replacement, also
+        // if the record of the resource changes.
         let stays = decided.action == Action::None;
         let left_over = stays && matches!(task.kind, TaskKind::DeleteOld(old) if old > 0);
         let has_old = stays && decided.prior.as_ref().is_some_and(|record| record.deposed.is_some());

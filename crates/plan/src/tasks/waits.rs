@@ -112,7 +112,7 @@ pub(crate) fn unique_conflicts(
     };
     for decision in &draft.decisions {
         let tasks = builder.of.get(&decision.address).copied().unwrap_or_default();
-        // A value is given up by a delete, by the delete of an old half, or by an update that sets another one.
+        // A value is released by a delete, by the delete of a deposed object, or by an update that sets another one.
         let gives_up = match decision.action {
             Action::Delete | Action::Replace => tasks.backward,
             Action::Update => tasks.forward,
@@ -160,7 +160,7 @@ pub(crate) fn wait_for_users(
     // Users as the state knows them: by thing and by intermediate value.
     let mut users: IndexMap<&Address, Vec<&Address>> =
         IndexMap::with_capacity_and_hasher(snapshot.records.len(), Default::default());
-    // Those of which old halves do: these are done when the last of them is gone.
+    // Resources whose deposed objects use it: they are done when the last deposed object is gone.
     let mut old_users: IndexMap<&Address, Vec<u32>> = IndexMap::default();
     for (address, record) in &snapshot.records {
         for used in &record.dependencies {
@@ -169,8 +169,8 @@ pub(crate) fn wait_for_users(
         if record.deposed.is_some()
             && let Some(first) = builder.of.get(address).and_then(|tasks| tasks.left_over)
         {
-            let last = first + record.old_halves().count() as u32 - 1;
-            for used in record.old_halves().flat_map(|old| &old.dependencies).filter(|used| *used != address) {
+            let last = first + record.deposed_objects().count() as u32 - 1;
+            for used in record.deposed_objects().flat_map(|old| &old.dependencies).filter(|used| *used != address) {
                 old_users.entry(used).or_default().push(last);
             }
         }
@@ -198,7 +198,7 @@ pub(crate) fn wait_for_users(
             builder.releases.insert(name.clone(), task);
         }
     }
-    // Users as the document has them now: they wait for the new thing, and the old half of a create-first for them.
+    // Users as the document has them now: they wait for the new object, and a create-first delete waits for them.
     let mut users_now: IndexMap<&Address, Vec<u32>> =
         IndexMap::with_capacity_and_hasher(draft.decisions.len(), Default::default());
     for decision in &draft.decisions {
@@ -216,7 +216,7 @@ pub(crate) fn wait_for_users(
             }
         }
         if let Some(left_over) = tasks.left_over {
-            // Who still uses an old half lets go of it first.
+            // A resource that still uses a deposed object releases it first.
             for user in users.get(&decision.address).into_iter().flatten().filter(|user| ***user != decision.address) {
                 let theirs = builder.of.get(*user).copied().unwrap_or_default();
                 for on in theirs.forward.into_iter().chain(theirs.backward) {

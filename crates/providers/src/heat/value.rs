@@ -15,18 +15,18 @@ pub(super) fn check(spec: &Value, found: &mut Checked) {
 pub(super) fn misfit(wanted: &str, value: &Value) -> Option<String> {
     let hidden = value.has_secret();
     let shown = |text: String| if hidden { "the secret".to_owned() } else { text };
-    let text = || shown(python::text(value.bare()));
-    let repr = || shown(python::repr(value.bare()));
+    let text = || shown(pycompat::text(value.bare()));
+    let repr = || shown(pycompat::repr(value.bare()));
     match (wanted, value.bare()) {
         (_, Value::Null | Value::Unknown(_)) => None,
         ("string", Value::Text(_) | Value::Int(_) | Value::Decimal(_) | Value::Bool(_)) => None,
         ("string", _) => Some(format!("Value must be a string; got {}", repr())),
         ("number", Value::Int(_) | Value::Float(_) | Value::Decimal(_) | Value::Bool(_)) => None,
-        ("number", Value::Text(text)) if python::number_of_text(text).is_some() => None,
+        ("number", Value::Text(text)) if pycompat::number_of_text(text).is_some() => None,
         ("number", Value::Text(_)) => Some(format!("could not convert string to float: '{}'", text())),
         ("number", other) => Some(format!(
             "int() argument must be a string, a bytes-like object or a real number, not '{}'",
-            python::type_name(other)
+            pycompat::type_name(other)
         )),
         ("boolean", Value::Bool(_)) => None,
         ("boolean", Value::Text(text)) if ["true", "false"].contains(&text.to_lowercase().as_str()) => None,

@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use blueprint::{Name, Value, format_duration, parse_duration};
+use http_client::Clients;
 use provider::{Call, ErrorKind, ProviderError};
 use reqwest::header::{
     AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, DATE, HeaderMap, HeaderName, HeaderValue, LOCATION,
     PROXY_AUTHORIZATION, RETRY_AFTER,
 };
 use reqwest::{Method, StatusCode, Url};
-use web::Clients;
 
 use super::json;
 use super::secrets::Secrets;

@@ -1,9 +1,9 @@
 //! The data source `http/get`: the answer of a URL.
 
 use blueprint::{Map, Name, Value};
+use http_client::Clients;
 use provider::{Call, Candidate, ErrorKind, FetchRequest, Fetched, ProviderError};
 use reqwest::Method;
-use web::Clients;
 
 use super::exchange::Exchange;
 use super::secrets::Secrets;

@@ -14,11 +14,11 @@ mod secrets;
 
 use std::sync::Arc;
 
+use http_client::Clients;
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
     Operation, PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, read_catalog,
 };
-use web::Clients;
 
 /// The provider of namespace `http`.
 pub struct HttpProvider {

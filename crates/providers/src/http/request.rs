@@ -6,12 +6,12 @@
 use std::sync::Arc;
 
 use blueprint::{Map, Value, parse_duration};
+use http_client::{Clients, roots};
 use provider::{
     Applied, ApplyRequest, Call, Checked, ErrorKind, PlanRequest, Planned, ProviderError, ReadOutcome, ReadRequest,
 };
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::{Method, Url};
-use web::{Clients, roots};
 
 use super::address;
 use super::answer;

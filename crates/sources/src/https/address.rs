@@ -2,9 +2,9 @@
 //!
 //! Not here: requests to the server.
 
+use http_client::is_this_machine;
 use reqwest::Url;
 use source::{Key, Kind, Location, Request, SourceError};
-use web::is_this_machine;
 
 /// The kind of source, and how documents name it.
 pub(super) static KIND: Kind = Kind {

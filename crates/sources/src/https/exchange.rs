@@ -5,10 +5,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use http_client::{Clients, is_this_machine, words};
 use reqwest::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, ETAG, HeaderMap, IF_NONE_MATCH, LOCATION};
 use reqwest::{Response, StatusCode, Url};
 use source::{Location, SourceError};
-use web::{Clients, is_this_machine, words};
 
 use crate::cache::Cache;
 

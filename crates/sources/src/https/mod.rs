@@ -12,8 +12,8 @@ mod exchange;
 
 use std::sync::Arc;
 
+use http_client::Clients;
 use source::{BoxFuture, Digest, Kind, Limits, Location, Request, Source, SourceError};
-use web::Clients;
 
 use self::address::KIND;
 use crate::cache::Cache;

@@ -8,12 +8,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http_client::Clients;
 use object_store::ClientOptions;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
 };
 use reqwest::Url;
-use web::Clients;
 
 /// Timeout for the metadata service that gives a cloud machine its credentials. Most machines have none.
 const MACHINE_TIMEOUT: Duration = Duration::from_secs(1);

@@ -96,7 +96,7 @@ fn service_message(code: Option<&str>, message: Option<&str>) -> String {
 
 /// The message of the innermost cause. The outer ones repeat it and add addresses.
 fn innermost(error: &Error) -> String {
-    let words = web::words(error);
+    let words = http_client::words(error);
     let line = words.lines().next().unwrap_or_default();
     line.chars().filter(|one| !one.is_control()).take(300).collect()
 }

@@ -7,8 +7,8 @@ use super::samples::{began, intent, outcome, record, sealer};
 use crate::seal::Sealer;
 use crate::{Revision, StoreError};
 
-/// Every way to write is closed to whoever was taken over, whatever it has seen; nothing it says changes what the other
-/// does.
+/// A writer whose lease was taken over can write nothing, whichever revision it has seen. It does not affect the new
+/// holder.
 pub(super) async fn nothing_more(place: &Place) -> Result<(), Failed> {
     let (ours, theirs) = (place.open(sealer()), place.open(sealer()));
     let mut first = Hand::take(&*ours, "shop").await?;
@@ -84,14 +84,14 @@ pub(super) async fn epochs(place: &Place) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Whoever wakes up after its lease ran out must not add what the former key has sealed.
+/// A writer whose lease has expired must not add entries that the former key has sealed.
 pub(super) async fn rekeyed(place: &Place) -> Result<(), Failed> {
     let secret = || vec![outcome(1, "key", record(Value::from("s3cret").secret()))];
     let other = || Sealer::with_key([9; 32]);
     let store = place.open(sealer());
     let mut sleeper = Hand::take(&*store, "shop").await?;
     sleeper.commit([vec![began("op-1")], secret()].concat()).await?;
-    check!(place.at(NOW + 60, &place.open(sealer())).rekey(&other()).await? > 0, "nothing was sealed anew");
+    check!(place.at(NOW + 60, &place.open(sealer())).rekey(&other()).await? > 0, "no entry was resealed");
     check_err!(sleeper.refused(secret()).await, StoreError::Busy { .. }, "a commit with the former key");
     let found = place.open(other()).load(&instance("shop")).await?;
     check_eq!(found.revision, Revision(1), "the revision");

@@ -78,7 +78,7 @@ pub(super) async fn what_is_known_stays(place: &Place) -> Result<(), Failed> {
     check_eq!(addresses(&found), ["z", "a", "key", "b", "again", "new"], "records");
     check!(store.verify().await?.damaged.is_empty(), "it is damaged: {:?}", store.verify().await?.damaged);
     hand.release().await?;
-    // What is sealed of a removed operation is sealed anew with the rest.
+    // The sealed values of a removed operation are resealed with the others.
     place.at(NOW + 100, &store).rekey(&Sealer::with_key([9; 32])).await?;
     let other = place.open(Sealer::with_key([9; 32]));
     check_eq!(other.load(&shop).await?, found, "what is known under another key");

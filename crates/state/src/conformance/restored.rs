@@ -66,7 +66,7 @@ pub(super) async fn refused(place: &Place) -> Result<(), Failed> {
     check!(store.info(&shop).await?.is_none(), "half of it was put back");
     let held = place.at(NOW, &store).lease(&shop, "ann@host (1)", MINUTE).await?;
     let busy = store.restore(&shop, Revision(7), None, vec![fine("op-1")]).await;
-    check_err!(busy, StoreError::Busy { .. }, "putting back what somebody holds");
+    check_err!(busy, StoreError::Busy { .. }, "restoring an instance whose lease is held");
     store.release(&held).await?;
     store.restore(&shop, Revision(7), None, vec![fine("op-1"), fine("op-2")]).await?;
     let found = store.load(&shop).await?;

@@ -24,7 +24,7 @@ impl Writer {
         let at = |error| failed(&path, error);
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(at)?;
         self.is_not_held(&transaction)?;
-        let instances = self.tag_anew(&transaction, to)?;
+        let instances = self.retag(&transaction, to)?;
         let sealed: Vec<(i64, String)> = {
             let sql =
                 "SELECT e.id, i.uid FROM entries e JOIN instances i ON i.id = e.id >> ?1 WHERE e.sealed ORDER BY e.id";
@@ -40,10 +40,10 @@ impl Writer {
                     read.query_row([id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).map_err(at)?;
                 let place = Place { uid, record: sequence_of(*id) };
                 let json: Json = body::read(&self.sealer, place, true, text.as_bytes())?;
-                let anew = to.write(place, &json, true, text.len())?;
-                let row = EntryRow { id: *id, step, kind: &kind, sealed: true, body: anew.as_bytes(), mac: None };
+                let resealed = to.write(place, &json, true, text.len())?;
+                let row = EntryRow { id: *id, step, kind: &kind, sealed: true, body: resealed.as_bytes(), mac: None };
                 let head = instances.get(&(id >> SHIFT)).ok_or_else(|| damaged(&path))?;
-                write.execute(params![id, anew, head.entry_tag(&tagger, &row)]).map_err(at)?;
+                write.execute(params![id, resealed, head.entry_tag(&tagger, &row)]).map_err(at)?;
             }
         }
         // The holder of an expired lease may still run, with the former key.
@@ -67,7 +67,7 @@ impl Writer {
     }
 
     /// Checks all rows, and gives them tags under the other key; the instances by their numbers.
-    fn tag_anew(&self, connection: &Connection, to: &Sealer) -> Result<HashMap<i64, Head>, StoreError> {
+    fn retag(&self, connection: &Connection, to: &Sealer) -> Result<HashMap<i64, Head>, StoreError> {
         let reading = self.reading(connection);
         let names = reading.names()?;
         head::write_count(connection, &to.tagger(), names.len() as i64).map_err(|error| reading.at(error))?;
@@ -75,7 +75,7 @@ impl Writer {
         for name in names {
             let name: InstanceName = name.parse().map_err(|_| damaged(&self.path))?;
             let mut head = reading.known(&name)?;
-            upgrade::tag_anew(&reading, &mut head, to.tagger(), Some(to))?;
+            upgrade::retag(&reading, &mut head, to.tagger(), Some(to))?;
             head.write(connection, &name).map_err(|error| reading.at(error))?;
             heads.insert(head.id, head);
         }

@@ -41,7 +41,7 @@ use super::{head, upgrade};
 const APPLICATION: i64 = 0x6379_616e;
 
 /// How long one process waits for another one's commit.
-const PATIENCE: Duration = Duration::from_secs(10);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 const TABLES: &str = "
 CREATE TABLE instances (
@@ -204,7 +204,7 @@ pub(super) fn open_to_write(
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let at = |error| failed(path, error);
     let mut connection = Connection::open_with_flags(path, flags).map_err(at)?;
-    connection.busy_timeout(PATIENCE).map_err(at)?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(at)?;
     connection.set_prepared_statement_cache_capacity(64);
     connection.pragma_update(None, "synchronous", "FULL").map_err(at)?;
     let found = recognise(&mut connection, path)?;
@@ -427,7 +427,7 @@ fn readable(path: &Path, files: Beside) -> Result<Connection, rusqlite::Error> {
     } else {
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?
     };
-    connection.busy_timeout(PATIENCE)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     if files == Beside::Alone {
         connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     }
@@ -506,7 +506,7 @@ pub(super) fn newer(path: &Path, format: i64) -> StoreError {
 /// Switches to WAL. SQLite does not wait if two processes do so at once on a new file.
 fn to_wal(connection: &Connection) -> Result<(), rusqlite::Error> {
     let pause = Duration::from_millis(5);
-    let mut left = PATIENCE;
+    let mut left = BUSY_TIMEOUT;
     loop {
         match connection.pragma_update(None, "journal_mode", "WAL") {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && !left.is_zero() => {

@@ -68,7 +68,7 @@ pub(super) fn tag_all(
 /// under another key. Checks the rows under the present key first. With `sealer`, also seals the documents again.
 ///
 /// Changes `head`, but does not write its row. Does not change the tag of the lease.
-pub(super) fn tag_anew(
+pub(super) fn retag(
     reading: &Reading<'_>,
     head: &mut Head,
     to: Tagger,

@@ -513,7 +513,7 @@ impl Writer {
             // There is a key now: from here on rows are authenticated.
             let to = self.sealer.tagger();
             let (count, _) = self.reading(connection).count().map_err(Trouble::Failed)?;
-            upgrade::tag_anew(&self.reading(connection), &mut head, to.clone(), None).map_err(Trouble::Failed)?;
+            upgrade::retag(&self.reading(connection), &mut head, to.clone(), None).map_err(Trouble::Failed)?;
             head::write_count(connection, &to, count)?;
         }
         let mut writing = Entries {

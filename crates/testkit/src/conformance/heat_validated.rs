@@ -22,7 +22,7 @@ pub(super) fn answer(blueprint: &Blueprint, text: &str, given: &Given) -> Json {
     }
     let description = template.get("description").map_or_else(|| json!("No description"), to_json);
     let mut out = json!({"Description": description, "Parameters": parameters});
-    if let Some(groups) = template.get("parameter_groups").filter(|groups| python::truth(groups)) {
+    if let Some(groups) = template.get("parameter_groups").filter(|groups| pycompat::truth(groups)) {
         out["ParameterGroups"] = to_json(groups);
     }
     out
@@ -37,7 +37,7 @@ fn parameter(name: &Name, input: &Input, given: Option<&Value>) -> Json {
         Some("boolean") => "Boolean",
         _ => "String",
     };
-    let said = |key: &str| rules.get(key).filter(|value| python::truth(value)).map(to_json);
+    let said = |key: &str| rules.get(key).filter(|value| pycompat::truth(value)).map(to_json);
     let mut shown = json!({
         "Type": kind,
         "Description": said("description").unwrap_or_else(|| json!("")),
@@ -47,7 +47,7 @@ fn parameter(name: &Name, input: &Input, given: Option<&Value>) -> Json {
     if let Some(default) = &input.default {
         shown["Default"] = to_json(&default.item.revealed());
     }
-    if let Some(value) = given.filter(|value| python::truth(value)) {
+    if let Some(value) = given.filter(|value| pycompat::truth(value)) {
         shown["Value"] = to_json(&value.revealed());
     }
     if let Some(tags) = said("tags") {
@@ -71,8 +71,8 @@ fn parameter(name: &Name, input: &Input, given: Option<&Value>) -> Json {
             "allowed_pattern" => shown["AllowedPattern"] = to_json(rule),
             _ => shown["CustomConstraint"] = to_json(rule),
         }
-        let words = constraint.get("description").filter(|words| python::truth(words));
-        described.extend(words.map(python::text));
+        let words = constraint.get("description").filter(|words| pycompat::truth(words));
+        described.extend(words.map(pycompat::text));
     }
     if !described.is_empty() {
         shown["ConstraintDescription"] = json!(described.join(" "));
@@ -83,6 +83,6 @@ fn parameter(name: &Name, input: &Input, given: Option<&Value>) -> Json {
 /// A limit as a number.
 fn number(value: &Value) -> Value {
     let Some(text) = value.as_text() else { return value.clone() };
-    let whole = python::integer_of_text(text);
-    whole.or_else(|| python::float(value).ok().map(Value::Float)).unwrap_or_else(|| value.clone())
+    let whole = pycompat::integer_of_text(text);
+    whole.or_else(|| pycompat::float(value).ok().map(Value::Float)).unwrap_or_else(|| value.clone())
 }

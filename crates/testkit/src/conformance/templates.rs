@@ -304,7 +304,7 @@ impl Template {
             let phase = if is_unread { "environment" } else { "validate" };
             return Err(Box::new(Answer { phase, diagnostics: broken, ..Answer::default() }));
         }
-        harness.context = surrounded.surroundings;
+        harness.context = surrounded.context;
         let mut typed = surrounded.given;
         if update.is_some_and(|update| update["existing"] == json!(true)) {
             // Former values of parameters that are no longer declared are dropped.

@@ -72,8 +72,8 @@ impl FaultyProvider {
             }
             let address = &thing.place[prefix.len()..];
             let known = address.parse::<Address>().ok().and_then(|address| snapshot.records.get(&address).cloned());
-            let known =
-                known.is_some_and(|record| record.id == thing.id || record.old_halves().any(|old| old.id == thing.id));
+            let known = known
+                .is_some_and(|record| record.id == thing.id || record.deposed_objects().any(|old| old.id == thing.id));
             // The next process finds a resource that is not recorded yet by the token of its open intent.
             let is_found = |address: &Address| {
                 snapshot.open.get(address).is_some_and(|open| open.intent.token.as_ref() == thing.token())

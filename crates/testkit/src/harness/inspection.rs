@@ -19,7 +19,7 @@ impl Harness {
         let mut ids: BTreeSet<&str> = snapshot.open.values().map(|open| open.intent.id.as_ref()).collect();
         for record in snapshot.records.values() {
             ids.insert(&record.id);
-            ids.extend(record.old_halves().map(|old| old.id.as_ref()));
+            ids.extend(record.deposed_objects().map(|old| old.id.as_ref()));
         }
         let world = self.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let own = format!("{}/", self.name.as_str());
@@ -59,7 +59,7 @@ impl Harness {
         // A link is no resource of the cloud.
         for (_, record) in snapshot.records.iter().filter(|(_, record)| !record.id.contains("::")) {
             known.insert(record.id.to_string());
-            known.extend(record.old_halves().map(|old| old.id.to_string()));
+            known.extend(record.deposed_objects().map(|old| old.id.to_string()));
         }
         known.remove("");
         let world = self.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -181,7 +181,7 @@ impl Harness {
     /// Stages a rollback.
     pub async fn stage_rollback(&self, goal: RollbackTarget) -> Stage {
         let options = Options { rollback: true, ..Options::default() };
-        let RollbackTarget::Kept(kept) = goal else { return self.stage_destroy(options).await };
+        let RollbackTarget::Generation(kept) = goal else { return self.stage_destroy(options).await };
         let PinnedDocument { path, text, .. } = &kept.document;
         let read = self.read_pinned(path, text, &kept.given, true, &kept.answers.frozen()).await;
         let CheckedDocument { files, mut diagnostics, documents, document, .. } = read;
@@ -238,7 +238,7 @@ pub fn heat_environment(root: &str, text: &str, name: &str, environment: &str) -
     let (given, _) = syntax::parse(beside, environment, syntax::Format::Yaml);
     let alone = LoadContext::NONE;
     let document = Document { file, name: root, text, tree: &tree, around: &alone };
-    Dialects::BUILT_IN.surround(&document, &[Companion { file: beside, name, folder: "", tree: &given }]).surroundings
+    Dialects::BUILT_IN.surround(&document, &[Companion { file: beside, name, folder: "", tree: &given }]).context
 }
 
 impl RollbackPlanner for Harness {

@@ -183,7 +183,7 @@ impl Runner {
         self.harness.name = words.instance()?;
         let mut arguments = words.arguments()?;
         arguments.plan.refresh = edit == StateEdit::AcceptDrift;
-        arguments.plan.surgery = Some(edit);
+        arguments.plan.state_edit = Some(edit);
         let stage = self.harness.stage_destroy(arguments.plan.clone()).await;
         if let Some(staged) = self.show_stage(stage) {
             self.show_plan(&staged);

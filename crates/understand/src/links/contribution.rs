@@ -1,7 +1,7 @@
 //! Contributions of links to specs: merging, finding and removing them (decision 3.2).
 //!
-//! A [`Merger`] and a [`Standing`] index their lists, so that the cost per contribution does not grow with the number
-//! of links.
+//! A [`Merger`] and a [`ContributionIndex`] index their lists, so that the cost per contribution does not grow with
+//! the number of links.
 
 use std::sync::Arc;
 
@@ -67,16 +67,16 @@ impl Contribution {
 
 /// A spec in which contributions are looked up. The cost of a lookup does not grow with the length of the list.
 #[derive(Debug)]
-pub struct Standing {
+pub struct ContributionIndex {
     spec: Value,
     /// The position of each item, by path and identifying field.
     items: FixedMap<(Name, Option<Name>), FixedMap<String, usize>>,
 }
 
-impl Standing {
+impl ContributionIndex {
     /// An index of `spec`, filled on demand.
-    pub fn new(spec: Value) -> Standing {
-        Standing { spec, items: FixedMap::default() }
+    pub fn new(spec: Value) -> ContributionIndex {
+        ContributionIndex { spec, items: FixedMap::default() }
     }
 
     /// The value at the place of a contribution; `None` if there is none.

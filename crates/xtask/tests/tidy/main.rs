@@ -11,7 +11,6 @@ mod files;
 mod generated;
 mod generated_heat;
 mod implementations;
-mod known;
 mod licences;
 mod metadata;
 mod reliability;

@@ -26,7 +26,7 @@ struct Found {
 pub(crate) fn parse(text: &str) -> Evaluated<Moment> {
     let unknown = || Halt::failed(format!("Unknown string format: {text}"));
     let mut found = Found::default();
-    let mut rest = text.trim_matches(python::is_space);
+    let mut rest = text.trim_matches(pycompat::is_space);
     if rest.is_empty() {
         return Err(Halt::failed(format!("String does not contain a date: {text}")));
     }
@@ -49,7 +49,7 @@ pub(crate) fn parse(text: &str) -> Evaluated<Moment> {
 /// Reads one token and returns the rest. `None` if the token is unknown.
 fn token<'a>(text: &'a str, found: &mut Found) -> Option<&'a str> {
     let first = text.chars().next()?;
-    if python::is_space(first) || matches!(first, ',' | ';') {
+    if pycompat::is_space(first) || matches!(first, ',' | ';') {
         return Some(&text[first.len_utf8()..]);
     }
     if first.is_ascii_digit() {

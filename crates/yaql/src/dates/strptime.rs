@@ -24,7 +24,7 @@ struct Found {
 /// Parses a point in time with a pattern; UTC if there is no offset. Fails with Python's message.
 pub(crate) fn strptime(text: &str, pattern: &str) -> Evaluated<Moment> {
     let mismatch = || {
-        let (text, pattern) = (python::repr_text(text), python::repr_text(pattern));
+        let (text, pattern) = (pycompat::repr_text(text), pycompat::repr_text(pattern));
         Halt::failed(format!("time data {text} does not match format {pattern}"))
     };
     let mut found = Found::default();
@@ -53,13 +53,13 @@ pub(crate) fn strptime(text: &str, pattern: &str) -> Evaluated<Moment> {
 fn read<'a>(mut text: &'a str, pattern: &str, found: &mut Found, whole: &str) -> Evaluated<Option<&'a str>> {
     let mut characters = pattern.chars().peekable();
     while let Some(character) = characters.next() {
-        if python::is_space(character) {
-            let after = text.trim_start_matches(python::is_space);
+        if pycompat::is_space(character) {
+            let after = text.trim_start_matches(pycompat::is_space);
             if after.len() == text.len() {
                 return Ok(None);
             }
             text = after;
-            while characters.next_if(|next| python::is_space(*next)).is_some() {}
+            while characters.next_if(|next| pycompat::is_space(*next)).is_some() {}
             continue;
         }
         if character != '%' {
@@ -71,7 +71,7 @@ fn read<'a>(mut text: &'a str, pattern: &str, found: &mut Found, whole: &str) ->
             continue;
         }
         let Some(directive) = characters.next() else {
-            return Err(Halt::failed(format!("stray % in format {}", python::repr_text(whole))));
+            return Err(Halt::failed(format!("stray % in format {}", pycompat::repr_text(whole))));
         };
         match part(text, directive, found, whole)? {
             Some(rest) => text = rest,
@@ -178,7 +178,7 @@ fn part<'a>(text: &'a str, directive: char, found: &mut Found, whole: &str) -> E
         'X' => return read(text, "%H:%M:%S", found, whole),
         '%' => text.strip_prefix('%'),
         other => {
-            let (other, whole) = (python::repr_text(&other.to_string()), python::repr_text(whole));
+            let (other, whole) = (pycompat::repr_text(&other.to_string()), pycompat::repr_text(whole));
             return Err(Halt::failed(format!("{other} is a bad directive in format {whole}")));
         }
     };

@@ -1,6 +1,6 @@
 //! Lengths of time, as Python's `timedelta`.
 
-use python::BigInt;
+use pycompat::BigInt;
 
 use super::calendar::{DAY, SECOND};
 use crate::failure::{Evaluated, Halt};

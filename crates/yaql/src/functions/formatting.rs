@@ -64,7 +64,7 @@ fn format(machine: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datu
             return Err(Halt::failed(format!("`{{{place}}}` does more than name an argument")));
         } else {
             let found = given.named.iter().find(|(name, _)| **name == *place);
-            &found.ok_or_else(|| Halt::failed(python::repr_text(place)))?.1
+            &found.ok_or_else(|| Halt::failed(pycompat::repr_text(place)))?.1
         };
         out.push_str(&text::text(value));
         machine.weigh(49 + out.len())?;

@@ -181,7 +181,7 @@ mod tests {
     fn every_example_evaluates_to_its_value() {
         for function in functions() {
             let (expression, value) = function.example;
-            let expected = python::parse_json(value).unwrap_or_else(|error| panic!("{expression}: {error:?}"));
+            let expected = pycompat::parse_json(value).unwrap_or_else(|error| panic!("{expression}: {error:?}"));
             let data = blueprint::Value::map([("data", blueprint::Value::Null)]);
             let limits = crate::Limits { text_format: function.needs_text_format, ..crate::Limits::default() };
             let found = crate::Program::compile(expression)

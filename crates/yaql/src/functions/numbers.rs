@@ -1,7 +1,7 @@
 //! Arithmetic and conversion to numbers.
 
 use blueprint::Value;
-use python::BigInt;
+use pycompat::BigInt;
 
 use super::given::CallArguments;
 use super::row::{Row, operator, plain};
@@ -149,8 +149,8 @@ fn int(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
         Datum::Big(value) => Ok(Datum::Big(value)),
         value => {
             let value = plain_value(&value, "int", "a string, a bytes-like object or a real number")?;
-            let integer = python::integer(&value).map_err(Halt::failed)?;
-            Ok(Datum::integer(python::exact(&integer).unwrap_or_default()))
+            let integer = pycompat::integer(&value).map_err(Halt::failed)?;
+            Ok(Datum::integer(pycompat::exact(&integer).unwrap_or_default()))
         }
     }
 }
@@ -161,7 +161,7 @@ fn float(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
         value @ Datum::Big(_) => arithmetic::float(&value).map(Datum::Float),
         value => {
             let value = plain_value(&value, "float", "a string or a real number")?;
-            python::float(&value).map(Datum::Float).map_err(Halt::failed)
+            pycompat::float(&value).map(Datum::Float).map_err(Halt::failed)
         }
     }
 }

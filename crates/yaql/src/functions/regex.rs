@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use python::{Flags, Match};
+use pycompat::{Flags, Match};
 
 use super::given::{CallArguments, stream};
 use super::row::{Row, method, operator, plain};

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use python::BigInt;
+use pycompat::BigInt;
 
 use super::branching::is_true;
 use super::given::{CallArguments, stream};

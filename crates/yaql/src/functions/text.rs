@@ -192,14 +192,14 @@ fn split(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
         Some(separator) => Ok(texts(text.splitn(most, &*separator))),
         None => {
             let mut parts = Vec::new();
-            let mut rest = text.trim_start_matches(python::is_space);
+            let mut rest = text.trim_start_matches(pycompat::is_space);
             while !rest.is_empty() && parts.len() + 1 < most {
-                let end = rest.find(python::is_space).unwrap_or(rest.len());
+                let end = rest.find(pycompat::is_space).unwrap_or(rest.len());
                 parts.push(&rest[..end]);
-                rest = rest[end..].trim_start_matches(python::is_space);
+                rest = rest[end..].trim_start_matches(pycompat::is_space);
             }
             if !rest.is_empty() {
-                parts.push(rest.trim_end_matches(if most == usize::MAX { python::is_space } else { |_| false }));
+                parts.push(rest.trim_end_matches(if most == usize::MAX { pycompat::is_space } else { |_| false }));
             }
             Ok(texts(parts))
         }
@@ -214,12 +214,12 @@ fn right_split(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum
         Some(separator) => text.rsplitn(most, &**separator).collect(),
         None => {
             let mut parts = Vec::new();
-            let mut rest = text.trim_end_matches(python::is_space);
+            let mut rest = text.trim_end_matches(pycompat::is_space);
             while !rest.is_empty() && parts.len() + 1 < most {
-                let start = rest.char_indices().rev().find(|(_, one)| python::is_space(*one));
+                let start = rest.char_indices().rev().find(|(_, one)| pycompat::is_space(*one));
                 let start = start.map_or(0, |(at, one)| at + one.len_utf8());
                 parts.push(&rest[start..]);
-                rest = rest[..start].trim_end_matches(python::is_space);
+                rest = rest[..start].trim_end_matches(pycompat::is_space);
             }
             if !rest.is_empty() {
                 parts.push(rest);
@@ -275,7 +275,7 @@ fn str_(_: &mut Machine<'_>, mut given: CallArguments) -> Evaluated<Datum> {
 }
 
 fn trimmed<'a>(text: &'a str, chars: Option<&str>, left: bool, right: bool) -> &'a str {
-    let goes = |one: char| chars.map_or_else(|| python::is_space(one), |chars| chars.contains(one));
+    let goes = |one: char| chars.map_or_else(|| pycompat::is_space(one), |chars| chars.contains(one));
     let text = if left { text.trim_start_matches(goes) } else { text };
     if right { text.trim_end_matches(goes) } else { text }
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use blueprint::Value;
-use python::BigInt;
+use pycompat::BigInt;
 
 use super::given::CallArguments;
 use super::row::{Row, method, operator, plain, property};

@@ -41,7 +41,7 @@ fn folder() -> (PathBuf, bool) {
 fn cases(folder: &Path) -> Vec<Case> {
     let path = folder.join("yaql.json");
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let pack = python::parse_json(&text).unwrap_or_else(|error| panic!("{}: {error:?}", path.display()));
+    let pack = pycompat::parse_json(&text).unwrap_or_else(|error| panic!("{}: {error:?}", path.display()));
     let rows = pack.as_list().expect("the pack is a list");
     let text_of = |row: &Value, key: &str| row.get(key).and_then(Value::as_text).unwrap_or_default().to_owned();
     rows.iter()
@@ -133,7 +133,7 @@ fn agree(expected: &Value, found: &Value, loosely: bool) -> bool {
         return agree(items, found, true);
     }
     if let Some(float) = only(expected, "__float__") {
-        return matches!(found, Value::Float(value) if float.as_text() == Some(&python::float_text(*value)));
+        return matches!(found, Value::Float(value) if float.as_text() == Some(&pycompat::float_text(*value)));
     }
     match (expected, found) {
         (Value::List(expected), Value::List(found)) if loosely => {

@@ -169,13 +169,13 @@ fn combine(kind: Kind, old: Option<&Value>, new: &Value, deep: bool) -> Option<V
             Some(Value::Text(old)) => Some(Value::from(format!("{old}{new}"))),
             Some(_) => None,
         },
-        (Kind::List, Value::Text(_) | Value::List(_)) => match old.filter(|old| python::truth(old)) {
+        (Kind::List, Value::Text(_) | Value::List(_)) => match old.filter(|old| pycompat::truth(old)) {
             None => Some(new.clone()),
             Some(old) => lists(old, new),
         },
         (Kind::Map, _) => {
             let new = parsed(new)?;
-            match old.filter(|old| python::truth(old)) {
+            match old.filter(|old| pycompat::truth(old)) {
                 None => Some(new),
                 Some(old) => match (parsed(old)?, new) {
                     (Value::Map(old), Value::Map(new)) => Some(Value::Map(maps((*old).clone(), &new, deep).into())),
@@ -190,7 +190,7 @@ fn combine(kind: Kind, old: Option<&Value>, new: &Value, deep: bool) -> Option<V
 /// A json parameter as data.
 fn parsed(value: &Value) -> Option<Value> {
     match value {
-        Value::Text(text) if !text.is_empty() => python::parse_json(text).ok(),
+        Value::Text(text) if !text.is_empty() => pycompat::parse_json(text).ok(),
         other => Some(other.clone()),
     }
 }
@@ -213,7 +213,7 @@ fn lists(old: &Value, new: &Value) -> Option<Value> {
 /// Entries laid over those of a map, null ones left out: as they are, or maps, lists and texts combined.
 fn maps(mut old: Map, new: &Map, deep: bool) -> Map {
     for (key, value) in new.iter().filter(|(_, value)| !value.is_null()) {
-        let before = old.get(key).filter(|before| deep && python::truth(before));
+        let before = old.get(key).filter(|before| deep && pycompat::truth(before));
         let combined = match (before, value) {
             (Some(Value::Map(before)), Value::Map(value)) => {
                 Value::Map(Arc::new(maps((**before).clone(), value, deep)))

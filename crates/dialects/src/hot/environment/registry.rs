@@ -337,7 +337,7 @@ fn words(key: &Name, value: &Value) -> Result<Vec<Name>, Refusal> {
     let texts: Vec<Name> = items.iter().filter_map(Value::as_text).map(Name::from).collect();
     let wrong = items.iter().find(|item| !item.as_text().is_some_and(|text| known.contains(&text)));
     let Some(wrong) = wrong else { return Ok(texts) };
-    let shown = python::text(value);
+    let shown = pycompat::text(value);
     let types = known.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(", ");
     let words = match key.as_ref() {
         "hooks" => {
@@ -347,7 +347,7 @@ fn words(key: &Name, value: &Value) -> Result<Vec<Name>, Refusal> {
             "Invalid restricted_action type \"{shown}\" for resource, acceptable restricted_action types are: ({types})"
         ),
     };
-    let wrong = python::text(wrong);
+    let wrong = pycompat::text(wrong);
     let help = match diag::nearest(&wrong, known.iter().copied()) {
         Some(nearest) => format!("did you mean `{nearest}`?"),
         None => format!("use {}", known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")),

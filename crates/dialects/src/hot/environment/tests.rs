@@ -6,7 +6,7 @@ use super::*;
 use crate::hot::parameters::Kind;
 
 fn json(text: &str) -> Value {
-    python::parse_json(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    pycompat::parse_json(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 fn map(text: &str) -> Map {
@@ -90,7 +90,7 @@ fn merged(files: &[&str]) -> (String, Vec<(usize, &'static str)>) {
     let files = names.into_iter().zip(files.iter().map(parse)).map(|(name, environment)| File { name, environment });
     let merged = merge(Environment::default(), files.collect(), &kinds, &mut found);
     let found = found.into_iter().map(|(file, refusal)| (file, refusal.code.name)).collect();
-    (python::json_in_order(&Value::Map(merged.parameters.into())), found)
+    (pycompat::json_in_order(&Value::Map(merged.parameters.into())), found)
 }
 
 #[test]

@@ -15,7 +15,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         in_conditions: Some(Version::V2016_10_14),
         in_values: false,
         form: |argument, _| pair(argument).map(|_| ()),
-        call: |argument, _| pair(argument).map(|(left, right)| Value::Bool(python::equal(left, right))),
+        call: |argument, _| pair(argument).map(|(left, right)| Value::Bool(pycompat::equal(left, right))),
         parts: Parts::Whole,
         docs: "`[a, b]`: whether both are equal. `1`, `1.0` and `true` are; a text and a number never; the order of a map's entries does not count.",
         examples: &[
@@ -135,6 +135,6 @@ fn operand(value: &Value) -> Result<bool, Refusal> {
         Value::Bool(value) => Ok(*value),
         Value::Null => Ok(true),
         other => Err(Refusal::new(&UNKNOWN_CONDITION, format!("{} is no condition", kind(other)))
-            .heat(format!("Invalid condition \"{}\"", python::text(other)))),
+            .heat(format!("Invalid condition \"{}\"", pycompat::text(other)))),
     }
 }

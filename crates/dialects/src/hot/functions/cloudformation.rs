@@ -146,7 +146,7 @@ fn unpack(argument: &Value, count: usize, otherwise: fn() -> Refusal) -> Result<
         Value::Map(entries) => entries.keys().cloned().map(Value::Text).collect(),
         other => {
             let mut refusal = otherwise();
-            refusal.heat = Some(format!("cannot unpack non-iterable {} object", python::type_name(other)));
+            refusal.heat = Some(format!("cannot unpack non-iterable {} object", pycompat::type_name(other)));
             return Err(refusal);
         }
     };
@@ -170,7 +170,7 @@ fn select(argument: &Value, _: Version) -> Outcome {
     let collection = match collection {
         Value::Text(text) if text.is_empty() => return Ok(Value::from("").tainted(secret)),
         Value::Text(text) => {
-            parsed = python::parse_json(text).map_err(|error| {
+            parsed = pycompat::parse_json(text).map_err(|error| {
                 Refusal::new(&ARGUMENT_FORMAT, "a text that something is selected from must be JSON")
                     .heat(format!("\"Fn::Select\": {error}"))
                     .within(1)
@@ -187,7 +187,7 @@ fn select(argument: &Value, _: Version) -> Outcome {
             return Err(wrong_type(message, "Index to \"Fn::Select\" must be a string").within(0));
         }
         (Value::List(items), other) => {
-            let Ok(at) = python::integer(other) else {
+            let Ok(at) = pycompat::integer(other) else {
                 let message = format!("the index of a list must be an integer, not {}", kind(other));
                 return Err(wrong_type(message, "Index to \"Fn::Select\" must be an integer").within(0));
             };
@@ -221,7 +221,7 @@ fn split(argument: &Value, _: Version) -> Outcome {
         return Err(wrong_type(message, "Delimiter for Fn::Split must be string").within(0));
     };
     let Value::Text(text) = text else {
-        let words = format!("String to split must be string; got <class '{}'>", python::type_name(text));
+        let words = format!("String to split must be string; got <class '{}'>", pycompat::type_name(text));
         return Err(wrong_type(format!("`Fn::Split` splits text, not {}", kind(text)), words).within(1));
     };
     split_at(text, delimiter).map(Value::list)

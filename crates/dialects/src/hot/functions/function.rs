@@ -117,7 +117,7 @@ pub(super) fn items(value: &Value) -> Option<&[Value]> {
 
 /// At most 200 characters of how Python prints a value, as Heat quotes it.
 pub(super) fn shortened(value: &Value) -> String {
-    python::repr(value).chars().take(200).collect()
+    pycompat::repr(value).chars().take(200).collect()
 }
 
 /// How a kind of value is called in our messages.

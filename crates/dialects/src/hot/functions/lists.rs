@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use ::blueprint::Value;
-use python::Key;
+use pycompat::Key;
 
 use super::function::{Function, Outcome, Parts, any, example, items, kind, unknown_of, wrong_type};
 use crate::hot::refusal::Refusal;
@@ -108,14 +108,14 @@ fn filter_form(argument: &Value) -> Result<(&Value, &Value), Refusal> {
 
 fn filter(argument: &Value, _: Version) -> Outcome {
     let (values, list) = filter_form(argument)?;
-    if !python::truth(list) {
+    if !pycompat::truth(list) {
         return Ok(list.clone());
     }
     let Value::List(kept) = list else {
         let message = format!("`filter` only works with lists, not {}", kind(list));
         return Err(wrong_type(message, "\"filter\" only works with lists").within(1));
     };
-    if !python::truth(values) {
+    if !pycompat::truth(values) {
         return Ok(list.clone());
     }
     let Value::List(values) = values else {
@@ -150,8 +150,8 @@ fn concat(name: &str, argument: &Value) -> Outcome {
             other => {
                 let words = format!(
                     "Incorrect arguments: Items to concat must be lists. {} contains an item that is not a list: {}",
-                    python::json_in_order(argument),
-                    python::json_in_order(other)
+                    pycompat::json_in_order(argument),
+                    pycompat::json_in_order(other)
                 );
                 return Err(wrong_type(format!("`{name}` takes lists, not {}", kind(other)), words).within(at));
             }
@@ -188,10 +188,10 @@ fn contains_form(argument: &Value) -> Result<(&Value, &Value), Refusal> {
 fn contains(argument: &Value, _: Version) -> Outcome {
     let (value, sequence) = contains_form(argument)?;
     match (value, sequence) {
-        (value, Value::List(items)) => Ok(Value::Bool(python::contains(items.iter(), value))),
+        (value, Value::List(items)) => Ok(Value::Bool(pycompat::contains(items.iter(), value))),
         (Value::Text(value), Value::Text(text)) => Ok(Value::Bool(text.contains(value.as_ref()))),
         (value, Value::Text(_)) => {
-            let words = format!("'in <string>' requires string as left operand, not {}", python::type_name(value));
+            let words = format!("'in <string>' requires string as left operand, not {}", pycompat::type_name(value));
             Err(wrong_type(format!("a text contains texts, not {}", kind(value)), words).within(0))
         }
         (_, other) => {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use ::blueprint::{Map, Name, Value};
-use python::Key;
+use pycompat::Key;
 
 use super::codes::KEY_COLLISION;
 use super::function::{Function, Outcome, Parts, any, example, kind, shortened, unknown_of, wrong_type};
@@ -97,7 +97,7 @@ fn merge(argument: &Value, _: Version) -> Outcome {
 }
 
 fn not_a_map(item: &Value) -> Refusal {
-    let (shown, ty) = (shortened(item), python::type_name(item));
+    let (shown, ty) = (shortened(item), pycompat::type_name(item));
     let words =
         format!("Incorrect arguments: Items to merge must be maps. {shown} is type <class '{ty}'> instead of a dict");
     wrong_type(format!("`map_merge` merges maps, not {}", kind(item)), words)
@@ -177,7 +177,7 @@ fn replace(argument: &Value) -> Outcome {
 fn renamed(new: &Value, old: &Name, input: Option<&Map>, used: &HashSet<Key>) -> Result<Value, Refusal> {
     let refused = |refusal: Refusal| refusal.within(old.as_ref()).within("keys").within(1);
     if matches!(new, Value::List(_) | Value::Map(_)) {
-        let words = format!("unhashable type: '{}'", python::type_name(new));
+        let words = format!("unhashable type: '{}'", pycompat::type_name(new));
         return Err(refused(wrong_type(format!("a key must be text, not {}", kind(new)), words)));
     }
     let met = match new {
@@ -188,7 +188,7 @@ fn renamed(new: &Value, old: &Name, input: Option<&Map>, used: &HashSet<Key>) ->
     match met {
         None => Ok(new.clone()),
         Some(place) => {
-            let shown = python::text(new);
+            let shown = pycompat::text(new);
             let message = format!("`{old}` cannot become `{shown}`: the map has that key already");
             let words = format!("key replacement {shown} collides with a key in the {place} map");
             Err(refused(Refusal::new(&KEY_COLLISION, message).heat(words)))
@@ -200,6 +200,6 @@ fn renamed(new: &Value, old: &Name, input: Option<&Map>, used: &HashSet<Key>) ->
 fn key_text(key: &Value) -> Name {
     match key {
         Value::Text(text) => text.clone(),
-        other => python::json(other).into(),
+        other => pycompat::json(other).into(),
     }
 }

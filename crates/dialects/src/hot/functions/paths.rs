@@ -41,7 +41,7 @@ fn index(key: &Value, converts: bool) -> Option<i64> {
     match key {
         Value::Int(index) => Some(*index),
         Value::Bool(index) => Some(i64::from(*index)),
-        Value::Text(text) if converts => python::integer_of_text(text)?.as_int(),
+        Value::Text(text) if converts => pycompat::integer_of_text(text)?.as_int(),
         _ => None,
     }
 }

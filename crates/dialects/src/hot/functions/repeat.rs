@@ -80,7 +80,7 @@ fn parse(argument: &Value, version: Version) -> Result<Parsed<'_>, Refusal> {
     let (Some(for_each), Some(template)) = (entries.get("for_each"), entries.get("template")) else {
         let missing = if entries.contains_key("for_each") { "template" } else { "for_each" };
         let example = "repeat:\n              template: This is %var%\n              for_each:\n                %var%: ['a', 'b', 'c']";
-        let words = python::repr_text(&format!("\"repeat\" syntax should be {example}"));
+        let words = pycompat::repr_text(&format!("\"repeat\" syntax should be {example}"));
         return Err(wrong_type(format!("`repeat` needs `{missing}`"), words));
     };
     let permutations = match entries.get("permutations").map(Value::bare) {
@@ -119,7 +119,7 @@ pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> O
         Value::Unknown(_) => return unknown(),
         Value::Map(entries) => entries,
         other => {
-            let words = format!("'{}' object has no attribute 'items'", python::type_name(other));
+            let words = format!("'{}' object has no attribute 'items'", pycompat::type_name(other));
             return Err(wrong_type(format!("`for_each` must be a map, not {}", kind(other)), words).within("for_each"));
         }
     };
@@ -295,7 +295,7 @@ impl Copying<'_> {
                 Value::Unknown(_) if occurs => return Ok(unknown_of(value).tainted(secret || value.exposed().1)),
                 Value::Unknown(_) => {}
                 other => {
-                    let words = format!("replace() argument 2 must be str, not {}", python::type_name(other));
+                    let words = format!("replace() argument 2 must be str, not {}", pycompat::type_name(other));
                     let message = format!("the values of `{}` must be texts, not {}", one.key, kind(other));
                     let refusal = wrong_type(message, words).help("quote it");
                     return Err(refusal.within(*at).within(one.key.as_ref()).within("for_each"));

@@ -89,7 +89,7 @@ fn parse<'a>(name: &str, argument: &'a Value) -> Result<(&'a Value, &'a Value), 
         let example = format!(
             "{name}:\n              template: This is var1 template var2\n              params:\n                var1: a\n                var2: string"
         );
-        let words = python::repr_text(&format!("\"{name}\" syntax should be {example}"));
+        let words = pycompat::repr_text(&format!("\"{name}\" syntax should be {example}"));
         return Err(wrong_type(format!("`{name}` needs `{missing}`"), words));
     };
     mapping(name, params).map_err(|refusal| refusal.within("params"))?;
@@ -241,7 +241,7 @@ fn written(placeholder: &str, value: &Value, rules: Rules<'_>) -> Result<String,
     }
     match value {
         Value::Null => Ok(String::new()),
-        Value::List(_) | Value::Map(_) if rules.json => Ok(python::json(value)),
+        Value::List(_) | Value::Map(_) if rules.json => Ok(pycompat::json(value)),
         Value::List(_) | Value::Map(_) => {
             let name = rules.name;
             let words = format!("\"{name}\" params must be strings or numbers, param {placeholder} is not valid");
@@ -249,7 +249,7 @@ fn written(placeholder: &str, value: &Value, rules: Rules<'_>) -> Result<String,
             let help = "use `heat_template_version: 2015-10-15` or later, which puts lists and maps in as JSON";
             Err(wrong_type(message, words).help(help))
         }
-        other => Ok(python::text(other)),
+        other => Ok(pycompat::text(other)),
     }
 }
 

@@ -6,7 +6,7 @@ use super::*;
 use crate::hot::version::Version;
 
 fn json(text: &str) -> Value {
-    python::parse_json(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    pycompat::parse_json(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 /// The latest version that has a function, in conditions where it is one only there.
@@ -18,7 +18,7 @@ fn latest(function: &Function) -> Version {
 fn gives(function: &Function, argument: &Value, version: Version) -> String {
     let outcome = (function.form)(argument, version).and_then(|()| function.run(argument, version));
     match outcome {
-        Ok(value) => python::json(&value),
+        Ok(value) => pycompat::json(&value),
         Err(refusal) => format!("! {}", refusal.code.name),
     }
 }
@@ -33,7 +33,7 @@ fn every_example_gives_what_it_says() {
             let found = gives(function, &json(example.argument), version);
             let expected = match example.gives.strip_prefix("! ") {
                 Some(_) => example.gives.to_owned(),
-                None => python::json(&json(example.gives)),
+                None => pycompat::json(&json(example.gives)),
             };
             if found != expected {
                 wrong.push(format!("{}: {} gives {found}, not {expected}", function.name, example.argument));

@@ -103,7 +103,7 @@ pub(super) fn join(name: &str, argument: &Value, version: Version) -> Outcome {
     for (at, list) in lists.iter().enumerate() {
         match items(list) {
             Some(items) => parts.extend(items.iter().enumerate().map(|(inner, item)| (item, at + 1, inner))),
-            None if if many { !python::truth(list) } else { list.is_null() } => {}
+            None if if many { !pycompat::truth(list) } else { list.is_null() } => {}
             None => {
                 let message = format!("`{name}` joins lists, not {}", kind(list));
                 return Err(wrong_type(message, format!("\"{name}\" must operate on a list")).within(at + 1));
@@ -123,7 +123,7 @@ pub(super) fn join(name: &str, argument: &Value, version: Version) -> Outcome {
         match item {
             Value::Null => {}
             Value::Text(text) => out.push_str(text),
-            Value::List(_) | Value::Map(_) if many => out.push_str(&python::json(item)),
+            Value::List(_) | Value::Map(_) if many => out.push_str(&pycompat::json(item)),
             other => {
                 let wanted = if many { "string, map or list" } else { "strings" };
                 let words = format!("Items to join must be {wanted} not {}", shortened(other));
@@ -163,15 +163,15 @@ fn split(argument: &Value, version: Version) -> Outcome {
         Value::Null => return Ok(Value::Null),
         Value::Text(text) => text,
         other => {
-            let words = format!("'{}' object has no attribute 'split'", python::type_name(other));
+            let words = format!("'{}' object has no attribute 'split'", pycompat::type_name(other));
             return Err(wrong_type(format!("`str_split` splits text, not {}", kind(other)), words).within(1));
         }
     };
     let parts: Vec<Value> = match delimiter {
-        Value::Null => python::split_at_spaces(text).map(Value::from).collect(),
+        Value::Null => pycompat::split_at_spaces(text).map(Value::from).collect(),
         Value::Text(delimiter) => split_at(text, delimiter)?,
         other => {
-            let words = format!("must be str or None, not {}", python::type_name(other));
+            let words = format!("must be str or None, not {}", pycompat::type_name(other));
             return Err(
                 wrong_type(format!("the delimiter of `str_split` must be text, not {}", kind(other)), words).within(0)
             );
@@ -184,7 +184,7 @@ fn split(argument: &Value, version: Version) -> Outcome {
         }
         _ => words,
     };
-    let at = python::integer(index)
+    let at = pycompat::integer(index)
         .map_err(|error| wrong_type("the index of `str_split` is no integer", words(error)).within(2))?;
     let last = parts.len() as i64 - 1;
     let picked = at.as_int().and_then(|at| super::paths::at(&parts, at));
@@ -197,7 +197,7 @@ fn split(argument: &Value, version: Version) -> Outcome {
 
 /// The parts of a text between occurrences of a delimiter.
 pub(super) fn split_at(text: &str, delimiter: &str) -> Result<Vec<Value>, Refusal> {
-    let parts = python::split(text, delimiter).map(|parts| parts.map(Value::from).collect());
+    let parts = pycompat::split(text, delimiter).map(|parts| parts.map(Value::from).collect());
     parts.ok_or_else(|| {
         Refusal::new(&ARGUMENT_FORMAT, "the delimiter is empty")
             .heat("empty separator")

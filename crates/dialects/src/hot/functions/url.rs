@@ -88,10 +88,10 @@ fn check(argument: &Value, evaluating: bool) -> Result<&Map, Refusal> {
 
 /// Refuses a value that is no port.
 fn port(value: &Value, argument: &Value) -> Result<(), Refusal> {
-    let port = match (python::integer(value), value) {
+    let port = match (pycompat::integer(value), value) {
         (Ok(port), _) => port,
         (Err(_), Value::Text(text)) => {
-            let words = format!("Invalid URL port \"{text}\" for make_url called with {}", python::repr(argument));
+            let words = format!("Invalid URL port \"{text}\" for make_url called with {}", pycompat::repr(argument));
             return Err(Refusal::new(&ARGUMENT_FORMAT, format!("the port `{text}` is no number")).heat(words));
         }
         (Err(words), other) => {
@@ -166,7 +166,7 @@ fn authority(username: &str, password: &str, host: &str, port: Option<&Value>) -
     }
     if let Some(port) = port {
         out.push(':');
-        out.push_str(&python::text(port));
+        out.push_str(&pycompat::text(port));
     }
     out
 }
@@ -175,7 +175,7 @@ fn authority(username: &str, password: &str, host: &str, port: Option<&Value>) -
 fn query(entries: Option<&Map>) -> String {
     let entry = |(key, value): (&::blueprint::Name, &Value)| {
         let plus = |text: &str| quote(text, " /").replace(' ', "+");
-        format!("{}={}", plus(key), plus(&python::text(value)))
+        format!("{}={}", plus(key), plus(&pycompat::text(value)))
     };
     entries.map(|entries| entries.iter().map(entry).collect::<Vec<_>>().join("&")).unwrap_or_default()
 }

@@ -70,7 +70,7 @@ fn shortened(definition: &Value) -> Value {
     if definition.has_unknown() {
         return Value::Null;
     }
-    let text = python::json(definition);
+    let text = pycompat::json(definition);
     let short = digest(&text, &[]).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     Value::text(short).tainted(definition.has_secret())
 }
@@ -94,11 +94,11 @@ impl Policy {
     pub(super) fn of(policy: Option<&Value>) -> Option<Policy> {
         let policy = policy.filter(|policy| !policy.is_null())?;
         let whole = |key: &str, usual: usize| match policy.get(key) {
-            Some(value) if !value.is_null() => usize::try_from(python::integer(value).ok()?.as_int()?).ok(),
+            Some(value) if !value.is_null() => usize::try_from(pycompat::integer(value).ok()?.as_int()?).ok(),
             _ => Some(usual),
         };
         let pause = match policy.get("pause_time") {
-            Some(value) if !value.is_null() => Duration::try_from_secs_f64(python::float(value).ok()?).ok()?,
+            Some(value) if !value.is_null() => Duration::try_from_secs_f64(pycompat::float(value).ok()?).ok()?,
             _ => Duration::ZERO,
         };
         let size = whole("max_batch_size", 1).filter(|size| *size > 0)?;
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     fn value(text: &str) -> Value {
-        python::parse_json(text).unwrap()
+        pycompat::parse_json(text).unwrap()
     }
 
     #[test]

@@ -83,7 +83,7 @@ impl Writer<'_> {
         if let Ok(Some(policies)) = self.known("removal_policies") {
             let lists = policies.as_list().unwrap_or_default().iter().filter_map(|policy| policy.get("resource_list"));
             for item in lists.flat_map(|list| list.as_list().unwrap_or_default()) {
-                let text = python::text(item);
+                let text = pycompat::text(item);
                 let name = match (self.place.named)(&text) {
                     Some(name) => name,
                     None => Name::from(text),

@@ -54,7 +54,7 @@ impl Writer<'_> {
                     if !open {
                         let ty = ty.revealed();
                         let is_text = matches!(ty, Value::Int(_) | Value::Bool(_) | Value::Decimal(_));
-                        value.kind = ExprKind::Literal(if is_text { Value::from(python::text(&ty)) } else { ty });
+                        value.kind = ExprKind::Literal(if is_text { Value::from(pycompat::text(&ty)) } else { ty });
                     }
                 }
                 "properties" => {
@@ -103,7 +103,7 @@ impl Writer<'_> {
     pub(super) fn whole(&mut self, key: &str) -> Result<Option<i64>, ()> {
         let Some(value) = self.known(key)? else { return Ok(None) };
         // A value that is no number was reported with the definition.
-        python::integer(&value).ok().and_then(|value| value.as_int()).map(Some).ok_or(())
+        pycompat::integer(&value).ok().and_then(|value| value.as_int()).map(Some).ok_or(())
     }
 
     /// A size: null is 0, as it is of every integer that has no default.

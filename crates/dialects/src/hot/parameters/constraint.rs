@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use ::blueprint::{Map, Name, Value};
 use diag::Severity;
-use python::{Flags, Key, Pattern};
+use pycompat::{Flags, Key, Pattern};
 
 use super::codes::{CONSTRAINT_IGNORED, INVALID_CONSTRAINT, NOT_CHECKED_OFFLINE, UNKNOWN_CONSTRAINT};
 use super::scalars::{as_number, boolean};
@@ -91,7 +91,7 @@ impl Constraint {
             found.push(refusal.within(*other));
         }
         let definition = entries.get(kind)?;
-        let description = entries.get("description").filter(|words| python::truth(words)).map(python::text);
+        let description = entries.get("description").filter(|words| pycompat::truth(words)).map(pycompat::text);
         match rule(kind, definition) {
             Ok(rule) => Some(Constraint { rule, description }),
             Err(refusal) => {
@@ -141,7 +141,7 @@ impl Constraint {
                 (no_match(value, written, pattern)?, &VALUE_CONSTRAINT, "the value does not match the pattern")
             }
             Rule::Custom(name, None) => {
-                let words = format!("\"{}\" does not validate {name} (constraint not found)", python::text(value));
+                let words = format!("\"{}\" does not validate {name} (constraint not found)", pycompat::text(value));
                 (Some(words), &UNKNOWN_CONSTRAINT, "the constraint is not known")
             }
             Rule::Custom(name, Some(custom)) => match custom.check(value) {
@@ -209,7 +209,7 @@ fn rule(kind: &str, definition: &Value) -> Result<Rule, Refusal> {
             }
         },
         _ => {
-            let name = Name::from(python::text(definition));
+            let name = Name::from(pycompat::text(definition));
             let custom = Custom::of(&name);
             Ok(Rule::Custom(name, custom))
         }
@@ -248,13 +248,13 @@ fn modulo(entries: &Map) -> Result<Rule, Refusal> {
         return Err(invalid("`modulo` needs `step` and `offset`", words));
     };
     let integral = |key: &str, value: &Value| {
-        let exact = python::integer(value).ok().filter(|exact| python::equal(exact, value));
+        let exact = pycompat::integer(value).ok().filter(|exact| pycompat::equal(exact, value));
         exact
-            .and_then(|exact| python::exact(&exact))
+            .and_then(|exact| pycompat::exact(&exact))
             .ok_or_else(|| invalid(format!("`{key}` must be an integer"), "step/offset must be integer").within(key))
     };
     let (whole_step, whole_offset) = (integral("step", &step)?, integral("offset", &offset)?);
-    let zero = python::BigInt::from(0);
+    let zero = pycompat::BigInt::from(0);
     if whole_step == zero {
         return Err(invalid("`step` cannot be 0", "step cannot be 0.").within("step"));
     }
@@ -272,14 +272,14 @@ fn modulo(entries: &Map) -> Result<Rule, Refusal> {
 fn outside(number: &Value, min: &Option<Value>, max: &Option<Value>) -> bool {
     use std::cmp::Ordering::{Greater, Less};
     let is = |limit: &Option<Value>, order| {
-        limit.as_ref().is_some_and(|limit| python::compare(number, limit) == Some(order))
+        limit.as_ref().is_some_and(|limit| pycompat::compare(number, limit) == Some(order))
     };
     is(min, Less) || is(max, Greater)
 }
 
 /// A limit as Python prints it.
 fn shown(limit: &Option<Value>) -> String {
-    limit.as_ref().map_or_else(|| "None".to_owned(), python::text)
+    limit.as_ref().map_or_else(|| "None".to_owned(), pycompat::text)
 }
 
 /// Refuses a value that is no number.
@@ -289,7 +289,7 @@ fn numeric(value: &Value) -> Result<Value, Refusal> {
 }
 
 fn out_of_range(value: &Value, min: &Option<Value>, max: &Option<Value>) -> Result<Option<String>, Refusal> {
-    let text = python::text(value);
+    let text = pycompat::text(value);
     let words = || format!("{text} is out of range (min: {}, max: {})", shown(min), shown(max));
     Ok(outside(&numeric(value)?, min, max).then(words))
 }
@@ -304,9 +304,9 @@ fn wrong_length(
         Value::Text(text) => text.chars().count(),
         Value::List(items) => items.len(),
         Value::Map(entries) => entries.len(),
-        other if kind == Kind::String => python::text(other).chars().count(),
+        other if kind == Kind::String => pycompat::text(other).chars().count(),
         other => {
-            let words = format!("object of type '{}' has no len()", python::type_name(other));
+            let words = format!("object of type '{}' has no len()", pycompat::type_name(other));
             return Err(Refusal::new(&VALUE_CONSTRAINT, format!("{} has no length", kind_of(other))).heat(words));
         }
     };
@@ -315,12 +315,12 @@ fn wrong_length(
 }
 
 fn wrong_rest(value: &Value, step: &Value, offset: &Value) -> Result<Option<String>, Refusal> {
-    let rest = python::modulo(&numeric(value)?, step);
+    let rest = pycompat::modulo(&numeric(value)?, step);
     let words = || {
-        let (value, step, offset) = (python::text(value), python::text(step), python::text(offset));
+        let (value, step, offset) = (pycompat::text(value), pycompat::text(step), pycompat::text(offset));
         format!("{value} is not a multiple of {step} with an offset of {offset}")
     };
-    Ok((!rest.is_some_and(|rest| python::equal(&rest, offset))).then(words))
+    Ok((!rest.is_some_and(|rest| pycompat::equal(&rest, offset))).then(words))
 }
 
 fn not_allowed(kind: Kind, value: &Value, allowed: &[Value], keys: &HashSet<Key>) -> Result<Option<String>, Refusal> {
@@ -330,14 +330,14 @@ fn not_allowed(kind: Kind, value: &Value, allowed: &[Value], keys: &HashSet<Key>
             let wanted = typed(kind, value)?;
             let mut found = false;
             for one in allowed {
-                found |= python::equal(&typed(kind, one)?, &wanted);
+                found |= pycompat::equal(&typed(kind, one)?, &wanted);
             }
             found
         }
     };
     let words = || {
-        let allowed: Vec<String> = allowed.iter().map(python::json_in_order).collect();
-        format!("{} is not an allowed value [{}]", python::json_in_order(value), allowed.join(", "))
+        let allowed: Vec<String> = allowed.iter().map(pycompat::json_in_order).collect();
+        format!("{} is not an allowed value [{}]", pycompat::json_in_order(value), allowed.join(", "))
     };
     Ok((!found).then(words))
 }
@@ -346,7 +346,7 @@ fn not_allowed(kind: Kind, value: &Value, allowed: &[Value], keys: &HashSet<Key>
 fn typed(kind: Kind, value: &Value) -> Result<Value, Refusal> {
     let refused = |_| {
         let words =
-            format!("Value \"{}\" is invalid for data type \"{}\".", python::text(value), kind.parameter_name());
+            format!("Value \"{}\" is invalid for data type \"{}\".", pycompat::text(value), kind.parameter_name());
         Refusal::new(&VALUE_NOT_ALLOWED, format!("{} is not of the type {}", kind_of(value), kind.parameter_name()))
             .heat(words)
     };
@@ -356,14 +356,14 @@ fn typed(kind: Kind, value: &Value) -> Result<Value, Refusal> {
             Ok(Value::Float(_)) => Err(refused(String::new())),
             other => other.map_err(refused),
         },
-        Kind::String => Ok(Value::from(python::text(value))),
+        Kind::String => Ok(Value::from(pycompat::text(value))),
         Kind::Boolean => boolean(value).map(Value::Bool).map_err(refused),
         Kind::List | Kind::Map | Kind::Any => Ok(value.clone()),
     }
 }
 
 fn no_match(value: &Value, written: &str, pattern: &Pattern) -> Result<Option<String>, Refusal> {
-    let text = python::text(value);
+    let text = pycompat::text(value);
     match pattern.covers(&text) {
         Ok(true) => Ok(None),
         Ok(false) => Ok(Some(format!("\"{text}\" does not match pattern \"{written}\""))),

@@ -124,7 +124,7 @@ impl Schema {
                 let unknown = unknown_of(value);
                 Ok((unknown.clone(), unknown))
             }
-            Kind::String => Ok((value.clone(), Value::from(python::text(value)))),
+            Kind::String => Ok((value.clone(), Value::from(pycompat::text(value)))),
             Kind::Any => Ok((value.clone(), value.clone())),
             Kind::Number | Kind::Integer => {
                 let number = as_number(value)
@@ -145,7 +145,7 @@ impl Schema {
             Kind::Map => {
                 let parsed = match value {
                     Value::Text(text) if text.is_empty() => value.clone(),
-                    Value::Text(text) => python::parse_json(text).map_err(|error| {
+                    Value::Text(text) => pycompat::parse_json(text).map_err(|error| {
                         let words = format!("Value must be valid JSON: {error}");
                         refused(format!("the text is no JSON: {error}"), words)
                     })?,
@@ -177,7 +177,7 @@ fn list(value: &Value) -> Result<Value, String> {
         Value::List(items) => Ok(Value::list(
             items.iter().map(
                 |item| {
-                    if item.has_unknown() { unknown_of(item) } else { Value::from(python::text(item)) }
+                    if item.has_unknown() { unknown_of(item) } else { Value::from(pycompat::text(item)) }
                 },
             ),
         )),
@@ -185,7 +185,7 @@ fn list(value: &Value) -> Result<Value, String> {
         Value::Text(text) => Ok(Value::list(text.split(',').map(Value::from))),
         other => Err(format!(
             "Value must be a comma-delimited list string: '{}' object has no attribute 'split'",
-            python::type_name(other)
+            pycompat::type_name(other)
         )),
     }
 }
@@ -223,10 +223,11 @@ fn flattened(items: &[Value]) -> Value {
     for (at, item) in items.iter().enumerate() {
         match item {
             Value::Map(entries) => {
-                parts.extend(entries.iter().map(|(key, value)| format!(".member.{at}.{key}={}", python::text(value))));
+                parts
+                    .extend(entries.iter().map(|(key, value)| format!(".member.{at}.{key}={}", pycompat::text(value))));
             }
             Value::Null => parts.push(String::new()),
-            other => parts.push(python::text(other)),
+            other => parts.push(pycompat::text(other)),
         }
     }
     Value::from(parts.join(","))
@@ -234,7 +235,7 @@ fn flattened(items: &[Value]) -> Value {
 
 /// Refuses another value for a parameter that may not change.
 pub fn unchanged(schema: &Schema, name: &str, old: &Value, new: &Value) -> Result<(), Refusal> {
-    if !schema.immutable || python::equal(old, new) {
+    if !schema.immutable || pycompat::equal(old, new) {
         return Ok(());
     }
     let words = format!("The following parameters are immutable and may not be updated: {name}");

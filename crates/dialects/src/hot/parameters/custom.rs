@@ -127,7 +127,7 @@ impl Custom {
         if self == Custom::Elsewhere {
             return None;
         }
-        let shown = python::text(value);
+        let shown = pycompat::text(value);
         let Value::Text(text) = value.bare() else {
             return Some(Err(format!("Error validating value '{shown}'")));
         };
@@ -144,14 +144,14 @@ impl Custom {
             },
             Custom::RelativeDnsName => relative(text),
             Custom::Json if text.is_empty() => Ok(()),
-            Custom::Json => {
-                python::parse_json(text).map(|_| ()).map_err(|error| format!("JSON string {text} is invalid: {error}"))
-            }
+            Custom::Json => pycompat::parse_json(text)
+                .map(|_| ())
+                .map_err(|error| format!("JSON string {text} is invalid: {error}")),
             Custom::Cron => cron(text).map_err(|error| format!("Invalid CRON expression: {error}")),
             Custom::TimeZone => moments::timezone(text),
             Custom::Date => moments::date(text).map_err(|_| String::new()),
             Custom::Expiration if text.is_empty() => Ok(()),
-            Custom::Expiration => match moments::date(python::trim(text)) {
+            Custom::Expiration => match moments::date(pycompat::trim(text)) {
                 Ok(()) => return None,
                 Err(error) => Err(format!("Expiration {text} is invalid: {error}")),
             },
@@ -262,7 +262,7 @@ const FIELDS: [(u32, u32, &[&str]); 6] = [
 
 fn cron(text: &str) -> Result<(), String> {
     let lowered = text.to_lowercase();
-    let fields: Vec<&str> = python::split_at_spaces(&lowered).collect();
+    let fields: Vec<&str> = pycompat::split_at_spaces(&lowered).collect();
     let named = ["@midnight", "@hourly", "@daily", "@weekly", "@monthly", "@yearly", "@annually"];
     if text.is_empty() || (fields.len() == 1 && named.contains(&fields[0])) {
         return Ok(());

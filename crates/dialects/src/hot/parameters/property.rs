@@ -25,20 +25,20 @@ pub fn property(kind: Kind, value: &Value, default: Option<&Value>) -> Result<Va
     };
     let taken = match (kind, value) {
         (Kind::Any, _) | (Kind::String, Value::Text(_)) => value.clone(),
-        (Kind::String, Value::Int(_) | Value::Decimal(_) | Value::Bool(_)) => Value::from(python::text(value)),
+        (Kind::String, Value::Int(_) | Value::Decimal(_) | Value::Bool(_)) => Value::from(pycompat::text(value)),
         (Kind::String, _) => {
-            return Err(refused("text", format!("Value must be a string; got {}", python::repr(value))));
+            return Err(refused("text", format!("Value must be a string; got {}", pycompat::repr(value))));
         }
         (Kind::Integer, Value::Int(_) | Value::Decimal(_) | Value::Float(_) | Value::Bool(_)) => {
-            python::integer(value).map_err(|words| refused("an integer", words))?
+            pycompat::integer(value).map_err(|words| refused("an integer", words))?
         }
-        (Kind::Integer, Value::Text(text)) => python::integer_of_text(text)
+        (Kind::Integer, Value::Text(text)) => pycompat::integer_of_text(text)
             .ok_or_else(|| refused("an integer", format!("Value '{text}' is not an integer")))?,
-        (Kind::Integer, _) => return Err(refused("an integer", python::integer(value).err().unwrap_or_default())),
+        (Kind::Integer, _) => return Err(refused("an integer", pycompat::integer(value).err().unwrap_or_default())),
         (Kind::Number, _) => as_number(value).map_err(|words| refused("a number", words))?,
         (Kind::Boolean, Value::Bool(_)) => value.clone(),
         (Kind::Boolean, _) => {
-            let text = python::text(value);
+            let text = pycompat::text(value);
             let lowered = if matches!(value, Value::Text(_)) { text.to_lowercase() } else { text };
             match (value, lowered.as_str()) {
                 (Value::Text(_), "true") => Value::Bool(true),
@@ -47,8 +47,8 @@ pub fn property(kind: Kind, value: &Value, default: Option<&Value>) -> Result<Va
             }
         }
         (Kind::List, Value::List(_)) | (Kind::Map, Value::Map(_)) => value.clone(),
-        (Kind::List, _) => return Err(refused("a list", format!("\"{}\" is not a list", python::repr(value)))),
-        (Kind::Map, _) => return Err(refused("a map", format!("\"{}\" is not a map", python::text(value)))),
+        (Kind::List, _) => return Err(refused("a list", format!("\"{}\" is not a list", pycompat::repr(value)))),
+        (Kind::Map, _) => return Err(refused("a map", format!("\"{}\" is not a map", pycompat::text(value)))),
     };
     Ok(taken.tainted(secret))
 }

@@ -6,9 +6,9 @@ use ::blueprint::Value;
 pub(super) fn as_number(value: &Value) -> Result<Value, String> {
     match value.bare() {
         number @ (Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Decimal(_)) => Ok(number.clone()),
-        Value::Text(text) => python::number_of_text(text)
-            .ok_or_else(|| format!("could not convert string to float: {}", python::repr(value))),
-        other => python::integer(other),
+        Value::Text(text) => pycompat::number_of_text(text)
+            .ok_or_else(|| format!("could not convert string to float: {}", pycompat::repr(value))),
+        other => pycompat::integer(other),
     }
 }
 
@@ -21,8 +21,8 @@ pub(super) fn boolean(value: &Value) -> Result<bool, String> {
     if let Value::Bool(value) = value.bare() {
         return Ok(*value);
     }
-    let text = python::text(value);
-    let lowered = python::trim(&text).to_lowercase();
+    let text = pycompat::text(value);
+    let lowered = pycompat::trim(&text).to_lowercase();
     if TRUE.contains(&lowered.as_str()) {
         return Ok(true);
     }

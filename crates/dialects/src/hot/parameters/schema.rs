@@ -57,9 +57,10 @@ impl Schema {
         }
         let fitting = constraints.into_iter().map(|(_, constraint)| constraint).filter(|one| one.fits(kind).is_ok());
         // Heat takes any value for true that Python does, the text "false" too.
-        let flag = |key: &str| entries.get(key).is_some_and(python::truth);
-        let text =
-            |key: &str| entries.get(key).filter(|value| !value.is_null()).map(|value| Name::from(python::text(value)));
+        let flag = |key: &str| entries.get(key).is_some_and(pycompat::truth);
+        let text = |key: &str| {
+            entries.get(key).filter(|value| !value.is_null()).map(|value| Name::from(pycompat::text(value)))
+        };
         let schema = Schema {
             kind,
             default: entries.get("default").filter(|value| !value.is_null()).cloned(),
@@ -88,12 +89,12 @@ impl Schema {
         let prefixed = |words: &str| format!("Parameter '{name}' is invalid: {words}");
         let checked = match (self.kind, default) {
             (Kind::List, Value::Text(text)) => Value::list(text.split(',').map(Value::from)),
-            (Kind::List, Value::List(items)) => Value::list(items.iter().map(|item| Value::from(python::text(item)))),
+            (Kind::List, Value::List(items)) => Value::list(items.iter().map(|item| Value::from(pycompat::text(item)))),
             (Kind::List, other) => {
                 let message = format!("the default of a list must be text or a list, not {}", kind_of(other));
                 let words = format!(
                     "Default must be a comma-delimited list string: '{}' object has no attribute 'split'",
-                    python::type_name(other)
+                    pycompat::type_name(other)
                 );
                 let refusal = Refusal::new(&INVALID_DEFAULT, message).heat(prefixed(&words)).class(CLASS);
                 found.push(refusal.within("default"));
@@ -104,7 +105,7 @@ impl Schema {
         for constraint in self.constraints.iter().filter(|constraint| !constraint.is_custom()) {
             if let Err(refusal) = constraint.check(self.kind, &checked) {
                 let broken = refusal.heat.unwrap_or_default();
-                let words = format!("Invalid default {} ({broken})", python::text(default));
+                let words = format!("Invalid default {} ({broken})", pycompat::text(default));
                 let message = format!("the default does not keep the parameter's own constraint: {broken}");
                 found.push(
                     Refusal::new(&INVALID_DEFAULT, message).heat(prefixed(&words)).class(CLASS).within("default"),
@@ -145,7 +146,7 @@ fn kind(name: &str, entries: &Map, found: &mut Vec<Refusal>) -> Option<Kind> {
     };
     let kind = written.as_text().and_then(Kind::of_parameter);
     if kind.is_none() {
-        let text = python::text(written);
+        let text = pycompat::text(written);
         let names = TYPES.map(|(name, _)| name);
         let meant = match text.as_str() {
             "CommaDelimitedList" | "list" | "array" => Some("comma_delimited_list"),

@@ -8,7 +8,7 @@ use crate::hot::version::Version;
 const LATEST: Version = Version::V2021_04_16;
 
 fn json(text: &str) -> Value {
-    python::parse_json(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    pycompat::parse_json(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 /// The mistakes in a schema: codes and Heat's messages.
@@ -28,7 +28,7 @@ fn value(written: &str, given: &str) -> String {
     assert!(found.iter().all(|refusal| refusal.severity != diag::Severity::Error), "{found:?}");
     let seen = schema.value("p", Some(&json(given)), None, &mut found);
     match (seen, found.first()) {
-        (Some(seen), _) => python::json_in_order(&seen),
+        (Some(seen), _) => pycompat::json_in_order(&seen),
         (None, Some(refusal)) => format!("{}: {}", refusal.code.name, refusal.heat.clone().unwrap_or_default()),
         (None, None) => panic!("neither a value nor a refusal"),
     }
@@ -364,7 +364,7 @@ fn given_goes_before_defaults_and_null_is_not_given() {
         Schema::parse("p", &json(r#"{"type": "string", "default": "d"}"#), LATEST, &mut found).expect("a schema");
     let mut seen = |given: &str, default: &str| {
         let (given, default) = (json(given), json(default));
-        schema.value("p", Some(&given), Some(&default), &mut found).map(|value| python::text(&value))
+        schema.value("p", Some(&given), Some(&default), &mut found).map(|value| pycompat::text(&value))
     };
     assert_eq!(seen(r#""g""#, r#""e""#).as_deref(), Some("g"));
     assert_eq!(seen("null", r#""e""#).as_deref(), Some("e"));
@@ -432,7 +432,7 @@ fn a_child_receives_properties() {
             Schema::parse("p", &json(&format!(r#"{{"type": "{ty}"}}"#)), LATEST, &mut found).expect("a schema");
         let seen = passed(&schema, &json(given), &mut found).map_or_else(
             || format!("{}: {}", found[0].code.name, found[0].heat.clone().unwrap_or_default()),
-            |value| python::json_in_order(&value),
+            |value| pycompat::json_in_order(&value),
         );
         assert_eq!(seen, expected, "{ty} {given}");
     }
@@ -456,7 +456,7 @@ fn properties_convert_less_than_parameters() {
         (Kind::String, r#"["a"]"#, "Value must be a string; got ['a']"),
     ] {
         let seen = match property(kind, &json(given), None) {
-            Ok(value) => python::json_in_order(&value),
+            Ok(value) => pycompat::json_in_order(&value),
             Err(refusal) => refusal.heat.unwrap_or_default(),
         };
         assert_eq!(seen, expected, "{kind:?} {given}");

@@ -1,7 +1,7 @@
 //! The formula as a table, and what holds of every group.
 
 use super::Extra::{Nothing, Possible, There};
-use super::Standing::{Absent, Current, Failed, Old};
+use super::MemberState::{Absent, Current, Failed, Old};
 use super::*;
 
 /// Turns as a person writes them: `+` comes, `-` goes; members that do not stay have an apostrophe.
@@ -45,7 +45,7 @@ fn batches_are_as_the_formula_says() {
 #[test]
 fn members_come_and_go_in_their_order() {
     /// Members, those that do not stay, the size of a batch, how many stay in service, and the turns.
-    type Row<'r> = (&'r [Standing], &'r [Extra], usize, usize, &'r str);
+    type Row<'r> = (&'r [MemberState], &'r [Extra], usize, usize, &'r str);
     let table: &[Row<'_>] = &[
         (&[Old; 4], &[], 2, 0, "+3 +2 / +1 +0"),
         (&[Old, Current, Old], &[], 1, 0, "+2 / +0"),
@@ -56,7 +56,7 @@ fn members_come_and_go_in_their_order() {
         (&[Old, Old, Current], &[There], 1, 3, "+1 / +0 / -0'"),
         (&[Old; 3], &[There, There], 1, 0, "+2 -1' -0' / +1 / +0"),
         (&[Old; 3], &[There, There], 1, 3, "+2 -1' / +1 / +0 / -0'"),
-        // Nobody can stand in: it goes on all the same.
+        // No member can stand in: the update continues all the same.
         (&[Old; 3], &[Nothing], 1, 3, "+2 / +1 / +0"),
         (&[Current; 3], &[], 1, 3, ""),
         (&[], &[There, There], 1, 3, "-1' -0'"),
@@ -77,7 +77,7 @@ fn a_group_that_grows_at_once_grows_behind_its_batches() {
 }
 
 /// All lists of so many of these.
-fn lists(length: usize) -> Vec<Vec<Standing>> {
+fn lists(length: usize) -> Vec<Vec<MemberState>> {
     let mut all = vec![Vec::new()];
     for _ in 0..length {
         all = all
@@ -106,12 +106,12 @@ fn every_group_comes_to_its_target_with_enough_in_service() {
 fn holds(rolling: &Rolling<'_>) {
     let (all, late) = turns(rolling);
     let told = || format!("{:?} {:?}: {all:?}", rolling.members, rolling.extras);
-    let stays = |standing: &&Standing| !rolling.new_ones_last || **standing != Absent;
+    let stays = |standing: &&MemberState| !rolling.new_ones_last || **standing != Absent;
     let target = rolling.members.iter().filter(stays).count();
     let mut now = rolling.members.to_vec();
     let mut extras = rolling.extras.to_vec();
     let mut changed = vec![0; now.len()];
-    let size = |now: &[Standing], extras: &[Extra]| {
+    let size = |now: &[MemberState], extras: &[Extra]| {
         now.iter().filter(|standing| **standing != Absent).count() + extras.iter().filter(|it| **it == There).count()
     };
     for turn in &all {

@@ -12,7 +12,7 @@
 mod scalar;
 
 use blueprint::Value;
-use python::{float_text, text as python_text};
+use pycompat::{float_text, text as python_text};
 
 use self::scalar::{Style, style_of};
 

@@ -1,7 +1,7 @@
 //! Written documents, compared with recorded answers.
 
 fn written(json: &str) -> String {
-    super::write(&python::parse_json(json).unwrap())
+    super::write(&pycompat::parse_json(json).unwrap())
 }
 
 #[test]

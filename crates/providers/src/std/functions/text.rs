@@ -221,7 +221,7 @@ fn write_json(value: &Value, out: &mut String) {
 
 /// The object of a JSON text. Other texts are returned unchanged.
 fn json_decode(arguments: &[Value]) -> Result<Value, CallError> {
-    match python::parse_json(text_at(arguments, 0)) {
+    match pycompat::parse_json(text_at(arguments, 0)) {
         Ok(value @ Value::Map(_)) => Ok(value),
         _ => Ok(arguments[0].clone()),
     }

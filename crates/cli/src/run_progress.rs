@@ -7,7 +7,7 @@ use engine::{Action, Event, Plan};
 
 /// The steps of a plan, by address.
 #[derive(Debug, Default)]
-pub(crate) struct Course {
+pub(crate) struct RunProgress {
     steps: IndexMap<Address, (u32, Action)>,
     has_begun: bool,
     rolls_back: bool,
@@ -24,11 +24,11 @@ pub(crate) struct NotDone {
     pub(crate) action: Action,
 }
 
-impl Course {
+impl RunProgress {
     /// The state before any step has begun.
-    pub(crate) fn of(plan: &Plan) -> Course {
+    pub(crate) fn of(plan: &Plan) -> RunProgress {
         let steps = plan.steps.iter().map(|step| (step.address.clone(), (step.id, step.action)));
-        Course { steps: steps.collect(), ..Course::default() }
+        RunProgress { steps: steps.collect(), ..RunProgress::default() }
     }
 
     /// Records an event.
