@@ -55,7 +55,7 @@ impl Apply {
                 let wrong = decided.ty.as_ref().and_then(|ty| breach(ty, &request, &applied));
                 let stable = applied.stable;
                 let mut record = self.answered_record(&decided, &request, applied);
-                record.took = self.took(task).unwrap_or(record.took);
+                record.duration_ms = self.duration_ms(task).unwrap_or(record.duration_ms);
                 if let Some(wrong) = wrong {
                     record.status.word = StatusWord::Failed;
                     let diagnostic = match wrong {
@@ -388,7 +388,7 @@ impl Apply {
                 let mut record = Record::clone(&record);
                 record.status.word = StatusWord::Ready;
                 record.unhealthy.clear();
-                record.took = self.took(task).unwrap_or(record.took);
+                record.duration_ms = self.duration_ms(task).unwrap_or(record.duration_ms);
                 if let (Some(now), Some(ty)) = (fields.as_map(), &decided.ty) {
                     let mut all = record.outputs.as_map().cloned().unwrap_or_default();
                     all.extend(now.iter().map(|(name, value)| (name.clone(), value.clone())));
@@ -480,7 +480,7 @@ impl Apply {
         let operation = verb_of(self.plan.tasks[task as usize].kind);
         let diagnostic = codes::NOT_STABLE
             .new(format!("the {} of `{}` was not done within {limit}", operation.word(), decided.address))
-            .note("it did not end when it was told to; the next plan looks what became of it");
+            .note("it did not end after it was cancelled; the next plan reads its outcome");
         let message: Name = diagnostic.message.as_str().into();
         let at = decided.span;
         self.results.found.push(if at.is_some() { diagnostic.label(at, "declared here") } else { diagnostic });

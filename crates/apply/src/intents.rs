@@ -3,8 +3,9 @@
 //! Not here: which call is made (`start`), how its answer is handled (`answer`).
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use blueprint::{Address, Name, Value};
+use blueprint::{Address, Name, Value, parse_duration};
 use provider::Operation as Verb;
 use state::{EntryKind, Intent, Record, StatusOp};
 
@@ -178,7 +179,7 @@ impl Apply {
             (Verb::Create, Some(limits)) => limits.create,
             (Verb::Update, Some(limits)) => limits.update,
             (Verb::Delete, Some(limits)) => limits.delete,
-            (Verb::Delete, None) => decided.prior.as_deref().and_then(plan::hints::delete_within),
+            (Verb::Delete, None) => decided.prior.as_deref().and_then(delete_timeout),
             (_, None) => None,
         }
     }
@@ -216,4 +217,11 @@ impl Apply {
         let task = &self.plan.tasks[task as usize];
         task.decision.as_ref().is_some_and(|decided| decided.action == Action::Replace)
     }
+}
+
+/// The time limit of the deletion, by the annotation that the record stores of its resource. For a record that the
+/// documents no longer declare.
+fn delete_timeout(record: &Record) -> Option<Duration> {
+    let limit = record.metadata.get("annotations")?.get("cyan.timeout.delete")?;
+    parse_duration(limit.as_text()?).ok()
 }

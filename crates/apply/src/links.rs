@@ -127,7 +127,7 @@ impl Apply {
             attention: None,
             unhealthy: Vec::new(),
             schema_version: 0,
-            took: 0,
+            duration_ms: 0,
             origin: RecordOrigin::default(),
         }
     }

@@ -39,9 +39,9 @@ impl Mean {
 pub(crate) fn of(plan: &Plan, snapshot: &Snapshot) -> Ranks {
     let mut all = Mean::default();
     let mut by_type: FixedMap<&str, Mean> = FixedMap::default();
-    for record in snapshot.records.values().filter(|record| record.took > 0) {
-        all.add(record.took);
-        by_type.entry(record.type_name.as_ref()).or_default().add(record.took);
+    for record in snapshot.records.values().filter(|record| record.duration_ms > 0) {
+        all.add(record.duration_ms);
+        by_type.entry(record.type_name.as_ref()).or_default().add(record.duration_ms);
     }
     let usual = all.get()?;
     let expected = |task: &Task| -> u64 {
@@ -54,7 +54,7 @@ pub(crate) fn of(plan: &Plan, snapshot: &Snapshot) -> Ranks {
             (TaskKind::Create | TaskKind::Update | TaskKind::Delete | TaskKind::Look, _) => decided.prior.as_deref(),
             _ => return 0,
         };
-        let own = record.map(|record| record.took).filter(|took| *took > 0).map(u64::from);
+        let own = record.map(|record| record.duration_ms).filter(|duration| *duration > 0).map(u64::from);
         let others = || by_type.get(decided.type_name.as_ref()).and_then(Mean::get);
         own.or_else(others).unwrap_or(usual)
     };

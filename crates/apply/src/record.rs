@@ -24,7 +24,7 @@ pub(super) enum Breach {
 
 impl Apply {
     /// The time since the first call of a task in milliseconds, rounded as in a record.
-    pub(crate) fn took(&self, task: u32) -> Option<u32> {
+    pub(crate) fn duration_ms(&self, task: u32) -> Option<u32> {
         Some(kept(self.timers.millis()?.saturating_sub(self.schedule.running[task as usize].called_at?)))
     }
 
@@ -116,7 +116,7 @@ impl Apply {
             attention: None,
             unhealthy: Vec::new(),
             schema_version: decided.ty.as_ref().map_or(0, |ty| ty.schema_version),
-            took: self.snapshot.records.get(&decided.address).map_or(0, |record| record.took),
+            duration_ms: self.snapshot.records.get(&decided.address).map_or(0, |record| record.duration_ms),
             origin: self.origin(decided),
         }
     }

@@ -101,8 +101,8 @@ pub(crate) fn handle() -> std::io::Result<()> {
 fn received() -> bool {
     let mut listener = LISTENER.lock().unwrap_or_else(PoisonError::into_inner);
     match listener.as_mut() {
-        Some((sender, told)) if *told < 2 => {
-            *told += 1;
+        Some((sender, sent)) if *sent < 2 => {
+            *sent += 1;
             // Sending fails only if the operation has just ended.
             let _ = sender.send(());
             false

@@ -143,7 +143,7 @@ impl Document {
     /// Checks the given inputs. If `all` are given, a missing one is an error.
     fn judge(&mut self, given: &Given, all: bool) {
         if let Some(checked) = &self.checked {
-            crate::phases::judge_inputs(checked, given, all, &mut self.found);
+            crate::phases::validate_inputs(checked, given, all, &mut self.found);
         }
     }
 

@@ -107,7 +107,7 @@ impl Session {
         let mut found = Diagnostics::new();
         let mut given = self.gather(&checked, &mut document, &Inputs::default(), &mut found)?;
         inputs::keep(&checked.blueprint, &mut given, self.reading().as_ref(), instance).await?;
-        crate::phases::judge_inputs(&checked, &given, true, &mut found);
+        crate::phases::validate_inputs(&checked, &given, true, &mut found);
         if found.has_errors() {
             return Ok(Findings::default());
         }

@@ -18,7 +18,7 @@ pub use evaluate::answers::{self, Answers};
 pub use evaluate::children::{Reading, documents};
 pub use evaluate::event::Event;
 pub use evaluate::questions::{Question, Reply, Search};
-pub use evaluate::resolve::inputs::{Given, judge_inputs};
+pub use evaluate::resolve::inputs::{Given, validate_inputs};
 pub use evaluate::transform::{transform, transform_documents};
 pub use evaluate::world::{PlanQuestion, PreflightQuestion, ReadQuestion, SourceError, World};
 pub use understand::check::{self, Checked, check};

@@ -175,7 +175,7 @@ impl Session {
         }
         frontend.inputs(&checked, &mut given)?;
         let mut wrong = Diagnostics::new();
-        crate::phases::judge_inputs(&checked, &given, true, &mut wrong);
+        crate::phases::validate_inputs(&checked, &given, true, &mut wrong);
         match wrong.has_errors() {
             true => Err(self.refuse_inputs(document, &given, frontend).await),
             false => Ok(given),

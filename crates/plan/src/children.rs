@@ -51,7 +51,7 @@ pub fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
         {
             add(need);
         }
-        for position in told(evaluation, unit) {
+        for position in described_sources(evaluation, unit) {
             if let Err(need) = source_metadata(evaluation, number, position, &mut ignored) {
                 add(need);
             }
@@ -61,14 +61,14 @@ pub fn needs(evaluation: &mut Evaluation) -> Vec<Need> {
 }
 
 /// The data sources of a document that are read and say something of themselves, by position.
-fn told(evaluation: &Evaluation, unit: &DocumentInstance) -> Vec<usize> {
+fn described_sources(evaluation: &Evaluation, unit: &DocumentInstance) -> Vec<usize> {
     let sources = unit.blueprint().data_sources.values().enumerate();
-    let told = sources.filter(|(at, source)| {
+    let described = sources.filter(|(at, source)| {
         let metadata = &source.metadata;
         let says = metadata.custom.is_some() || metadata.display_name.is_some() || !metadata.annotations.is_empty();
         says && !matches!(evaluation.data[unit.data_source(*at) as usize], Slot::Open)
     });
-    told.map(|(at, _)| at).collect()
+    described.map(|(at, _)| at).collect()
 }
 
 fn source_metadata(
@@ -102,7 +102,7 @@ pub fn declared(
             let child = child(evaluation, number, unit, untouched, former.children.get(&place), &mut mistakes);
             declared.children.insert(place, child);
         }
-        for position in told(evaluation, unit) {
+        for position in described_sources(evaluation, unit) {
             let Some((name, source)) = unit.blueprint().data_sources.get_index(position) else { continue };
             // The world was asked for what it needs beforehand, in `needs`.
             let metadata = source_metadata(evaluation, number, position, &mut mistakes).unwrap_or_default();

@@ -35,8 +35,8 @@ pub(crate) struct Candidate {
 }
 
 impl EachKeys {
-    /// The former and present addresses of members of a template whose addresses are of another kind now. What cannot
-    /// be told goes to `found`.
+    /// The former and present addresses of members of a template whose addresses are of another kind now. Members
+    /// that cannot be matched are reported to `found`.
     pub(crate) fn moved(
         &mut self,
         evaluation: &Evaluation,
@@ -82,14 +82,14 @@ impl EachKeys {
     }
 }
 
-/// What stands in the way: the first of before and the first of now about which nothing can be told.
+/// What stands in the way: the first of before and the first of now that cannot be matched.
 pub(crate) struct Doubt(usize, usize);
 
 pub(crate) fn refused(name: &Name, old: &[Candidate], new: &[Candidate], doubt: Doubt, span: Span) -> diag::Diagnostic {
     let Doubt(before, now) = doubt;
     let (before, now) = (&old[before].address, &new[now].address);
     codes::MOVE_CONFLICT
-        .new(format!("it cannot be told which member of `{name}` is which"))
+        .new(format!("the members of `{name}` cannot be matched with the recorded ones"))
         .label(span, "members are called otherwise than before")
         .note(format!("`{before}` may have become `{now}`, or be gone"))
         .help("deploy this with the list as it was, and change the list afterwards")

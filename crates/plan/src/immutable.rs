@@ -59,7 +59,7 @@ pub(crate) fn refuse_changed_child_inputs(evaluation: &mut Evaluation, found: &m
         }
         for (position, (name, input)) in unit.blueprint().inputs.iter().enumerate() {
             let number = unit.number(Kind::Input, position);
-            let Slot::Value(value) = &evaluation.handed[number as usize] else { continue };
+            let Slot::Value(value) = &evaluation.passed_inputs[number as usize] else { continue };
             if rules.children.is_passed_undeclared(name) {
                 continue;
             }

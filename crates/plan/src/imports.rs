@@ -47,7 +47,7 @@ struct Wanted {
     desired: Value,
     span: Span,
     /// What another tool has kept of it.
-    told: Option<IndexMap<Name, Value>>,
+    stored_fields: Option<IndexMap<Name, Value>>,
 }
 
 impl Imports {
@@ -94,7 +94,7 @@ impl Imports {
                     continue;
                 }
                 let taken = self.taken.get(&member.address);
-                let told = taken.filter(|_| !ty.capabilities.imports || !ty.capabilities.reads);
+                let stored_fields = taken.filter(|_| !ty.capabilities.imports || !ty.capabilities.reads);
                 let id = taken.map_or(resource.lifecycle.import.as_ref(), |taken| taken.id.as_ref());
                 let Some(id) = id.filter(|id| !id.is_empty()) else { continue };
                 if member.condition_open {
@@ -107,7 +107,7 @@ impl Imports {
                     id: id.clone(),
                     desired: member.spec.clone(),
                     span: resource.span,
-                    told: told.map(|taken| taken.fields.clone()),
+                    stored_fields: stored_fields.map(|taken| taken.fields.clone()),
                 });
             }
         }
@@ -127,9 +127,9 @@ impl Imports {
         let reads = wanted.iter().map(|wanted| {
             let kept = evaluation.answers.imports.get(&wanted.address).cloned();
             async move {
-                match (kept, &wanted.told) {
+                match (kept, &wanted.stored_fields) {
                     (Some(kept), _) => Ok(kept),
-                    (None, Some(told)) => Ok(from_foreign_fields(wanted, told)),
+                    (None, Some(stored_fields)) => Ok(from_foreign_fields(wanted, stored_fields)),
                     (None, None) => read(&wanted.address, &wanted.ty, &wanted.id, world).await,
                 }
             }
@@ -178,9 +178,9 @@ impl Imports {
 
 /// The observation of an object that no provider can read, from its definition and from the fields that another tool
 /// has stored: texts, which are JSON if the field is not a text.
-fn from_foreign_fields(wanted: &Wanted, told: &IndexMap<Name, Value>) -> PinnedSeen {
+fn from_foreign_fields(wanted: &Wanted, stored_fields: &IndexMap<Name, Value>) -> PinnedSeen {
     let mut fields = wanted.desired.as_map().cloned().unwrap_or_default();
-    for (name, value) in told {
+    for (name, value) in stored_fields {
         let Some(field) = wanted.ty.schema.fields.get(name).filter(|field| field.computed) else { continue };
         let text = value.as_text().filter(|_| !matches!(field.kind, Kind::String));
         let read = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| value.clone());
@@ -290,7 +290,7 @@ pub(crate) fn record_of(ty: &ResourceType, seen: &PinnedSeen, desired: &Value, i
         attention: None,
         unhealthy: Vec::new(),
         schema_version: ty.schema_version,
-        took: 0,
+        duration_ms: 0,
         origin: Default::default(),
     })
 }

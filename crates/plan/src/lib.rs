@@ -15,7 +15,6 @@ pub mod drift;
 mod each_keys;
 pub mod exports;
 pub mod generation;
-pub mod hints;
 mod immutable;
 mod imports;
 pub mod levels;

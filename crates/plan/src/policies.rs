@@ -51,7 +51,7 @@ pub(crate) fn apply_drift_policy(
                     continue;
                 };
                 if let TypeRef::Known(ty) = catalogs.resource_type(&record.type_name) {
-                    let ignored = crate::hints::ignored_changes(&record);
+                    let ignored = ignored_changes(&record);
                     let mut set = crate::drift::changes(&ty, &record, &fields);
                     set.retain(|change| is_set(&record, &change.path) && !is_ignored(&change.path, &ignored));
                     if !set.is_empty() {
@@ -137,6 +137,14 @@ pub(crate) fn as_seen(ty: &ResourceType, record: &Record, fields: &Value, privat
     taken
 }
 
+/// The paths of a spec whose changes are ignored, by the annotation that the record stores of its resource. For records
+/// that the documents no longer declare, and for plans without a document.
+pub(crate) fn ignored_changes(record: &Record) -> Vec<Name> {
+    let annotations = record.metadata.get("annotations");
+    let text = annotations.and_then(|all| all.get("cyan.ignoreChanges")).and_then(Value::as_text);
+    text.map(|text| text.split(',').map(str::trim).map(Name::from).collect()).unwrap_or_default()
+}
+
 /// Turns the steps of the resources that a person wants replaced into replacements; absent resources stay as they are.
 pub(crate) fn request_replacements(drafts: &mut [Decision], replace: &Named) {
     for decision in drafts.iter_mut().filter(|decision| replace.covers(&decision.address)) {
@@ -187,9 +195,7 @@ fn has_drifted(decision: &Decision, answers: &Answers) -> bool {
     let (Some(ty), Some(record)) = (&decision.ty, &decision.prior) else { return false };
     match answers.seen.get(&decision.address) {
         // What its hints said does not count, though it is declared no longer.
-        Some(PinnedSeen::There { fields, .. }) => {
-            prior_spec(ty, record, Some(fields), &crate::hints::ignored_changes(record), &[]).1
-        }
+        Some(PinnedSeen::There { fields, .. }) => prior_spec(ty, record, Some(fields), &ignored_changes(record), &[]).1,
         _ => false,
     }
 }

@@ -17,6 +17,7 @@ use crate::decision::{Decision, of_record};
 use crate::draft::Draft;
 use crate::drift::prior_spec;
 use crate::model::{Action, Reason};
+use crate::policies::ignored_changes;
 
 /// Decides about everything that was seen to differ from its record; the rest stays.
 pub(crate) fn draft(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs) -> Draft {
@@ -59,7 +60,7 @@ fn decide(
             decision.changes.iter_mut().for_each(|change: &mut Change| change.forces = false);
         }
         PinnedSeen::There { fields, private, expired, .. } => {
-            let ignored = crate::hints::ignored_changes(record);
+            let ignored = ignored_changes(record);
             let (prior, drifted) = prior_spec(&ty, record, Some(fields), &ignored, written);
             for path in &ignored {
                 decision.desired = with_path_of(&decision.desired, &prior, path);

@@ -122,9 +122,9 @@ pub(crate) async fn refresh(
         ask(questions, most, snapshot, catalogs, world)
     });
     let (mut seen, mut unread) = (Vec::new(), Vec::new());
-    for told in futures::future::join_all(lanes).await {
-        seen.extend(told.seen);
-        unread.extend(told.unread);
+    for answers_of_one in futures::future::join_all(lanes).await {
+        seen.extend(answers_of_one.seen);
+        unread.extend(answers_of_one.unread);
     }
     // Answers come in any order; a plan is the same each time.
     seen.sort_unstable_by_key(|(number, ..)| *number);
@@ -136,10 +136,10 @@ pub(crate) async fn refresh(
     unread
 }
 
-/// What one provider has told, with the numbers of the questions. What is as recorded is forgotten at once: only
+/// The answers of one provider, with the numbers of the questions. An answer equal to the record is dropped: only
 /// differences are kept.
 #[derive(Default)]
-struct Told<'a> {
+struct ReadAnswers<'a> {
     seen: Vec<(usize, &'a Address, PinnedSeen)>,
     unread: Vec<(usize, Unread)>,
 }
@@ -151,15 +151,15 @@ async fn ask<'a>(
     snapshot: &'a Snapshot,
     catalogs: &Catalogs,
     world: &dyn World,
-) -> Told<'a> {
-    let mut told = Told::default();
+) -> ReadAnswers<'a> {
+    let mut answered = ReadAnswers::default();
     let mut take =
         |(number, address, by_token, result): (usize, &'a Address, bool, Result<ReadOutcome, ProviderError>)| {
             match result {
                 Ok(there) => {
                     let is_open = snapshot.open.contains_key(address);
                     let differs = frozen(there, snapshot.records.get(address), is_open);
-                    told.seen.extend(differs.map(|differs| (number, address, differs)));
+                    answered.seen.extend(differs.map(|differs| (number, address, differs)));
                 }
                 Err(error) => {
                     let code = code_of(&error);
@@ -170,9 +170,9 @@ async fn ask<'a>(
                         (true, false) => Why::Unsure,
                     };
                     if why != Why::Recorded {
-                        told.seen.push((number, address, PinnedSeen::CannotTell));
+                        answered.seen.push((number, address, PinnedSeen::CannotTell));
                     }
-                    told.unread.push((number, Unread { address: address.clone(), code, message, why }));
+                    answered.unread.push((number, Unread { address: address.clone(), code, message, why }));
                 }
             }
         };
@@ -206,7 +206,7 @@ async fn ask<'a>(
     while let Some(answer) = under_way.next().await {
         take(answer);
     }
-    told
+    answered
 }
 
 /// The things that a kept plan could not read when it was made.
@@ -220,7 +220,7 @@ pub(crate) fn unread_then(answers: &Answers) -> Vec<Unread> {
     then.collect()
 }
 
-/// So many things that could not be read for one reason are told of one by one.
+/// Up to this number of resources that could not be read for one reason, each gets its own diagnostic.
 const FEW: usize = 5;
 
 /// Says what could not be read, and what follows from it: an error where nothing can be said or done without it.
@@ -568,8 +568,8 @@ fn forget_lost(
 ) {
     let TypeRef::Known(ty) = catalogs.resource_type(type_name) else { return };
     for (name, field) in ty.schema.fields.iter().filter(|(_, field)| field.computed && which(field)) {
-        let is_told = ty.id_field.as_ref() == Some(name) || inputs.get(name).is_some();
-        if !is_told {
+        let is_reported = ty.id_field.as_ref() == Some(name) || inputs.get(name).is_some();
+        if !is_reported {
             fields.insert(name.clone(), Value::unknown(Some(field.ty()), None).tainted(field.sensitive));
         }
     }
@@ -614,8 +614,8 @@ fn take_over_unsure<'o>(
         }
         seen = named.as_ref().or(seen);
         let Some(seen) = seen.filter(|seen| matches!(seen, PinnedSeen::There { id, .. } if *id != record.id)) else {
-            let told = answers.refreshed && !answers.unread.contains_key(address);
-            if told && record.attempt.is_some() && !matches!(seen, Some(PinnedSeen::CannotTell)) {
+            let was_read = answers.refreshed && !answers.unread.contains_key(address);
+            if was_read && record.attempt.is_some() && !matches!(seen, Some(PinnedSeen::CannotTell)) {
                 // No new one was made: there is nothing to look for any more.
                 Arc::make_mut(record).attempt = None;
                 settled.push(Settled { address: address.clone(), record: Some(record.clone()) });
@@ -716,7 +716,7 @@ fn after_cut_off(
                 attention: None,
                 unhealthy: Vec::new(),
                 schema_version,
-                took: before.map_or(0, |record| record.took),
+                duration_ms: before.map_or(0, |record| record.duration_ms),
                 origin: RecordOrigin {
                     folder: intent.folder.clone(),
                     ..before.map(|record| record.origin.clone()).unwrap_or_default()

@@ -109,9 +109,9 @@ fn passed_in(
         for (position, (input, declared)) in unit.blueprint().inputs.iter().enumerate() {
             let number = unit.number(Kind::Input, position);
             nodes.push(Node::Input(number));
-            let handed = written.iter().any(|(given, _)| given == input);
-            if let Slot::Value(value) | Slot::Partial(value) = &evaluation.handed[number as usize]
-                && handed
+            let passed = written.iter().any(|(given, _)| given == input);
+            if let Slot::Value(value) | Slot::Partial(value) = &evaluation.passed_inputs[number as usize]
+                && passed
             {
                 // The rules of the child's dialect determine how the passed value is shown.
                 let as_written = written.iter().find(|(name, _)| name == input).map(|(_, value)| value);

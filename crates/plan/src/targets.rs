@@ -182,7 +182,7 @@ pub(crate) fn untouched(left_out: &[Decision], evaluation: &Evaluation) -> Untou
         would_change,
         locals: HashSet::default(),
         data: HashSet::default(),
-        handed: HashSet::default(),
+        passed: HashSet::default(),
     };
     for node in documents.graph().order() {
         match node {
@@ -201,10 +201,10 @@ pub(crate) fn untouched(left_out: &[Decision], evaluation: &Evaluation) -> Untou
                 }
             }
             Node::Input(number) => {
-                if let Some(handed) = documents.handed(number)
-                    && handed.given.is_some_and(|given| stale.is_read_by(handed.above, given))
+                if let Some(passed) = documents.passed_input(number)
+                    && passed.given.is_some_and(|given| stale.is_read_by(passed.above, given))
                 {
-                    stale.handed.insert(number);
+                    stale.passed.insert(number);
                 }
             }
             _ => {}
@@ -228,7 +228,7 @@ struct Stale<'a> {
     locals: HashSet<u32>,
     data: HashSet<u32>,
     /// What children are given.
-    handed: HashSet<u32>,
+    passed: HashSet<u32>,
 }
 
 impl Stale<'_> {
@@ -257,7 +257,7 @@ impl Stale<'_> {
                 Head::Input(name) if number > 0 => blueprint
                     .inputs
                     .get_index_of(name)
-                    .is_some_and(|at| self.handed.contains(&unit.number(Kind::Input, at))),
+                    .is_some_and(|at| self.passed.contains(&unit.number(Kind::Input, at))),
                 // An export reads in its own document; how deep documents stand in each other is bounded.
                 Head::Child(name) => {
                     let child = blueprint.children.get_index_of(name).and_then(|at| unit.child(at));

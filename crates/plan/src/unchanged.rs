@@ -37,8 +37,8 @@ pub async fn unchanged(staged: &Staged, folder: &str, world: &dyn World, found: 
         data_sources(evaluation, staged, world, found).await;
     }
     settings(&staged.plan, world, found);
-    let told = things(staged, world, found).await;
-    preflights(staged, &told, world, found).await;
+    let reported = things(staged, world, found).await;
+    preflights(staged, &reported, world, found).await;
     found.len() == before
 }
 
@@ -135,8 +135,8 @@ pub(crate) fn settings_of(steps: &[Step], salt: &str, world: &dyn World) -> blue
 }
 
 /// Sources have the content that the plan saw, and nothing else stands where things are made, changed or removed. What
-/// has been `told` of already is not told again.
-async fn preflights(staged: &Staged, told: &AddressSet, world: &dyn World, found: &mut Diagnostics) {
+/// was reported already is not reported again.
+async fn preflights(staged: &Staged, reported: &AddressSet, world: &dyn World, found: &mut Diagnostics) {
     let nothing = Arc::default();
     let decisions = decisions(&staged.plan);
     let asked = staged.plan.answers.preflights.iter().filter_map(|(address, kept)| {
@@ -174,7 +174,7 @@ async fn preflights(staged: &Staged, told: &AddressSet, world: &dyn World, found
         let looked_at = match action {
             Action::Create | Action::Replace => true,
             Action::None => false,
-            _ => refreshed && !told.contains(address),
+            _ => refreshed && !reported.contains(address),
         };
         if looked_at && !same(then, &answer.existing) {
             let what = match (then.is_null(), answer.existing.is_null()) {
@@ -215,9 +215,9 @@ fn decisions(plan: &Plan) -> HashMap<&Address, &Decided, FixedState> {
 /// Things that the plan changes or deletes are as it saw them; those that are not are given back.
 async fn things(staged: &Staged, world: &dyn World, found: &mut Diagnostics) -> AddressSet {
     let plan = &staged.plan;
-    let mut told = AddressSet::default();
+    let mut reported = AddressSet::default();
     if !plan.options.refresh || !plan.answers.refreshed || plan.options.state_edit.is_some() {
-        return told;
+        return reported;
     }
     let changes = |step: &&Step| matches!(step.action, Action::Update | Action::Replace | Action::Delete);
     let changed = plan.steps.iter().filter(changes).map(|step| (&step.address, step.moved_from.as_ref()));
@@ -241,12 +241,12 @@ async fn things(staged: &Staged, world: &dyn World, found: &mut Diagnostics) -> 
             Ok(now) => differs(&ty, record, then, &now),
             Err(error) => {
                 unreadable(address, &error, found);
-                told.insert(address.clone());
+                reported.insert(address.clone());
                 continue;
             }
         };
         if let Some(what) = what {
-            told.insert(address.clone());
+            reported.insert(address.clone());
             found.push(
                 codes::OBSERVATION_CHANGED
                     .new(format!("`{address}` is not as the plan saw it: {what}"))
@@ -254,7 +254,7 @@ async fn things(staged: &Staged, world: &dyn World, found: &mut Diagnostics) -> 
             );
         }
     }
-    told
+    reported
 }
 
 fn unreadable(address: &Address, error: &ProviderError, found: &mut Diagnostics) {

@@ -639,7 +639,7 @@ async fn races(place: &Place) -> Result<(), Failed> {
     check_eq!(done, 1, "commits on one revision");
     check!(
         tried.iter().all(|result| matches!(result, Ok(_) | Err(StoreError::Moved { .. }))),
-        "the others are told: {tried:?}"
+        "the others get the error `Moved`: {tried:?}"
     );
     check_eq!(stores.len(), 4, "stores");
     for store in &stores {

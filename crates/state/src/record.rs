@@ -81,8 +81,8 @@ pub struct Record {
     pub schema_version: u32,
     /// Milliseconds that its last create or update took until it was ready, to two digits; 0 if unknown or short. Only
     /// the order of calls depends on it.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub took: u32,
+    #[serde(default, rename = "took", skip_serializing_if = "is_zero")]
+    pub duration_ms: u32,
     /// Where it was declared.
     #[serde(default)]
     pub origin: RecordOrigin,

@@ -410,7 +410,7 @@ fn the_first_format_is_read() {
     // Records told nothing of transforms, durations and attempts then, and states nothing of children.
     let forget = |record: &mut Arc<Record>| {
         let record = Arc::make_mut(record);
-        (record.origin.made_from, record.took, record.attempt) = ("".into(), 0, None);
+        (record.origin.made_from, record.duration_ms, record.attempt) = ("".into(), 0, None);
         record.origin.folder = "".into();
     };
     wanted.records.values_mut().for_each(forget);

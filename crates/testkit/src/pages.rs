@@ -187,7 +187,7 @@ impl Block {
                 let given = self.given();
                 let mut read = harness.read_all(self.name, &self.text, &given, false).await;
                 if let Some(checked) = &read.checked {
-                    engine::judge_inputs(checked, &given, false, &mut read.diagnostics);
+                    engine::validate_inputs(checked, &given, false, &mut read.diagnostics);
                 }
                 (read.files, read.diagnostics)
             }

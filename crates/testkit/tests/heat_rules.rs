@@ -36,10 +36,10 @@ fn deploy_all(texts: &[&str]) -> Vec<Came> {
         std::fs::write(folder.path().join(name), text).expect("it can be written");
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
-    runtime.expect("there is a runtime").block_on(told(folder.path(), texts))
+    runtime.expect("there is a runtime").block_on(run_steps(folder.path(), texts))
 }
 
-async fn told(folder: &Path, texts: &[&str]) -> Vec<Came> {
+async fn run_steps(folder: &Path, texts: &[&str]) -> Vec<Came> {
     let harness = Harness::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
     let mut all = Vec::new();
     for text in texts {

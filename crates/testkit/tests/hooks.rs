@@ -34,10 +34,10 @@ fn run_all(files: &[(&str, &str)], acts: &[Act<'_>]) -> Vec<Came> {
         std::fs::write(folder.path().join(name), text).expect("it can be written");
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
-    runtime.expect("there is a runtime").block_on(Box::pin(told(folder.path(), acts)))
+    runtime.expect("there is a runtime").block_on(Box::pin(run_steps(folder.path(), acts)))
 }
 
-async fn told(folder: &Path, acts: &[Act<'_>]) -> Vec<Came> {
+async fn run_steps(folder: &Path, acts: &[Act<'_>]) -> Vec<Came> {
     let mut harness = Harness::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
     let mut all = Vec::new();
     for act in acts {

@@ -20,10 +20,10 @@ fn deploy_all(files: &[(&str, &str)], steps: &[Step<'_>]) -> Vec<Came> {
         std::fs::write(folder.path().join(name), text).expect("it can be written");
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
-    runtime.expect("there is a runtime").block_on(told(folder.path(), steps))
+    runtime.expect("there is a runtime").block_on(run_steps(folder.path(), steps))
 }
 
-async fn told(folder: &Path, steps: &[Step<'_>]) -> Vec<Came> {
+async fn run_steps(folder: &Path, steps: &[Step<'_>]) -> Vec<Came> {
     let mut harness = Harness::with(folder.to_owned(), Vec::new(), vec![Arc::new(providers::heat::provider())]);
     let mut all = Vec::new();
     for (text, given, environment) in steps {

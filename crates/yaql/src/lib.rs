@@ -50,7 +50,7 @@ mod tree;
 
 pub use drawing::{CallSite, Draw, DrawRequest, Drawing, NothingDrawn};
 pub use failure::{Failure, FailureKind, Stop};
-pub use functions::{Function, How, functions};
+pub use functions::{CallForm, Function, functions};
 pub use limits::Limits;
 pub use program::Program;
 pub use signature::{DefaultValue, Parameter, ParameterPlace, ParameterType};

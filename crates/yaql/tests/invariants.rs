@@ -3,7 +3,7 @@
 use blueprint::Value;
 use proptest::prelude::*;
 use yaql::{
-    CallSite, Draw, DrawRequest, Drawing, How, Limits, NothingDrawn, ParameterPlace, ParameterType, Program, Stop,
+    CallForm, CallSite, Draw, DrawRequest, Drawing, Limits, NothingDrawn, ParameterPlace, ParameterType, Program, Stop,
     functions,
 };
 
@@ -177,7 +177,9 @@ fn call(function: usize, picks: &[usize]) -> String {
         let Some(pick) = picks.next() else { break };
         let kind = if pick % 11 == 0 { ParameterType::Any } else { parameter.kind };
         match parameter.place {
-            ParameterPlace::One if parameter.default.is_some() && pick % 5 == 0 && function.how != How::Operator => {
+            ParameterPlace::One
+                if parameter.default.is_some() && pick % 5 == 0 && function.how != CallForm::Operator =>
+            {
                 arguments.push(format!("{} => {}", parameter.name, argument(kind, pick / 5)));
             }
             ParameterPlace::One => arguments.push(argument(kind, pick).to_owned()),
@@ -188,11 +190,13 @@ fn call(function: usize, picks: &[usize]) -> String {
         }
     }
     match (function.how, arguments.split_first()) {
-        (How::Method | How::Both, Some((first, rest))) => format!("({first}).{}({})", function.name, rest.join(", ")),
-        (How::Property, Some((first, _))) => {
+        (CallForm::Method | CallForm::Both, Some((first, rest))) => {
+            format!("({first}).{}({})", function.name, rest.join(", "))
+        }
+        (CallForm::Property, Some((first, _))) => {
             format!("({first}).{}", function.name.rsplit('#').next().unwrap_or_default())
         }
-        (How::Operator, Some((first, rest))) => match function.name {
+        (CallForm::Operator, Some((first, rest))) => match function.name {
             "#list" => format!("[{}]", arguments.join(", ")),
             "#map" => format!("{{{}}}", arguments.join(", ")),
             "#indexer" => format!("{first}[{}]", rest.join(", ")),

@@ -6,7 +6,7 @@
 use std::path::{Component, Path};
 
 use engine::Options;
-use engine::foreign::{Form, Told};
+use engine::foreign::{ForeignStack, Form};
 use engine::{DocumentSource, Inputs, StageRequest, StagedDocument};
 use state::InstanceName;
 
@@ -26,7 +26,7 @@ pub(crate) async fn run(
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     let tree: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
-    let Told { instance, document, environment, files, things } =
+    let ForeignStack { instance, document, environment, files, things } =
         form.read(&tree).map_err(|what| unusable(form, what, None))?;
     for (name, text) in &files {
         lay_out(form, name, text, report)?;

@@ -44,17 +44,25 @@ pub(crate) fn shown(operations: &[GenerationInfo], report: &Report) -> String {
 
 fn row(one: &GenerationInfo, now: i64, running: bool) -> Vec<String> {
     let operation = &one.operation;
-    let (generation, outcome, took, did) = match &one.finished {
+    let (generation, outcome, duration, did) = match &one.finished {
         Some(Ended { outcome, at, generation, counts }) => {
             let seconds = u64::try_from(at - operation.began).unwrap_or(0);
-            let took = if seconds == 0 { "0s".to_owned() } else { format_duration(Duration::from_secs(seconds)) };
-            (generation.0.to_string(), outcome.word(), took, done((*counts).into()))
+            let duration = if seconds == 0 { "0s".to_owned() } else { format_duration(Duration::from_secs(seconds)) };
+            (generation.0.to_string(), outcome.word(), duration, done((*counts).into()))
         }
         None if running => ("-".to_owned(), "running", "-".to_owned(), "-".to_owned()),
         None => ("-".to_owned(), "cut off", "-".to_owned(), "-".to_owned()),
     };
     let began = format!("{} ago", ago(now, operation.began));
-    vec![generation, operation.kind.word().to_owned(), outcome.to_owned(), began, took, did, operation.who.to_string()]
+    vec![
+        generation,
+        operation.kind.word().to_owned(),
+        outcome.to_owned(),
+        began,
+        duration,
+        did,
+        operation.who.to_string(),
+    ]
 }
 
 pub(crate) fn to_json(one: &GenerationInfo) -> Json {

@@ -36,9 +36,11 @@ fn first(message: &str) -> &str {
 }
 
 /// The text for an event, without a line break; `None` for the first and the last event, which have another form.
-pub(crate) fn line(event: &Event, took: Option<Duration>, paint: Paint) -> Option<String> {
-    let took =
-        took.filter(|took| took.as_secs() > 0).map(|took| format!(" in {}", format_duration(took))).unwrap_or_default();
+pub(crate) fn line(event: &Event, duration: Option<Duration>, paint: Paint) -> Option<String> {
+    let duration = duration
+        .filter(|duration| duration.as_secs() > 0)
+        .map(|duration| format!(" in {}", format_duration(duration)))
+        .unwrap_or_default();
     Some(match event {
         Event::Began { .. } | Event::Finished { .. } => return None,
         Event::Started { address, operation, replacing } => format!("{address}: {}", doing(*operation, *replacing)),
@@ -52,11 +54,11 @@ pub(crate) fn line(event: &Event, took: Option<Duration>, paint: Paint) -> Optio
             format!("{address}: {} {}", paint.yellow(format!("try {attempt} follows in {after}:")), first(reason))
         }
         Event::Done { address, operation, replacing } => {
-            format!("{address}: {}{took}", paint.green(done(*operation, *replacing)))
+            format!("{address}: {}{duration}", paint.green(done(*operation, *replacing)))
         }
         Event::Unneeded { address, reason } => format!("{address}: not needed, {reason}"),
         Event::Failed { address, operation, message } => {
-            format!("{address}: {} {}", paint.red(format!("{} failed{took}:", operation.word())), first(message))
+            format!("{address}: {} {}", paint.red(format!("{} failed{duration}:", operation.word())), first(message))
         }
         Event::Recorded { address, how } => format!("{address}: {}", paint.green(how)),
         Event::Unread { address, message } => format!("{address}: {} {message}", paint.red("read failed:")),

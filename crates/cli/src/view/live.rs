@@ -47,7 +47,7 @@ impl Live {
 
     /// Shows an event.
     pub(crate) fn event(&mut self, event: &Event) {
-        let mut took = None;
+        let mut duration = None;
         match event {
             Event::Began { calls, .. } => {
                 (self.calls, self.done) = (*calls, 0);
@@ -61,7 +61,7 @@ impl Live {
                 }
             }
             Event::Done { address, .. } | Event::Failed { address, .. } => {
-                took = self.running.shift_remove(address).map(|(_, since)| since.elapsed());
+                duration = self.running.shift_remove(address).map(|(_, since)| since.elapsed());
                 self.done += 1;
             }
             Event::Unneeded { .. } | Event::Skipped { .. } => self.done += 1,
@@ -70,7 +70,7 @@ impl Live {
         if self.quiet {
             return;
         }
-        if let Some(line) = events::line(event, took, self.paint) {
+        if let Some(line) = events::line(event, duration, self.paint) {
             self.waiting.push_str(&line);
             self.waiting.push('\n');
             if self.waiting.len() > 1 << 15 {

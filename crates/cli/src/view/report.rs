@@ -413,10 +413,10 @@ impl Frontend for Report {
             SessionEvent::AskedAgain { what, pause, why } if !self.terminal.quiet && !self.is_json() => {
                 self.asked_again += 1;
                 let text = match self.asked_again {
-                    told if told <= ASKED_AGAIN => {
+                    count if count <= ASKED_AGAIN => {
                         format!("{what}: asked again in {}, {why}\n", blueprint::format_duration(pause))
                     }
-                    told if told == ASKED_AGAIN + 1 => "(and more that is asked again)\n".to_owned(),
+                    count if count == ASKED_AGAIN + 1 => "(and more that is asked again)\n".to_owned(),
                     _ => return,
                 };
                 self.terminal.aside(&text);

@@ -28,12 +28,12 @@ fn plans_and_events_tell_of_batches_and_pauses() {
     ] {
         assert!(staged.lines().any(|shown| shown == line), "{line}\n{staged}");
     }
-    let told = place.ends(0, &["deploy", "-y", "-i", "web", "--var", "v=b", "--json"]).out;
-    let told: Vec<Json> = told.lines().map(|line| serde_json::from_str(line).expect("it is JSON")).collect();
-    let first = &told[0]["steps"][0];
+    let reported = place.ends(0, &["deploy", "-y", "-i", "web", "--var", "v=b", "--json"]).out;
+    let reported: Vec<Json> = reported.lines().map(|line| serde_json::from_str(line).expect("it is JSON")).collect();
+    let first = &reported[0]["steps"][0];
     assert_eq!(first["batch"], json!({"number": 1, "of": 4, "pause_ms": 100, "until": 4}));
-    assert_eq!((&first["temporary"], &told[0]["steps"][1]["temporary"]), (&json!(true), &Json::Null));
-    let pauses: Vec<&Json> = told.iter().filter(|event| event["event"] == "pausing").collect();
+    assert_eq!((&first["temporary"], &reported[0]["steps"][1]["temporary"]), (&json!(true), &Json::Null));
+    let pauses: Vec<&Json> = reported.iter().filter(|event| event["event"] == "pausing").collect();
     assert_eq!(pauses.iter().map(|pause| &pause["for_ms"]).collect::<Vec<_>>(), [&json!(100); 3]);
     assert_eq!(
         place.ends(0, &["stage", "-i", "web", "--var", "v=b"]).last_line(),

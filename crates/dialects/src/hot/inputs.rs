@@ -100,7 +100,7 @@ pub(super) fn value(name: &Name, input: &Input, given: Option<Given<'_>>, found:
     let value = schema.value(name, given.as_ref(), other_default(&schema, input), &mut refusals);
     for refusal in refusals {
         let at = at_default(input, &refusal).unwrap_or(input.span);
-        found.push(told(name, refusal).invalid().at(at));
+        found.push(with_parameter_name(name, refusal).invalid().at(at));
     }
     value.map(|value| value.tainted(input.secret))
 }
@@ -112,7 +112,7 @@ fn at_default(input: &Input, refusal: &Refusal) -> Option<Span> {
 }
 
 /// The refusal with the parameter's name in its message.
-fn told(name: &str, mut refusal: Refusal) -> Refusal {
+fn with_parameter_name(name: &str, mut refusal: Refusal) -> Refusal {
     if refusal.severity == Severity::Error && !refusal.message.contains(&format!("`{name}`")) {
         refusal.message = format!("the value of `{name}` does not fit: {}", refusal.message);
     } else if refusal.help.is_none() && refusal.severity == Severity::Error {
@@ -149,7 +149,7 @@ pub(super) fn passed(
     };
     for refusal in refusals {
         let at_default = at_default(input, &refusal);
-        let refusal = told(name, refusal);
+        let refusal = with_parameter_name(name, refusal);
         // A mistake in a given value is reported for the property that passes it.
         let refusal = if given.is_some() && at_default.is_none() { refusal } else { refusal.invalid() };
         found.push(refusal.at(at_default.unwrap_or(place)));

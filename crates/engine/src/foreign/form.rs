@@ -28,8 +28,8 @@ pub struct Written {
     pub left_out: Vec<String>,
 }
 
-/// What another tool has told of what it managed.
-pub struct Told {
+/// What another tool has stored of the resources that it managed.
+pub struct ForeignStack {
     /// What it is called.
     pub instance: String,
     /// The name of its document among the files.
@@ -50,8 +50,8 @@ pub trait Form: Sync {
     /// Whether a text is of this form.
     fn recognises(&self, tree: &Json) -> bool;
 
-    /// Reads what the other tool has told. Why it cannot be used, as a phrase.
-    fn read(&self, tree: &Json) -> Result<Told, String>;
+    /// Reads the stack of the other tool. The error is a phrase that says why it cannot be used.
+    fn read(&self, tree: &Json) -> Result<ForeignStack, String>;
 
     /// Writes an instance. None if it is not of a language that the other tool reads.
     fn write(&self, whole: &Whole<'_>) -> Option<Written>;

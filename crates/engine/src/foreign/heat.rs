@@ -12,7 +12,7 @@ use dialects::Dialects;
 use serde_json::{Map, Value as Json, json};
 use state::{Record, StatusOp, StatusWord};
 
-use super::form::{Form, Told, Whole, Written};
+use super::form::{ForeignStack, Form, Whole, Written};
 use crate::json;
 
 /// The form.
@@ -33,7 +33,7 @@ impl Form for Abandoned {
             && tree.get("status").is_some_and(Json::is_string)
     }
 
-    fn read(&self, tree: &Json) -> Result<Told, String> {
+    fn read(&self, tree: &Json) -> Result<ForeignStack, String> {
         let instance = tree.get("name").and_then(Json::as_str).ok_or("has no name")?.to_owned();
         let given = tree.get("files").and_then(Json::as_object).cloned().unwrap_or_default();
         let local: Vec<(String, String)> = given.keys().map(|name| (name.clone(), local(name))).collect();
@@ -64,7 +64,7 @@ impl Form for Abandoned {
         }
         let mut things = Vec::new();
         resources(tree, &[], &mut things);
-        Ok(Told { instance, document, environment, files, things })
+        Ok(ForeignStack { instance, document, environment, files, things })
     }
 
     fn write(&self, whole: &Whole<'_>) -> Option<Written> {
@@ -106,14 +106,14 @@ fn local(name: &str) -> String {
 
 /// The resources of a stack, those of nested stacks included.
 fn resources(stack: &Json, path: &[Name], things: &mut Vec<Taken>) {
-    for (name, told) in stack.get("resources").and_then(Json::as_object).into_iter().flatten() {
-        if told.get("resources").is_some_and(Json::is_object) {
+    for (name, resource) in stack.get("resources").and_then(Json::as_object).into_iter().flatten() {
+        if resource.get("resources").is_some_and(Json::is_object) {
             let inner: Vec<Name> = path.iter().cloned().chain([name.as_str().into()]).collect();
-            resources(told, &inner, things);
+            resources(resource, &inner, things);
             continue;
         }
-        let id = told.get("resource_id").and_then(Json::as_str).map(Name::from);
-        let data = told.get("resource_data").and_then(Json::as_object).into_iter().flatten();
+        let id = resource.get("resource_id").and_then(Json::as_str).map(Name::from);
+        let data = resource.get("resource_data").and_then(Json::as_object).into_iter().flatten();
         let fields = data.filter_map(|(name, text)| Some((name.as_str().into(), Value::text(text.as_str()?))));
         let address = Address::inside(path, name.as_str());
         things.push(Taken { address, id, fields: fields.collect() });

@@ -7,7 +7,7 @@ mod heat;
 
 use serde_json::Value as Json;
 
-pub use self::form::{Form, Told, Whole, Written};
+pub use self::form::{ForeignStack, Form, Whole, Written};
 use crate::error::Error;
 
 /// Every known form.

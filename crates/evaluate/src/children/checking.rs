@@ -9,9 +9,9 @@ use understand::check;
 use understand::check::{Checked, Included};
 use understand::documents::{Documents, Placed, Reach};
 
+use super::placed_mistakes;
 use super::places::{Place, folder_of};
 use super::reader::{Judged, PlacedMistakes, Reader};
-use super::told;
 
 impl Reader<'_> {
     /// Checks every document, children first, and assembles all of them.
@@ -60,7 +60,7 @@ impl Reader<'_> {
         found.extend(self.size());
         found.extend(self.meter.get().problem());
         self.tell(&order, &of_place, &mut judged, valued, shown, found);
-        told::without_doubts(found);
+        placed_mistakes::without_doubts(found);
         let placed = order.iter().map(|at| {
             let place = &self.places[*at as usize];
             let text = &self.texts[place.text as usize];
@@ -112,18 +112,18 @@ impl Reader<'_> {
     /// The errors of documents that arise only because their parents pass them secrets, by place.
     pub(super) fn shown_from_above(&self, of_place: &[u32], judged: &[Judged]) -> PlacedMistakes {
         let mut mistakes = PlacedMistakes::default();
-        let mut handed: Vec<Arc<[bool]>> = vec![Arc::from([]); self.places.len()];
+        let mut passed_secrets: Vec<Arc<[bool]>> = vec![Arc::from([]); self.places.len()];
         type Down = (Diagnostics, Vec<Arc<[bool]>>);
         let mut known: HashMap<(u32, Arc<[bool]>), Down, foldhash::fast::FixedState> = HashMap::default();
         // Parents precede their children in `places`.
         for at in 0..self.places.len() {
             let place = &self.places[at];
-            let mine = handed[at].clone();
+            let mine = passed_secrets[at].clone();
             let (wrong, down) = known.entry((of_place[at], mine.clone())).or_insert_with(|| {
                 let document = &judged[of_place[at] as usize].checked;
                 let of = |child: u32| judged[of_place[child as usize] as usize].checked.clone();
                 let children: Vec<Option<Arc<Checked>>> = place.children.iter().map(|child| child.map(of)).collect();
-                let down = check::handed_down(document, &children, &mine);
+                let down = check::secrets_passed_down(document, &children, &mine);
                 (check::shown_from_above(document, &children, &mine), down.into_iter().map(Arc::from).collect())
             });
             if !wrong.is_empty() {
@@ -131,7 +131,7 @@ impl Reader<'_> {
             }
             for (child, secret) in place.children.iter().zip(down) {
                 if let Some(child) = child {
-                    handed[*child as usize] = secret.clone();
+                    passed_secrets[*child as usize] = secret.clone();
                 }
             }
         }

@@ -61,7 +61,7 @@ pub(super) struct Knowledge<'a> {
     /// Values under evaluation, to detect cycles.
     pub open: RefCell<Vec<(u32, usize)>>,
     /// Cache of inputs of places, by place and position.
-    pub handed: RefCell<HashMap<(u32, usize), Value, foldhash::fast::FixedState>>,
+    pub passed: RefCell<HashMap<(u32, usize), Value, foldhash::fast::FixedState>>,
 }
 
 impl Knowledge<'_> {
@@ -141,7 +141,7 @@ impl<'k> Frame<'k> {
         let Some((above, include)) = place.parent else {
             return Ok(knowledge.inputs.get(at).cloned().unwrap_or_else(|| Value::unknown(None, None)));
         };
-        if let Some(value) = knowledge.handed.borrow().get(&(self.place, at)) {
+        if let Some(value) = knowledge.passed.borrow().get(&(self.place, at)) {
             return Ok(value.clone());
         }
         let parent = &knowledge.texts[knowledge.places[above as usize].text as usize].blueprint;
@@ -163,7 +163,7 @@ impl<'k> Frame<'k> {
         let rules = knowledge.dialects.rules(blueprint.dialect);
         let value = rules.inputs.passed(name, input, given.as_ref(), place, &native, &mut Diagnostics::new());
         let value = value.ok_or(Stop::Reported)?;
-        knowledge.handed.borrow_mut().insert((self.place, at), value.clone());
+        knowledge.passed.borrow_mut().insert((self.place, at), value.clone());
         Ok(value)
     }
 

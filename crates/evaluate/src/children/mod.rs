@@ -16,13 +16,13 @@ mod checking;
 mod follow;
 mod groups;
 mod known;
+mod placed_mistakes;
 mod places;
 mod reader;
 pub mod reading;
 mod refused;
 mod searches;
 mod settled;
-mod told;
 mod wanted;
 
 use std::cell::Cell;

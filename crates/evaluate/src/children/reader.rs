@@ -131,7 +131,7 @@ impl Reader<'_> {
             answers: &self.answers,
             catalogs: self.reading.catalogs,
             values: Default::default(),
-            handed: Default::default(),
+            passed: Default::default(),
             open: Default::default(),
             parts: Default::default(),
             meter: &self.meter,

@@ -64,7 +64,7 @@ fn value(
 
 /// Reports errors of the given inputs and of the defaults that apply. Reports missing inputs only if `complete` says
 /// that no more will be given.
-pub fn judge_inputs(checked: &Checked, given: &Given, complete: bool, found: &mut Diagnostics) {
+pub fn validate_inputs(checked: &Checked, given: &Given, complete: bool, found: &mut Diagnostics) {
     let mut wrong = Diagnostics::new();
     match checked.rules.checks.inputs {
         CheckedBy::Value => {
@@ -90,7 +90,7 @@ pub fn judge_inputs(checked: &Checked, given: &Given, complete: bool, found: &mu
 
 /// The value of each input of a root, as far as it is known before all inputs are given.
 ///
-/// Errors go to `found` if the dialect checks inputs by value; otherwise [`judge_inputs`] reports them.
+/// Errors go to `found` if the dialect checks inputs by value; otherwise [`validate_inputs`] reports them.
 pub fn inputs_known(
     blueprint: &Blueprint,
     rules: &DialectRules,

@@ -7,11 +7,11 @@
 //!
 //! Not here: the comparison with the state (`plan`), and asking the world (the caller asks what each [`Need`] names).
 
-mod handed;
 pub mod inputs;
 pub mod links;
 mod options;
 pub mod pairing;
+mod passed_inputs;
 pub mod scope;
 
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ use understand::check;
 use understand::documents::{DocumentInstance, Documents, Kind};
 use understand::links::Links;
 
-pub use inputs::{Given, judge_inputs};
+pub use inputs::{Given, validate_inputs};
 pub(crate) use links::LinkSlots;
 
 /// The current result of an element.
@@ -154,9 +154,9 @@ pub struct Evaluation {
     /// The values of the root's inputs, by position.
     pub inputs: Vec<Value>,
     /// The values that children receive for their inputs, by number of the input.
-    pub handed: Vec<Slot>,
+    pub passed_inputs: Vec<Slot>,
     /// The address that each of these values refers to: one instance, or a group of several.
-    pub handed_uses: Vec<Option<Address>>,
+    pub passed_input_uses: Vec<Option<Address>>,
     /// Named intermediate values.
     pub locals: Vec<Slot>,
     /// Data sources.
@@ -218,7 +218,7 @@ impl Evaluation {
         answers: Answers,
     ) -> Evaluation {
         let [locals, data_sources, resources] = documents.counts();
-        let handed = documents.count(Kind::Input);
+        let passed_inputs = documents.count(Kind::Input);
         let room = documents.room;
         Evaluation {
             declared_links: documents.links().clone(),
@@ -227,8 +227,8 @@ impl Evaluation {
             functions,
             instance,
             inputs,
-            handed: vec![Slot::Open; handed],
-            handed_uses: vec![None; handed],
+            passed_inputs: vec![Slot::Open; passed_inputs],
+            passed_input_uses: vec![None; passed_inputs],
             locals: vec![Slot::Open; locals],
             data: vec![Slot::Open; data_sources],
             resources: vec![Members::Open; resources],
@@ -364,7 +364,7 @@ impl Evaluation {
     pub fn is_unsettled(&self, node: understand::graph::Node) -> bool {
         let slot = match node {
             understand::graph::Node::Local(number) => &self.locals[number as usize],
-            understand::graph::Node::Input(number) => &self.handed[number as usize],
+            understand::graph::Node::Input(number) => &self.passed_inputs[number as usize],
             _ => return false,
         };
         matches!(slot, Slot::Partial(_) | Slot::Open)
@@ -375,7 +375,7 @@ impl Evaluation {
     pub fn settle_now(&mut self, node: understand::graph::Node, found: &mut Diagnostics) -> Result<(), Need> {
         match node {
             understand::graph::Node::Local(number) => self.settle_local(number, found),
-            understand::graph::Node::Input(number) => self.settle_handed(number, found),
+            understand::graph::Node::Input(number) => self.settle_passed_input(number, found),
             _ => Ok(()),
         }
     }

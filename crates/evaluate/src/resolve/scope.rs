@@ -74,7 +74,7 @@ impl Scope for Frame<'_> {
             Head::Input(name) => {
                 let at = blueprint.inputs.get_index_of(name).ok_or(Stop::Reported)?;
                 if unit.parent.is_some() {
-                    return match &self.evaluation.handed[unit.number(Kind::Input, at) as usize] {
+                    return match &self.evaluation.passed_inputs[unit.number(Kind::Input, at) as usize] {
                         Slot::Value(value) | Slot::Partial(value) => Ok(whole(value.clone())),
                         Slot::Open | Slot::Failed | Slot::Absent => Err(Stop::Reported),
                     };

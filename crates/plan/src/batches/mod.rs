@@ -198,7 +198,7 @@ fn is_forth(decision: &Decision) -> bool {
     decision.element.is_some() && matches!(decision.action, Action::Create | Action::Update | Action::Replace)
 }
 
-/// A batch as things; their decisions are told which one it is, and which of them are there only for a while.
+/// The addresses of a batch. Notes in their decisions which batch it is, and which members are temporary.
 fn together(turn: &Turn, group: &Group<'_>, draft: &mut Draft, batch: Option<Batch>, pause: Duration) -> Together {
     let batches = group.batches;
     let mut together = Together { comes: Vec::new(), goes: Vec::new(), pause };

@@ -103,21 +103,21 @@ pub(crate) fn handed_group(
     evaluation: &mut Evaluation,
     groups: &mut IndexMap<Name, Vec<Address>>,
 ) {
-    let Some(handed) = documents.handed(number) else { return };
-    let readers: Vec<&Expr> = handed.given.into_iter().collect();
+    let Some(passed) = documents.passed_input(number) else { return };
+    let readers: Vec<&Expr> = passed.given.into_iter().collect();
     let mut used = Used::default();
-    let reads = Reads::new(documents, handed.above, &readers);
+    let reads = Reads::new(documents, passed.above, &readers);
     for edge in documents.graph().edges(Node::Input(number)) {
         if edge.kind != EdgeKind::ReadsMetadata {
             addresses_of(documents, evaluation, groups, edge.to, edge.kind, &reads, &mut used);
         }
     }
     let mut used = used.into_list();
-    evaluation.handed_uses[number as usize] = match used.len() {
+    evaluation.passed_input_uses[number as usize] = match used.len() {
         0 | 1 => used.pop(),
         _ => {
             // No name of an input has a colon.
-            let address = documents.unit(handed.unit).group_address(&format!(":{}", handed.name).into());
+            let address = documents.unit(passed.unit).group_address(&format!(":{}", passed.name).into());
             if let Some(key) = group_key(&address) {
                 groups.insert(key.as_ref().into(), used);
             }
@@ -229,7 +229,9 @@ pub(crate) fn addresses_of(
                 read.for_each(|link| add(link.address.clone()));
             }
         }
-        Node::Input(number) => evaluation.handed_uses[number as usize].iter().for_each(|address| add(address.clone())),
+        Node::Input(number) => {
+            evaluation.passed_input_uses[number as usize].iter().for_each(|address| add(address.clone()))
+        }
         Node::Child(_) | Node::Link(_) => {}
     }
 }

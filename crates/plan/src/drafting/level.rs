@@ -59,7 +59,7 @@ pub(crate) async fn settle_level(
                         draft.absent.append(&mut absent);
                         resources.push(index);
                     }),
-                Node::Input(number) => evaluation.settle_handed(number, &mut mistakes).map_err(|need| vec![need]),
+                Node::Input(number) => evaluation.settle_passed_input(number, &mut mistakes).map_err(|need| vec![need]),
                 // Read when something live asks for them (decision S59).
                 Node::DataSource(_) | Node::Child(_) => Ok(()),
                 Node::Link(number) => {
@@ -74,7 +74,7 @@ pub(crate) async fn settle_level(
                 Ok(()) => {
                     if !mistakes.is_empty() {
                         let unit = match node {
-                            // What is handed down is written in the document above.
+                            // A passed input is written in the parent document.
                             Node::Input(_) => {
                                 documents.unit(documents.unit_of(node)).parent.map_or(0, |(above, _)| above)
                             }

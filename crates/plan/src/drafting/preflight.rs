@@ -55,7 +55,7 @@ impl Changing {
     /// Whether something is made or changed before a thing's turn comes.
     pub(crate) fn is_before(&self, decision: &Decision) -> bool {
         let settled = self.unsettled.is_empty();
-        // What an intermediate value stands for is not told apart.
+        // The parts of an intermediate value are not distinguished.
         let uses = |used: &Address| self.unsettled.contains(used) || used.name.starts_with('=');
         !settled && decision.dependencies.iter().any(uses)
     }
@@ -118,7 +118,7 @@ pub(crate) async fn ask(
         let decision = &drafts[at];
         let resource = decision.element.and_then(|(number, _)| evaluation.documents.resource(number));
         let span_of = |field: &str| resource.and_then(|(.., it)| place_in(&it.spec, field)).unwrap_or(decision.span);
-        let Some(answer) = told(decision, answer, found) else { continue };
+        let Some(answer) = reported_answer(decision, answer, found) else { continue };
         let follows = changing.is_before(decision);
         obstacles.extend(obstacles_in(decision, &answer, follows, span_of));
         evaluation.answers.preflights.insert(decision.address.clone(), frozen(answer, folder, follows));
@@ -175,7 +175,8 @@ pub(crate) fn operation_of(action: Action) -> Operation {
     }
 }
 
-pub(crate) fn told(
+/// The answer of a preflight; `None` after its error was reported.
+pub(crate) fn reported_answer(
     decision: &Decision,
     answer: Result<Preflight, ProviderError>,
     found: &mut Diagnostics,
@@ -283,7 +284,7 @@ pub(crate) async fn ask_rest(
     let mut kept = IndexMap::default();
     for (at, folder, answer) in answered {
         let decision = &mut draft.decisions[at];
-        let Some(answer) = told(decision, answer, found) else { continue };
+        let Some(answer) = reported_answer(decision, answer, found) else { continue };
         draft.obstacles.extend(obstacles_in(decision, &answer, false, |_| decision.span));
         let answer = frozen(answer, folder, !decision.dependencies.is_empty());
         apply_sources(decision, &answer, &[]);

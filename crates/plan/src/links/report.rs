@@ -30,7 +30,7 @@ pub(crate) fn link_changes(decisions: &[Decision]) -> Vec<LinkChange> {
 
 /// What links gain, change and lose, by the things that they are about: both ends, and the neighbours they write into.
 pub(crate) fn links_by_resource(decisions: &[Decision]) -> IndexMap<Address, StepLinks> {
-    let mut told: IndexMap<Address, StepLinks> = IndexMap::default();
+    let mut links: IndexMap<Address, StepLinks> = IndexMap::default();
     for decision in decisions {
         let Some(Linked::Whole(_)) = decision.linked.as_deref() else { continue };
         for thing in decision.dependencies.iter().filter(|address| address.link.is_none()) {
@@ -40,18 +40,18 @@ pub(crate) fn links_by_resource(decisions: &[Decision]) -> IndexMap<Address, Ste
                 Action::Unlink => |links: &mut StepLinks, link| links.lost.push(link),
                 _ => continue,
             };
-            list(told.entry(thing.clone()).or_default(), decision.address.clone());
+            list(links.entry(thing.clone()).or_default(), decision.address.clone());
         }
     }
-    told
+    links
 }
 
 /// Says in the steps about things which links they gain, change and lose (decision 5.1).
-pub(crate) fn note_links_in_steps(steps: &mut [Step], mut told: IndexMap<Address, StepLinks>) {
-    if told.is_empty() {
+pub(crate) fn note_links_in_steps(steps: &mut [Step], mut links: IndexMap<Address, StepLinks>) {
+    if links.is_empty() {
         return;
     }
     for step in steps {
-        step.links = told.swap_remove(&step.address).map(Box::new);
+        step.links = links.swap_remove(&step.address).map(Box::new);
     }
 }

@@ -125,9 +125,9 @@ pub(crate) fn order(
     let order = topological(&mut tasks);
     let groups = std::mem::take(&mut draft.groups);
     let links = link_changes(&draft.decisions);
-    let told = links_by_resource(&draft.decisions);
+    let links_of_steps = links_by_resource(&draft.decisions);
     let (mut steps, tasks) = number(tasks, &order, draft.decisions, reads);
-    note_links_in_steps(&mut steps, told);
+    note_links_in_steps(&mut steps, links_of_steps);
     subjects.tell(&mut steps);
     Ordered { steps, tasks, groups, left_alone, links, gates, secret }
 }

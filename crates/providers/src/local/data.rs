@@ -158,7 +158,7 @@ fn list(
 fn environment(name: &str) -> Result<Fields, ProviderError> {
     if process::is_own_variable(name.as_ref()) {
         let text = format!(
-            "`{name}` is for `cyan` alone and is handed to no document; declare a variable and give it a value"
+            "`{name}` is for `cyan` alone and is passed to no document; declare a variable and give it a value"
         );
         return Err(refused("name", text));
     }

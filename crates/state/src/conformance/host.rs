@@ -1,4 +1,4 @@
-//! A machine whose clock stands still until it is told otherwise, and on which processes cannot be told apart.
+//! A machine whose clock advances only on request, and whose processes cannot be distinguished.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;

@@ -66,7 +66,7 @@ pub(super) async fn what_is_known_stays(place: &Place) -> Result<(), Failed> {
     let log = store.log(&shop, None, 99).await?;
     check!(log.iter().all(|line| matches!(&*line.operation, "op-4" | "op-5")), "the log: {log:?}");
     let tail = store.read(&shop, Since::Entry(3)).await?.unwrap_or_default();
-    check!(tail.from.sequence > 3, "the gap in the journal is not told");
+    check!(tail.from.sequence > 3, "the gap in the journal is not reported");
     check_eq!(tail.snapshot(), before, "what the journal leads to from a gap on");
     hand = Hand { store: &*store, lease: hand.lease, revision: hand.revision };
     let more = vec![began("op-6"), outcome(1, "z", record(Value::Int(10))), intent(2, "new")];

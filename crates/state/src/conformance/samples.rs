@@ -139,7 +139,7 @@ pub fn record(inputs: Value) -> Record {
         attention: None,
         unhealthy: Vec::new(),
         schema_version: 0,
-        took: 0,
+        duration_ms: 0,
         origin: RecordOrigin::default(),
     }
 }
@@ -192,7 +192,7 @@ pub fn full_record() -> Record {
         attention: Some("cannot tell".into()),
         unhealthy: vec!["slow".into(), "lonely".into()],
         schema_version: 4,
-        took: 1_200,
+        duration_ms: 1_200,
         origin: RecordOrigin {
             path: "shop.blueprint.yaml".into(),
             start: 10,

@@ -1,7 +1,7 @@
 //! State in the process alone: for tests, simulations and `memory:`.
 //!
 //! The strictest of the stores: what it takes, the others take. The clock of its [`Host`] decides whether a lease has
-//! expired; processes are not told apart. Secrets never leave the process, so they are not sealed, but storing one
+//! expired; processes are not distinguished. Secrets never leave the process, so they are not sealed, but storing one
 //! needs a key all the same, and reading it back needs the same key.
 //!
 //! Not here: the rules of a journal and its fold (`state::Fold`).

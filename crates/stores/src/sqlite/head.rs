@@ -163,7 +163,7 @@ pub(super) fn sequence_of(entry: i64) -> u64 {
     (entry & ((1 << SHIFT) - 1)).unsigned_abs()
 }
 
-/// Columns of heads, in the order in which [`read_told`] takes them.
+/// Columns of heads, in the order in which [`read_stored`] takes them.
 fn columns(format: i64) -> String {
     let added = if format < 4 { "0, 0, 0" } else { "pruned, pruned_operations, documents" };
     format!(
@@ -173,7 +173,7 @@ fn columns(format: i64) -> String {
 }
 
 /// A head with the rest of its row.
-struct Told {
+struct StoredHead {
     head: Head,
     name: String,
     key: String,
@@ -207,11 +207,11 @@ fn read_old(row: &Row<'_>) -> Result<Head, rusqlite::Error> {
     })
 }
 
-fn read_told(row: &Row<'_>) -> Result<Told, rusqlite::Error> {
+fn read_stored(row: &Row<'_>) -> Result<StoredHead, rusqlite::Error> {
     let mut head = Head { live: Digest::of_bytes(row.get(13)?), ..read_old(row)? };
     head.at.operations = row.get::<_, i64>(12)?.unsigned_abs();
     (head.pruned, head.pruned_operations, head.documents) = (row.get(16)?, row.get(17)?, row.get(18)?);
-    Ok(Told { head, name: row.get(11)?, key: row.get(14)?, mac: row.get(15)? })
+    Ok(StoredHead { head, name: row.get(11)?, key: row.get(14)?, mac: row.get(15)? })
 }
 
 impl Reading<'_> {
@@ -222,9 +222,9 @@ impl Reading<'_> {
 
     /// The row of an instance; none if there is no such instance, which is checked as well.
     pub(super) fn head(&self, name: &InstanceName) -> Result<Option<Head>, StoreError> {
-        let found = if self.format < 3 { self.old_head(name) } else { self.told(name.as_str()) };
+        let found = if self.format < 3 { self.old_head(name) } else { self.stored_head(name.as_str()) };
         match found.map_err(|error| self.at(error))? {
-            Some(told) => self.checked(told).map(Some),
+            Some(stored) => self.checked(stored).map(Some),
             None if self.format < 3 => Ok(None),
             None => {
                 // A damaged index finds nothing either: look at the rows themselves.
@@ -237,7 +237,7 @@ impl Reading<'_> {
         }
     }
 
-    fn old_head(&self, name: &InstanceName) -> Result<Option<Told>, rusqlite::Error> {
+    fn old_head(&self, name: &InstanceName) -> Result<Option<StoredHead>, rusqlite::Error> {
         let digest = if self.has_digests { "iif(digest_of = revision, digest, NULL)" } else { "NULL" };
         let sql = format!(
             "SELECT id, uid, document, created, revision, generation, entries, unsettled, finished, exports, exports_old, \
@@ -247,18 +247,18 @@ impl Reading<'_> {
         let found = statement.query_row([name.as_str()], |row| {
             let old_live = row.get::<_, Option<i64>>(11)?.map(OldDigest);
             let head = Head { old_live, ..read_old(row)? };
-            Ok(Told { head, name: name.to_string(), key: String::new(), mac: Tag::default() })
+            Ok(StoredHead { head, name: name.to_string(), key: String::new(), mac: Tag::default() })
         });
         found.optional()
     }
 
-    fn told(&self, name: &str) -> Result<Option<Told>, rusqlite::Error> {
+    fn stored_head(&self, name: &str) -> Result<Option<StoredHead>, rusqlite::Error> {
         let sql = format!("SELECT {} FROM instances WHERE name = ?1", columns(self.format));
-        self.connection.prepare_cached(&sql)?.query_row([name], read_told).optional()
+        self.connection.prepare_cached(&sql)?.query_row([name], read_stored).optional()
     }
 
-    fn checked(&self, told: Told) -> Result<Head, StoreError> {
-        let Told { mut head, name, key, mac } = told;
+    fn checked(&self, stored: StoredHead) -> Result<Head, StoreError> {
+        let StoredHead { mut head, name, key, mac } = stored;
         if self.format < 3 {
             return Ok(head);
         }
@@ -294,11 +294,11 @@ impl Reading<'_> {
             let rows = statement.query_map([], |row| row.get(0)).map_err(at)?;
             names = rows.collect::<Result<_, _>>().map_err(at)?;
         } else {
-            let rows = statement.query_map([], read_told).map_err(at)?;
-            for told in rows {
-                let told = told.map_err(at)?;
-                names.push(told.name.clone());
-                self.checked(told)?;
+            let rows = statement.query_map([], read_stored).map_err(at)?;
+            for stored in rows {
+                let stored = stored.map_err(at)?;
+                names.push(stored.name.clone());
+                self.checked(stored)?;
             }
             let (count, _) = self.count()?;
             if count != names.len() as i64 {

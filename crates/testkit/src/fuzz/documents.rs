@@ -215,14 +215,14 @@ fn deploy(input: &[u8]) -> u64 {
         nothing_left(&whole, text, "a deploy").await;
         let fault = fault(input, &steps);
         let Some(fault) = fault.filter(|_| !stays) else { return (2, steps.len(), false) };
-        let told = format!("{fault:?}");
+        let context = format!("{fault:?}");
         let cut = harness();
         apply(&cut, Some(text), vec![fault]).await;
         let went_on = apply(&cut, Some(text), Vec::new()).await;
         let ended = went_on.and_then(|(outcome, _)| outcome);
-        assert_eq!(ended, Some(OperationOutcome::Ready), "it does not go on after {told}");
-        nothing_left(&cut, text, &told).await;
-        assert_eq!(things(&cut), things(&whole), "another end after {told}");
+        assert_eq!(ended, Some(OperationOutcome::Ready), "it does not go on after {context}");
+        nothing_left(&cut, text, &context).await;
+        assert_eq!(things(&cut), things(&whole), "another end after {context}");
         for harness in [&whole, &cut] {
             apply(harness, None, Vec::new()).await;
             assert!(things(harness).is_empty(), "{:?} is left after a destroy", things(harness));

@@ -52,7 +52,7 @@ proptest! {
             apply_well(&twin, Some(&before), parallel).await;
             let undisturbed = apply_well(&twin, goal, parallel).await;
             for moment in 1.. {
-                let told = format!("moment {moment}\n{before}\n->\n{goal:?}");
+                let context = format!("moment {moment}\n{before}\n->\n{goal:?}");
                 let harness = harness();
                 apply_well(&harness, Some(&before), parallel).await;
                 if !cut_at(&harness, goal, parallel, moment).await {
@@ -61,14 +61,14 @@ proptest! {
                     break;
                 }
                 apply_well(&harness, goal, parallel).await;
-                assert_eq!(cloud(&harness), cloud(&twin), "another end when cut at {told}");
+                assert_eq!(cloud(&harness), cloud(&twin), "another end when cut at {context}");
                 let (there, known) = ids(&harness).await;
-                assert_eq!(there, known, "the cloud and the state differ when cut at {told}");
+                assert_eq!(there, known, "the cloud and the state differ when cut at {context}");
                 if let Some(goal) = goal {
                     let staged = stage(&harness, goal).await.staged.expect("a plan");
-                    assert!(staged.plan.is_empty(), "something is left to do when cut at {told}");
+                    assert!(staged.plan.is_empty(), "something is left to do when cut at {context}");
                 }
-                assert!(harness.snapshot().await.open.is_empty(), "a call is still open when cut at {told}");
+                assert!(harness.snapshot().await.open.is_empty(), "a call is still open when cut at {context}");
             }
         });
     }

@@ -43,26 +43,26 @@ proptest! {
             let calls_of_twin = calls(&undisturbed.journal);
             for number in 0..calls_of_twin.len() {
                 for when in [When::Before, When::After] {
-                    let told = format!("{when:?} {:?}\n{before}\n->\n{goal:?}", calls_of_twin[number]);
+                    let context = format!("{when:?} {:?}\n{before}\n->\n{goal:?}", calls_of_twin[number]);
                     let harness = harness();
                     apply_well(&harness, Some(&before), parallel).await;
                     let cut = apply(&harness, goal, parallel, vec![crash(&calls_of_twin, number, when)]).await;
-                    assert!(cut.operated.is_none(), "it was not cut {told}");
+                    assert!(cut.operated.is_none(), "it was not cut {context}");
                     if let Some(second) = second {
                         // Interrupted once more, at one of the remaining calls.
                         let fault = crash(&calls_of_twin, second % calls_of_twin.len(), when);
                         apply(&harness, goal, parallel, vec![fault]).await;
                     }
                     apply_well(&harness, goal, parallel).await;
-                    assert_eq!(cloud(&harness), cloud(&twin), "another end when cut {told}");
+                    assert_eq!(cloud(&harness), cloud(&twin), "another end when cut {context}");
                     let (there, known) = ids(&harness).await;
-                    assert_eq!(there, known, "the cloud and the state differ when cut {told}");
+                    assert_eq!(there, known, "the cloud and the state differ when cut {context}");
                     if let Some(goal) = goal {
                         let staged = stage(&harness, goal).await.staged.expect("a plan");
                         let steps: Vec<_> = staged.plan.steps.iter().map(|step| (step.action, &step.address, &step.reasons)).collect();
-                        assert!(staged.plan.is_empty(), "left to do {steps:?} when cut {told}");
+                        assert!(staged.plan.is_empty(), "left to do {steps:?} when cut {context}");
                     }
-                    assert!(harness.snapshot().await.open.is_empty(), "a call is still open when cut {told}");
+                    assert!(harness.snapshot().await.open.is_empty(), "a call is still open when cut {context}");
                 }
             }
         });

@@ -25,16 +25,16 @@ exports:
 "
         );
         let staged = stage(&harness(&[]), &text, Given::default()).await;
-        let mut told: Vec<String> = staged
+        let mut reported: Vec<String> = staged
             .diagnostics
             .iter()
             .map(|it| it.code.name.to_owned())
             .filter(|code| code != "several-matches")
             .collect();
         if staged.staged.is_some() {
-            told.push(exports(&staged)["name"].as_text().unwrap_or_default().to_owned());
+            reported.push(exports(&staged)["name"].as_text().unwrap_or_default().to_owned());
         }
-        told
+        reported
     })
 }
 
@@ -264,8 +264,8 @@ const HOLDER: &str = r#"{"format": 1, "namespace": "later", "resourceTypes": {"l
 
 async fn run(harness: &Harness, text: &str, inputs: Given) -> Run {
     let staged = stage(harness, text, inputs).await;
-    let told = codes(&staged);
-    let Some(staged) = staged.staged else { panic!("no plan: {told:?}") };
+    let reported = codes(&staged);
+    let Some(staged) = staged.staged else { panic!("no plan: {reported:?}") };
     harness.run(staged, false, Vec::new(), settings(None, false)).await
 }
 
@@ -319,9 +319,9 @@ fn missing_data_source_on_deploy_fails_only_its_readers() {
     lately(async {
         let harness = harness(&[&HOLDER.replace("\"value\": \"side\"", "\"value\": \"nowhere\"")]);
         let run = run(&harness, LATER, Given::default()).await;
-        let told = outcome_codes(&run);
-        assert!(told.contains(&"data-source-empty"), "{told:?}");
-        assert_eq!(told.iter().filter(|code| **code == "data-source-empty").count(), 1);
+        let reported = outcome_codes(&run);
+        assert!(reported.contains(&"data-source-empty"), "{reported:?}");
+        assert_eq!(reported.iter().filter(|code| **code == "data-source-empty").count(), 1);
         let unread = run.events.iter().filter(|event| matches!(event, Event::Unread { .. })).count();
         assert_eq!(unread, 1);
         let snapshot = harness.snapshot().await;

@@ -31,8 +31,8 @@ resources:
 
 async fn deploy(harness: &Harness, text: &str, parallel: usize) -> (Option<OperationOutcome>, [u64; 4], usize) {
     let staged = stage(harness, text, Given::default()).await;
-    let told = codes(&staged);
-    let Some(staged) = staged.staged else { panic!("no plan: {told:?}") };
+    let reported = codes(&staged);
+    let Some(staged) = staged.staged else { panic!("no plan: {reported:?}") };
     let run = harness.run(staged, false, Vec::new(), settings(Some(parallel), false)).await;
     let mut under_way = std::collections::BTreeSet::new();
     let mut most = 0;
@@ -67,8 +67,8 @@ fn queued_calls_delay_no_other_provider() {
 /// The number of open intents after a run that ended during the create of this address, with four calls at once.
 async fn left_open(harness: &Harness, text: &str, at: &str) -> usize {
     let staged = stage(harness, text, Given::default()).await;
-    let told = codes(&staged);
-    let Some(staged) = staged.staged else { panic!("no plan: {told:?}") };
+    let reported = codes(&staged);
+    let Some(staged) = staged.staged else { panic!("no plan: {reported:?}") };
     let kind = FaultKind::Crash { when: When::Before, untraceable: false };
     let fault = Fault { on: Some(provider::Operation::Create), at: at.into(), skip: 0, times: 1, kind };
     let run = harness.run(staged, false, vec![fault], settings(Some(4), false)).await;

@@ -41,8 +41,8 @@ resources:
 
 async fn deploy(harness: &Harness, text: &str) -> Run {
     let staged = stage(harness, text, Given::default()).await;
-    let told = codes(&staged);
-    let Some(staged) = staged.staged else { panic!("no plan: {told:?}") };
+    let reported = codes(&staged);
+    let Some(staged) = staged.staged else { panic!("no plan: {reported:?}") };
     harness.run(staged, false, Vec::new(), settings(None, false)).await
 }
 

@@ -30,8 +30,8 @@ resources:
 
 async fn deploy(harness: &Harness, text: &str, inputs: Given, faults: Vec<Fault>) -> Run {
     let staged = stage(harness, text, inputs).await;
-    let told = codes(&staged);
-    let Some(staged) = staged.staged else { panic!("no plan: {told:?}") };
+    let reported = codes(&staged);
+    let Some(staged) = staged.staged else { panic!("no plan: {reported:?}") };
     harness.run(staged, false, faults, settings(None, false)).await
 }
 

@@ -53,7 +53,8 @@ fn longest_path_goes_first_once_durations_are_known() {
         let second = bench.apply(Some(&chain_behind_many(90, 2, "two"))).await;
         assert_eq!((second.ended(), second.took), (Some(Ready), Duration::from_secs(10)));
         let snapshot = bench.harness.snapshot().await;
-        let took = |address: &str| snapshot.records[&address.parse::<blueprint::Address>().expect("an address")].took;
+        let took =
+            |address: &str| snapshot.records[&address.parse::<blueprint::Address>().expect("an address")].duration_ms;
         assert_eq!((took("r7"), took("c1")), (1_000, 5_000));
         // Deletes run in the opposite order. A slow create predicts a slow delete.
         let third = bench.apply(None).await;
@@ -102,7 +103,7 @@ fn recorded_durations_do_not_change_plans() {
             let bench = Bench::new();
             all_take(&bench, &["create"], 20, 5, [takes, takes]);
             assert_eq!(bench.apply(Some(&chain_behind_many(20, 5, "one"))).await.ended(), Some(Ready));
-            let known = bench.harness.snapshot().await.records.values().filter(|record| record.took > 0).count();
+            let known = bench.harness.snapshot().await.records.values().filter(|record| record.duration_ms > 0).count();
             let mut plans = Vec::new();
             for text in
                 [chain_behind_many(20, 5, "one"), chain_behind_many(20, 5, "two"), chain_behind_many(3, 1, "one")]

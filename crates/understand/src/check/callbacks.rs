@@ -63,8 +63,8 @@ impl Checker<'_> {
         }
         for pair in order.windows(2) {
             let (Some(first), Some(second)) = (shapes[pair[0]].take(), &shapes[pair[1]]) else { continue };
-            let handed = Callback { parameters: vec![first.returns.clone()], returns: Type::Any, index: false };
-            if let Some((_, problem)) = misfit(second, &handed, Some(&first.returns)) {
+            let passed = Callback { parameters: vec![first.returns.clone()], returns: Type::Any, index: false };
+            if let Some((_, problem)) = misfit(second, &passed, Some(&first.returns)) {
                 let expr = &call.arguments[pair[1]].value;
                 self.found.push(problem_at(&language::CALLBACK_TYPE, problem, expr, function));
             }

@@ -39,7 +39,7 @@ pub use resolutions::{DefinitionKind, Resolution, Resolutions};
 mod resources;
 pub use resources::description_mismatch;
 mod secrets;
-pub use secrets::{handed_down, shown_from_above};
+pub use secrets::{secrets_passed_down, shown_from_above};
 pub mod spec;
 mod types;
 pub mod value;

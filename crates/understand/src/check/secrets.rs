@@ -64,11 +64,11 @@ impl<'c> Document<'c, '_> {
 
     fn is_secret(&self, name: &Name) -> bool {
         let Some((at, _, input)) = self.blueprint().inputs.get_full(name) else { return false };
-        let handed = match self {
+        let passed_secrets = match self {
             Document::Checking(_) => false,
-            Document::Placed(.., handed) => handed.get(at).copied().unwrap_or(false),
+            Document::Placed(.., passed_secrets) => passed_secrets.get(at).copied().unwrap_or(false),
         };
-        input.secret || handed
+        input.secret || passed_secrets
     }
 }
 
@@ -128,15 +128,15 @@ fn would_show(span: Span, what: &str, why: &str) -> Diagnostic {
         .help("use a value that is not secret")
 }
 
-/// The errors that arise only because the document receives secrets. `handed` says for each input, by position, whether
-/// it does.
-pub fn shown_from_above(checked: &Checked, children: &[Option<Arc<Checked>>], handed: &[bool]) -> Diagnostics {
+/// The errors that arise only because the document receives secrets. `passed_secrets` says for each input, by
+/// position, whether its value is a secret.
+pub fn shown_from_above(checked: &Checked, children: &[Option<Arc<Checked>>], passed_secrets: &[bool]) -> Diagnostics {
     let mut found = Diagnostics::new();
-    if !handed.contains(&true) {
+    if !passed_secrets.contains(&true) {
         return found;
     }
     let known = exposed(Document::Placed(checked, children, &[]));
-    for (span, what) in exposed(Document::Placed(checked, children, handed)) {
+    for (span, what) in exposed(Document::Placed(checked, children, passed_secrets)) {
         if !known.contains(&(span, what)) {
             found.push(would_show(span, what, "this comes from a secret that the including document hands over"));
         }
@@ -144,10 +144,14 @@ pub fn shown_from_above(checked: &Checked, children: &[Option<Arc<Checked>>], ha
     found
 }
 
-/// For each child, whether each of its inputs, by position, receives a secret. `handed` says the same of the document's
-/// own inputs.
-pub fn handed_down(checked: &Checked, children: &[Option<Arc<Checked>>], handed: &[bool]) -> Vec<Vec<bool>> {
-    let of = Document::Placed(checked, children, handed);
+/// For each child, whether each of its inputs, by position, receives a secret. `passed_secrets` says the
+/// same of the document's own inputs.
+pub fn secrets_passed_down(
+    checked: &Checked,
+    children: &[Option<Arc<Checked>>],
+    passed_secrets: &[bool],
+) -> Vec<Vec<bool>> {
+    let of = Document::Placed(checked, children, passed_secrets);
     let mut taint = Taint { of, locals: HashMap::default(), steps: 0 };
     let each = checked.blueprint.children.values().zip(children).map(|(child, included)| {
         let Some(included) = included else { return Vec::new() };

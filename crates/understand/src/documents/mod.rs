@@ -150,7 +150,7 @@ pub fn address_of_group(key: &str) -> Address {
 }
 
 /// The value that a child receives for one of its inputs.
-pub struct Handed<'d> {
+pub struct PassedInput<'d> {
     /// The unit of the child.
     pub unit: u32,
     /// The input's position in the child.
@@ -167,7 +167,7 @@ pub struct Handed<'d> {
     pub include: Span,
 }
 
-impl Handed<'_> {
+impl PassedInput<'_> {
     /// Whether its value is a literal or missing, so that it depends on nothing.
     pub fn is_written_out(&self) -> bool {
         self.given.is_none_or(|expr| expr.inner().as_literal().is_some())
@@ -485,13 +485,13 @@ impl Documents {
     }
 
     /// The input of a child with this number, with its declaration and its expression in the include.
-    pub fn handed(&self, number: u32) -> Option<Handed<'_>> {
+    pub fn passed_input(&self, number: u32) -> Option<PassedInput<'_>> {
         let (unit, position) = self.place(Kind::Input as usize, number);
         let (above, include) = self.unit(unit).parent?;
         let (name, input) = self.unit(unit).blueprint().inputs.get_index(position)?;
         let (_, child) = self.unit(above).blueprint().children.get_index(include as usize)?;
         let given = child.inputs.iter().find(|(given, _)| given.item == *name).map(|(_, expr)| expr);
-        Some(Handed { unit, position, name, input, above, given, include: child.span })
+        Some(PassedInput { unit, position, name, input, above, given, include: child.span })
     }
 
     /// The resource with this number, and its unit.

@@ -43,7 +43,7 @@ struct Wiring {
     /// Of locals, data sources, resources and links, in this order.
     elements: [Vec<Vec<Wire>>; 4],
     /// Of the inputs of each child, in the order in which they are written.
-    handed: Vec<Vec<Vec<Wire>>>,
+    passed: Vec<Vec<Vec<Wire>>>,
     exports: Vec<Vec<Wire>>,
     /// The names that each child waits for as a whole, in addition to its `dependsOn`.
     waits: Vec<Vec<Spanned<Name>>>,
@@ -221,7 +221,7 @@ fn wiring(checked: &Checked, children: &[Option<&Checked>]) -> Wiring {
             all(blueprint.resources.len(), Node::Resource),
             all(checked.links.pairs().len(), Node::Link),
         ],
-        handed: blueprint
+        passed: blueprint
             .children
             .values()
             .map(|child| child.inputs.iter().map(|(_, expr)| outside(expr)).collect())
@@ -278,7 +278,7 @@ impl Whole<'_> {
             Node::DataSource(number) => (Kind::DataSource, number),
             Node::Resource(number) => (Kind::Resource, number),
             Node::Link(number) => (Kind::Link, number),
-            Node::Input(number) => return self.handed(number, out),
+            Node::Input(number) => return self.draw_passed_input(number, out),
             Node::Child(_) => return,
         };
         let (unit, position) = documents.place_of(kind, number);
@@ -326,15 +326,15 @@ impl Whole<'_> {
         }
     }
 
-    fn handed(&self, number: u32, out: &mut Vec<Edge>) {
+    fn draw_passed_input(&self, number: u32, out: &mut Vec<Edge>) {
         let documents = self.documents;
-        let Some(handed) = documents.handed(number) else { return };
-        let Some((_, include)) = documents.unit(handed.unit).parent else { return };
-        let blueprint = documents.unit(handed.above).blueprint();
+        let Some(passed) = documents.passed_input(number) else { return };
+        let Some((_, include)) = documents.unit(passed.unit).parent else { return };
+        let blueprint = documents.unit(passed.above).blueprint();
         let Some((_, child)) = blueprint.children.get_index(include as usize) else { return };
-        let Some(at) = child.inputs.iter().position(|(given, _)| given.item == *handed.name) else { return };
-        for wire in &self.wirings[handed.above as usize].handed[include as usize][at] {
-            self.draw(handed.above, *wire, wire.kind, wire.span, out);
+        let Some(at) = child.inputs.iter().position(|(given, _)| given.item == *passed.name) else { return };
+        for wire in &self.wirings[passed.above as usize].passed[include as usize][at] {
+            self.draw(passed.above, *wire, wire.kind, wire.span, out);
         }
     }
 
@@ -353,8 +353,8 @@ impl Whole<'_> {
             End::Input(at) => {
                 let number = here.number(Kind::Input, at as usize);
                 // A literal input depends on nothing and is always settled.
-                match self.documents.handed(number) {
-                    Some(handed) if here.parent.is_some() && !handed.is_written_out() => Node::Input(number),
+                match self.documents.passed_input(number) {
+                    Some(passed) if here.parent.is_some() && !passed.is_written_out() => Node::Input(number),
                     _ => return,
                 }
             }

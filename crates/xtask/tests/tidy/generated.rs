@@ -325,23 +325,23 @@ fn yaql() -> String {
     let groups = [
         (
             "Methods",
-            [yaql::How::Method, yaql::How::Both].as_slice(),
+            [yaql::CallForm::Method, yaql::CallForm::Both].as_slice(),
             "Called as `x.f()`; those marked *also plainly* as `f(x)` too.",
         ),
-        ("Plain functions", &[yaql::How::Plain], "Called as `f(x)`."),
+        ("Plain functions", &[yaql::CallForm::Plain], "Called as `f(x)`."),
         (
             "Operators",
-            &[yaql::How::Operator],
+            &[yaql::CallForm::Operator],
             "Besides these, `x.name` is the entry of a map or of each map of a collection, and `x?.name` null where x is.",
         ),
-        ("Properties", &[yaql::How::Property], "Of points in time and lengths of time."),
+        ("Properties", &[yaql::CallForm::Property], "Of points in time and lengths of time."),
     ];
     for (title, kinds, about) in groups {
         page.push_str(&format!("\n## {title}\n\n{about}\n\n| | | example |\n|---|---|---|\n"));
         let mut rows: Vec<_> = yaql::functions().iter().filter(|function| kinds.contains(&function.how)).collect();
         rows.sort_by_key(|function| function.name.to_lowercase());
         for function in rows {
-            let also = if function.how == yaql::How::Both { " *Also plainly.*" } else { "" };
+            let also = if function.how == yaql::CallForm::Both { " *Also plainly.*" } else { "" };
             let (expression, value) = function.example;
             let cell = |text: &str| text.replace('|', "\\|");
             page.push_str(&format!(

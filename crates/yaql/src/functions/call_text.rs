@@ -1,6 +1,6 @@
 //! The text of a call for the reference page.
 
-use super::{Function, How};
+use super::{CallForm, Function};
 use crate::signature::{DefaultValue, Parameter, ParameterPlace};
 
 impl Function {
@@ -10,13 +10,15 @@ impl Function {
         let all: Vec<_> = self.parameters.iter().map(Parameter::written).collect();
         let first = names.first().copied().unwrap_or_default();
         match self.how {
-            How::Plain => format!("{}({})", self.name, all.join(", ")),
-            How::Method | How::Both if self.parameters.first().is_some_and(|one| one.place == ParameterPlace::One) => {
+            CallForm::Plain => format!("{}({})", self.name, all.join(", ")),
+            CallForm::Method | CallForm::Both
+                if self.parameters.first().is_some_and(|one| one.place == ParameterPlace::One) =>
+            {
                 format!("{first}.{}({})", self.name, all[1..].join(", "))
             }
-            How::Method | How::Both => format!("{first}.{}({})", self.name, all.join(", ")),
-            How::Property => format!("{first}.{}", self.name.rsplit('#').next().unwrap_or(self.name)),
-            How::Operator => match (self.name, &*names) {
+            CallForm::Method | CallForm::Both => format!("{first}.{}({})", self.name, all.join(", ")),
+            CallForm::Property => format!("{first}.{}", self.name.rsplit('#').next().unwrap_or(self.name)),
+            CallForm::Operator => match (self.name, &*names) {
                 ("#list", _) => "[value, ..]".into(),
                 ("#map", _) => "{key => value, ..}".into(),
                 ("#indexer", [_, rest @ ..]) => format!("{first}[{}]", rest.join(", ")),

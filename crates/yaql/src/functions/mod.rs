@@ -30,7 +30,7 @@ use indexmap::IndexMap;
 
 pub(crate) use given::{Arguments, CallArguments};
 pub(crate) use row::Run;
-pub use row::{Function, How};
+pub use row::{CallForm, Function};
 
 use self::row::Row;
 use crate::drawing::Draw;
@@ -74,10 +74,10 @@ static BY_NAME: LazyLock<IndexMap<&'static str, Overloads, FixedState>> = LazyLo
     let mut plain: HashMap<&'static str, Vec<&'static Function>> = HashMap::new();
     let mut methods: HashMap<&'static str, Vec<&'static Function>> = HashMap::new();
     for function in FUNCTIONS.iter() {
-        if function.how != How::Method {
+        if function.how != CallForm::Method {
             plain.entry(function.name).or_default().push(function);
         }
-        if matches!(function.how, How::Method | How::Both) {
+        if matches!(function.how, CallForm::Method | CallForm::Both) {
             methods.entry(function.name).or_default().push(function);
         }
     }

@@ -7,7 +7,7 @@ use crate::signature::Parameter;
 
 /// The form of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub enum CallForm {
     /// `f(x)`.
     Plain,
     /// `x.f()`.
@@ -25,7 +25,7 @@ pub struct Function {
     /// The name; for operators and properties an internal name.
     pub name: &'static str,
     /// The form of a call.
-    pub how: How,
+    pub how: CallForm,
     /// The parameters, the receiver first.
     pub parameters: Vec<Parameter>,
     /// The description, one sentence.
@@ -45,7 +45,7 @@ pub(crate) type Run = fn(&mut Machine<'_>, CallArguments) -> Evaluated<Datum>;
 /// A row of the table of functions.
 pub(super) struct Row {
     pub(super) name: &'static str,
-    pub(super) how: How,
+    pub(super) how: CallForm,
     pub(super) signature: &'static str,
     pub(super) run: Run,
     pub(super) takes_rules: bool,
@@ -54,28 +54,28 @@ pub(super) struct Row {
     pub(super) example: (&'static str, &'static str),
 }
 
-pub(super) const fn row(name: &'static str, how: How, signature: &'static str, run: Run) -> Row {
+pub(super) const fn row(name: &'static str, how: CallForm, signature: &'static str, run: Run) -> Row {
     Row { name, how, signature, run, takes_rules: false, needs_text_format: false, summary: "", example: ("", "") }
 }
 
 pub(super) const fn plain(name: &'static str, signature: &'static str, run: Run) -> Row {
-    row(name, How::Plain, signature, run)
+    row(name, CallForm::Plain, signature, run)
 }
 
 pub(super) const fn method(name: &'static str, signature: &'static str, run: Run) -> Row {
-    row(name, How::Method, signature, run)
+    row(name, CallForm::Method, signature, run)
 }
 
 pub(super) const fn both(name: &'static str, signature: &'static str, run: Run) -> Row {
-    row(name, How::Both, signature, run)
+    row(name, CallForm::Both, signature, run)
 }
 
 pub(super) const fn operator(name: &'static str, signature: &'static str, run: Run) -> Row {
-    row(name, How::Operator, signature, run)
+    row(name, CallForm::Operator, signature, run)
 }
 
 pub(super) const fn property(name: &'static str, signature: &'static str, run: Run) -> Row {
-    row(name, How::Property, signature, run)
+    row(name, CallForm::Property, signature, run)
 }
 
 impl Row {

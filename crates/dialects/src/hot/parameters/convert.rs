@@ -73,7 +73,7 @@ impl Schema {
         let (bare, secret) = value.exposed();
         let hidden = secret || self.hidden || bare.has_secret();
         let revealed = bare.revealed();
-        let told = |mut refusal: Refusal| {
+        let adapted = |mut refusal: Refusal| {
             refusal.heat = refusal.heat.map(|heat| words(&heat));
             if from == From::Default && refusal.severity == diag::Severity::Error {
                 refusal.code = &INVALID_DEFAULT;
@@ -91,7 +91,7 @@ impl Schema {
             Ok(converted) => converted,
             Err(refusal) => {
                 if from == From::Given || self.default_fits_constraints() {
-                    found.push(told(refusal));
+                    found.push(adapted(refusal));
                 }
                 return None;
             }
@@ -100,10 +100,10 @@ impl Schema {
         if !checked.has_unknown() {
             for constraint in &self.constraints {
                 match constraint.check(self.kind, &checked) {
-                    Ok(note) => found.extend(note.map(told)),
+                    Ok(note) => found.extend(note.map(adapted)),
                     Err(refusal) => {
                         if !is_reported(constraint.is_custom()) {
-                            found.push(told(refusal));
+                            found.push(adapted(refusal));
                         }
                         broken = true;
                     }

@@ -394,7 +394,7 @@ fn a_hidden_value_is_secret_and_in_no_message() {
     );
     let schema = Schema::parse("p", &written, LATEST, &mut found).expect("a schema");
     assert!(schema.value("p", Some(&"s3cret".into()), None, &mut found).is_none());
-    assert_eq!(found.len(), 2, "every broken rule is told");
+    assert_eq!(found.len(), 2, "every broken rule is reported");
     assert!(!format!("{found:?}").contains("s3cret"));
     let open = Schema { constraints: Vec::new(), ..schema };
     assert!(open.value("p", Some(&"s3cret".into()), None, &mut found).is_some_and(|value| value.has_secret()));

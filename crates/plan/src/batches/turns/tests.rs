@@ -105,7 +105,7 @@ fn every_group_comes_to_its_target_with_enough_in_service() {
 
 fn holds(rolling: &Rolling<'_>) {
     let (all, late) = turns(rolling);
-    let told = || format!("{:?} {:?}: {all:?}", rolling.members, rolling.extras);
+    let shown = || format!("{:?} {:?}: {all:?}", rolling.members, rolling.extras);
     let stays = |standing: &&MemberState| !rolling.new_ones_last || **standing != Absent;
     let target = rolling.members.iter().filter(stays).count();
     let mut now = rolling.members.to_vec();
@@ -115,19 +115,19 @@ fn holds(rolling: &Rolling<'_>) {
         now.iter().filter(|standing| **standing != Absent).count() + extras.iter().filter(|it| **it == There).count()
     };
     for turn in &all {
-        assert!(*turn != Turn::default() && turn.comes.len() <= rolling.size, "{}", told());
+        assert!(*turn != Turn::default() && turn.comes.len() <= rolling.size, "{}", shown());
         let least = rolling.in_service.min(target).min(size(&now, &extras));
         for goes in &turn.goes {
-            assert_eq!(std::mem::replace(&mut extras[*goes], Nothing), There, "{}", told());
+            assert_eq!(std::mem::replace(&mut extras[*goes], Nothing), There, "{}", shown());
         }
         // What is just being changed is in no service.
         for who in &turn.comes {
             match who {
                 Who::Member(at) => (now[*at], changed[*at]) = (Absent, changed[*at] + 1),
-                Who::Extra(at) => assert_eq!(extras[*at], Possible, "{}", told()),
+                Who::Extra(at) => assert_eq!(extras[*at], Possible, "{}", shown()),
             }
         }
-        assert!(size(&now, &extras) >= least, "{}", told());
+        assert!(size(&now, &extras) >= least, "{}", shown());
         for who in &turn.comes {
             match who {
                 Who::Member(at) => now[*at] = Current,
@@ -136,10 +136,10 @@ fn holds(rolling: &Rolling<'_>) {
         }
     }
     for who in late.iter().flat_map(|late| &late.comes) {
-        let Who::Member(at) = who else { panic!("{}", told()) };
+        let Who::Member(at) = who else { panic!("{}", shown()) };
         (now[*at], changed[*at]) = (Current, changed[*at] + 1);
     }
-    assert!(now.iter().all(|standing| *standing == Current) && !extras.contains(&There), "{}", told());
+    assert!(now.iter().all(|standing| *standing == Current) && !extras.contains(&There), "{}", shown());
     let wanted = rolling.members.iter().map(|standing| usize::from(*standing != Current));
-    assert!(wanted.eq(changed.iter().copied()), "{}", told());
+    assert!(wanted.eq(changed.iter().copied()), "{}", shown());
 }

@@ -10,36 +10,36 @@ use expr::{Read, Stop};
 use super::scope::Frame;
 use super::{CallSite, Evaluation, Halt, Need, Slot};
 use understand::check;
-use understand::documents::{Documents, Handed};
+use understand::documents::{Documents, PassedInput};
 
 impl Evaluation {
     /// Settles an input of a child.
-    pub fn settle_handed(&mut self, number: u32, found: &mut Diagnostics) -> Result<(), Need> {
+    pub fn settle_passed_input(&mut self, number: u32, found: &mut Diagnostics) -> Result<(), Need> {
         let documents = self.documents.clone();
-        let Some(handed) = documents.handed(number) else { return Ok(()) };
-        let slot = match self.hand_down(&handed, found) {
+        let Some(passed) = documents.passed_input(number) else { return Ok(()) };
+        let slot = match self.evaluate_passed_input(&passed, found) {
             Ok(value) if value.has_unknown() => Slot::Partial(value),
             Ok(value) => Slot::Value(value),
             Err(Halt::Need(need)) => return Err(need),
             Err(Halt::Failed | Halt::Absent(_)) => Slot::Failed,
         };
-        self.handed[number as usize] = slot;
+        self.passed_inputs[number as usize] = slot;
         Ok(())
     }
 
     /// Settles all inputs of children that are literals. They depend on nothing.
     pub fn settle_written_out(&mut self, found: &mut Diagnostics) {
         let documents = self.documents.clone();
-        for number in 0..self.handed.len() as u32 {
-            if documents.handed(number).is_some_and(|handed| handed.is_written_out()) {
+        for number in 0..self.passed_inputs.len() as u32 {
+            if documents.passed_input(number).is_some_and(|passed| passed.is_written_out()) {
                 // A literal asks no question.
-                let _ = self.settle_handed(number, found);
+                let _ = self.settle_passed_input(number, found);
             }
         }
     }
 
-    fn hand_down(&mut self, handed: &Handed<'_>, found: &mut Diagnostics) -> Result<Value, Halt> {
-        let Handed { unit, position, name, input, above, given, include } = handed;
+    fn evaluate_passed_input(&mut self, passed: &PassedInput<'_>, found: &mut Diagnostics) -> Result<Value, Halt> {
+        let PassedInput { unit, position, name, input, above, given, include } = passed;
         let documents = self.documents.clone();
         let child = documents.unit(*unit);
         let custom = child.checked.custom_types.get(*position).and_then(Option::as_ref);

@@ -26,14 +26,14 @@ impl Reader<'_> {
         let kinds = self.reading.world.source_kinds();
         let knowledge = self.knowledge(&self.inputs);
         let mut mistakes = PlacedMistakes::default();
-        let mut handed: Vec<Option<Passed>> = vec![None; self.places.len()];
+        let mut passed_down: Vec<Option<Passed>> = vec![None; self.places.len()];
         // Most places of one document receive the same inputs.
         let mut known: HashMap<u32, InPlace, foldhash::fast::FixedState> = HashMap::default();
         // Parents precede their children in `places`.
         for at in 0..self.places.len() {
             let place = &self.places[at];
             let number = of_place[at];
-            let mine = handed[at].take().filter(Passed::says_something).unwrap_or_default();
+            let mine = passed_down[at].take().filter(Passed::says_something).unwrap_or_default();
             let inputs: Arc<[Value]> = mine.values.into();
             if !known.get(&number).is_some_and(|(last, ..)| *last == inputs) {
                 let one = match inputs.iter().any(|value| !value.is_unknown()) {
@@ -80,7 +80,7 @@ impl Reader<'_> {
                     }
                     _ => passed.get(include).cloned().flatten(),
                 };
-                handed[*child as usize] = passed;
+                passed_down[*child as usize] = passed;
             }
             if !mine.theirs.is_empty() {
                 found.get_or_insert_with(|| judged[number as usize].found.clone()).append(mine.theirs);
