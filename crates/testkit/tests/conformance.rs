@@ -68,6 +68,28 @@ fn hot_conformance() {
     }
 }
 
+/// The minimum of passing proposed values in the project's copy of the pack. Only ever raised.
+const PROPOSED: usize = 198;
+
+/// What is proposed to a Terraform provider, against what Terraform proposes.
+#[test]
+fn terraform_conformance() {
+    let own = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../conformance/terraform");
+    let named = std::env::var_os("CYAN_CONFORMANCE_TERRAFORM").map(PathBuf::from);
+    let pack = named.clone().unwrap_or(own);
+    let tally = match run(&pack, "proposed") {
+        Ok(tally) => tally,
+        Err(broken) => panic!("the pack is broken: {broken}"),
+    };
+    for failure in &tally.failures {
+        println!("{failure}");
+    }
+    println!("terraform conformance proposed: {} of {}", tally.passed, tally.all);
+    if named.is_none() {
+        assert!(tally.passed >= PROPOSED, "{} pass, {PROPOSED} did before", tally.passed);
+    }
+}
+
 /// Further templates with the answers of Heat 27.0.1: all of them pass.
 #[test]
 fn hot_further_conformance() {

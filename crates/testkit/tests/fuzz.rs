@@ -50,4 +50,5 @@ targets! {
     journal: "journal",
     database: "database",
     log: "log",
+    terraform_value: "terraform-value",
 }

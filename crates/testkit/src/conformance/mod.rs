@@ -7,6 +7,7 @@ mod heat_values;
 mod modules;
 mod staging;
 mod templates;
+mod terraform;
 mod written;
 
 use std::path::Path;
@@ -49,6 +50,7 @@ pub fn run_some(pack: &Path, kind: &str, chosen: &dyn Fn(&str) -> bool) -> Resul
         "deploy" => deploying::cases(pack)?,
         "modules" => modules::cases(pack)?,
         "hot" => templates::cases(pack, &tally.messages)?,
+        "proposed" => terraform::proposed(pack)?,
         other => return Err(format!("there is no kind `{other}`")),
     };
     for Case { id, run } in cases.into_iter().filter(|case| chosen(&case.id)) {

@@ -22,6 +22,7 @@ mod shrink;
 mod states;
 mod target;
 mod texts;
+mod values;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ pub use random::Random;
 pub use target::{Failure, Target, run_input};
 
 /// All targets.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 12] = [
     texts::YAML,
     texts::JSON,
     texts::EXPRESSION,
@@ -42,6 +43,7 @@ pub const TARGETS: [Target; 11] = [
     states::JOURNAL,
     states::DATABASE,
     states::LOG,
+    values::TERRAFORM_VALUE,
 ];
 
 /// The target with a name.

@@ -1,0 +1,169 @@
+//! The checks of a provider's answers against what it was asked.
+//!
+//! A plan keeps what the document says; an apply keeps what the plan said. A provider of the legacy type system may
+//! break most of these rules ([`Violation::stands`]).
+//!
+//! Values must be in the shape of the schema ([`conform`](crate::conform)).
+
+mod applied;
+mod planned;
+
+use std::fmt;
+
+use blueprint::{Name, Value};
+
+use crate::{Block, Path, same};
+
+pub use applied::{applied, replanned};
+pub use planned::planned;
+
+/// A place where an answer contradicts what was asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Violation {
+    /// The place. It ends at a set whose elements contradict.
+    pub path: Path,
+    /// What is wrong there.
+    pub problem: Problem,
+    /// The value that was asked for. Secret if the schema calls the place sensitive.
+    pub expected: Value,
+    /// The value of the answer. Secret if the schema calls the place sensitive.
+    pub found: Value,
+}
+
+/// What is wrong at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// There must be a value and there is none.
+    Vanished,
+    /// There must be no value and there is one.
+    Appeared,
+    /// The value of the document was changed.
+    NotAsConfigured,
+    /// A value was planned for an attribute that only the document sets, and that it leaves out.
+    NotComputed,
+    /// The value differs from the planned one.
+    NotAsPlanned,
+    /// The value of a write-only attribute was returned.
+    WriteOnly,
+    /// Blocks are unknown as a whole.
+    UnknownBlocks,
+    /// Blocks are null where an empty collection means that there are none.
+    NullBlocks,
+    /// Another number of blocks or items.
+    Count {
+        /// The number that was asked for.
+        expected: usize,
+        /// The number in the answer.
+        found: usize,
+    },
+    /// An entry of a map is missing.
+    MissingKey(Name),
+    /// A map has an entry that was not asked for.
+    ExtraKey(Name),
+    /// An element of a set fits no element of the other side.
+    Element,
+    /// A value is unknown when everything must be known.
+    StillUnknown,
+}
+
+impl Violation {
+    /// Whether the answer is wrong for a provider of that kind. With the legacy type system only answers count that
+    /// cannot be recorded.
+    pub fn stands(&self, legacy_type_system: bool) -> bool {
+        !legacy_type_system || matches!(self.problem, Problem::StillUnknown | Problem::WriteOnly)
+    }
+}
+
+/// One sentence for people, without the place.
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (expected, found) = (&self.expected, &self.found);
+        match &self.problem {
+            Problem::Vanished => write!(f, "expected {expected}, found no value"),
+            Problem::Appeared => write!(f, "expected no value, found {found}"),
+            Problem::NotAsConfigured => write!(f, "the document has {expected}, the plan has {found}"),
+            Problem::NotComputed => write!(f, "the document sets no value, the plan has {found}"),
+            Problem::NotAsPlanned => write!(f, "the plan has {expected}, the answer has {found}"),
+            Problem::WriteOnly => f.write_str("the value of a write-only attribute was returned"),
+            Problem::UnknownBlocks => f.write_str("the blocks are unknown as a whole"),
+            Problem::NullBlocks => f.write_str("the blocks are null instead of empty"),
+            Problem::Count { expected, found } => write!(f, "expected {expected} items, found {found}"),
+            Problem::MissingKey(key) => write!(f, "the key {key:?} is missing"),
+            Problem::ExtraKey(key) => write!(f, "the key {key:?} was not asked for"),
+            Problem::Element => write!(f, "an element of the set fits nothing: {expected}{found}"),
+            Problem::StillUnknown => f.write_str("the value is still unknown"),
+        }
+    }
+}
+
+/// Of the paths that a provider says force a replacement, those whose value differs between the prior and the planned
+/// object. An update without such a path is no replacement.
+pub fn replacing(prior: &Value, planned: &Value, paths: &[Path]) -> Vec<Path> {
+    if prior.is_null() || planned.is_null() {
+        return Vec::new();
+    }
+    let differs = |path: &&Path| match (path.of(prior), path.of(planned)) {
+        (None, None) => false,
+        (Some(before), Some(after)) => after.has_unknown() || !same(before, after),
+        (Some(one), None) | (None, Some(one)) => !one.is_null(),
+    };
+    paths.iter().filter(differs).cloned().collect()
+}
+
+/// Collects violations of one answer.
+struct Findings<'a> {
+    schema: &'a Block,
+    violations: Vec<Violation>,
+}
+
+impl<'a> Findings<'a> {
+    fn new(schema: &'a Block) -> Findings<'a> {
+        Findings { schema, violations: Vec::new() }
+    }
+
+    fn add(&mut self, path: &Path, problem: Problem, expected: &Value, found: &Value) {
+        let secret = self.schema.is_sensitive(path);
+        self.violations.push(Violation {
+            path: path.clone(),
+            problem,
+            expected: self.schema_marks(path, expected).tainted(secret),
+            found: self.schema_marks(path, found).tainted(secret),
+        });
+    }
+
+    /// A value that holds sensitive parts is shown as a whole or not at all.
+    fn schema_marks(&self, path: &Path, value: &Value) -> Value {
+        let holds = matches!(value.bare(), Value::Map(_) | Value::List(_) | Value::Set(_));
+        value.clone().tainted(holds && self.schema.has_sensitive_below(path))
+    }
+}
+
+/// Whether each element of either set fits some element of the other. Returns the first that does not: its side and
+/// itself.
+fn unmatched<'v>(
+    expected: &'v [Value],
+    found: &'v [Value],
+    fits: &dyn Fn(&Value, &Value) -> bool,
+) -> Option<(bool, &'v Value)> {
+    let mut has_partner = vec![false; found.len()];
+    for (at, one) in expected.iter().enumerate() {
+        // Most sets come back in the order in which they were sent.
+        if found.get(at).is_some_and(|other| fits(one, other)) {
+            if let Some(partner) = has_partner.get_mut(at) {
+                *partner = true;
+            }
+            continue;
+        }
+        let mut any = false;
+        for (other, partner) in found.iter().zip(&mut has_partner) {
+            if fits(one, other) {
+                (any, *partner) = (true, true);
+            }
+        }
+        if !any {
+            return Some((true, one));
+        }
+    }
+    let lonely = found.iter().zip(has_partner).filter(|(_, partner)| !partner).map(|(other, _)| other);
+    lonely.into_iter().find(|other| !expected.iter().any(|one| fits(one, other))).map(|other| (false, other))
+}

@@ -1,0 +1,132 @@
+//! Structured paths into values.
+
+use std::fmt;
+
+use blueprint::{Name, Value};
+
+/// A step into a value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// An attribute or block.
+    Attribute(Name),
+    /// An item of a list or tuple. Elements of sets have no step of their own.
+    Index(u64),
+    /// An entry of a map.
+    Key(Name),
+}
+
+/// A path from the top of a resource's value. Empty for the whole value.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Path(pub Vec<Step>);
+
+impl Path {
+    /// The path with one more step.
+    pub fn join(&self, step: Step) -> Path {
+        let mut steps = Vec::with_capacity(self.0.len() + 1);
+        steps.extend_from_slice(&self.0);
+        steps.push(step);
+        Path(steps)
+    }
+
+    /// The path of an attribute or block of this place.
+    pub fn attribute(&self, name: &Name) -> Path {
+        self.join(Step::Attribute(name.clone()))
+    }
+
+    /// The path of an item of this place.
+    pub fn index(&self, at: usize) -> Path {
+        self.join(Step::Index(at as u64))
+    }
+
+    /// The path of an entry of this place.
+    pub fn key(&self, key: &Name) -> Path {
+        self.join(Step::Key(key.clone()))
+    }
+
+    /// The part of a value at this path. `None` if the value has no such part, or if a value on the way is null. Every
+    /// part of an unknown value is unknown.
+    pub fn of<'a>(&self, value: &'a Value) -> Option<&'a Value> {
+        let mut at = value;
+        for step in &self.0 {
+            if at.is_unknown() {
+                return Some(at);
+            }
+            at = match (step, at.bare()) {
+                (Step::Attribute(name) | Step::Key(name), Value::Map(entries)) => entries.get(name)?,
+                (Step::Index(index), Value::List(items)) => items.get(usize::try_from(*index).ok()?)?,
+                _ => return None,
+            };
+        }
+        Some(at)
+    }
+}
+
+/// A path on the way down through a value. It allocates nothing until it is needed as a [`Path`].
+#[derive(Clone, Copy)]
+pub(crate) enum Trail<'a> {
+    Top,
+    Attribute(&'a Trail<'a>, &'a Name),
+    Index(&'a Trail<'a>, usize),
+    Key(&'a Trail<'a>, &'a Name),
+}
+
+impl<'a> Trail<'a> {
+    pub(crate) fn attribute(&'a self, name: &'a Name) -> Trail<'a> {
+        Trail::Attribute(self, name)
+    }
+
+    pub(crate) fn index(&'a self, at: usize) -> Trail<'a> {
+        Trail::Index(self, at)
+    }
+
+    pub(crate) fn key(&'a self, key: &'a Name) -> Trail<'a> {
+        Trail::Key(self, key)
+    }
+
+    pub(crate) fn to_path(self) -> Path {
+        let mut steps = Vec::new();
+        let mut at = self;
+        loop {
+            let (above, step) = match at {
+                Trail::Top => break,
+                Trail::Attribute(above, name) => (above, Step::Attribute(name.clone())),
+                Trail::Index(above, index) => (above, Step::Index(index as u64)),
+                Trail::Key(above, key) => (above, Step::Key(key.clone())),
+            };
+            steps.push(step);
+            at = *above;
+        }
+        steps.reverse();
+        Path(steps)
+    }
+}
+
+/// Writes the path with dots, `[n]` and `["key"]`: for people.
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, step) in self.0.iter().enumerate() {
+            match step {
+                Step::Attribute(name) => write!(f, "{}{name}", if at == 0 { "" } else { "." })?,
+                Step::Index(index) => write!(f, "[{index}]")?,
+                Step::Key(key) => write!(f, "[{key:?}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_selects_a_part_of_a_value() {
+        let value = Value::map([("a", Value::list([Value::map([("k.1", Value::Int(3))])]))]);
+        let path = Path::default().attribute(&"a".into()).index(0).key(&"k.1".into());
+        assert_eq!(path.to_string(), r#"a[0]["k.1"]"#);
+        assert_eq!(path.of(&value), Some(&Value::Int(3)));
+        assert_eq!(Path::default().attribute(&"b".into()).of(&value), None);
+        let unknown = Value::unknown(None, None);
+        assert!(path.of(&unknown).is_some_and(Value::is_unknown));
+    }
+}

@@ -1,0 +1,327 @@
+//! Our model of a provider's schemas, independent of the version of the protocol.
+
+use std::sync::Arc;
+
+use blueprint::{IndexMap, Name, Value};
+
+use crate::{Path, Step, ValueType};
+
+/// All schemas of a provider.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProviderSchema {
+    /// The configuration of the provider.
+    pub provider: Schema,
+    /// The configuration that modules pass to a provider, if it takes one.
+    pub provider_meta: Option<Schema>,
+    /// Resource types by their name in the protocol: `random_password`.
+    pub resources: IndexMap<Name, Arc<Schema>>,
+    /// Data source types by their name in the protocol.
+    pub data_sources: IndexMap<Name, Arc<Schema>>,
+    /// Short-lived resource types by their name in the protocol.
+    pub ephemerals: IndexMap<Name, Arc<Schema>>,
+    /// Functions by name.
+    pub functions: IndexMap<Name, FunctionSchema>,
+}
+
+/// The schema of one type, with the version of its stored form.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Schema {
+    /// The version of stored values.
+    pub version: u64,
+    /// Its attributes and blocks.
+    pub block: Block,
+}
+
+/// The attributes and blocks of a type, or of a block in it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Block {
+    /// The attributes, by name.
+    pub attributes: IndexMap<Name, Attribute>,
+    /// The kinds of blocks in it, by name.
+    pub blocks: IndexMap<Name, BlockType>,
+    /// A description for people, in Markdown.
+    pub docs: Name,
+    /// Whether it should no longer be used.
+    pub deprecated: bool,
+}
+
+/// An attribute.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attribute {
+    /// What it holds.
+    pub kind: AttributeKind,
+    /// The document must set it.
+    pub required: bool,
+    /// The document may set it.
+    pub optional: bool,
+    /// The provider sets it if the document does not.
+    pub computed: bool,
+    /// Its value must not be shown.
+    pub sensitive: bool,
+    /// Its value is sent and never stored.
+    pub write_only: bool,
+    /// It should no longer be used.
+    pub deprecated: bool,
+    /// A description for people, in Markdown.
+    pub docs: Name,
+}
+
+/// What an attribute holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AttributeKind {
+    /// A value of a type.
+    Plain(ValueType),
+    /// Objects whose attributes have flags of their own.
+    Nested(Object),
+}
+
+/// The objects of a nested attribute.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Object {
+    /// How many there are and how they are told apart; never [`Nesting::Group`].
+    pub nesting: Nesting,
+    /// Their attributes.
+    pub attributes: IndexMap<Name, Attribute>,
+}
+
+/// A kind of block inside another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockType {
+    /// How many there are and how they are told apart.
+    pub nesting: Nesting,
+    /// What each of them holds.
+    pub block: Block,
+    /// The minimum number of blocks.
+    pub min_items: u64,
+    /// The maximum number of blocks; 0 for no limit.
+    pub max_items: u64,
+}
+
+/// How many objects there are at one place, and how they are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Nesting {
+    /// One, or null.
+    Single,
+    /// Always one.
+    Group,
+    /// Any number, in order.
+    List,
+    /// Any number, without order or identity.
+    Set,
+    /// Any number, each with a key.
+    Map,
+}
+
+/// The signature of a function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionSchema {
+    /// Its parameters, in order.
+    pub parameters: Vec<ParameterSchema>,
+    /// The parameter that takes all further arguments.
+    pub variadic: Option<ParameterSchema>,
+    /// The type of its result.
+    pub returns: ValueType,
+    /// One sentence for people.
+    pub summary: Name,
+    /// A description for people, in Markdown.
+    pub docs: Name,
+    /// Why it should no longer be used. Empty if it may.
+    pub deprecated: Name,
+}
+
+/// A parameter of a function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterSchema {
+    /// Its name, for people.
+    pub name: Name,
+    /// Its type.
+    pub ty: ValueType,
+    /// Whether null may be passed.
+    pub takes_null: bool,
+    /// Whether the function is called with unknown arguments.
+    pub takes_unknown: bool,
+    /// A description for people, in Markdown.
+    pub docs: Name,
+}
+
+impl Default for Attribute {
+    fn default() -> Attribute {
+        Attribute {
+            kind: AttributeKind::Plain(ValueType::Dynamic),
+            required: false,
+            optional: false,
+            computed: false,
+            sensitive: false,
+            write_only: false,
+            deprecated: false,
+            docs: "".into(),
+        }
+    }
+}
+
+impl Nesting {
+    /// The type of a place that holds objects of a type.
+    fn around(self, object: ValueType) -> ValueType {
+        match self {
+            Nesting::Single | Nesting::Group => object,
+            Nesting::List => ValueType::list(object),
+            Nesting::Set => ValueType::set(object),
+            Nesting::Map => ValueType::map(object),
+        }
+    }
+}
+
+impl Attribute {
+    /// Its type.
+    pub fn ty(&self) -> ValueType {
+        match &self.kind {
+            AttributeKind::Plain(ty) => ty.clone(),
+            AttributeKind::Nested(object) => object.nesting.around(object.ty()),
+        }
+    }
+
+    /// The objects that it holds, if its attributes have flags of their own.
+    pub fn nested(&self) -> Option<&Object> {
+        match &self.kind {
+            AttributeKind::Nested(object) => Some(object),
+            AttributeKind::Plain(_) => None,
+        }
+    }
+}
+
+impl Object {
+    /// The type of one object.
+    pub fn ty(&self) -> ValueType {
+        ValueType::object(self.attributes.iter().map(|(name, attribute)| (name.clone(), attribute.ty())))
+    }
+}
+
+impl BlockType {
+    /// The type of the place that holds the blocks.
+    pub fn ty(&self) -> ValueType {
+        self.nesting.around(self.block.ty())
+    }
+
+    /// The value without any such block.
+    pub fn empty(&self) -> Value {
+        match self.nesting {
+            Nesting::Single => Value::Null,
+            Nesting::Group => self.block.empty(),
+            Nesting::List => Value::list([]),
+            Nesting::Set => Value::Set(Arc::default()),
+            Nesting::Map => Value::Map(Arc::default()),
+        }
+    }
+}
+
+impl Block {
+    /// The type of its value: an object of all attributes and blocks.
+    pub fn ty(&self) -> ValueType {
+        let attributes = self.attributes.iter().map(|(name, attribute)| (name.clone(), attribute.ty()));
+        ValueType::object(attributes.chain(self.blocks.iter().map(|(name, block)| (name.clone(), block.ty()))))
+    }
+
+    /// The value of a block in which nothing is written.
+    pub fn empty(&self) -> Value {
+        let attributes = self.attributes.keys().map(|name| (name.clone(), Value::Null));
+        Value::map(attributes.chain(self.blocks.iter().map(|(name, block)| (name.clone(), block.empty()))))
+    }
+
+    /// The attribute at the end of a path, if the path ends at one.
+    pub fn attribute_at(&self, path: &Path) -> Option<&Attribute> {
+        let mut names = path.0.iter().filter_map(|step| match step {
+            Step::Attribute(name) => Some(name),
+            Step::Index(_) | Step::Key(_) => None,
+        });
+        if !matches!(path.0.last(), Some(Step::Attribute(_))) {
+            return None;
+        }
+        let mut block = self;
+        let mut found = loop {
+            let name = names.next()?;
+            match block.blocks.get(name) {
+                Some(inner) => block = &inner.block,
+                None => break block.attributes.get(name)?,
+            }
+        };
+        for name in names {
+            found = found.nested()?.attributes.get(name)?;
+        }
+        Some(found)
+    }
+
+    /// Whether the value at a path, or a value around it, must not be shown.
+    pub fn is_sensitive(&self, path: &Path) -> bool {
+        (1..=path.0.len()).any(|length| {
+            let prefix = Path(path.0.iter().take(length).cloned().collect());
+            self.attribute_at(&prefix).is_some_and(|attribute| attribute.sensitive)
+        })
+    }
+
+    /// Whether a part of the value at a path must not be shown.
+    pub fn has_sensitive_below(&self, path: &Path) -> bool {
+        let mut block = self;
+        for step in &path.0 {
+            let Step::Attribute(name) = step else { continue };
+            match (block.blocks.get(name), block.attributes.get(name)) {
+                (Some(inner), _) => block = &inner.block,
+                (None, Some(attribute)) => return attribute.has_sensitive(),
+                (None, None) => return false,
+            }
+        }
+        block.has_sensitive()
+    }
+
+    fn has_sensitive(&self) -> bool {
+        self.attributes.values().any(Attribute::has_sensitive)
+            || self.blocks.values().any(|inner| inner.block.has_sensitive())
+    }
+
+    /// The value with every part marked secret that the schema calls sensitive.
+    pub fn mark_sensitive(&self, value: &Value) -> Value {
+        let Value::Map(entries) = value.bare() else { return value.clone() };
+        let marked = entries.iter().map(|(name, part)| {
+            let part = match (self.attributes.get(name), self.blocks.get(name)) {
+                (Some(attribute), _) => attribute.mark_sensitive(part),
+                (None, Some(block)) => inside(block.nesting, part, &|part| block.block.mark_sensitive(part)),
+                (None, None) => part.clone(),
+            };
+            (name.clone(), part)
+        });
+        Value::map(marked).tainted(value.exposed().1)
+    }
+}
+
+impl Attribute {
+    fn has_sensitive(&self) -> bool {
+        self.sensitive || self.nested().is_some_and(|object| object.attributes.values().any(Attribute::has_sensitive))
+    }
+
+    fn mark_sensitive(&self, value: &Value) -> Value {
+        if self.sensitive && !value.is_null() {
+            return value.clone().secret();
+        }
+        let Some(object) = self.nested() else { return value.clone() };
+        inside(object.nesting, value, &|part| {
+            let Value::Map(entries) = part.bare() else { return part.clone() };
+            let marked = entries.iter().map(|(name, value)| {
+                let attribute = object.attributes.get(name);
+                (name.clone(), attribute.map_or_else(|| value.clone(), |attribute| attribute.mark_sensitive(value)))
+            });
+            Value::map(marked).tainted(part.exposed().1)
+        })
+    }
+}
+
+/// The value with every object at a place replaced.
+fn inside(nesting: Nesting, value: &Value, change: &dyn Fn(&Value) -> Value) -> Value {
+    let (bare, secret) = value.exposed();
+    let changed = match (nesting, bare) {
+        (Nesting::Single | Nesting::Group, _) => return change(value),
+        (_, Value::List(items)) => Value::list(items.iter().map(change)),
+        (_, Value::Set(items)) => Value::Set(Arc::new(items.iter().map(change).collect())),
+        (_, Value::Map(entries)) => Value::map(entries.iter().map(|(key, part)| (key.clone(), change(part)))),
+        _ => return value.clone(),
+    };
+    changed.tainted(secret)
+}
