@@ -1,4 +1,5 @@
-//! From what is wanted, remembered and seen to steps, each with its reason.
+//! From what is wanted, remembered and seen to steps, each with its reason. [`plan`](plan()) calls the steps of the
+//! phase one after the other; `staging` holds their state.
 //!
 //! Not here: running steps (`apply`); words for people (the command line).
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
@@ -31,7 +32,7 @@ mod reconcile;
 mod refresh;
 pub mod resolved;
 mod settled;
-pub mod staging;
+mod staging;
 mod state_edit;
 pub mod stops;
 mod target_set;
@@ -39,3 +40,89 @@ mod targets;
 pub mod task;
 pub mod tasks;
 pub mod unchanged;
+
+use diag::{Diagnostics, Severity};
+use evaluate::retry::RetryingWorld;
+use evaluate::world::World;
+
+use crate::drafting::preflight;
+use crate::model::AddressSet;
+use crate::options::DriftPolicy;
+use crate::plan::{Request, Staged};
+use crate::staging::Staging;
+
+/// Makes a plan: settles interrupted calls, reads the world, decides about each resource and puts the tasks in order.
+///
+/// Returns `None` if an error prevents a plan; `found` receives errors and warnings.
+///
+/// A resource that could not be read is planned as it is recorded, with a warning. If the plan would change such a
+/// resource, that is an error, and the plan may only be shown: [`Plan::unread_but_needed`].
+pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Staged> {
+    let mut unread = Vec::new();
+    let (forced, refuses) = (request.options.force, request.options.drift == DriftPolicy::Refuse);
+    // The future is large, and so are those of the callers.
+    let staged = Box::pin(plan_from(request, &mut unread, found)).await;
+    let needed: AddressSet = match &staged {
+        Some(staged) => staged.plan.unread_but_needed().into_iter().cloned().collect(),
+        None => AddressSet::default(),
+    };
+    let (needed, rest): (Vec<_>, Vec<_>) = unread.iter().partition(|one| needed.contains(&one.address));
+    let so = if refuses { "whether it has drifted is not known" } else { "the plan would change it" };
+    let so = format!("{so}: fix the cause, or skip reading with `--no-refresh`");
+    refresh::report_unread(needed, Severity::Error, &so, found);
+    let severity = if forced { Severity::Note } else { Severity::Warning };
+    refresh::report_unread(rest, severity, "it is taken to be as recorded", found);
+    staged
+}
+
+/// The steps of a plan, in order. `unread` receives what could not be read.
+async fn plan_from(
+    mut request: Request<'_>,
+    unread: &mut Vec<refresh::Unread>,
+    found: &mut Diagnostics,
+) -> Option<Staged> {
+    let catalogs = request.catalogs.clone();
+    let world = RetryingWorld::new(request.world, &catalogs);
+    world.recall(&request.snapshot);
+    let (document, functions) = (request.document.take(), request.functions.clone());
+    let is_saved = request.answers.is_some() && !request.options.rollback;
+    let answers = match request.answers.take() {
+        Some(saved) if is_saved => {
+            *unread = refresh::unread_then(&saved);
+            saved
+        }
+        earlier => staging::read_world(&request, earlier, &world, unread, found).await,
+    };
+    // A saved plan is settled again, so it keeps everything that was seen.
+    let seen = answers.seen.clone();
+    let mut staging = Staging::new(request, answers, is_saved, document.is_some(), &world);
+    let failed_before = found.has_errors();
+    let drafted = match document {
+        Some((documents, pinned)) => staging.draft_documents(documents, pinned, functions, failed_before).await,
+        None => Some(staging.draft_records().await),
+    };
+    let Some(mut draft) = drafted else {
+        found.append(staging.mistakes);
+        return None;
+    };
+    staging.preflight_rest(&mut draft).await;
+    staging.refuse_unknown_addresses(&draft);
+    staging.moves.refuse_declared(&draft, &mut staging.mistakes);
+    draft.note_moves(&staging.moves);
+    let left_out = staging.apply_targets(&mut draft);
+    staging.refuse_claims(&mut draft).await;
+    preflight::refuse_obstacles(&mut draft, &mut staging.mistakes);
+    staging.form_batches(&mut draft);
+    staging.apply_policies(&draft);
+    let declared = staging.declare().await;
+    let outputs = staging.compare_outputs(declared);
+    staging.attribute_mistakes();
+    let failed = staging.mistakes.has_errors() || found.has_errors();
+    found.append(std::mem::take(&mut staging.mistakes));
+    if failed {
+        return None;
+    }
+    staging.answers.seen = seen;
+    staging.memoise();
+    Some(staging.order(draft, left_out, outputs, found))
+}

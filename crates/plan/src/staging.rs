@@ -1,4 +1,4 @@
-//! Makes a plan: a list of named steps from documents, state and answers to tasks in order.
+//! The state of a plan while it is made, with a method for each step. [`plan`](crate::plan()) calls them in order.
 //!
 //! A plan is complete: `apply` makes no choices. The same inputs and answers give the same plan, byte for byte; the
 //! plan holds the answers of the world ([`Answers`]).
@@ -14,13 +14,12 @@
 use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Name, Value};
-use diag::{Diagnostics, Severity};
+use diag::Diagnostics;
 use dialects::DialectRules;
 use evaluate::answers::{Answers, PinnedPreflight, groups_differ};
 use evaluate::questions;
 use evaluate::resolve::Evaluation;
 use evaluate::resolve::inputs::{Given, resolve_inputs};
-use evaluate::retry::RetryingWorld;
 use evaluate::transform::transform_documents;
 use evaluate::world::World;
 use expr::FunctionTable;
@@ -49,85 +48,9 @@ use crate::{
     state_edit, targets, tasks, unchanged,
 };
 
-/// Makes a plan: settles interrupted calls, reads the world, decides about each resource and puts the tasks in order.
-///
-/// Returns `None` if an error prevents a plan; `found` receives errors and warnings.
-///
-/// A resource that could not be read is planned as it is recorded, with a warning. If the plan would change such a
-/// resource, that is an error, and the plan may only be shown: [`Plan::unread_but_needed`].
-pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Staged> {
-    let mut unread = Vec::new();
-    let (forced, refuses) = (request.options.force, request.options.drift == DriftPolicy::Refuse);
-    // The future is large, and so are those of the callers.
-    let staged = Box::pin(plan_from(request, &mut unread, found)).await;
-    let needed: AddressSet = match &staged {
-        Some(staged) => staged.plan.unread_but_needed().into_iter().cloned().collect(),
-        None => AddressSet::default(),
-    };
-    let (needed, rest): (Vec<_>, Vec<_>) = unread.iter().partition(|one| needed.contains(&one.address));
-    let so = if refuses { "whether it has drifted is not known" } else { "the plan would change it" };
-    let so = format!("{so}: fix the cause, or skip reading with `--no-refresh`");
-    refresh::report_unread(needed, Severity::Error, &so, found);
-    let severity = if forced { Severity::Note } else { Severity::Warning };
-    refresh::report_unread(rest, severity, "it is taken to be as recorded", found);
-    staged
-}
-
-/// The steps of a plan, in order. `unread` receives what could not be read.
-async fn plan_from(
-    mut request: Request<'_>,
-    unread: &mut Vec<refresh::Unread>,
-    found: &mut Diagnostics,
-) -> Option<Staged> {
-    let catalogs = request.catalogs.clone();
-    let world = RetryingWorld::new(request.world, &catalogs);
-    world.recall(&request.snapshot);
-    let (document, functions) = (request.document.take(), request.functions.clone());
-    let is_saved = request.answers.is_some() && !request.options.rollback;
-    let answers = match request.answers.take() {
-        Some(saved) if is_saved => {
-            *unread = refresh::unread_then(&saved);
-            saved
-        }
-        earlier => read_world(&request, earlier, &world, unread, found).await,
-    };
-    // A saved plan is settled again, so it keeps everything that was seen.
-    let seen = answers.seen.clone();
-    let mut staging = Staging::new(request, answers, is_saved, document.is_some(), &world);
-    let failed_before = found.has_errors();
-    let drafted = match document {
-        Some((documents, pinned)) => staging.draft_documents(documents, pinned, functions, failed_before).await,
-        None => Some(staging.draft_records().await),
-    };
-    let Some(mut draft) = drafted else {
-        found.append(staging.mistakes);
-        return None;
-    };
-    staging.preflight_rest(&mut draft).await;
-    staging.refuse_unknown_addresses(&draft);
-    staging.moves.refuse_declared(&draft, &mut staging.mistakes);
-    draft.note_moves(&staging.moves);
-    let left_out = staging.apply_targets(&mut draft);
-    staging.refuse_claims(&mut draft).await;
-    preflight::refuse_obstacles(&mut draft, &mut staging.mistakes);
-    staging.form_batches(&mut draft);
-    staging.apply_policies(&draft);
-    let declared = staging.declare().await;
-    let outputs = staging.compare_outputs(declared);
-    staging.attribute_mistakes();
-    let failed = staging.mistakes.has_errors() || found.has_errors();
-    found.append(std::mem::take(&mut staging.mistakes));
-    if failed {
-        return None;
-    }
-    staging.answers.seen = seen;
-    staging.memoise();
-    Some(staging.order(draft, left_out, outputs, found))
-}
-
 /// Reads what is recorded, unless the options leave the world aside. `earlier` holds the answers of the generation that
 /// a rollback goes back to.
-async fn read_world(
+pub(crate) async fn read_world(
     request: &Request<'_>,
     earlier: Option<Answers>,
     world: &dyn World,
@@ -163,14 +86,14 @@ struct NamedAddresses {
 }
 
 /// What the documents show after the plan: exports, metadata, and what the state keeps of children and data sources.
-struct Outputs {
+pub(crate) struct Outputs {
     exports: Vec<ExportChange>,
     metadata: Value,
     declared: Declared,
 }
 
-/// A plan while it is made. Each method is one step of [`plan_from`].
-struct Staging<'a> {
+/// A plan while it is made. Each method is one step of [`plan`](crate::plan()).
+pub(crate) struct Staging<'a> {
     instance: Name,
     document: Option<PinnedDocument>,
     given: Given,
@@ -184,24 +107,24 @@ struct Staging<'a> {
     others: Option<&'a dyn Store>,
     world: &'a dyn World,
     /// The state; steps move, import and settle records in it.
-    snapshot: Snapshot,
-    answers: Answers,
+    pub(crate) snapshot: Snapshot,
+    pub(crate) answers: Answers,
     /// Records that were settled after interrupted calls.
     settled: Vec<Settled>,
     /// Records that this plan has changed in `snapshot`, as they were before.
     settled_records: SettledRecords,
-    moves: Moves,
+    pub(crate) moves: Moves,
     drift: Vec<Drifted>,
     /// Accepted drift of fields that the document sets.
     document_differs: IndexMap<Address, Vec<Change>>,
     evaluation: Option<Evaluation>,
     untouched: Untouched,
-    mistakes: Diagnostics,
+    pub(crate) mistakes: Diagnostics,
 }
 
 impl<'a> Staging<'a> {
     /// Starts a plan: settles interrupted calls in the records.
-    fn new(
+    pub(crate) fn new(
         request: Request<'a>,
         mut answers: Answers,
         is_saved: bool,
@@ -250,7 +173,7 @@ impl<'a> Staging<'a> {
     }
 
     /// Decides about everything that the documents declare. `None` if they are in error.
-    async fn draft_documents(
+    pub(crate) async fn draft_documents(
         &mut self,
         documents: Arc<Documents>,
         document: PinnedDocument,
@@ -344,7 +267,7 @@ impl<'a> Staging<'a> {
     }
 
     /// Decides about what the state has, without a document: a change of the state, a reconciliation, or a destroy.
-    async fn draft_records(&mut self) -> Draft {
+    pub(crate) async fn draft_records(&mut self) -> Draft {
         if let Some(state_edit) = &self.options.state_edit {
             let table = state_edit::Table {
                 snapshot: &mut self.snapshot,
@@ -365,7 +288,7 @@ impl<'a> Staging<'a> {
     }
 
     /// Asks for the preflights that drafting has not asked for.
-    async fn preflight_rest(&mut self, draft: &mut Draft) {
+    pub(crate) async fn preflight_rest(&mut self, draft: &mut Draft) {
         if !self.options.refresh || self.options.state_edit.is_some() {
             return;
         }
@@ -377,7 +300,7 @@ impl<'a> Staging<'a> {
     }
 
     /// Reports named addresses that are neither in the documents nor in the state.
-    fn refuse_unknown_addresses(&mut self, draft: &Draft) {
+    pub(crate) fn refuse_unknown_addresses(&mut self, draft: &Draft) {
         let (snapshot, mistakes) = (&self.snapshot, &mut self.mistakes);
         let documents = self.evaluation.as_ref().map(|evaluation| &*evaluation.documents);
         let NamedAddresses { targets, replace, renew, owners } = &self.named;
@@ -390,7 +313,7 @@ impl<'a> Staging<'a> {
     }
 
     /// Leaves out what is not targeted and takes back its moves and imports. Returns what was left out.
-    fn apply_targets(&mut self, draft: &mut Draft) -> Vec<Decision> {
+    pub(crate) fn apply_targets(&mut self, draft: &mut Draft) -> Vec<Decision> {
         if self.named.targets.is_empty() || self.options.state_edit.is_some() {
             return Vec::new();
         }
@@ -406,7 +329,7 @@ impl<'a> Staging<'a> {
     }
 
     /// Reports resources that two addresses or two instances would manage.
-    async fn refuse_claims(&mut self, draft: &mut Draft) {
+    pub(crate) async fn refuse_claims(&mut self, draft: &mut Draft) {
         // A state that is loaded may be that of another instance, which then gives its resources up.
         let gives_up = matches!(self.options.state_edit, Some(StateEdit::Load(_) | StateEdit::Remove(_)));
         if self.mistakes.has_errors() || self.options.force || gives_up {
@@ -422,14 +345,14 @@ impl<'a> Staging<'a> {
     }
 
     /// Puts the members of groups into batches.
-    fn form_batches(&mut self, draft: &mut Draft) {
+    pub(crate) fn form_batches(&mut self, draft: &mut Draft) {
         if let Some(evaluation) = &self.evaluation {
             batches::arrange(draft, evaluation, &self.snapshot, &self.catalogs, &mut self.mistakes);
         }
     }
 
     /// Reports deletions of protected resources, restricted actions, and drift where it is refused.
-    fn apply_policies(&mut self, draft: &Draft) {
+    pub(crate) fn apply_policies(&mut self, draft: &Draft) {
         let documents = self.evaluation.as_ref().map(|evaluation| &evaluation.documents);
         let rules = documents.map_or(DialectRules::NATIVE, |documents| documents.root().checked.rules);
         policies::report_what_goes(draft, rules.messages, &mut self.mistakes);
@@ -439,7 +362,7 @@ impl<'a> Staging<'a> {
     }
 
     /// Asks what exports and metadata need. Returns what the state is to keep of children and data sources.
-    async fn declare(&mut self) -> Declared {
+    pub(crate) async fn declare(&mut self) -> Declared {
         let Some(evaluation) = &mut self.evaluation else {
             let everything_goes = self.purpose == Purpose::Destroy && self.named.targets.is_empty();
             return if everything_goes { Declared::default() } else { self.snapshot.declared.clone() };
@@ -461,7 +384,7 @@ impl<'a> Staging<'a> {
     }
 
     /// Compares exports and metadata with those of the state.
-    fn compare_outputs(&mut self, declared: Declared) -> Outputs {
+    pub(crate) fn compare_outputs(&mut self, declared: Declared) -> Outputs {
         let snapshot = &self.snapshot;
         let (exports, metadata) = match &mut self.evaluation {
             Some(evaluation) if !self.mistakes.has_errors() => {
@@ -476,7 +399,7 @@ impl<'a> Staging<'a> {
     }
 
     /// Leads mistakes to the documents that include the place, and reports limits that evaluation exceeded.
-    fn attribute_mistakes(&mut self) {
+    pub(crate) fn attribute_mistakes(&mut self) {
         if let Some(evaluation) = &mut self.evaluation {
             evaluation.report_room(&mut self.mistakes);
             evaluation.documents.attribute(codes::OF_ACTIONS, &mut self.mistakes);
@@ -485,7 +408,7 @@ impl<'a> Staging<'a> {
     }
 
     /// Keeps the memoised values that the documents use.
-    fn memoise(&mut self) {
+    pub(crate) fn memoise(&mut self) {
         let Some(evaluation) = &mut self.evaluation else { return };
         let answers = &mut self.answers;
         answers.remembered = evaluation.remembered();
@@ -499,7 +422,13 @@ impl<'a> Staging<'a> {
     }
 
     /// Puts the decisions in order and completes the plan.
-    fn order(mut self, draft: Draft, left_out: Vec<Decision>, outputs: Outputs, found: &mut Diagnostics) -> Staged {
+    pub(crate) fn order(
+        mut self,
+        draft: Draft,
+        left_out: Vec<Decision>,
+        outputs: Outputs,
+        found: &mut Diagnostics,
+    ) -> Staged {
         self.settled.extend(std::mem::take(&mut self.settled_records).settled(&self.snapshot));
         let unchanged = children::unchanged_in(&draft);
         // A plan for targets leaves out the rest.

@@ -1,9 +1,9 @@
 //! Sealing secrets: keys, and values sealed for places that outlive the process.
 //!
 //! Where the wire form has `{"$secret": V}`, what is stored has `{"$sealed": BASE64, "key": KEYID}`: a nonce of 24
-//! bytes and V as JSON under XChaCha20-Poly1305. A sealed value is bound to its [`SealPlace`] and to its path
-//! there, so that no stored secret can be moved to where it would be shown or sent elsewhere. A place is named by what
-//! never changes: the instance's uid and the number of the journal entry. Addresses are no part of it: an entry is never
+//! bytes and V as JSON under XChaCha20-Poly1305. A sealed value is bound to its [`SealPlace`] and to its path there,
+//! so that no stored secret can be moved to where it would be shown or sent elsewhere. A place is named by what never
+//! changes: the instance's uid and the number of the journal entry. Addresses are not part of it: an entry is never
 //! rewritten, a move writes a new one, and renaming the instance changes neither.
 //!
 //! A text without secrets is written and read without a detour. Not here: where a key comes from (`cli`).
