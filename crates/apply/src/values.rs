@@ -2,14 +2,14 @@
 //!
 //! Not here: what follows from them (`start`).
 
-use blueprint::{Name, Value};
+use blueprint::{Name, Resource, Value};
 use diag::Diagnostics;
 use state::Record;
 
 use super::ask::reopen;
 use crate::codes;
 use crate::machine::Apply;
-use evaluate::resolve::{CallSite, Members, Outputs, Slot};
+use evaluate::resolve::{CallSite, Evaluation, Members, Need, Outputs, Slot};
 use plan::linked::Linked;
 use plan::model::Action;
 use plan::task::Decided;
@@ -33,28 +33,18 @@ impl Apply {
             return self.part_holds(decided, *link, *part);
         }
         let (index, position) = decided.element?;
-        self.locals_for(index);
-        if !self.inquiries.needed.is_empty() {
-            return None;
-        }
+        let holds = self.evaluate_at(decided, |evaluation, site, resource, mistakes| {
+            evaluation.condition(site, resource, mistakes)
+        })?;
         let evaluation = self.evaluation.as_mut()?;
-        let documents = evaluation.documents.clone();
-        let (unit, _, resource) = documents.resource(index)?;
-        let item = evaluation.member(index, position).and_then(|member| member.item.clone());
-        let owner = decided.address.to_string();
-        let mut mistakes = Diagnostics::new();
-        let outcome =
-            evaluation.condition(CallSite { unit, owner: &owner, item: item.as_ref() }, resource, &mut mistakes);
-        mistakes.retain(diag::Diagnostic::is_error);
-        self.results.found.append(mistakes);
-        match outcome {
-            Ok(Some(Some(true))) => {
+        match holds {
+            Some(true) => {
                 if let Some(member) = evaluation.member_mut(index, position) {
                     member.condition_open = false;
                 }
                 Some(true)
             }
-            Ok(Some(Some(false))) => {
+            Some(false) => {
                 match (&mut evaluation.resources[index as usize], position) {
                     (Members::Many(members), Some(position)) => {
                         if let Some(member) = members.get_mut(position as usize) {
@@ -66,7 +56,7 @@ impl Apply {
                 self.results.absent.insert(decided.address.clone());
                 Some(false)
             }
-            Ok(Some(None)) => {
+            None => {
                 self.results.found.push(
                     codes::PROMISE_BROKEN
                         .new(format!("whether `{}` is there is still not known", decided.address))
@@ -74,12 +64,35 @@ impl Apply {
                 );
                 None
             }
-            Ok(None) => None,
-            Err(need) => {
-                self.inquiries.needed.push(need);
-                None
-            }
         }
+    }
+
+    /// Evaluates something of a resource at its call site. Errors are reported, and needs are noted for the next round;
+    /// both give `None`.
+    fn evaluate_at<T>(
+        &mut self,
+        decided: &Decided,
+        evaluate: impl FnOnce(&mut Evaluation, CallSite<'_>, &Resource, &mut Diagnostics) -> Result<Option<T>, Need>,
+    ) -> Option<T> {
+        let (index, position) = decided.element?;
+        self.locals_for(index);
+        if !self.inquiries.needed.is_empty() {
+            return None;
+        }
+        let evaluation = self.evaluation.as_mut()?;
+        let documents = evaluation.documents.clone();
+        let (unit, _, resource) = documents.resource(index)?;
+        let item = evaluation.member(index, position).and_then(|member| member.item.clone());
+        let owner = decided.address.to_string();
+        let mut mistakes = Diagnostics::new();
+        let site = CallSite { unit, owner: &owner, item: item.as_ref() };
+        let outcome = evaluate(evaluation, site, resource, &mut mistakes);
+        mistakes.retain(diag::Diagnostic::is_error);
+        self.results.found.append(mistakes);
+        outcome.unwrap_or_else(|need| {
+            self.inquiries.needed.push(need);
+            None
+        })
     }
 
     /// The complete spec. `None` if its evaluation fails, which is reported.
@@ -112,44 +125,24 @@ impl Apply {
         }
         let (index, position) = decided.element?;
         let ty = decided.ty.clone()?;
-        self.locals_for(index);
-        if !self.inquiries.needed.is_empty() {
+        let spec = self.evaluate_at(decided, |evaluation, site, resource, mistakes| {
+            match evaluation.spec(site, resource, &ty, mistakes) {
+                Ok(Some(spec)) => evaluation.merged(index, position, spec, mistakes),
+                other => other,
+            }
+        })?;
+        if spec.has_unknown() {
+            self.results.found.push(
+                codes::PROMISE_BROKEN
+                    .new(format!("the spec of `{}` is still not complete", decided.address))
+                    .label(decided.span, "something it reads has no value yet"),
+            );
             return None;
         }
-        let evaluation = self.evaluation.as_mut()?;
-        let documents = evaluation.documents.clone();
-        let (unit, _, resource) = documents.resource(index)?;
-        let item = evaluation.member(index, position).and_then(|member| member.item.clone());
-        let owner = decided.address.to_string();
-        let mut mistakes = Diagnostics::new();
-        let outcome =
-            evaluation.spec(CallSite { unit, owner: &owner, item: item.as_ref() }, resource, &ty, &mut mistakes);
-        let outcome = match outcome {
-            Ok(Some(spec)) => evaluation.merged(index, position, spec, &mut mistakes),
-            other => other,
-        };
-        mistakes.retain(diag::Diagnostic::is_error);
-        self.results.found.append(mistakes);
-        match outcome {
-            Ok(Some(spec)) if spec.has_unknown() => {
-                self.results.found.push(
-                    codes::PROMISE_BROKEN
-                        .new(format!("the spec of `{}` is still not complete", decided.address))
-                        .label(decided.span, "something it reads has no value yet"),
-                );
-                None
-            }
-            // Fields in `cyan.ignoreChanges` keep their planned values.
-            Ok(Some(spec)) => {
-                let kept = |spec, path: &Name| with_path_of(&spec, &decided.desired, path);
-                Some(resource.lifecycle.ignore_changes.iter().fold(spec, kept))
-            }
-            Ok(None) => None,
-            Err(need) => {
-                self.inquiries.needed.push(need);
-                None
-            }
-        }
+        // Fields in `cyan.ignoreChanges` keep their planned values.
+        let (_, _, resource) = self.evaluation.as_ref()?.documents.resource(index)?;
+        let kept = |spec, path: &Name| with_path_of(&spec, &decided.desired, path);
+        Some(resource.lifecycle.ignore_changes.iter().fold(spec, kept))
     }
 
     /// Evaluates metadata that was unknown at plan time, for the record.
