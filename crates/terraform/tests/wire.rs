@@ -1,5 +1,7 @@
 //! Bytes of values as providers and hosts write them.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use blueprint::Value;
 use terraform::wire::{WireProblem, decode, decode_with_types, encode, encode_with_types};
 use terraform::{Path, ValueType};
