@@ -12,6 +12,7 @@ mod breakpoint;
 mod document;
 mod duration;
 mod expression;
+mod field_path;
 mod home;
 mod map;
 mod names;
@@ -31,6 +32,7 @@ pub use document::{
 };
 pub use duration::{DurationError, format_duration, parse_duration};
 pub use expression::{Accessor, AccessorKind, Argument, Call, Choice, Expr, ExprKind, Head, Ref, TextPart};
+pub use field_path::{FieldPath, PathStep};
 pub use home::home_mistake;
 pub use map::{Entries, IndexMap, MapIter, MapIterMut};
 pub use names::Names;

@@ -19,12 +19,13 @@ mod transforms;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use blueprint::{Address, Kind, Map, Name, Schema, TypeId, Value};
+use blueprint::{Address, FieldPath, Kind, Map, Name, Schema, TypeId, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Applied, ApplyRequest, Call, Catalog, CheckRequest, Checked, Direction, ErrorKind, Fit, Operation, PlanRequest,
-    Provider, ProviderError, ReadOutcome, ReadRequest, Readiness, ResourceType,
+    Applied, ApplyRequest, Call, Catalog, CheckRequest, Configuration, Direction, ErrorKind, Fit, Observed, Operation,
+    PlanMode, PlanPhase, PlanRequest, Plans, Provider, ProviderError, ProviderSeverity, ReadOutcome, ReadRequest,
+    Readiness, Ready, ResourceType, Session,
 };
 
 pub use transforms::transforms;
@@ -265,6 +266,28 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         }
     }
 
+    /// A session of a new provider, as if the process had ended before.
+    async fn configured(&self) -> Result<Arc<dyn Session>, ProviderError> {
+        let with = Configuration {
+            name: self.resource_type.name.package_name().into(),
+            settings: self.setup.settings.clone(),
+            former: Value::Null,
+            root: self.setup.folder.clone(),
+            log: self.call("configure").progress,
+        };
+        self.with_error_recorded((self.make)().configure(with).await).map(|configured| configured.session)
+    }
+
+    async fn session(&mut self) -> Option<Arc<dyn Session>> {
+        match self.configured().await {
+            Ok(session) => Some(session),
+            Err(error) => {
+                self.fail(format!("configure failed: {error}"));
+                None
+            }
+        }
+    }
+
     fn record_shown(&self, line: String) {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner).push(line);
     }
@@ -302,17 +325,17 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         if !self.resource_type.capabilities.checks {
             return;
         }
-        let provider = (self.make)();
+        let Some(session) = self.session().await else { return };
         let call = self.call("check");
         let request = CheckRequest { type_name: &self.case.type_name, spec: sent };
-        match self.with_error_recorded(provider.check(&call, request).await) {
+        match self.with_error_recorded(session.check(&call, request).await) {
             Ok(checked) => {
-                let Checked { rejected, mismatched, outside, warnings } = checked;
-                for (path, message) in rejected.into_iter().chain(mismatched).chain(outside) {
-                    self.fail(format!("check refuses the spec of the case at `{path}`: {message}"));
-                    self.record_shown(message);
+                for said in checked.diagnostics {
+                    if said.severity == ProviderSeverity::Error {
+                        self.fail(format!("check refuses the spec of the case at `{}`: {}", said.path, said.summary));
+                    }
+                    self.record_shown(said.text());
                 }
-                warnings.into_iter().for_each(|(_, message)| self.record_shown(message));
             }
             Err(error) => self.fail(format!("check failed: {error}")),
         }
@@ -323,8 +346,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             return;
         }
         let id = self.case.absent_id.clone();
-        let nothing =
-            Applied { id: "".into(), fields: Value::Null, private: Value::Null, stable: true, warnings: Vec::new() };
+        let nothing = Applied::deleted();
         if let Some(seen) = self.read(Some(&id), &Value::Null, &nothing, None).await
             && !matches!(seen, ReadOutcome::Absent)
         {
@@ -336,16 +358,16 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         if self.case.stateless {
             return;
         }
-        let provider = (self.make)();
+        let Some(session) = self.session().await else { return };
         let call = self.call("cancelled");
         call.cancel.cancel();
         let request = self.create_request(sent);
-        match self.with_error_recorded(provider.apply(&call, request).await) {
+        match self.with_error_recorded(session.apply(&call, request).await) {
             Err(error) if error.kind == ErrorKind::Cancelled => {}
             Err(error) => self.fail(format!("a create cancelled before its start failed with another error: {error}")),
             Ok(_) => self.fail("a create cancelled before its start was made"),
         }
-        if let Some(ReadOutcome::Present { .. }) = self.read_token("cancelled").await {
+        if let Some(ReadOutcome::Present(_)) = self.read_token("cancelled").await {
             self.fail("a create cancelled before its start made a resource");
         }
     }
@@ -358,20 +380,20 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             prior_inputs: &Value::Null,
             prior: &Value::Null,
             desired: sent,
+            schema_version: self.resource_type.schema_version,
+            planned: &Value::Null,
             private: &Value::Null,
             sources: &[],
         }
     }
 
     async fn create(&mut self, sent: &Value, token: &str) -> Option<Applied> {
-        let provider = (self.make)();
+        let Some(session) = self.session().await else { return None };
         let call = self.call(token);
-        let planned = match self.planned(&*provider, &call, &Value::Null, &Value::Null, sent).await {
-            Some((private, _)) => private,
-            None => Value::Null,
-        };
-        let request = ApplyRequest { private: &planned, ..self.create_request(sent) };
-        match self.with_error_recorded(provider.apply(&call, request).await) {
+        let planned = self.planned(&*session, &call, &Value::Null, &Value::Null, sent).await;
+        let (private, outputs, _) = planned.unwrap_or_default();
+        let request = ApplyRequest { private: &private, planned: &outputs, ..self.create_request(sent) };
+        match self.with_error_recorded(session.apply(&call, request).await) {
             Ok(applied) => Some(applied),
             Err(error) => {
                 self.fail(format!("create failed: {error}"));
@@ -383,18 +405,31 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
     /// The opaque data of the provider's plan and the fields that force a replacement. `None` if it is not asked.
     async fn planned(
         &mut self,
-        provider: &dyn Provider,
+        session: &dyn Session,
         call: &Call,
         prior_inputs: &Value,
         prior: &Value,
         desired: &Value,
-    ) -> Option<(Value, Vec<String>)> {
-        if !self.resource_type.capabilities.plans {
+    ) -> Option<(Value, Value, Vec<FieldPath>)> {
+        if self.resource_type.capabilities.plans == Plans::Never {
             return None;
         }
-        let request = PlanRequest { type_name: &self.case.type_name, prior_inputs, prior, desired };
-        match self.with_error_recorded(provider.plan(call, request).await) {
-            Ok(planned) => Some((planned.private, planned.replaces)),
+        let request = PlanRequest {
+            mode: if prior.is_null() { PlanMode::Create } else { PlanMode::Update },
+            phase: PlanPhase::Apply,
+            type_name: &self.case.type_name,
+            id: None,
+            prior_inputs,
+            prior,
+            schema_version: self.resource_type.schema_version,
+            private: &Value::Null,
+            unhealthy: &[],
+            desired,
+            ignored: &[],
+            seed: "conformance",
+        };
+        match self.with_error_recorded(session.plan(call, request).await) {
+            Ok(planned) => Some((planned.private, planned.outputs.unwrap_or_default(), planned.replaces)),
             Err(error) => {
                 self.fail(format!("plan failed: {error}"));
                 None
@@ -403,16 +438,15 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
     }
 
     async fn update(&mut self, (prior, prior_inputs): &(Applied, Value), desired: &Value) -> Option<Applied> {
-        let provider = (self.make)();
+        let Some(session) = self.session().await else { return None };
         let call = self.call("update");
-        let planned = self.planned(&*provider, &call, prior_inputs, &prior.fields, desired).await;
-        if let Some((_, replaces)) = &planned
-            && !replaces.is_empty()
-        {
+        let planned = self.planned(&*session, &call, prior_inputs, &prior.fields, desired).await;
+        let (private, outputs, replaces) = planned.unwrap_or_else(|| (prior.private.clone(), Value::Null, Vec::new()));
+        if !replaces.is_empty() {
+            let replaces: Vec<String> = replaces.iter().map(ToString::to_string).collect();
             self.fail(format!("the update of the case would replace the resource because of {}", replaces.join(", ")));
             return None;
         }
-        let private = planned.map_or_else(|| prior.private.clone(), |(private, _)| private);
         let request = ApplyRequest {
             operation: Operation::Update,
             type_name: &self.case.type_name,
@@ -420,10 +454,12 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             prior_inputs,
             prior: &prior.fields,
             desired,
+            schema_version: self.resource_type.schema_version,
+            planned: &outputs,
             private: &private,
             sources: &[],
         };
-        match self.with_error_recorded(provider.apply(&call, request).await) {
+        match self.with_error_recorded(session.apply(&call, request).await) {
             Ok(applied) => Some(applied),
             Err(error) => {
                 self.fail(format!("update failed: {error}"));
@@ -433,7 +469,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
     }
 
     async fn delete(&self, (prior, prior_inputs): &(Applied, Value)) -> Result<Applied, ProviderError> {
-        let provider = (self.make)();
+        let session = self.configured().await?;
         let call = self.call("delete");
         let request = ApplyRequest {
             operation: Operation::Delete,
@@ -442,19 +478,21 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             prior_inputs,
             prior: &prior.fields,
             desired: &Value::Null,
+            schema_version: self.resource_type.schema_version,
+            planned: &Value::Null,
             private: &prior.private,
             sources: &[],
         };
-        let result = self.with_error_recorded(provider.apply(&call, request).await);
+        let result = self.with_error_recorded(session.apply(&call, request).await);
         if let Ok(applied) = &result {
-            applied.warnings.iter().for_each(|warning| self.record_shown(warning.clone()));
+            applied.diagnostics.iter().for_each(|said| self.record_shown(said.text()));
         }
         result
     }
 
     /// Checks that an answer has an id, all declared fields, and the sent fields unchanged.
     fn answered(&mut self, applied: &Applied, spec: &Value, after: &str) {
-        applied.warnings.iter().for_each(|warning| self.record_shown(warning.clone()));
+        applied.diagnostics.iter().for_each(|said| self.record_shown(said.text()));
         if applied.id.is_empty() {
             self.fail(format!("the answer to {after} has no id"));
         }
@@ -475,23 +513,25 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
     }
 
     async fn settled(&mut self, applied: &Applied) {
-        if applied.stable {
+        if applied.ready != Ready::Pending {
             return;
         }
-        let provider = (self.make)();
+        let Some(session) = self.session().await else { return };
         let call = self.call("stable");
         let request = || ReadRequest {
             type_name: &self.case.type_name,
             id: Some(&applied.id),
             inputs: &Value::Null,
             outputs: &applied.fields,
+            schema_version: self.resource_type.schema_version,
             private: &applied.private,
             token: None,
         };
         for _ in 0..100 {
-            match self.with_error_recorded(provider.poll_ready(&call, request()).await) {
+            match self.with_error_recorded(session.poll_ready(&call, request()).await) {
                 Ok(Readiness::Ready(_)) => return,
                 Ok(Readiness::NotYet) => {}
+                Ok(Readiness::Broken(why)) => return self.fail(format!("is broken: {}", why.join(", "))),
                 Err(error) => return self.fail(format!("the question whether it is stable failed: {error}")),
             }
         }
@@ -505,17 +545,18 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         known: &Applied,
         token: Option<&str>,
     ) -> Option<ReadOutcome> {
-        let provider = (self.make)();
+        let Some(session) = self.session().await else { return None };
         let call = self.call("read");
         let request = ReadRequest {
             type_name: &self.case.type_name,
             id,
             inputs,
             outputs: &known.fields,
+            schema_version: self.resource_type.schema_version,
             private: &known.private,
             token,
         };
-        match self.with_error_recorded(provider.read(&call, request).await) {
+        match self.with_error_recorded(session.read(&call, request).await) {
             Ok(seen) => Some(seen),
             Err(error) => {
                 self.fail(format!("read failed: {error}"));
@@ -529,14 +570,13 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             return None;
         }
         let token = self.call(token).token;
-        let nothing =
-            Applied { id: "".into(), fields: Value::Null, private: Value::Null, stable: true, warnings: Vec::new() };
+        let nothing = Applied::deleted();
         self.read(None, &Value::Null, &nothing, Some(&token)).await
     }
 
     async fn found_by_token(&mut self, made: &Applied) {
         match self.read_token("create").await {
-            Some(ReadOutcome::Present { id, .. }) if id != made.id => {
+            Some(ReadOutcome::Present(found)) if found.id != made.id => {
                 self.fail("the token of the create finds another resource")
             }
             Some(ReadOutcome::Absent) => self.fail("the token of the create finds nothing"),
@@ -549,7 +589,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             return;
         }
         match self.read(Some(&applied.id), sent, applied, None).await {
-            Some(ReadOutcome::Present { id, fields, .. }) => {
+            Some(ReadOutcome::Present(Observed { id, fields, .. })) => {
                 if id != applied.id {
                     self.fail(format!("the id after {after} is read differently"));
                 }

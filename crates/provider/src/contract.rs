@@ -1,14 +1,20 @@
-//! The trait, and the requests and answers of its calls. Read from top to bottom.
+//! The two traits, and the requests and answers of their calls. Read from top to bottom.
+//!
+//! A [`Provider`] is what a program installs for a package: fixed facts, and the way to a [`Session`]. A session is a
+//! provider with settings: it manages resources. A provider without settings of its own is its own session.
+//!
+//! Not here: planning (`planning`), applying (`operation`), what an operation would meet (`preflight`).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use blueprint::{Address, Name, Value};
+use blueprint::{Address, FieldPath, Name, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Applied, Catalog, ErrorKind, Operation, Preflight, PreflightRequest, ProviderError, ResourceType, Transform,
+    Applied, Catalog, ErrorKind, Finding, Operation, PlanRequest, Planned, Preflight, PreflightRequest,
+    ProviderDiagnostic, ProviderError, Transform,
 };
 
 /// A future that may be sent to another thread.
@@ -69,14 +75,30 @@ pub struct CheckRequest<'a> {
 /// The provider's findings about a spec.
 #[derive(Clone, Debug, Default)]
 pub struct Checked {
-    /// Refused fields: path (dots, `[n]`; empty for the spec as a whole) and reason.
-    pub rejected: Vec<(String, String)>,
-    /// Fields whose value has the wrong type given the other fields: path and reason.
-    pub mismatched: Vec<(String, String)>,
-    /// Fields whose value is outside the limits that other fields set: path and reason.
-    pub outside: Vec<(String, String)>,
-    /// Warnings: path and message.
-    pub warnings: Vec<(String, String)>,
+    /// Refusals and warnings.
+    pub diagnostics: Vec<ProviderDiagnostic>,
+}
+
+impl Checked {
+    /// Refuses the value at a path, with the reason.
+    pub fn refuse(&mut self, path: impl Into<FieldPath>, why: impl Into<String>) {
+        self.diagnostics.push(ProviderDiagnostic::error(path, why));
+    }
+
+    /// Says that the value at a path has the wrong type, given the other fields.
+    pub fn mismatch(&mut self, path: impl Into<FieldPath>, why: impl Into<String>) {
+        self.diagnostics.push(ProviderDiagnostic::error(path, why).about(Finding::WrongType));
+    }
+
+    /// Says that the value at a path is outside the limits that other fields set.
+    pub fn out_of_range(&mut self, path: impl Into<FieldPath>, why: impl Into<String>) {
+        self.diagnostics.push(ProviderDiagnostic::error(path, why).about(Finding::OutOfRange));
+    }
+
+    /// Warns about the value at a path.
+    pub fn warn(&mut self, path: impl Into<FieldPath>, why: impl Into<String>) {
+        self.diagnostics.push(ProviderDiagnostic::warning(path, why));
+    }
 }
 
 /// Asks for the current state of a resource.
@@ -89,6 +111,8 @@ pub struct ReadRequest<'a> {
     pub inputs: &'a Value,
     /// The fields as last answered; null if unknown.
     pub outputs: &'a Value,
+    /// The version of the type's schema that the recorded values have.
+    pub schema_version: u32,
     /// Opaque data of the provider, as last returned; after an interrupted create, as `plan` returned it.
     pub private: &'a Value,
     /// The token of a call whose outcome is unknown: the provider finds out whether it succeeded. `None` for a recorded
@@ -100,59 +124,68 @@ pub struct ReadRequest<'a> {
 #[derive(Clone, Debug)]
 pub enum ReadOutcome {
     /// The resource exists.
-    Present {
-        /// The provider's own id.
-        id: Name,
-        /// All current fields, user-set and computed ones: a map.
-        fields: Value,
-        /// Opaque data of the provider.
-        private: Value,
-        /// Why the resource should be replaced although it matches its spec, for example a certificate that expires
-        /// soon.
-        expired: Option<String>,
-    },
+    Present(Observed),
     /// The resource does not exist.
     Absent,
     /// The provider cannot tell whether the call of that token created a resource.
     Unknown,
 }
 
-/// Asks what an update would do, if the type's [`Capabilities`](crate::Capabilities) set `plans`; or what exists at the
-/// place of a resource before its create, if they set `adopts`.
-pub struct PlanRequest<'a> {
+/// An existing resource.
+#[derive(Clone, Debug, Default)]
+pub struct Observed {
+    /// The provider's own id.
+    pub id: Name,
+    /// All current fields, user-set and computed ones: a map.
+    pub fields: Value,
+    /// The spec that would create it as it is, if the provider tells. An import records it.
+    pub inputs: Option<Value>,
+    /// Opaque data of the provider.
+    pub private: Value,
+    /// Why the resource should be replaced although it matches its spec, for example a certificate that expires soon.
+    pub expired: Option<String>,
+    /// Warnings and notes.
+    pub diagnostics: Vec<ProviderDiagnostic>,
+}
+
+/// Asks for an existing resource that the instance does not know.
+pub struct ImportRequest<'a> {
     /// The resource type.
     pub type_name: &'a str,
-    /// The inputs as last sent; null for a create.
-    pub prior_inputs: &'a Value,
-    /// The fields as last answered or read; null for a create.
-    pub prior: &'a Value,
-    /// The desired spec with defaults filled in. It may hold unknown values.
+    /// The id by which the provider imports: its own id, or another text that the type documents.
+    pub id: &'a str,
+    /// The desired spec, if a document declares the resource; else null.
     pub desired: &'a Value,
 }
 
-/// What an operation would do.
-#[derive(Clone, Debug, Default)]
-pub struct Planned {
-    /// Field paths that force a replacement, in addition to those of the catalogue.
-    pub replaces: Vec<String>,
-    /// Computed fields that will change, in addition to those of the catalogue.
-    pub changes: Vec<String>,
-    /// Field paths whose change does not affect the resource: the new value is only recorded.
-    pub only_recorded: Vec<String>,
-    /// Whether a matching resource exists already. The create then takes it under management, and a delete keeps it.
-    pub adopts: bool,
-    /// Opaque data that `apply` receives. The engine keeps that of a create with the intent, so
-    /// [`ReadRequest::private`] holds it after an interrupted create.
-    pub private: Value,
+/// One resource that an import found. An import may find several, of several types.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// Its type.
+    pub type_name: Name,
+    /// What exists.
+    pub observed: Observed,
 }
 
-impl Planned {
-    /// The replacements that the catalogue demands depending on the value of another field.
-    pub fn by_policy(resource_type: Option<&ResourceType>, request: &PlanRequest<'_>) -> Planned {
-        let replaced = resource_type.map(|ty| ty.replaced_by_policy(request.prior_inputs, request.desired));
-        let replaces = replaced.iter().flatten().map(|field| field.to_string()).collect();
-        Planned { replaces, ..Planned::default() }
-    }
+/// Asks to bring recorded values to the current version of their type's schema.
+pub struct UpgradeRequest<'a> {
+    /// The resource type.
+    pub type_name: &'a str,
+    /// The version that the values have.
+    pub schema_version: u32,
+    /// What is upgraded.
+    pub values: Upgraded,
+}
+
+/// Recorded values of a resource.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Upgraded {
+    /// The inputs as last sent.
+    pub inputs: Value,
+    /// The fields as last answered.
+    pub fields: Value,
+    /// Opaque data of the provider.
+    pub private: Value,
 }
 
 /// Asks for one operation.
@@ -169,6 +202,10 @@ pub struct ApplyRequest<'a> {
     pub prior: &'a Value,
     /// The desired spec, complete and known; null for a delete.
     pub desired: &'a Value,
+    /// The version of the type's schema that the prior values have.
+    pub schema_version: u32,
+    /// The fields as planned, unknown where only this call can tell; null if the provider planned none.
+    pub planned: &'a Value,
     /// Opaque data: from `plan` if it was asked, else from the record; null for a create without a plan.
     pub private: &'a Value,
     /// The fields that name sources, each with the digest that the plan saw. The provider does nothing if a source has
@@ -183,6 +220,8 @@ pub enum Readiness {
     Ready(Value),
     /// Not yet.
     NotYet,
+    /// It never will be, for these reasons. The next plan changes or replaces the resource.
+    Broken(Vec<Name>),
 }
 
 /// Asks for the candidates of a data source.
@@ -202,8 +241,8 @@ pub struct Fetched {
     pub candidates: Vec<Candidate>,
     /// Positions of the filters that the provider has applied.
     pub applied: Vec<usize>,
-    /// Warnings: the field of a filter and a message about its value.
-    pub warnings: Vec<(String, String)>,
+    /// Warnings, each about the field of a filter.
+    pub diagnostics: Vec<ProviderDiagnostic>,
 }
 
 /// One candidate of a data source.
@@ -215,11 +254,59 @@ pub struct Candidate {
     pub fields: Value,
 }
 
-/// Manages the resources of some namespaces.
-///
-/// Calls for different resources run concurrently; calls for one resource never do. A call does not block its thread
-/// for long: blocking work goes to a thread of its own. Incoming values may be marked secret at any depth. Answers need
-/// no marks, because the catalogue says which fields are sensitive.
+/// Asks for the value of a function.
+pub struct InvokeRequest<'a> {
+    /// The function.
+    pub function: &'a str,
+    /// The arguments by position, all known.
+    pub arguments: &'a [Value],
+    /// Whether a plan is made. A function that changes something does nothing then.
+    pub preview: bool,
+}
+
+/// How a session is configured.
+pub struct Configuration {
+    /// The name of the provider instance: the package, or the address of the resource that declares it.
+    pub name: Name,
+    /// The settings: a map, or null. They may hold unknown values while a plan is made.
+    pub settings: Value,
+    /// The settings that the recorded resources were last managed with; null if there are none.
+    pub former: Value,
+    /// The folder of the root document.
+    pub root: PathBuf,
+    /// Receives log lines of the provider's process, without secrets.
+    pub log: Progress,
+}
+
+/// What a change of settings means for the resources that were managed with the former ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum SettingsChange {
+    /// Nothing.
+    #[default]
+    Same,
+    /// They stay and are managed with the new settings.
+    Update,
+    /// They must be replaced, because these settings changed: another account or region, for example.
+    Replace(Vec<FieldPath>),
+}
+
+/// A configured provider.
+pub struct Configured {
+    /// The session.
+    pub session: Arc<dyn Session>,
+    /// What the change from the former settings means.
+    pub change: SettingsChange,
+    /// Warnings and notes about the settings.
+    pub diagnostics: Vec<ProviderDiagnostic>,
+}
+
+/// The answer of a provider that needs no settings and is its own session.
+pub fn configured<S: Session + 'static>(session: Arc<S>) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+    let configured = Configured { session, change: SettingsChange::Same, diagnostics: Vec::new() };
+    Box::pin(std::future::ready(Ok(configured)))
+}
+
+/// What a program installs for a package.
 pub trait Provider: Send + Sync {
     /// All fixed facts. Returns the same catalogue each time; cheap to call.
     fn catalog(&self) -> &Arc<Catalog>;
@@ -231,6 +318,26 @@ pub trait Provider: Send + Sync {
         let _ = (root, things);
     }
 
+    /// The transform of that name, for each that the catalogue lists.
+    fn transform(&self, name: &str) -> Option<&dyn Transform> {
+        let _ = name;
+        None
+    }
+
+    /// Connects and configures a session. Called once for each configuration of a run; starts a process if the provider
+    /// needs one.
+    ///
+    /// Fails if the settings are refused ([`ErrorKind::Credentials`], [`ErrorKind::Document`] with the path of the
+    /// setting) or the provider cannot be reached.
+    fn configure(self: Arc<Self>, with: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>>;
+}
+
+/// A configured provider: manages the resources of a package.
+///
+/// Calls for different resources run concurrently; calls for one resource never do. A call does not block its thread
+/// for long: blocking work goes to a thread of its own. Incoming values may be marked secret at any depth. Answers need
+/// no marks where the catalogue says that a field is sensitive; marks in answers are kept.
+pub trait Session: Send + Sync {
     /// Checks a spec beyond the catalogue. Only called if the type's capabilities set `checks`.
     fn check<'a>(&'a self, call: &'a Call, request: CheckRequest<'a>) -> BoxFuture<'a, Result<Checked, ProviderError>> {
         let _ = (call, request);
@@ -244,7 +351,7 @@ pub trait Provider: Send + Sync {
         request: ReadRequest<'a>,
     ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>>;
 
-    /// Returns what a create or update would do. [`PlanRequest`] says when it is called.
+    /// Returns what a change would do. The type's [`Plans`](crate::Plans) say when it is called.
     fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         let _ = (call, request);
         Box::pin(async { Ok(Planned::default()) })
@@ -264,7 +371,7 @@ pub trait Provider: Send + Sync {
     /// Creates, updates or deletes one resource. Deleting a resource that does not exist succeeds.
     fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>>;
 
-    /// Returns whether a resource is ready. Only called after an `apply` whose answer was not stable.
+    /// Returns whether a resource is ready. Only called after an `apply` whose answer was [`Ready::Pending`](crate::Ready::Pending).
     fn poll_ready<'a>(
         &'a self,
         call: &'a Call,
@@ -274,6 +381,40 @@ pub trait Provider: Send + Sync {
         Box::pin(async { Ok(Readiness::Ready(Value::Null)) })
     }
 
+    /// Finds an existing resource for import. By default it reads the resource of that id.
+    fn import<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ImportRequest<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Imported>, ProviderError>> {
+        Box::pin(async move {
+            let read = ReadRequest {
+                type_name: request.type_name,
+                id: Some(request.id),
+                inputs: request.desired,
+                outputs: &Value::Null,
+                schema_version: 0,
+                private: &Value::Null,
+                token: None,
+            };
+            Ok(match self.read(call, read).await? {
+                ReadOutcome::Present(observed) => vec![Imported { type_name: request.type_name.into(), observed }],
+                ReadOutcome::Absent | ReadOutcome::Unknown => Vec::new(),
+            })
+        })
+    }
+
+    /// Brings recorded values to the current version of their schema. Called if a record has an older version than the
+    /// catalogue. By default the values stay as they are.
+    fn upgrade<'a>(
+        &'a self,
+        call: &'a Call,
+        request: UpgradeRequest<'a>,
+    ) -> BoxFuture<'a, Result<Upgraded, ProviderError>> {
+        let _ = call;
+        Box::pin(async move { Ok(request.values) })
+    }
+
     /// Fetches the candidates of a data source.
     fn fetch<'a>(&'a self, call: &'a Call, request: FetchRequest<'a>) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         let _ = call;
@@ -281,21 +422,15 @@ pub trait Provider: Send + Sync {
         Box::pin(async move { Err(ProviderError::new(ErrorKind::Document, message)) })
     }
 
-    /// The transform of that name, for each that the catalogue lists.
-    fn transform(&self, name: &str) -> Option<&dyn Transform> {
-        let _ = name;
-        None
+    /// Calls one of the provider's functions.
+    fn invoke<'a>(&'a self, call: &'a Call, request: InvokeRequest<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
+        let _ = call;
+        let message = format!("there is no function `{}` here", request.function);
+        Box::pin(async move { Err(ProviderError::new(ErrorKind::Document, message)) })
     }
 
-    /// Calls one of the provider's functions.
-    fn call<'a>(
-        &'a self,
-        call: &'a Call,
-        function: &'a str,
-        arguments: &'a [Value],
-    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
-        let _ = (call, arguments);
-        let message = format!("there is no function `{function}` here");
-        Box::pin(async move { Err(ProviderError::new(ErrorKind::Document, message)) })
+    /// Ends the session: stops its process, closes its connections. No call follows.
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
     }
 }

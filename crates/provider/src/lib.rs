@@ -1,4 +1,4 @@
-//! The contract of a provider: fixed facts as data ([`Catalog`]) and one small trait ([`Provider`]).
+//! The contract of a provider: fixed facts as data ([`Catalog`]) and two small traits ([`Provider`], [`Session`]).
 //!
 //! A provider manages the resources of a namespace: files, keys, a cloud. It knows no document, no plan and no state.
 //! It sees values, never expressions, except in a [`transform`], which turns abstract resources into real ones. Every
@@ -13,11 +13,13 @@ mod catalogs;
 pub mod codes;
 pub mod conformance;
 mod contract;
+mod diagnostic;
 mod fit;
 mod link_kind;
 mod operation;
 mod overlay;
 mod pace;
+mod planning;
 mod preflight;
 mod provider_set;
 mod scrub;
@@ -29,14 +31,17 @@ pub use catalog::Catalog;
 pub use catalog_file::{CatalogError, read_catalog, read_catalog_over, read_limits};
 pub use catalogs::{Catalogs, LazyCatalog, TypeRef, combine};
 pub use contract::{
-    ApplyRequest, BoxFuture, Call, Candidate, CheckRequest, Checked, FetchRequest, Fetched, PlanRequest, Planned,
-    Progress, Provider, ReadOutcome, ReadRequest, Readiness, Recalled,
+    ApplyRequest, BoxFuture, Call, Candidate, CheckRequest, Checked, Configuration, Configured, FetchRequest, Fetched,
+    ImportRequest, Imported, InvokeRequest, Observed, Progress, Provider, ReadOutcome, ReadRequest, Readiness,
+    Recalled, Session, SettingsChange, UpgradeRequest, Upgraded, configured,
 };
+pub use diagnostic::{Finding, ProviderDiagnostic, ProviderSeverity};
 pub use fit::{Direction, Fit, Misfit};
 pub use link_kind::{LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Opinion, Side};
-pub use operation::{Applied, ErrorKind, Operation, ProviderError};
+pub use operation::{Applied, ErrorKind, Operation, ProviderError, Ready};
 pub use overlay::{overlay, twice};
 pub use pace::{Limits, Rate, Retries, RetryPolicy, TokenBucket};
+pub use planning::{PlanMode, PlanPhase, PlanRequest, Planned, Verdict};
 pub use preflight::{Preflight, PreflightRequest, SourceContent, SourceRead};
 pub use provider_set::Providers;
 pub use scrub::{RunScrub, Scrub};
@@ -44,5 +49,5 @@ pub use transform::{Transform, TransformError};
 pub use type_source::{TypeSource, plain_name};
 pub use types::{
     AbstractType, Annotation, Attribute, Attributes, Capabilities, CustomType, DataSourceType, FilterField, FilterType,
-    Hosted, OptionOf, Rejection, ReplacesWhere, ResourceType, Setting, TransformDef, Wait, follows,
+    Hosted, OptionOf, Plans, Rejection, ReplacesWhere, ResourceType, Setting, TransformDef, Wait, follows,
 };

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use blueprint::{Name, Value};
+use blueprint::{FieldPath, Name, Value};
+
+use crate::{ProviderDiagnostic, ProviderSeverity};
 
 /// What to do to a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -36,10 +38,54 @@ pub struct Applied {
     pub fields: Value,
     /// Opaque data of the provider, kept with the record.
     pub private: Value,
-    /// Whether the resource is ready. If not, the engine polls the provider until it is.
-    pub stable: bool,
-    /// Warnings for the user, for example about files left in a folder.
-    pub warnings: Vec<String>,
+    /// Whether the resource is ready.
+    pub ready: Ready,
+    /// The spec as it was applied, if the provider changed it. `None` if it is the desired one.
+    pub inputs: Option<Value>,
+    /// Warnings and notes, for example about files left in a folder.
+    pub diagnostics: Vec<ProviderDiagnostic>,
+}
+
+/// Whether a resource is ready after an operation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Ready {
+    /// It is.
+    #[default]
+    Yes,
+    /// Not yet: the engine polls the provider until it is.
+    Pending,
+    /// It exists, but it is broken, for these reasons. The next plan changes it.
+    Broken(Vec<Name>),
+}
+
+impl Applied {
+    /// A resource that is ready, without opaque data.
+    pub fn ready(id: impl Into<Name>, fields: Value) -> Applied {
+        Applied {
+            id: id.into(),
+            fields,
+            private: Value::Null,
+            ready: Ready::Yes,
+            inputs: None,
+            diagnostics: Vec::new(),
+        }
+    }
+
+    /// The same answer with opaque data.
+    pub fn with_private(self, private: Value) -> Applied {
+        Applied { private, ..self }
+    }
+
+    /// The same answer with warnings about the resource as a whole.
+    pub fn with_warnings(self, warnings: impl IntoIterator<Item = String>) -> Applied {
+        let warnings = warnings.into_iter().map(|text| ProviderDiagnostic::warning("", text));
+        Applied { diagnostics: warnings.collect(), ..self }
+    }
+
+    /// The answer to a delete.
+    pub fn deleted() -> Applied {
+        Applied::ready("", Value::Null)
+    }
 }
 
 /// The class of a provider's error: who can fix it, and whether a retry may help.
@@ -64,6 +110,9 @@ pub enum ErrorKind {
     Permanent,
     /// The call was cancelled.
     Cancelled,
+    /// The call may have taken effect or not: the provider's process died, or it says that it does not know. It is not
+    /// repeated; the next plan looks at the resource first.
+    OutcomeUnknown,
 }
 
 impl ErrorKind {
@@ -82,7 +131,9 @@ pub struct ProviderError {
     /// The provider's message, without secrets.
     pub message: String,
     /// Path of the field at fault, if there is one.
-    pub field: Option<String>,
+    pub field: Option<FieldPath>,
+    /// Everything that the provider said, where that is more than the message.
+    pub diagnostics: Vec<ProviderDiagnostic>,
     /// What exists although the call failed. The engine records it before it reports the error.
     pub partial: Option<Box<Applied>>,
     /// How long the server asked to wait before the next try.
@@ -92,7 +143,14 @@ pub struct ProviderError {
 impl ProviderError {
     /// An error of a class, with the provider's message.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> ProviderError {
-        ProviderError { kind, message: message.into(), field: None, partial: None, retry_after: None }
+        ProviderError {
+            kind,
+            message: message.into(),
+            field: None,
+            diagnostics: Vec::new(),
+            partial: None,
+            retry_after: None,
+        }
     }
 
     /// Sets how long the server asked to wait before the next try.
@@ -102,8 +160,18 @@ impl ProviderError {
     }
 
     /// Sets the field at fault.
-    pub fn at(mut self, field: impl Into<String>) -> ProviderError {
+    pub fn at(mut self, field: impl Into<FieldPath>) -> ProviderError {
         self.field = Some(field.into());
         self
+    }
+
+    /// An error from several diagnostics of a provider: the first error is the message, the others are kept.
+    pub fn of_diagnostics(kind: ErrorKind, diagnostics: Vec<ProviderDiagnostic>) -> ProviderError {
+        let first = diagnostics.iter().find(|it| it.severity == ProviderSeverity::Error).or(diagnostics.first());
+        let (message, field) = match first {
+            Some(first) => (first.text(), Some(first.path.clone()).filter(|path| !path.is_empty())),
+            None => ("the provider gave no reason".to_owned(), None),
+        };
+        ProviderError { field, diagnostics, ..ProviderError::new(kind, message) }
     }
 }

@@ -107,11 +107,16 @@ pub enum Attribute<'a> {
 /// What the engine may or must ask about a type. The engine does not ask what is not declared here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// `Provider::check` is implemented for the type.
+    /// `Session::check` is implemented for the type.
     pub checks: bool,
-    /// `Provider::plan` is implemented for the type.
-    pub plans: bool,
-    /// `Provider::plan` reports before a create what already exists at its place.
+    /// When `Session::plan` is asked.
+    pub plans: Plans,
+    /// `Session::plan` is asked about deletes.
+    pub plans_deletes: bool,
+    /// Answers hold every field exactly as it was sent or planned. A provider without this may answer otherwise, for
+    /// example normalised values.
+    pub exact: bool,
+    /// `Session::plan` reports before a create what already exists at its place.
     pub adopts: bool,
     /// Resources can be read back by their id.
     pub reads: bool,
@@ -123,15 +128,29 @@ pub struct Capabilities {
     pub snapshots: bool,
     /// The type is only described: no provider here manages it, even if its namespace has a provider.
     pub described_only: bool,
-    /// `Provider::preflight` is implemented for the type.
+    /// `Session::preflight` is implemented for the type.
     pub preflights: bool,
+}
+
+/// When a provider is asked what a change would do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Plans {
+    /// Never: the engine compares by the catalogue.
+    #[default]
+    Never,
+    /// About updates that the engine has found by the catalogue.
+    Updates,
+    /// About every resource: the provider decides whether it differs, and what follows.
+    Always,
 }
 
 impl Default for Capabilities {
     fn default() -> Capabilities {
         Capabilities {
             checks: false,
-            plans: false,
+            plans: Plans::Never,
+            plans_deletes: false,
+            exact: true,
             adopts: false,
             reads: true,
             imports: true,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use blueprint::wire::Document;
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, ErrorKind, Provider, ProviderError, ReadOutcome, ReadRequest,
-    Transform, TransformError,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, ErrorKind, Provider, ProviderError,
+    ReadOutcome, ReadRequest, Session, Transform, TransformError, configured,
 };
 
 const CATALOG: &str = r#"{"format": 1, "namespace": "made", "transforms": {"made-1": {"abstractTypes": {
@@ -28,16 +28,22 @@ impl Provider for Offers {
         &self.0
     }
 
+    fn transform(&self, _: &str) -> Option<&dyn Transform> {
+        self.1.as_ref().map(|does| does as &dyn Transform)
+    }
+
+    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+        configured(self)
+    }
+}
+
+impl Session for Offers {
     fn read<'a>(&'a self, _: &'a Call, _: ReadRequest<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async { Ok(ReadOutcome::Absent) })
     }
 
     fn apply<'a>(&'a self, _: &'a Call, _: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(async { Err(ProviderError::new(ErrorKind::Permanent, "nothing is managed here")) })
-    }
-
-    fn transform(&self, _: &str) -> Option<&dyn Transform> {
-        self.1.as_ref().map(|does| does as &dyn Transform)
     }
 }
 

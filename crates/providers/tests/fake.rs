@@ -9,8 +9,8 @@ use std::time::Duration;
 use blueprint::{Address, Name, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, ErrorKind, FetchRequest, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
-    Readiness,
+    Applied, ApplyRequest, Call, ErrorKind, FetchRequest, Observed, Operation, Provider, ProviderError, ReadOutcome,
+    ReadRequest, Readiness, Session,
 };
 use providers::fake::{FakeOptions, FakeProvider, Fault, SharedWorld, World, catalog, provider};
 
@@ -51,6 +51,8 @@ async fn apply(
         desired: &desired,
         private: &Value::Null,
         sources: &[],
+        schema_version: 0,
+        planned: &Value::Null,
     };
     fake.apply(call, request).await
 }
@@ -73,7 +75,8 @@ async fn read(
     token: Option<&str>,
 ) -> ReadOutcome {
     let null = Value::Null;
-    let request = ReadRequest { type_name, id, inputs: &null, outputs: &null, private: &null, token };
+    let request =
+        ReadRequest { type_name, id, inputs: &null, outputs: &null, private: &null, token, schema_version: 0 };
     fake.read(&call(address, "read"), request).await.unwrap()
 }
 
@@ -179,7 +182,11 @@ async fn inexact_values_are_refused() {
         (r#"{"title": "forbidden"}"#, "title"),
     ] {
         let error = create(&fake, "r", spec, "test/record", spec).await.unwrap_err();
-        assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Document, Some(field)), "{spec}: {error}");
+        assert_eq!(
+            (error.kind, error.field.as_ref().map(ToString::to_string).as_deref()),
+            (ErrorKind::Document, Some(field)),
+            "{spec}: {error}"
+        );
     }
     let secret = r#"{"title": {"$secret": "a title that is much too long to be one"}}"#;
     let error = create(&fake, "r", "s", "test/record", secret).await.unwrap_err();
@@ -196,14 +203,17 @@ async fn unique_values_and_replacing_fields_are_enforced() {
     let error = apply(&fake, &call("a", "3"), Operation::Update, "test/bucket", Some(&one.id), r#"{"name": "m"}"#)
         .await
         .unwrap_err();
-    assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Permanent, Some("name")));
+    assert_eq!(
+        (error.kind, error.field.as_ref().map(ToString::to_string).as_deref()),
+        (ErrorKind::Permanent, Some("name"))
+    );
     apply(&fake, &call("a", "4"), Operation::Delete, "test/bucket", Some(&one.id), "null").await.unwrap();
     create(&fake, "b", "5", "test/bucket", r#"{"name": "n"}"#).await.unwrap();
     let record = create(&fake, "r", "6", "test/record", r#"{"title": "t", "place": {"row": 1}}"#).await.unwrap();
     let changed = r#"{"title": "t", "place": {"row": 2}}"#;
     let error =
         apply(&fake, &call("r", "7"), Operation::Update, "test/record", Some(&record.id), changed).await.unwrap_err();
-    assert_eq!(error.field.as_deref(), Some("place"));
+    assert_eq!(error.field.as_ref().map(ToString::to_string).as_deref(), Some("place"));
 }
 
 #[tokio::test]
@@ -258,7 +268,7 @@ async fn a_crash_ends_the_process_and_the_world_stays() {
         match (untraceable, things) {
             (true, _) => assert!(matches!(found, ReadOutcome::Unknown)),
             (false, 0) => assert!(matches!(found, ReadOutcome::Absent)),
-            (false, _) => assert!(matches!(found, ReadOutcome::Present { .. })),
+            (false, _) => assert!(matches!(found, ReadOutcome::Present(_))),
         }
     }
 }
@@ -274,7 +284,7 @@ async fn slow_resources_are_ready_after_a_number_of_polls() {
         [("c", "test/data", "{}", 2), ("d", "test/data", "{}", 50), ("e", "test/cluster", r#"{"name": "n"}"#, 0)]
     {
         let made = create(&fake, address, address, type_name, spec).await.unwrap();
-        assert!(!made.stable, "{address}");
+        assert!(!made.ready == provider::Ready::Yes, "{address}");
         let null = Value::Null;
         let mut answers = Vec::new();
         for _ in 0..=no {
@@ -285,6 +295,7 @@ async fn slow_resources_are_ready_after_a_number_of_polls() {
                 outputs: &null,
                 private: &null,
                 token: None,
+                schema_version: 0,
             };
             answers.push(matches!(fake.poll_ready(&call(address, "s"), request).await.unwrap(), Readiness::Ready(_)));
         }
@@ -333,12 +344,14 @@ async fn the_world_can_be_changed_from_outside() {
         world.set("case", "r", "settings.mode", Value::from("n")).unwrap();
         world.make(&catalog(), "test/data", "data-00000001", &json(r#"{"input": 1}"#)).unwrap();
     }
-    let ReadOutcome::Present { fields, .. } = read(&fake, "r", "test/record", Some(&id), None).await else {
+    let ReadOutcome::Present(Observed { fields, .. }) = read(&fake, "r", "test/record", Some(&id), None).await else {
         panic!("not there")
     };
     assert_eq!(fields.get("count"), Some(&Value::Int(5)));
     assert_eq!(fields.get("settings"), Some(&json(r#"{"mode": "n"}"#)));
-    let ReadOutcome::Present { fields, .. } = read(&fake, "i", "test/data", Some("data-00000001"), None).await else {
+    let ReadOutcome::Present(Observed { fields, .. }) =
+        read(&fake, "i", "test/data", Some("data-00000001"), None).await
+    else {
         panic!("not there")
     };
     assert_eq!(fields, json(r#"{"input": 1, "id": "data-00000001"}"#));
@@ -413,7 +426,7 @@ async fn a_world_in_a_file_outlives_the_process() {
 
     let fake = fresh(&open());
     assert_eq!(fake.world().lock().unwrap().things().count(), 1);
-    let ReadOutcome::Present { fields, .. } = read(&fake, "a", "test/bucket", None, Some("1")).await else {
+    let ReadOutcome::Present(Observed { fields, .. }) = read(&fake, "a", "test/bucket", None, Some("1")).await else {
         panic!("not there")
     };
     assert_eq!(fields.get("locked"), Some(&Value::Bool(true)));

@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use blueprint::{Address, Value};
 use provider::conformance::{Case, Setup};
-use provider::{Applied, ApplyRequest, Call, ErrorKind, Operation, PlanRequest, Provider, ProviderError};
+use provider::{
+    Applied, ApplyRequest, Call, ErrorKind, Operation, PlanMode, PlanPhase, PlanRequest, Provider, ProviderError,
+    Session,
+};
 use tokio_util::sync::CancellationToken;
 
 fn call(address: Address, token: &str) -> Call {
@@ -46,6 +49,8 @@ async fn act(
         desired,
         private: &Value::Null,
         sources: &[],
+        schema_version: 0,
+        planned: &Value::Null,
     };
     providers::heat::provider_with(1).apply(call, request).await
 }
@@ -114,7 +119,10 @@ async fn a_random_text_is_drawn_once() {
     assert!(text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit()), "{text}");
     assert_ne!(made.id.as_ref(), text, "the id is no secret");
     let refused = create("OS::Heat::RandomString", &here, r#"{"length": 0, "sequence": "digits"}"#).await.unwrap_err();
-    assert_eq!((refused.kind, refused.field.as_deref()), (ErrorKind::Document, Some("length")));
+    assert_eq!(
+        (refused.kind, refused.field.as_ref().map(ToString::to_string).as_deref()),
+        (ErrorKind::Document, Some("length"))
+    );
 }
 
 #[tokio::test]
@@ -152,6 +160,14 @@ async fn a_test_resource_is_replaced_on_request() {
             prior_inputs: &prior,
             prior: &Value::Null,
             desired: &desired,
+            mode: PlanMode::Create,
+            phase: PlanPhase::Preview,
+            id: None,
+            schema_version: 0,
+            private: &Value::Null,
+            unhealthy: &[],
+            ignored: &[],
+            seed: "",
         };
         assert_eq!(provider.plan(&here, request).await.unwrap().replaces, replaces);
     }
@@ -200,6 +216,8 @@ async fn a_part_of_a_message_may_be_another_config() {
             desired: &spec,
             private: &Value::Null,
             sources: &[],
+            schema_version: 0,
+            planned: &Value::Null,
         };
         provider.apply(&call(Address::root(name), name), request).await.unwrap()
     };

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use blueprint::{Address, Name, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, ErrorKind, FetchRequest, Fetched, Operation, PlanRequest, Provider,
-    ProviderError, ReadOutcome, ReadRequest,
+    Applied, ApplyRequest, Call, CheckRequest, ErrorKind, FetchRequest, Fetched, Observed, Operation, PlanMode,
+    PlanPhase, PlanRequest, Provider, ProviderError, ReadOutcome, ReadRequest, Session,
 };
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -200,6 +200,8 @@ fn create_request(spec: &Value) -> ApplyRequest<'_> {
         desired: spec,
         private: &Value::Null,
         sources: &[],
+        schema_version: 0,
+        planned: &Value::Null,
     }
 }
 
@@ -222,13 +224,22 @@ async fn change(
         desired,
         private: &Value::Null,
         sources: &[],
+        schema_version: 0,
+        planned: &Value::Null,
     };
     providers::http::provider().apply(&call(), request).await
 }
 
 async fn read(inputs: &Value, outputs: &Value) -> Result<ReadOutcome, ProviderError> {
-    let request =
-        ReadRequest { type_name: "http/request", id: Some("id"), inputs, outputs, private: &Value::Null, token: None };
+    let request = ReadRequest {
+        type_name: "http/request",
+        id: Some("id"),
+        inputs,
+        outputs,
+        private: &Value::Null,
+        token: None,
+        schema_version: 0,
+    };
     providers::http::provider().read(&call(), request).await
 }
 
@@ -292,7 +303,7 @@ async fn the_four_requests_manage_a_resource() {
     assert_eq!((got.body.as_str(), got.headers["content-type"].as_str()), ("{\"name\":\"a\"}", "application/json"));
     assert_eq!((got.headers["x-team"].as_str(), got.headers["idempotency-key"].as_str()), ("core", "token-1"));
 
-    assert!(matches!(read(&first, &made.fields).await.unwrap(), ReadOutcome::Present { .. }));
+    assert!(matches!(read(&first, &made.fields).await.unwrap(), ReadOutcome::Present(_)));
     let changed = change(Operation::Update, &first, &made, &second).await.unwrap();
     assert_eq!(server.got()[2].body, "{\"name\":\"b\"}");
     assert_eq!(server.got()[2].headers["x-team"], "core");
@@ -317,7 +328,9 @@ async fn unset_fields_are_not_sent() {
     );
     let made = create(&first).await.unwrap();
     assert_eq!(server.got()[0].headers["content-type"], "text/plain; charset=utf-8");
-    let ReadOutcome::Present { fields, .. } = read(&first, &made.fields).await.unwrap() else { panic!("not there") };
+    let ReadOutcome::Present(Observed { fields, .. }) = read(&first, &made.fields).await.unwrap() else {
+        panic!("not there")
+    };
     assert_eq!(fields, made.fields);
     change(Operation::Delete, &first, &made, &Value::Null).await.unwrap();
     assert_eq!(server.lines(), ["POST /items"]);
@@ -333,8 +346,20 @@ async fn changes_of_later_requests_are_only_recorded() {
     let first = map(&[("url", server.url("/items").into()), ("timeout", "5s".into())]);
     let second = map(&[("url", server.url("/items").into()), ("delete", map(&[("url", "/items/1".into())]))]);
     let made = create(&first).await.unwrap();
-    let request =
-        PlanRequest { type_name: "http/request", prior_inputs: &first, prior: &made.fields, desired: &second };
+    let request = PlanRequest {
+        type_name: "http/request",
+        prior_inputs: &first,
+        prior: &made.fields,
+        desired: &second,
+        mode: PlanMode::Update,
+        phase: PlanPhase::Preview,
+        id: None,
+        schema_version: 0,
+        private: &Value::Null,
+        unhealthy: &[],
+        ignored: &[],
+        seed: "",
+    };
     let planned = providers::http::provider().plan(&call(), request).await.unwrap();
     assert_eq!(planned.only_recorded, ["delete", "timeout"]);
     let changed = change(Operation::Update, &first, &made, &second).await.unwrap();
@@ -558,12 +583,18 @@ async fn a_document_is_fetched() {
     let fetched = fetch(&[("url", missing.into()), ("expectStatus", expected)]).await.unwrap();
     assert_eq!(fetched.candidates[0].fields.get("status"), Some(&Value::Int(404)));
 
-    assert_eq!(fetch(&[]).await.unwrap_err().field.as_deref(), Some("url"));
-    assert_eq!(fetch(&[("url", "nowhere".into())]).await.unwrap_err().field.as_deref(), Some("url"));
+    assert_eq!(fetch(&[]).await.unwrap_err().field.as_ref().map(ToString::to_string).as_deref(), Some("url"));
+    assert_eq!(
+        fetch(&[("url", "nowhere".into())]).await.unwrap_err().field.as_ref().map(ToString::to_string).as_deref(),
+        Some("url")
+    );
     let filters: [(Name, Name, Value); 1] = [("url".into(), "starts with".into(), "http://".into())];
     let request = FetchRequest { type_name: "http/get", filters: &filters, annotations: &Value::Null };
     let error = providers::http::provider().fetch(&call(), request).await.unwrap_err();
-    assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Document, Some("url")));
+    assert_eq!(
+        (error.kind, error.field.as_ref().map(ToString::to_string).as_deref()),
+        (ErrorKind::Document, Some("url"))
+    );
 }
 
 #[tokio::test]

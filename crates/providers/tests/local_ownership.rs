@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use blueprint::{Address, Value};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, FetchRequest, Operation, PlanRequest, Planned, PreflightRequest,
-    Provider, ProviderError, ReadOutcome, ReadRequest, SourceContent, SourceRead,
+    Applied, ApplyRequest, Call, CheckRequest, FetchRequest, Observed, Operation, PlanMode, PlanPhase, PlanRequest,
+    Planned, PreflightRequest, Provider, ProviderError, ReadOutcome, ReadRequest, Session, SourceContent, SourceRead,
 };
 use providers::local::{LocalProvider, provider};
 use tempfile::TempDir;
@@ -58,7 +58,20 @@ impl World {
 
     async fn plan(&self, type_name: &str, desired: &Value) -> Planned {
         let nothing = &Value::Null;
-        let request = PlanRequest { type_name, prior_inputs: nothing, prior: nothing, desired };
+        let request = PlanRequest {
+            type_name,
+            prior_inputs: nothing,
+            prior: nothing,
+            desired,
+            mode: PlanMode::Update,
+            phase: PlanPhase::Preview,
+            id: None,
+            schema_version: 0,
+            private: &Value::Null,
+            unhealthy: &[],
+            ignored: &[],
+            seed: "",
+        };
         self.provider.plan(&self.call(), request).await.unwrap()
     }
 
@@ -72,6 +85,8 @@ impl World {
             desired,
             private,
             sources: &[],
+            schema_version: 0,
+            planned: &Value::Null,
         };
         self.provider.apply(&self.call(), request).await
     }
@@ -86,6 +101,8 @@ impl World {
             desired: &Value::Null,
             private,
             sources: &[],
+            schema_version: 0,
+            planned: &Value::Null,
         };
         for _ in 0..3 {
             let request = ApplyRequest { ..request };
@@ -101,9 +118,17 @@ impl World {
     /// Reads after an interrupted create.
     async fn found(&self, type_name: &str, inputs: &Value, private: &Value) -> Option<(String, Value, Value)> {
         let nothing = &Value::Null;
-        let request = ReadRequest { type_name, id: None, inputs, outputs: nothing, private, token: Some("token") };
+        let request = ReadRequest {
+            type_name,
+            id: None,
+            inputs,
+            outputs: nothing,
+            private,
+            token: Some("token"),
+            schema_version: 0,
+        };
         match self.provider.read(&self.call(), request).await.unwrap() {
-            ReadOutcome::Present { id, fields, private, .. } => Some((id.to_string(), fields, private)),
+            ReadOutcome::Present(Observed { id, fields, private, .. }) => Some((id.to_string(), fields, private)),
             _ => None,
         }
     }
@@ -193,7 +218,20 @@ async fn a_replacement_at_the_same_path_adopts_nothing() {
     let inputs = spec([("path", "f".into()), ("content", "x".into())]);
     world.create("local/file", &inputs, &Value::Null).await.unwrap();
     let other = provider();
-    let request = PlanRequest { type_name: "local/file", prior_inputs: &inputs, prior: &Value::Null, desired: &inputs };
+    let request = PlanRequest {
+        type_name: "local/file",
+        prior_inputs: &inputs,
+        prior: &Value::Null,
+        desired: &inputs,
+        mode: PlanMode::Create,
+        phase: PlanPhase::Preview,
+        id: None,
+        schema_version: 0,
+        private: &Value::Null,
+        unhealthy: &[],
+        ignored: &[],
+        seed: "",
+    };
     assert!(!other.plan(&world.call(), request).await.unwrap().adopts);
 }
 
@@ -348,6 +386,8 @@ async fn source_with_another_digest_than_the_plan_saw_is_not_copied() {
                 desired: inputs,
                 private: &Value::Null,
                 sources: &sources,
+                schema_version: 0,
+                planned: &Value::Null,
             };
             world.provider.apply(&world.call(), request).await
         };

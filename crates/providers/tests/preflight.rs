@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use blueprint::{Address, Name, Value};
-use provider::{Call, Operation, Preflight, PreflightRequest, Provider, SourceContent};
+use provider::{Call, Operation, Preflight, PreflightRequest, Provider, Session, SourceContent};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 

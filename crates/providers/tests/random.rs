@@ -8,7 +8,8 @@ use std::sync::Arc;
 use blueprint::{Address, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
+    Applied, ApplyRequest, Call, CheckRequest, Observed, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
+    Session,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -41,13 +42,22 @@ async fn create(provider: &dyn Provider, type_name: &str, spec: &Value, token: &
         desired: spec,
         private: &Value::Null,
         sources: &[],
+        schema_version: 0,
+        planned: &Value::Null,
     };
     provider.apply(&call("thing", token), request).await
 }
 
 async fn read(provider: &dyn Provider, type_name: &str, id: Option<&str>, outputs: &Value) -> ReadOutcome {
-    let request =
-        ReadRequest { type_name, id, inputs: &Value::Null, outputs, private: &Value::Null, token: Some("lost") };
+    let request = ReadRequest {
+        type_name,
+        id,
+        inputs: &Value::Null,
+        outputs,
+        private: &Value::Null,
+        token: Some("lost"),
+        schema_version: 0,
+    };
     provider.read(&call("thing", "read"), request).await.unwrap()
 }
 
@@ -94,7 +104,7 @@ async fn a_seed_gives_equal_draws_and_the_system_does_not() {
 async fn a_drawn_value_is_read_as_recorded() {
     let provider = providers::random::provider_with(3);
     let made = create(&provider, "random/password", &map(&[("length", 20.into())]), "a").await.unwrap();
-    let ReadOutcome::Present { id, fields, expired, .. } =
+    let ReadOutcome::Present(Observed { id, fields, expired, .. }) =
         read(&provider, "random/password", Some(&made.id), &made.fields).await
     else {
         panic!("not there")
@@ -116,13 +126,14 @@ async fn a_lost_answer_draws_again() {
 #[tokio::test]
 async fn ids_and_uuids_can_be_imported() {
     let provider = providers::random::provider();
-    let ReadOutcome::Present { fields, .. } = read(&provider, "random/id", Some("00ff"), &Value::Null).await else {
+    let ReadOutcome::Present(Observed { fields, .. }) = read(&provider, "random/id", Some("00ff"), &Value::Null).await
+    else {
         panic!("not there")
     };
     assert_eq!(fields.get("decimal"), Some(&"255".into()));
     assert_eq!(fields.get("bytes"), Some(&Value::Int(2)));
     let uuid = "2f1c5b0e-6d0f-4a5e-9f33-0c8de0a3c1b7";
-    assert!(matches!(read(&provider, "random/uuid", Some(uuid), &Value::Null).await, ReadOutcome::Present { .. }));
+    assert!(matches!(read(&provider, "random/uuid", Some(uuid), &Value::Null).await, ReadOutcome::Present(_)));
     assert!(matches!(read(&provider, "random/uuid", Some("no uuid"), &Value::Null).await, ReadOutcome::Absent));
 }
 
@@ -180,6 +191,8 @@ async fn a_cancelled_call_draws_nothing() {
         desired: &map(&[]),
         private: &Value::Null,
         sources: &[],
+        schema_version: 0,
+        planned: &Value::Null,
     };
     let error = provider.apply(&call, request).await.unwrap_err();
     assert_eq!(error.kind, provider::ErrorKind::Cancelled);

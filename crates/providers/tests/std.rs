@@ -8,7 +8,8 @@ use std::sync::Arc;
 use blueprint::{Address, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, Checked, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
+    Applied, ApplyRequest, Call, CheckRequest, Checked, Observed, Operation, Provider, ProviderError, ReadOutcome,
+    ReadRequest, Session,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -41,6 +42,8 @@ async fn create(folder: &Path, type_name: &str, desired: &Value) -> Result<Appli
         desired,
         private: &Value::Null,
         sources: &[],
+        schema_version: 0,
+        planned: &Value::Null,
     };
     providers::std::provider().apply(&call(folder), request).await
 }
@@ -166,9 +169,10 @@ async fn a_changed_source_is_not_drift() {
             outputs: &made.fields,
             private: &Value::Null,
             token: None,
+            schema_version: 0,
         };
         match providers::std::provider().read(&call(folder.path()), request).await.unwrap() {
-            ReadOutcome::Present { fields, .. } => fields.get("sourceSha256").cloned().unwrap(),
+            ReadOutcome::Present(Observed { fields, .. }) => fields.get("sourceSha256").cloned().unwrap(),
             _ => panic!("gone"),
         }
     };
@@ -178,5 +182,9 @@ async fn a_changed_source_is_not_drift() {
     std::fs::remove_file(&page).unwrap();
     assert_eq!(Some(&seen().await), made.fields.get("sourceSha256"));
     let error = create(folder.path(), "std/template", &inputs).await.unwrap_err();
-    assert!(error.message.contains("it is not there") && error.field.as_deref() == Some("source"), "{error}");
+    assert!(
+        error.message.contains("it is not there")
+            && error.field.as_ref().map(ToString::to_string).as_deref() == Some("source"),
+        "{error}"
+    );
 }

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use blueprint::{Address, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, ErrorKind, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
+    Applied, ApplyRequest, Call, CheckRequest, ErrorKind, Observed, Operation, Provider, ProviderError, ReadOutcome,
+    ReadRequest, Session,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -50,6 +51,8 @@ async fn apply(
         desired: if deleting { &Value::Null } else { spec },
         private: &Value::Null,
         sources: &[],
+        schema_version: 0,
+        planned: &Value::Null,
     };
     providers::time::provider().apply(call, request).await
 }
@@ -62,6 +65,7 @@ async fn read(now: i64, type_name: &str, made: &Applied, inputs: &Value) -> Read
         outputs: &made.fields,
         private: &made.private,
         token: None,
+        schema_version: 0,
     };
     providers::time::provider().read(&call(now), request).await.unwrap()
 }
@@ -88,7 +92,8 @@ async fn a_time_is_kept() {
     assert_eq!(made.fields.get("rfc3339").and_then(Value::as_text), Some("2023-01-02T15:04:05Z"));
     assert_eq!(made.fields.get("unix").and_then(Value::as_int), Some(NOW));
     assert_eq!(made.id.as_ref(), "2023-01-02T15:04:05Z");
-    let ReadOutcome::Present { fields, expired, .. } = read(NOW + 1_000_000, "time/static", &made, &inputs).await
+    let ReadOutcome::Present(Observed { fields, expired, .. }) =
+        read(NOW + 1_000_000, "time/static", &made, &inputs).await
     else {
         panic!("gone")
     };
@@ -102,7 +107,7 @@ async fn a_rotation_ends() {
     let made = apply(&call(NOW), Operation::Create, "time/rotating", &inputs, &Value::Null).await.unwrap();
     assert_eq!(made.fields.get("expires").and_then(Value::as_text), Some("2023-01-02T16:04:05Z"));
     let expired = async |now| match read(now, "time/rotating", &made, &inputs).await {
-        ReadOutcome::Present { expired, .. } => expired,
+        ReadOutcome::Present(Observed { expired, .. }) => expired,
         _ => panic!("gone"),
     };
     assert_eq!(expired(NOW + 3599).await, None);
@@ -113,7 +118,10 @@ async fn a_rotation_ends() {
 async fn a_rotation_beyond_the_year_9999_is_refused() {
     let inputs = spec([("every", "90000000000h".into())]);
     let error = apply(&call(NOW), Operation::Create, "time/rotating", &inputs, &Value::Null).await.unwrap_err();
-    assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Document, Some("every")));
+    assert_eq!(
+        (error.kind, error.field.as_ref().map(ToString::to_string).as_deref()),
+        (ErrorKind::Document, Some("every"))
+    );
 }
 
 #[tokio::test]

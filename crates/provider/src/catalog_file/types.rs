@@ -7,8 +7,8 @@ use blueprint::{IndexMap, Name, ReplaceOrder, Schema, TypeId, Value};
 use super::fields;
 use super::reader::{self, CatalogError, Object, Place};
 use crate::{
-    AbstractType, Annotation, Attributes, Capabilities, Catalog, Rejection, ReplacesWhere, ResourceType, TransformDef,
-    Wait,
+    AbstractType, Annotation, Attributes, Capabilities, Catalog, Plans, Rejection, ReplacesWhere, ResourceType,
+    TransformDef, Wait,
 };
 
 /// Checks that a type's name lies in a namespace of the catalogue and has a further part.
@@ -233,12 +233,32 @@ fn rejections(object: &Object<'_>, schema: &Schema) -> Result<Vec<Rejection>, Ca
 fn capabilities(object: &Object<'_>) -> Result<Capabilities, CatalogError> {
     let Some(value) = object.get("capabilities") else { return Ok(Capabilities::default()) };
     let place = object.place.key("capabilities");
-    let keys = ["checks", "plans", "adopts", "reads", "imports", "finds", "snapshots", "describedOnly", "preflights"];
+    let keys = [
+        "checks",
+        "plans",
+        "plansDeletes",
+        "exact",
+        "adopts",
+        "reads",
+        "imports",
+        "finds",
+        "snapshots",
+        "describedOnly",
+        "preflights",
+    ];
     let object = Object::new(value, &place, &keys)?;
     let usual = Capabilities::default();
     let capabilities = Capabilities {
         checks: object.flag_or("checks", usual.checks)?,
-        plans: object.flag_or("plans", usual.plans)?,
+        plans: match object.get("plans") {
+            None => usual.plans,
+            Some(Value::Bool(false)) => Plans::Never,
+            Some(Value::Bool(true)) => Plans::Updates,
+            Some(Value::Text(text)) if text.as_ref() == "always" => Plans::Always,
+            Some(_) => return Err(object.error("plans", "must be true, false or \"always\"")),
+        },
+        plans_deletes: object.flag_or("plansDeletes", usual.plans_deletes)?,
+        exact: object.flag_or("exact", usual.exact)?,
         adopts: object.flag_or("adopts", usual.adopts)?,
         reads: object.flag_or("reads", usual.reads)?,
         imports: object.flag_or("imports", usual.imports)?,

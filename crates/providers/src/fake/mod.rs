@@ -30,9 +30,9 @@ use std::time::Duration;
 
 use blueprint::{Name, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Direction, ErrorKind, FetchRequest,
-    Fetched, Fit, Operation, PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness,
-    ResourceType, Transform,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, Direction,
+    ErrorKind, FetchRequest, Fetched, Fit, InvokeRequest, Observed, Operation, PlanRequest, Planned, Provider,
+    ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, ResourceType, Session, Transform, configured,
 };
 
 pub use self::journal::{Happened, Journal};
@@ -107,6 +107,7 @@ pub fn provider(options: FakeOptions) -> FakeProvider {
         journal: Mutex::new(Journal { is_off: options.keeps_no_journal, ..Journal::default() }),
         fit: Fit::new(),
         functions: options.functions,
+        functions_session: tokio::sync::OnceCell::new(),
         on_crash: options.on_crash,
         crashed: AtomicBool::new(false),
     }
@@ -122,6 +123,8 @@ pub struct FakeProvider {
     /// Types that other types wait for. Their resources are never ready at once.
     late: HashSet<Name>,
     functions: Option<Arc<dyn Provider>>,
+    /// The session of that provider, made when a function is first called.
+    functions_session: tokio::sync::OnceCell<Arc<dyn Session>>,
     on_crash: Option<OnCrash>,
     crashed: AtomicBool,
 }
@@ -216,7 +219,7 @@ impl FakeProvider {
         }
         let mut journal = lock(&self.journal);
         journal.push(|| Happened::Ended(operation, address.clone()));
-        if applied.stable && operation != Operation::Delete {
+        if applied.ready == Ready::Yes && operation != Operation::Delete {
             journal.push(|| Happened::Ready(address));
         }
         Ok(applied)
@@ -235,13 +238,7 @@ impl FakeProvider {
             if let Some(id) = request.id {
                 lock(&self.world).delete(resource_type, id).map_err(refused)?;
             }
-            return Ok(Applied {
-                id: "".into(),
-                fields: Value::Null,
-                private: Value::Null,
-                stable: true,
-                warnings: Vec::new(),
-            });
+            return Ok(Applied::ready("", Value::Null));
         }
         let secrets = veil::Secrets::of(request.desired);
         let desired = request.desired.revealed();
@@ -269,7 +266,21 @@ impl FakeProvider {
             }
             world.update(resource_type, id, place, wish).map_err(refused)?
         };
-        Ok(Applied { id: thing.id, fields: thing.fields, private: Value::Null, stable, warnings: Vec::new() })
+        let ready = if stable { Ready::Yes } else { Ready::Pending };
+        Ok(Applied { ready, ..Applied::ready(thing.id, thing.fields) })
+    }
+
+    /// The session of the provider whose functions are called for real.
+    async fn functions_of(&self, behind: &Arc<dyn Provider>, call: &Call) -> Result<&Arc<dyn Session>, ProviderError> {
+        let with = || Configuration {
+            name: self.catalog.namespaces.first().cloned().unwrap_or_default(),
+            settings: call.settings.clone(),
+            former: Value::Null,
+            root: call.root.clone(),
+            log: call.progress.clone(),
+        };
+        let configure = || async { behind.clone().configure(with()).await.map(|configured| configured.session) };
+        self.functions_session.get_or_try_init(configure).await
     }
 
     /// Refuses a spec that does not match the catalogue exactly, or that the catalogue refuses.
@@ -357,13 +368,28 @@ impl Provider for FakeProvider {
         &self.catalog
     }
 
+    fn transform(&self, name: &str) -> Option<&dyn Transform> {
+        match &self.functions {
+            Some(behind) => behind.transform(name),
+            None => transforms::named(name).filter(|_| self.catalog.transforms.contains_key(name)),
+        }
+    }
+
+    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+        configured(self)
+    }
+}
+
+impl Session for FakeProvider {
     fn check<'a>(&'a self, call: &'a Call, request: CheckRequest<'a>) -> BoxFuture<'a, Result<Checked, ProviderError>> {
         Box::pin(async move {
             not_cancelled(call)?;
             let resource_type = self.resource_type(request.type_name)?;
-            let rejected =
-                rejected(&resource_type, request.spec).map(|(field, message)| (field.into(), message.into()));
-            Ok(Checked { rejected: rejected.collect(), ..Checked::default() })
+            let mut checked = Checked::default();
+            for (field, message) in rejected(&resource_type, request.spec) {
+                checked.refuse(field, message);
+            }
+            Ok(checked)
         })
     }
 
@@ -400,12 +426,13 @@ impl Provider for FakeProvider {
                 (None, None) => None,
             };
             Ok(match thing.filter(|thing| thing.type_name == resource_type.name) {
-                Some(thing) => ReadOutcome::Present {
+                Some(thing) => ReadOutcome::Present(Observed {
                     id: thing.id.clone(),
                     fields: thing.fields.clone(),
                     private: Value::Null,
                     expired: None,
-                },
+                    ..Observed::default()
+                }),
                 None => ReadOutcome::Absent,
             })
         })
@@ -449,27 +476,15 @@ impl Provider for FakeProvider {
         })
     }
 
-    fn transform(&self, name: &str) -> Option<&dyn Transform> {
-        match &self.functions {
-            Some(behind) => behind.transform(name),
-            None => transforms::named(name).filter(|_| self.catalog.transforms.contains_key(name)),
-        }
-    }
-
-    fn call<'a>(
-        &'a self,
-        call: &'a Call,
-        function: &'a str,
-        arguments: &'a [Value],
-    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
+    fn invoke<'a>(&'a self, call: &'a Call, request: InvokeRequest<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
         Box::pin(async move {
             not_cancelled(call)?;
             let offers = |behind: &&Arc<dyn Provider>| {
-                behind.catalog().functions.iter().any(|known| known.name.as_ref() == function)
+                behind.catalog().functions.iter().any(|known| known.name.as_ref() == request.function)
             };
             match self.functions.as_ref().filter(offers) {
-                Some(behind) => behind.call(call, function, arguments).await,
-                None => data::call(&self.catalog, function, arguments, &self.fit),
+                Some(behind) => self.functions_of(behind, call).await?.invoke(call, request).await,
+                None => data::call(&self.catalog, request.function, request.arguments, &self.fit),
             }
         })
     }

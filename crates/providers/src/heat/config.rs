@@ -81,7 +81,7 @@ pub(super) fn check(type_name: &str, spec: &Value, found: &mut Checked) {
             continue;
         }
         if let Some(why) = value::misfit(wanted, default) {
-            found.mismatched.push((format!("inputs[{at}].default"), why));
+            found.mismatch(format!("inputs[{at}].default"), why);
         }
     }
     if type_name == "OS::Heat::SoftwareComponent" {
@@ -90,7 +90,7 @@ pub(super) fn check(type_name: &str, spec: &Value, found: &mut Checked) {
             let actions: Vec<&str> = items(config, "actions").iter().filter_map(Value::as_text).collect();
             if let Some(twice) = actions.iter().find(|action| before.contains(action)) {
                 let why = format!("`{twice}` has a configuration already");
-                found.outside.push((format!("configs[{at}].actions"), why));
+                found.out_of_range(format!("configs[{at}].actions"), why);
             }
             before.extend(actions);
         }
@@ -170,7 +170,7 @@ mod tests {
     fn problems(type_name: &str, spec: &str) -> Vec<String> {
         let mut found = Checked::default();
         check(type_name, &json(spec), &mut found);
-        found.mismatched.into_iter().chain(found.outside).map(|(path, _)| path).collect()
+        found.diagnostics.into_iter().map(|found| found.path.to_string()).collect()
     }
 
     #[test]

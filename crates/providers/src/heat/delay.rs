@@ -16,9 +16,7 @@ pub(super) fn check(spec: &Value, found: &mut Checked) {
     if least + jitter > TIMEOUT {
         let path = if least > TIMEOUT { "min_wait" } else { "max_jitter" };
         let most = blueprint::format_float(least + jitter);
-        found
-            .outside
-            .push((path.into(), format!("a wait of up to {most} s is longer than the instance may take, 3600 s")));
+        found.out_of_range(path, format!("a wait of up to {most} s is longer than the instance may take, 3600 s"));
     }
 }
 

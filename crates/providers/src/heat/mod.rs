@@ -18,10 +18,11 @@ mod yaml;
 
 use std::sync::{Arc, LazyLock};
 
-use blueprint::{Map, Name, Value};
+use blueprint::{FieldPath, Map, Name, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, Operation, PlanRequest, Planned,
-    Provider, ProviderError, ReadOutcome, ReadRequest, read_catalog,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, ErrorKind,
+    Observed, Operation, PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Session, configured,
+    read_catalog,
 };
 
 use self::config::Configs;
@@ -76,6 +77,12 @@ impl Provider for HeatProvider {
         &CATALOG
     }
 
+    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+        configured(self)
+    }
+}
+
+impl Session for HeatProvider {
     fn check<'a>(
         &'a self,
         _call: &'a Call,
@@ -104,7 +111,7 @@ impl Provider for HeatProvider {
             if config::is_config(request.type_name) {
                 self.configs.learn(id, &fields);
             }
-            Ok(ReadOutcome::Present { id: id.into(), fields, private, expired: None })
+            Ok(ReadOutcome::Present(Observed { id: id.into(), fields, private, expired: None, ..Observed::default() }))
         })
     }
 
@@ -145,7 +152,7 @@ impl Provider for HeatProvider {
             if is_config {
                 self.configs.learn(&id, &fields);
             }
-            Ok(Applied { warnings, ..applied(id, fields) })
+            Ok(applied(id, fields).with_warnings(warnings))
         })
     }
 }
@@ -191,13 +198,15 @@ impl HeatProvider {
 }
 
 /// Every field that is set now or was set before.
-fn all_fields(request: &PlanRequest<'_>) -> Vec<String> {
-    let of = |value: &Value| value.as_map().map(|map| map.keys().map(|name| name.to_string()).collect::<Vec<_>>());
+fn all_fields(request: &PlanRequest<'_>) -> Vec<FieldPath> {
+    let of = |value: &Value| {
+        value.as_map().map(|map| map.keys().map(|name| FieldPath::field(name.clone())).collect::<Vec<_>>())
+    };
     let mut fields = of(request.desired).unwrap_or_default();
     fields.extend(of(request.prior_inputs).unwrap_or_default());
     fields
 }
 
 fn applied(id: Name, fields: Value) -> Applied {
-    Applied { id, fields, private: Value::Null, stable: true, warnings: Vec::new() }
+    Applied::ready(id, fields)
 }

@@ -4,7 +4,7 @@
 //! shuffled.
 
 use blueprint::Value;
-use provider::{Checked, ErrorKind, ProviderError};
+use provider::{Checked, ErrorKind, Finding, ProviderError};
 use rand::RngExt;
 use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, SliceRandom};
@@ -67,20 +67,21 @@ fn wanted(spec: &Value) -> Option<(usize, Vec<Group>)> {
 pub(super) fn check(spec: &Value, found: &mut Checked) {
     let Some((length, groups)) = wanted(spec) else { return };
     if groups.iter().map(|group| group.least).sum::<usize>() > length {
-        found.outside.push((
-            "length".into(),
-            "Length property cannot be smaller than combined character class and character sequence minimums".into(),
-        ));
+        found.out_of_range(
+            "length",
+            "Length property cannot be smaller than combined character class and character sequence minimums",
+        );
     }
     if groups.is_empty() {
         let path = if spec.get("character_classes").is_some() { "character_classes" } else { "" };
-        found.outside.push((path.into(), "there is nothing to draw from".into()));
+        found.out_of_range(path, "there is nothing to draw from");
     }
     for (at, group) in groups.iter().enumerate().filter(|(_, group)| group.characters.is_empty()) {
         let many = group.least;
-        found
-            .outside
-            .push((format!("character_sequences[{at}].sequence"), format!("{many} of no characters cannot be drawn")));
+        found.out_of_range(
+            format!("character_sequences[{at}].sequence"),
+            format!("{many} of no characters cannot be drawn"),
+        );
     }
 }
 
@@ -92,8 +93,8 @@ pub(super) fn text(spec: &Value, random: &mut StdRng) -> Result<String, Provider
     let mut found = Checked::default();
     check(spec, &mut found);
     let refuse = |why: &str| ProviderError::new(ErrorKind::Document, why);
-    if let Some((path, why)) = found.outside.into_iter().next() {
-        return Err(refuse(&why).at(path));
+    if let Some(first) = found.diagnostics.into_iter().find(|found| found.finding == Finding::OutOfRange) {
+        return Err(refuse(&first.summary).at(first.path));
     }
     let (length, groups) = wanted(spec).ok_or_else(|| refuse("the fields do not say what to draw from"))?;
     let mut drawn: Vec<char> = Vec::with_capacity(length);
@@ -128,7 +129,7 @@ mod tests {
     fn problems(text: &str) -> Vec<String> {
         let mut found = Checked::default();
         check(&spec(text), &mut found);
-        found.outside.into_iter().map(|(path, why)| format!("{path}: {why}")).collect()
+        found.diagnostics.into_iter().map(|found| format!("{}: {}", found.path, found.summary)).collect()
     }
 
     #[test]

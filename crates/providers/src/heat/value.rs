@@ -7,7 +7,7 @@ use provider::Checked;
 pub(super) fn check(spec: &Value, found: &mut Checked) {
     let (Some(wanted), Some(value)) = (spec.get("type").and_then(Value::as_text), spec.get("value")) else { return };
     if let Some(why) = misfit(wanted, value) {
-        found.mismatched.push(("value".into(), why));
+        found.mismatch("value", why);
     }
 }
 

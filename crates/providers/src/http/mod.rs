@@ -16,8 +16,9 @@ use std::sync::Arc;
 
 use http_client::Clients;
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
-    Operation, PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, read_catalog,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, ErrorKind,
+    FetchRequest, Fetched, Operation, PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Session,
+    configured, read_catalog,
 };
 
 /// The provider of namespace `http`.
@@ -37,6 +38,12 @@ impl Provider for HttpProvider {
         &self.catalog
     }
 
+    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+        configured(self)
+    }
+}
+
+impl Session for HttpProvider {
     fn check<'a>(&'a self, _call: &'a Call, asked: CheckRequest<'a>) -> BoxFuture<'a, Result<Checked, ProviderError>> {
         let mut found = Checked::default();
         request::check(asked.spec, &mut found);

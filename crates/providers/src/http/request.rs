@@ -5,10 +5,11 @@
 
 use std::sync::Arc;
 
-use blueprint::{Map, Value, parse_duration};
+use blueprint::{FieldPath, Map, Value, parse_duration};
 use http_client::{Clients, roots};
 use provider::{
-    Applied, ApplyRequest, Call, Checked, ErrorKind, PlanRequest, Planned, ProviderError, ReadOutcome, ReadRequest,
+    Applied, ApplyRequest, Call, Checked, ErrorKind, Observed, PlanRequest, Planned, ProviderError, ReadOutcome,
+    ReadRequest,
 };
 use reqwest::header::{HeaderName, HeaderValue};
 use reqwest::{Method, Url};
@@ -92,7 +93,7 @@ fn exchange(part: Part, spec: &Value, outputs: &Value) -> Result<Option<Exchange
     let Some(fields) = part.fields(spec) else { return Ok(None) };
     let at = |error: ProviderError| match &error.field {
         Some(field) => {
-            let path = part.path(field);
+            let path = part.path(&field.to_string());
             error.at(path)
         }
         None => error,
@@ -125,12 +126,12 @@ pub(super) fn check(spec: &Value, found: &mut Checked) {
     if let Some(pem) = spec.get("caCertificatePem").and_then(Value::as_text)
         && let Err(message) = roots(pem)
     {
-        found.rejected.push(("caCertificatePem".into(), message));
+        found.refuse("caCertificatePem", message);
     }
 }
 
 fn check_part(part: Part, own: &Value, found: &mut Checked) {
-    let mut refuse = |field: &str, message: String| found.rejected.push((part.path(field), message));
+    let mut refuse = |field: &str, message: String| found.refuse(part.path(field), message);
     let text = |field: &str| own.get(field).and_then(Value::as_text);
     if let Some(url) = text("url") {
         if part == Part::Make {
@@ -163,7 +164,7 @@ pub(super) fn plan(request: &PlanRequest<'_>) -> Planned {
         return Planned::default();
     }
     let changed = |field: &&str| is_changed(field, request.prior_inputs, request.desired);
-    let only_recorded = RECORDED.iter().filter(|field| changed(field)).map(|field| (*field).to_owned()).collect();
+    let only_recorded = RECORDED.iter().filter(|field| changed(field)).map(|field| FieldPath::field(*field)).collect();
     Planned { only_recorded, ..Planned::default() }
 }
 
@@ -203,7 +204,7 @@ pub(super) async fn update(
         RECORDED.iter().for_each(|field| drop(fields.shift_remove(field)));
         fields.extend(request.desired.as_map().cloned().unwrap_or_default());
         let fields = Value::Map(Arc::new(fields));
-        return Ok(Applied { id, fields, private: Value::Null, stable: true, warnings: Vec::new() });
+        return Ok(Applied::ready(id, fields));
     }
     let secrets = secrets(call, [request.desired, request.prior_inputs, request.prior]);
     let mut exchange = match exchange(Part::Update, request.desired, request.prior)? {
@@ -223,7 +224,7 @@ pub(super) async fn delete(
     request: &ApplyRequest<'_>,
     clients: &Clients,
 ) -> Result<Applied, ProviderError> {
-    let done = Applied { id: "".into(), fields: Value::Null, private: Value::Null, stable: true, warnings: Vec::new() };
+    let done = Applied::ready("", Value::Null);
     let secrets = secrets(call, [request.prior_inputs, request.prior, &Value::Null]);
     let Some(mut exchange) = exchange(Part::Delete, request.prior_inputs, request.prior)? else { return Ok(done) };
     mark(&mut exchange, call);
@@ -254,12 +255,13 @@ pub(super) async fn read(
     // The answer is not compared, because it may have another form than the request.
     let mut fields = request.inputs.as_map().cloned().unwrap_or_default();
     fields.extend(outputs.iter().map(|(name, value)| (name.clone(), value.clone())));
-    Ok(ReadOutcome::Present {
+    Ok(ReadOutcome::Present(Observed {
         id: request.id.unwrap_or_default().into(),
         fields: Value::Map(Arc::new(fields)),
         private: request.private.clone(),
         expired: None,
-    })
+        ..Observed::default()
+    }))
 }
 
 /// Whether the answer means that the resource does not exist, unless that status was expected.
@@ -290,7 +292,7 @@ fn accept(
     let (computed, warnings) = answer::fields(answer, secrets);
     let mut fields = spec.as_map().cloned().unwrap_or_default();
     fields.extend(computed);
-    let applied = Applied { id, fields: Value::Map(Arc::new(fields)), private: Value::Null, stable: true, warnings };
+    let applied = Applied::ready(id, Value::Map(Arc::new(fields))).with_warnings(warnings);
     if answer.body.is_none() {
         let mut error =
             ProviderError::new(ErrorKind::Permanent, format!("`{}`: {}", exchange.shown(), answer::too_long()));

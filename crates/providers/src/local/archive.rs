@@ -10,7 +10,7 @@ use std::path::Path;
 
 use blueprint::Value;
 use flate2::{Compression, GzBuilder};
-use provider::{Applied, Checked, ErrorKind, Operation, ProviderError, ReadOutcome};
+use provider::{Applied, Checked, ErrorKind, Observed, Operation, ProviderError, ReadOutcome};
 use sha2::{Digest, Sha256};
 use zip::write::SimpleFileOptions;
 
@@ -50,24 +50,19 @@ pub(super) fn check(spec: &Value) -> Checked {
     let mut checked = Checked::default();
     let path_known = text(spec, "path").is_some();
     if path_known && !is_set(spec, "format") && format(spec).is_none() {
-        checked.rejected.push((
-            "path".into(),
-            "the name does not end in `.zip`, `.tar`, `.tar.gz` or `.tgz`: write `format`".into(),
-        ));
+        checked.refuse("path", "the name does not end in `.zip`, `.tar`, `.tar.gz` or `.tgz`: write `format`");
     }
     if !is_set(spec, "root") && !is_set(spec, "entries") {
-        checked.rejected.push((String::new(), "there is nothing to pack: write `root`, `entries` or both".into()));
+        checked.refuse("", "there is nothing to pack: write `root`, `entries` or both");
     }
     for field in ["include", "exclude"] {
         for (at, pattern) in spec.get(field).and_then(Value::as_list).unwrap_or_default().iter().enumerate() {
             if let Some(Err(error)) = pattern.as_text().map(|pattern| globs(&[pattern], field)) {
-                checked.rejected.push((format!("{field}[{at}]"), error.message));
+                checked.refuse(format!("{field}[{at}]"), error.message);
             }
         }
         if is_set(spec, field) && !is_set(spec, "root") {
-            checked
-                .rejected
-                .push((field.into(), format!("`{field}` chooses among the files of `root`, which is not written")));
+            checked.refuse(field, format!("`{field}` chooses among the files of `root`, which is not written"));
         }
     }
     checked
@@ -141,7 +136,13 @@ pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<
     fields.insert("inputsSha256".into(), packed.unwrap_or_default().tainted(secret));
     fields.insert("size".into(), Value::Int(i64::try_from(size).unwrap_or(i64::MAX)));
     existing::set_existed(&mut fields, &private);
-    Ok(ReadOutcome::Present { id: id_of(&path), fields: Value::map(fields), private, expired: None })
+    Ok(ReadOutcome::Present(Observed {
+        id: id_of(&path),
+        fields: Value::map(fields),
+        private,
+        expired: None,
+        ..Observed::default()
+    }))
 }
 
 /// Packs the archive, or removes it.
@@ -201,7 +202,7 @@ pub(super) fn apply(place: &Place, own: &OwnPaths, change: Change) -> Result<App
     fields.insert("inputsSha256".into(), Value::from(inputs_digest(place, &parts)?).tainted(secret));
     fields.insert("size".into(), Value::Int(i64::try_from(size).unwrap_or(i64::MAX)));
     existing::set_existed(&mut fields, &private);
-    Ok(Applied { id, fields: Value::map(fields), private, stable: true, warnings: parts.warnings })
+    Ok(Applied::ready(id, Value::map(fields)).with_private(private).with_warnings(parts.warnings))
 }
 
 fn pack_digest(place: &Place, parts: &Parts, format: Format) -> Result<String, ProviderError> {

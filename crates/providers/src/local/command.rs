@@ -5,10 +5,10 @@
 
 use std::time::Duration;
 
-use blueprint::{Name, Value, parse_duration};
+use blueprint::{FieldPath, Name, Value, parse_duration};
 use provider::{
-    Applied, ApplyRequest, Call, Checked, ErrorKind, Operation, PlanRequest, Planned, ProviderError, ReadOutcome,
-    ReadRequest, Scrub,
+    Applied, ApplyRequest, Call, Checked, ErrorKind, Observed, Operation, PlanRequest, Planned, ProviderError,
+    ReadOutcome, ReadRequest, Scrub,
 };
 
 use super::place::{entries, is_set, text};
@@ -41,24 +41,22 @@ pub(super) fn check(spec: &Value) -> Checked {
             _ => false,
         };
         if command.has_secret() {
-            checked.warnings.push((action.into(), SHOWS.into()));
+            checked.warn(action, SHOWS);
         }
         if empty {
-            checked.rejected.push((action.into(), format!("the command `{action}` is empty")));
+            checked.refuse(action, format!("the command `{action}` is empty"));
         }
     }
     if let Some(timeout) = text(spec, "timeout")
         && let Err(error) = parse_duration(timeout)
     {
-        checked.rejected.push(("timeout".into(), format!("`{timeout}` is {error}")));
+        checked.refuse("timeout", format!("`{timeout}` is {error}"));
     }
     if spec.get("interpreter").is_some_and(Value::has_secret) {
-        checked.warnings.push(("interpreter".into(), SHOWS.into()));
+        checked.warn("interpreter", SHOWS);
     }
     if spec.get("interpreter").and_then(Value::as_list).is_some_and(<[Value]>::is_empty) {
-        checked
-            .rejected
-            .push(("interpreter".into(), "the interpreter is empty: write the program and its arguments".into()));
+        checked.refuse("interpreter", "the interpreter is empty: write the program and its arguments");
     }
     checked
 }
@@ -68,7 +66,7 @@ pub(super) fn plan(request: &PlanRequest<'_>) -> Planned {
     let mut planned = Planned::default();
     if !request.prior_inputs.is_null() {
         let differs = |field: &&str| written(request.prior_inputs, field) != written(request.desired, field);
-        planned.only_recorded = ONLY_RECORDED.into_iter().filter(differs).map(str::to_owned).collect();
+        planned.only_recorded = ONLY_RECORDED.into_iter().filter(differs).map(FieldPath::field).collect();
     }
     planned
 }
@@ -218,7 +216,13 @@ pub(super) async fn read(call: &Call, request: ReadRequest<'_>) -> Result<ReadOu
         }
     }
     let fields = if request.outputs.is_null() { fields(spec, &id, None) } else { request.outputs.clone() };
-    Ok(ReadOutcome::Present { id, fields, private: request.private.clone(), expired: None })
+    Ok(ReadOutcome::Present(Observed {
+        id,
+        fields,
+        private: request.private.clone(),
+        expired: None,
+        ..Observed::default()
+    }))
 }
 
 /// Runs the command of the operation.
@@ -249,5 +253,5 @@ pub(super) async fn apply(call: &Call, request: ApplyRequest<'_>) -> Result<Appl
     }
     let id: Name = request.id.filter(|id| !id.is_empty()).map_or_else(|| id_of(&call.token), Into::into);
     let fields = fields(request.desired, &id, Some(&ended));
-    Ok(Applied { id, fields, private: Value::Null, stable: true, warnings })
+    Ok(Applied::ready(id, fields).with_warnings(warnings))
 }

@@ -6,8 +6,8 @@
 use std::fs;
 use std::path::Path;
 
-use blueprint::Value;
-use provider::{Call, Candidate, ErrorKind, FetchRequest, Fetched, ProviderError, Scrub};
+use blueprint::{Name, Value};
+use provider::{Call, Candidate, ErrorKind, FetchRequest, Fetched, ProviderDiagnostic, ProviderError, Scrub};
 
 use super::archive_list::globs;
 use super::command::{DEFAULT_TIMEOUT, SHOWS, failure, printed};
@@ -55,8 +55,9 @@ pub(super) async fn fetch(call: &Call, request: FetchRequest<'_>) -> Result<Fetc
         Value::map(fields)
     };
     let shown = request.filters.iter().filter(|(field, _, value)| field.as_ref() == "command" && value.has_secret());
-    let warnings = shown.map(|(field, ..)| (field.to_string(), SHOWS.replace(" or `environment`", ""))).collect();
-    Ok(Fetched { candidates: vec![Candidate { filter_fields, fields }], applied, warnings })
+    let warning = |field: &Name| ProviderDiagnostic::warning(field.clone(), SHOWS.replace(" or `environment`", ""));
+    let diagnostics = shown.map(|(field, ..)| warning(field)).collect();
+    Ok(Fetched { candidates: vec![Candidate { filter_fields, fields }], applied, diagnostics })
 }
 
 type Fields = Vec<(&'static str, Value)>;

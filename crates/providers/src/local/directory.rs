@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 
 use blueprint::Value;
-use provider::{Applied, ErrorKind, Operation, ProviderError, ReadOutcome};
+use provider::{Applied, ErrorKind, Observed, Operation, ProviderError, ReadOutcome};
 
 use super::existing::{self, Existing};
 use super::own_paths::OwnPaths;
@@ -61,12 +61,13 @@ pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<
     }
     fields.insert("id".into(), Value::Text(id_of(&path)));
     existing::set_existed(&mut fields, &ownership(ours, 0));
-    Ok(ReadOutcome::Present {
+    Ok(ReadOutcome::Present(Observed {
         id: id_of(&path),
         fields: Value::map(fields),
         private: ownership(ours, parents),
         expired: None,
-    })
+        ..Observed::default()
+    }))
 }
 
 /// Creates the folder, sets its mode, or removes it.
@@ -114,7 +115,7 @@ pub(super) fn apply(place: &Place, own: &OwnPaths, change: Change) -> Result<App
     fields.insert("id".into(), Value::Text(id.clone()));
     let private = ownership(ours, parents);
     existing::set_existed(&mut fields, &private);
-    Ok(Applied { id, fields: Value::map(fields), private, stable: true, warnings })
+    Ok(Applied::ready(id, Value::map(fields)).with_private(private).with_warnings(warnings))
 }
 
 /// Creates the folder. Returns what [`whole_file::make_parents`] returns, or `None` if the folder exists by now.

@@ -10,7 +10,7 @@ use std::path::Path;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use blueprint::Value;
-use provider::{Applied, Checked, ErrorKind, Operation, ProviderError, ReadOutcome};
+use provider::{Applied, Checked, ErrorKind, Observed, Operation, ProviderError, ReadOutcome};
 
 use super::existing::{self, Existing};
 use super::own_paths::OwnPaths;
@@ -28,19 +28,19 @@ pub(super) fn check(spec: &Value) -> Checked {
     let mut checked = Checked::default();
     let written: Vec<&str> = WAYS.into_iter().filter(|way| is_set(spec, way)).collect();
     match written.as_slice() {
-        [] => checked.rejected.push((
-            String::new(),
-            "the content of the file is missing: write one of `content`, `contentBase64`, `source` and `sensitiveContent`".into(),
-        )),
+        [] => checked.refuse(
+            "",
+            "the content of the file is missing: write one of `content`, `contentBase64`, `source` and `sensitiveContent`",
+        ),
         [_] => {}
         [first, others @ ..] => {
             for other in others {
-                checked.rejected.push(((*other).into(), format!("`{other}` cannot stand beside `{first}`: a file has one content")));
+                checked.refuse(*other, format!("`{other}` cannot stand beside `{first}`: a file has one content"));
             }
         }
     }
     if text(spec, "contentBase64").is_some_and(|encoded| decode(encoded).is_none()) {
-        checked.rejected.push(("contentBase64".into(), "this is not base64".into()));
+        checked.refuse("contentBase64", "this is not base64");
     }
     checked
 }
@@ -156,7 +156,13 @@ pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<
     fields.insert("sha256".into(), Value::from(digest).tainted(secret));
     fields.insert("size".into(), Value::Int(i64::try_from(size).unwrap_or(i64::MAX)));
     existing::set_existed(&mut fields, &private);
-    Ok(ReadOutcome::Present { id: id_of(&path), fields: Value::map(fields), private, expired: None })
+    Ok(ReadOutcome::Present(Observed {
+        id: id_of(&path),
+        fields: Value::map(fields),
+        private,
+        expired: None,
+        ..Observed::default()
+    }))
 }
 
 fn ours(place: &Place, inputs: &Value, digest: &str, found: u32) -> bool {
@@ -224,7 +230,7 @@ pub(super) fn apply(place: &Place, own: &OwnPaths, change: Change) -> Result<App
     fields.insert("sourceSha256".into(), if content.from_source { digest.clone().into() } else { Value::Null });
     fields.insert("sha256".into(), Value::from(digest).tainted(content.secret));
     existing::set_existed(&mut fields, &private);
-    Ok(Applied { id, fields: Value::map(fields), private, stable: true, warnings: Vec::new() })
+    Ok(Applied::ready(id, Value::map(fields)).with_private(private))
 }
 
 fn delete(path: &Path, own: &OwnPaths, private: &Value) -> Result<Applied, ProviderError> {

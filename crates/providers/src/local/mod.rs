@@ -27,8 +27,9 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, FetchRequest, Fetched, PlanRequest,
-    Planned, Preflight, PreflightRequest, Provider, ProviderError, ReadOutcome, ReadRequest, Recalled,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, FetchRequest,
+    Fetched, PlanRequest, Planned, Preflight, PreflightRequest, Provider, ProviderError, ReadOutcome, ReadRequest,
+    Recalled, Session, configured,
 };
 
 use self::own_paths::OwnPaths;
@@ -56,6 +57,16 @@ impl Provider for LocalProvider {
         &CATALOG
     }
 
+    fn recall(&self, root: &Path, things: &[Recalled<'_>]) {
+        adoption::recall(root, &self.own, things);
+    }
+
+    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+        configured(self)
+    }
+}
+
+impl Session for LocalProvider {
     fn check<'a>(
         &'a self,
         _call: &'a Call,
@@ -69,10 +80,6 @@ impl Provider for LocalProvider {
         };
         let checked = place::check_paths(request.spec, checked);
         Box::pin(async move { Ok(checked) })
-    }
-
-    fn recall(&self, root: &Path, things: &[Recalled<'_>]) {
-        adoption::recall(root, &self.own, things);
     }
 
     fn read<'a>(

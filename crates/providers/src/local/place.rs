@@ -65,7 +65,7 @@ const PATHS: [&str; 5] = ["path", "source", "root", "target", "workingDir"];
 pub(super) fn check_paths(spec: &Value, mut checked: Checked) -> Checked {
     for field in PATHS {
         if let Some(why) = text(spec, field).and_then(blueprint::home_mistake) {
-            checked.rejected.push((field.into(), why));
+            checked.refuse(field, why);
         }
     }
     checked

@@ -76,5 +76,5 @@ pub(super) fn unknown_type(name: &str) -> ProviderError {
 
 /// The answer to a delete.
 pub(super) fn deleted(warnings: Vec<String>) -> Applied {
-    Applied { id: "".into(), fields: Value::Null, private: Value::Null, stable: true, warnings }
+    Applied::ready("", Value::Null).with_warnings(warnings)
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use blueprint::Value;
-use provider::{Applied, ErrorKind, Operation, ProviderError, ReadOutcome};
+use provider::{Applied, ErrorKind, Observed, Operation, ProviderError, ReadOutcome};
 
 use super::existing::{self, Existing};
 use super::own_paths::OwnPaths;
@@ -65,7 +65,13 @@ pub(super) fn read(place: &Place, own: &OwnPaths, recorded: Recorded) -> Result<
     }
     fields.insert("id".into(), Value::Text(id_of(&path)));
     existing::set_existed(&mut fields, &private);
-    Ok(ReadOutcome::Present { id: id_of(&path), fields: Value::map(fields), private, expired: None })
+    Ok(ReadOutcome::Present(Observed {
+        id: id_of(&path),
+        fields: Value::map(fields),
+        private,
+        expired: None,
+        ..Observed::default()
+    }))
 }
 
 /// Creates, changes or removes the link.
@@ -109,7 +115,7 @@ pub(super) fn apply(place: &Place, own: &OwnPaths, change: Change) -> Result<App
     let mut fields = entries(&change.desired);
     fields.insert("id".into(), Value::Text(id.clone()));
     existing::set_existed(&mut fields, &private);
-    Ok(Applied { id, fields: Value::map(fields), private, stable: true, warnings: Vec::new() })
+    Ok(Applied::ready(id, Value::map(fields)).with_private(private))
 }
 
 /// Creates the link under a temporary name and renames it, so that the link is never missing in between. Returns what

@@ -12,7 +12,7 @@ pub(super) fn check_integer(spec: &Value, found: &mut Checked) {
     if let (Some(min), Some(max)) = (limit("min"), limit("max"))
         && min > max
     {
-        found.rejected.push(("max".into(), format!("{max} is less than the minimum, {min}")));
+        found.refuse("max", format!("{max} is less than the minimum, {min}"));
     }
 }
 
@@ -28,7 +28,7 @@ pub(super) fn check_shuffle(spec: &Value, found: &mut Checked) {
     let input = spec.get("input").and_then(Value::as_list);
     let count = spec.get("count").and_then(Value::as_int);
     if let (Some([]), Some(1..)) = (input, count) {
-        found.rejected.push(("input".into(), "is empty, so nothing can be drawn from it".into()));
+        found.refuse("input", "is empty, so nothing can be drawn from it");
     }
 }
 

@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use blueprint::{Map, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, Operation, Provider,
-    ProviderError, ReadOutcome, ReadRequest, read_catalog,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, ErrorKind,
+    Observed, Operation, Provider, ProviderError, ReadOutcome, ReadRequest, Session, configured, read_catalog,
 };
 use rand::RngExt;
 
@@ -48,6 +48,12 @@ impl Provider for RandomProvider {
         &self.catalog
     }
 
+    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+        configured(self)
+    }
+}
+
+impl Session for RandomProvider {
     fn check<'a>(
         &'a self,
         _call: &'a Call,
@@ -136,12 +142,13 @@ fn recorded(request: &ReadRequest<'_>) -> Option<ReadOutcome> {
     let mut fields = request.inputs.as_map().cloned().unwrap_or_default();
     fields.extend(outputs.iter().map(|(name, value)| (name.clone(), value.clone())));
     let id = request.id.unwrap_or_default().into();
-    Some(ReadOutcome::Present {
+    Some(ReadOutcome::Present(Observed {
         id,
         fields: Value::Map(Arc::new(fields)),
         private: request.private.clone(),
         expired: None,
-    })
+        ..Observed::default()
+    }))
 }
 
 /// The resource from its id alone. A resource without a record whose id does not give its value counts as absent, so
@@ -156,7 +163,13 @@ fn imported(request: &ReadRequest<'_>) -> ReadOutcome {
     match fields {
         Some(fields) => {
             let fields = Value::Map(Arc::new(fields));
-            ReadOutcome::Present { id: id.into(), fields, private: Value::Null, expired: None }
+            ReadOutcome::Present(Observed {
+                id: id.into(),
+                fields,
+                private: Value::Null,
+                expired: None,
+                ..Observed::default()
+            })
         }
         None => ReadOutcome::Absent,
     }
@@ -171,7 +184,7 @@ fn updated(request: &ApplyRequest<'_>) -> Applied {
 }
 
 fn applied(id: impl Into<blueprint::Name>, fields: Value) -> Applied {
-    Applied { id: id.into(), fields, private: Value::Null, stable: true, warnings: Vec::new() }
+    Applied::ready(id.into(), fields)
 }
 
 fn one(name: &str, value: Value) -> Map {

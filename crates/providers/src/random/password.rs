@@ -72,22 +72,22 @@ pub(super) fn check(spec: &Value, found: &mut Checked) {
     for class in &classes {
         if class.enabled == Some(false) && class.least.is_some_and(|least| least > 0) {
             let message = format!("asks for characters that `{}: false` rules out", class.switch);
-            found.rejected.push((class.least_field.into(), message));
+            found.refuse(class.least_field, message);
         }
     }
     if classes.iter().all(|class| class.enabled == Some(false)) {
-        found.rejected.push((String::new(), "every class of characters is switched off".into()));
+        found.refuse("", "every class of characters is switched off");
     }
     let special = spec.get("overrideSpecial").and_then(Value::as_text).unwrap_or_default();
     if special.chars().any(char::is_control) {
-        found.rejected.push(("overrideSpecial".into(), "holds a control character".into()));
+        found.refuse("overrideSpecial", "holds a control character");
     }
     let least: u64 = classes.iter().filter_map(|class| class.least).fold(0, u64::saturating_add);
     if let Some(length) = spec.get("length").and_then(count)
         && least > length
     {
         let message = format!("{length} is less than the {least} characters that the minimums ask for");
-        found.rejected.push(("length".into(), message));
+        found.refuse("length", message);
     }
 }
 
@@ -134,7 +134,7 @@ mod tests {
     fn rejected(entries: &[(&str, Value)]) -> Vec<String> {
         let mut found = Checked::default();
         check(&Value::map(entries.iter().cloned()), &mut found);
-        found.rejected.into_iter().map(|(field, _)| field).collect()
+        found.diagnostics.into_iter().map(|found| found.path.to_string()).collect()
     }
 
     #[test]

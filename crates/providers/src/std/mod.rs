@@ -10,8 +10,9 @@ use std::sync::{Arc, LazyLock};
 
 use blueprint::{Name, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, Operation, Preflight,
-    PreflightRequest, Provider, ProviderError, ReadOutcome, ReadRequest, Transform,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, ErrorKind,
+    InvokeRequest, Observed, Operation, Preflight, PreflightRequest, Provider, ProviderError, ReadOutcome, ReadRequest,
+    Session, Transform, configured,
 };
 use sha2::{Digest, Sha256};
 
@@ -39,6 +40,12 @@ impl Provider for StdProvider {
         (name == services::NAME).then_some(&services::Services)
     }
 
+    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+        configured(self)
+    }
+}
+
+impl Session for StdProvider {
     fn check<'a>(
         &'a self,
         _call: &'a Call,
@@ -49,13 +56,13 @@ impl Provider for StdProvider {
         Box::pin(async move { Ok(checked) })
     }
 
-    fn call<'a>(
+    fn invoke<'a>(
         &'a self,
         _call: &'a Call,
-        function: &'a str,
-        arguments: &'a [Value],
+        request: InvokeRequest<'a>,
     ) -> BoxFuture<'a, Result<Value, ProviderError>> {
-        let answer = match functions::call(function, arguments) {
+        let function = request.function;
+        let answer = match functions::call(function, request.arguments) {
             Some(answer) => answer.map_err(|why| ProviderError::new(ErrorKind::Document, why)),
             None => Err(ProviderError::new(ErrorKind::Document, format!("there is no function `{function}` here"))),
         };
@@ -71,7 +78,13 @@ impl Provider for StdProvider {
         Box::pin(async move {
             let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(ReadOutcome::Absent) };
             let fields = request.outputs.clone();
-            Ok(ReadOutcome::Present { id: id.into(), fields, private: Value::Null, expired: None })
+            Ok(ReadOutcome::Present(Observed {
+                id: id.into(),
+                fields,
+                private: Value::Null,
+                expired: None,
+                ..Observed::default()
+            }))
         })
     }
 
@@ -92,13 +105,7 @@ impl Provider for StdProvider {
     fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(async move {
             if request.operation == Operation::Delete {
-                return Ok(Applied {
-                    id: "".into(),
-                    fields: Value::Null,
-                    private: Value::Null,
-                    stable: true,
-                    warnings: Vec::new(),
-                });
+                return Ok(Applied::ready("", Value::Null));
             }
             let mut fields = entries(request.desired);
             let kind = match request.type_name {
@@ -116,7 +123,7 @@ impl Provider for StdProvider {
             };
             let id = request.id.filter(|id| !id.is_empty()).map_or_else(|| id_of(kind, &call.token), Name::from);
             fields.insert("id".into(), Value::Text(id.clone()));
-            Ok(Applied { id, fields: Value::map(fields), private: Value::Null, stable: true, warnings: Vec::new() })
+            Ok(Applied::ready(id, Value::map(fields)))
         })
     }
 }

@@ -24,21 +24,15 @@ pub(super) fn check(spec: &Value) -> Checked {
     let mut checked = Checked::default();
     let written = |name: &str| spec.get(name).filter(|value| !value.is_null());
     match (written("template"), written("source")) {
-        (None, None) => {
-            checked.rejected.push((String::new(), "the template is missing: write `template` or `source`".into()))
-        }
+        (None, None) => checked.refuse("", "the template is missing: write `template` or `source`"),
         (Some(_), Some(_)) => {
-            checked
-                .rejected
-                .push(("source".into(), "`source` cannot stand beside `template`: there is one template".into()));
+            checked.refuse("source", "`source` cannot stand beside `template`: there is one template");
         }
         (Some(template), None) => {
             if let Some(text) = template.as_text()
                 && let Err(error) = environment(true).template_from_named_str("template", text)
             {
-                checked
-                    .rejected
-                    .push(("template".into(), explain(&error, "the template", template.has_secret(), false)));
+                checked.refuse("template", explain(&error, "the template", template.has_secret(), false));
             }
         }
         _ => {}
@@ -47,10 +41,10 @@ pub(super) fn check(spec: &Value) -> Checked {
         && !variables.is_unknown()
         && variables.as_map().is_none()
     {
-        checked.rejected.push((
-            "variables".into(),
+        checked.refuse(
+            "variables",
             format!("`variables` must be an object of names and values, not {}", variables.kind_word()),
-        ));
+        );
     }
     checked
 }

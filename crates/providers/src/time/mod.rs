@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use blueprint::{Map, Name, Value, parse_duration};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, Operation, Provider,
-    ProviderError, ReadOutcome, ReadRequest,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, ErrorKind,
+    Observed, Operation, Provider, ProviderError, ReadOutcome, ReadRequest, Session, configured,
 };
 
 static CATALOG: LazyLock<Arc<Catalog>> = LazyLock::new(|| {
@@ -36,6 +36,12 @@ impl Provider for TimeProvider {
         &CATALOG
     }
 
+    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+        configured(self)
+    }
+}
+
+impl Session for TimeProvider {
     fn check<'a>(
         &'a self,
         _call: &'a Call,
@@ -45,11 +51,9 @@ impl Provider for TimeProvider {
         for field in DURATIONS {
             let Some(text) = request.spec.get(field).and_then(Value::as_text) else { continue };
             match parse_duration(text) {
-                Err(error) => checked.rejected.push((field.into(), format!("`{text}` is {error}"))),
+                Err(error) => checked.refuse(field, format!("`{text}` is {error}")),
                 Ok(every) if field == "every" && every < Duration::from_secs(1) => {
-                    checked
-                        .rejected
-                        .push((field.into(), format!("`{text}` is too short: a rotation takes at least `1s`")));
+                    checked.refuse(field, format!("`{text}` is too short: a rotation takes at least `1s`"));
                 }
                 Ok(_) => {}
             }
@@ -66,7 +70,13 @@ impl Provider for TimeProvider {
         Box::pin(async move {
             let Some(id) = request.id.filter(|_| !request.outputs.is_null()) else { return Ok(ReadOutcome::Absent) };
             let expired = if request.type_name == "time/rotating" { past(request.outputs, call.now) } else { None };
-            Ok(ReadOutcome::Present { id: id.into(), fields: request.outputs.clone(), private: Value::Null, expired })
+            Ok(ReadOutcome::Present(Observed {
+                id: id.into(),
+                fields: request.outputs.clone(),
+                private: Value::Null,
+                expired,
+                ..Observed::default()
+            }))
         })
     }
 
@@ -76,13 +86,7 @@ impl Provider for TimeProvider {
                 if request.type_name == "time/sleep" {
                     sleep(call, request.prior_inputs, "delete").await?;
                 }
-                return Ok(Applied {
-                    id: "".into(),
-                    fields: Value::Null,
-                    private: Value::Null,
-                    stable: true,
-                    warnings: Vec::new(),
-                });
+                return Ok(Applied::ready("", Value::Null));
             }
             let update = request.operation == Operation::Update;
             let mut fields = entries(request.desired);
@@ -108,7 +112,7 @@ impl Provider for TimeProvider {
                     ["id", "rfc3339"].iter().find_map(|field| fields.get(field)?.as_text()).unwrap_or_default().into()
                 }
             };
-            Ok(Applied { id, fields: Value::map(fields), private: Value::Null, stable: true, warnings: Vec::new() })
+            Ok(Applied::ready(id, Value::map(fields)))
         })
     }
 }

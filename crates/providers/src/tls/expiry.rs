@@ -26,19 +26,19 @@ pub(super) fn check(spec: &Value, found: &mut Checked) {
     let mut read = |field: &str| match duration(spec, field) {
         Ok(read) => read,
         Err(error) => {
-            found.rejected.push((field.into(), error.message));
+            found.refuse(field, error.message);
             None
         }
     };
     let (validity, renew) = (read("validity"), read("renewBefore"));
     let Some(validity) = validity else { return };
     if validity < Duration::from_secs(1) {
-        found.rejected.push(("validity".into(), "is less than a second".into()));
+        found.refuse("validity", "is less than a second");
     } else if let Some(renew) = renew
         && renew >= validity
     {
         let message = "is not shorter than `validity`, so every certificate would be renewed at once";
-        found.rejected.push(("renewBefore".into(), message.into()));
+        found.refuse("renewBefore", message);
     }
 }
 
@@ -62,7 +62,7 @@ mod tests {
         let spec = Value::map([("validity", Value::from(validity)), ("renewBefore", renew.into())]);
         let mut found = Checked::default();
         check(&spec, &mut found);
-        found.rejected.into_iter().map(|(field, _)| field).collect()
+        found.diagnostics.into_iter().map(|found| found.path.to_string()).collect()
     }
 
     #[test]

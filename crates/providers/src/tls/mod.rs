@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 use blueprint::{Map, Name, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, Operation, Provider,
-    ProviderError, ReadOutcome, ReadRequest, read_catalog,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, ErrorKind,
+    Observed, Operation, Provider, ProviderError, ReadOutcome, ReadRequest, Session, configured, read_catalog,
 };
 use rcgen::KeyPair;
 
@@ -42,6 +42,12 @@ impl Provider for TlsProvider {
         &self.catalog
     }
 
+    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+        configured(self)
+    }
+}
+
+impl Session for TlsProvider {
     fn check<'a>(
         &'a self,
         _call: &'a Call,
@@ -53,7 +59,7 @@ impl Provider for TlsProvider {
             if let Some(text) = spec.get(field).and_then(Value::as_text)
                 && KeyPair::from_pem(text).is_err()
             {
-                found.rejected.push((field.into(), private_key::NO_KEY.into()));
+                found.refuse(field, private_key::NO_KEY);
             }
         };
         match request.type_name {
@@ -70,10 +76,10 @@ impl Provider for TlsProvider {
                 key("caPrivateKeyPem");
                 let text = |field: &str| spec.get(field).and_then(Value::as_text);
                 if let Some(problem) = text("certificateRequestPem").and_then(certificate::check_request) {
-                    found.rejected.push(("certificateRequestPem".into(), problem));
+                    found.refuse("certificateRequestPem", problem);
                 }
                 if let Some(problem) = text("caCertificatePem").and_then(certificate::check_certificate) {
-                    found.rejected.push(("caCertificatePem".into(), problem.into()));
+                    found.refuse("caCertificatePem", problem);
                 }
                 expiry::check(spec, &mut found);
             }
@@ -92,12 +98,13 @@ impl Provider for TlsProvider {
             let Some(outputs) = request.outputs.as_map() else { return Ok(ReadOutcome::Absent) };
             let mut fields = request.inputs.as_map().cloned().unwrap_or_default();
             fields.extend(outputs.iter().map(|(name, value)| (name.clone(), value.clone())));
-            Ok(ReadOutcome::Present {
+            Ok(ReadOutcome::Present(Observed {
                 id: request.id.unwrap_or_default().into(),
                 fields: Value::Map(Arc::new(fields)),
                 private: request.private.clone(),
                 expired: expiry::reason(call.now, request.inputs, request.outputs),
-            })
+                ..Observed::default()
+            }))
         })
     }
 
@@ -172,9 +179,9 @@ fn merged(base: &Value, over: Map) -> Value {
 }
 
 fn certified(made: certificate::Issued, spec: &Value) -> Applied {
-    Applied { warnings: made.warnings, ..applied(made.id, merged(spec, made.fields)) }
+    applied(made.id, merged(spec, made.fields)).with_warnings(made.warnings)
 }
 
 fn applied(id: Name, fields: Value) -> Applied {
-    Applied { id, fields, private: Value::Null, stable: true, warnings: Vec::new() }
+    Applied::ready(id, fields)
 }

@@ -55,12 +55,12 @@ pub(super) fn check(spec: &Value, found: &mut Checked) {
             if let Some(text) = item.as_text()
                 && let Err(message) = alternative(list, text)
             {
-                found.rejected.push((format!("{list}[{at}]"), message.into()));
+                found.refuse(format!("{list}[{at}]"), message);
             }
         }
     }
     if !named {
-        found.rejected.push((String::new(), "has no name: write at least `commonName` or `dnsNames`".into()));
+        found.refuse("", "has no name: write at least `commonName` or `dnsNames`");
     }
 }
 
@@ -107,7 +107,7 @@ mod tests {
     fn rejected(spec: &[(&str, Value)]) -> Vec<String> {
         let mut found = Checked::default();
         check(&Value::map(spec.iter().cloned()), &mut found);
-        found.rejected.into_iter().map(|(field, _)| field).collect()
+        found.diagnostics.into_iter().map(|found| found.path.to_string()).collect()
     }
 
     fn texts(items: &[&str]) -> Value {

@@ -4,7 +4,9 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use blueprint::Value;
-use provider::{Call, ErrorKind, PlanRequest, Planned, Provider, ReadOutcome, ReadRequest};
+use provider::{
+    Call, ErrorKind, Observed, PlanMode, PlanPhase, PlanRequest, Planned, Provider, ReadOutcome, ReadRequest, Session,
+};
 
 use crate::world::{World, spec, text, texts};
 
@@ -60,7 +62,10 @@ async fn the_error_of_a_failed_command_holds_its_exit_code_and_stderr() {
     let world = World::new();
     let inputs = spec([("create", "echo starting; echo no such luck >&2; exit 7".into())]);
     let error = world.create("local/command", &inputs).await.unwrap_err();
-    assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Permanent, Some("create")));
+    assert_eq!(
+        (error.kind, error.field.as_ref().map(ToString::to_string).as_deref()),
+        (ErrorKind::Permanent, Some("create"))
+    );
     assert_eq!(error.message, "the command `create` ended with exit code 7:\nno such luck");
     let error = world.create("local/command", &spec([("create", texts(&["no-such-program-here"]))])).await.unwrap_err();
     assert_eq!(error.message, "there is no program `no-such-program-here`");
@@ -70,7 +75,7 @@ async fn the_error_of_a_failed_command_holds_its_exit_code_and_stderr() {
         .create("local/command", &spec([("create", "true".into()), ("workingDir", "no".into())]))
         .await
         .unwrap_err();
-    assert_eq!(error.field.as_deref(), Some("workingDir"));
+    assert_eq!(error.field.as_ref().map(ToString::to_string).as_deref(), Some("workingDir"));
 }
 
 #[tokio::test]
@@ -98,7 +103,17 @@ async fn the_exit_code_of_read_means_present_absent_or_error() {
     fs::remove_file(world.path("c")).unwrap();
     assert!(matches!(world.see("local/command", &made, &inputs).await.unwrap(), ReadOutcome::Absent));
     world.write("bad", "");
-    assert_eq!(world.see("local/command", &made, &inputs).await.unwrap_err().field.as_deref(), Some("read"));
+    assert_eq!(
+        world
+            .see("local/command", &made, &inputs)
+            .await
+            .unwrap_err()
+            .field
+            .as_ref()
+            .map(ToString::to_string)
+            .as_deref(),
+        Some("read")
+    );
     let without = spec([("create", "touch c".into())]);
     let made = world.create("local/command", &without).await.unwrap();
     assert_eq!(world.fields("local/command", &made, &without).await, made.fields);
@@ -112,10 +127,20 @@ async fn an_interrupted_command_is_read_if_it_has_a_read_command() {
     let made = world.create("local/command", &inputs).await.unwrap();
     let read = async |id: Option<&str>, inputs: &Value, outputs: &Value| {
         let private = &Value::Null;
-        let request = ReadRequest { type_name: "local/command", id, inputs, outputs, private, token: Some("token") };
+        let request = ReadRequest {
+            type_name: "local/command",
+            id,
+            inputs,
+            outputs,
+            private,
+            token: Some("token"),
+            schema_version: 0,
+        };
         world.provider.read(&world.call(), request).await.unwrap()
     };
-    let ReadOutcome::Present { id, fields, .. } = read(None, &inputs, &Value::Null).await else { panic!("not found") };
+    let ReadOutcome::Present(Observed { id, fields, .. }) = read(None, &inputs, &Value::Null).await else {
+        panic!("not found")
+    };
     assert_eq!(id, made.id);
     for lost in ["stdout", "stderr", "json", "exitCode"] {
         assert!(fields.get(lost).is_some_and(Value::has_unknown), "its {lost} is unknown");
@@ -125,7 +150,7 @@ async fn an_interrupted_command_is_read_if_it_has_a_read_command() {
     let deletes = spec([("create", "touch c".into()), ("delete", "rm c".into())]);
     assert!(matches!(read(Some(&made.id), &Value::Null, &deletes).await, ReadOutcome::Unknown), "a delete");
     assert!(
-        matches!(read(Some(&made.id), &Value::Null, &without).await, ReadOutcome::Present { .. }),
+        matches!(read(Some(&made.id), &Value::Null, &without).await, ReadOutcome::Present(_)),
         "a delete that runs nothing"
     );
     fs::remove_file(world.path("c")).unwrap();
@@ -137,7 +162,20 @@ async fn an_interrupted_command_is_read_if_it_has_a_read_command() {
 async fn some_changes_are_only_recorded() {
     let world = World::new();
     let plan = async |prior: &Value, desired: &Value| -> Planned {
-        let request = PlanRequest { type_name: "local/command", prior_inputs: prior, prior, desired };
+        let request = PlanRequest {
+            type_name: "local/command",
+            prior_inputs: prior,
+            prior,
+            desired,
+            mode: if prior.is_null() { PlanMode::Create } else { PlanMode::Update },
+            phase: PlanPhase::Preview,
+            id: None,
+            schema_version: 0,
+            private: &Value::Null,
+            unhealthy: &[],
+            ignored: &[],
+            seed: "",
+        };
         world.provider.plan(&world.call(), request).await.unwrap()
     };
     let before = spec([("create", "a".into()), ("read", "b".into()), ("timeout", "1m".into())]);
@@ -181,7 +219,10 @@ async fn the_whole_group_ends_on_timeout_cancel_deadline_and_drop() {
 
     let inputs = spec([("create", script("98761")), ("timeout", "100ms".into())]);
     let error = world.create("local/command", &inputs).await.unwrap_err();
-    assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Permanent, Some("timeout")));
+    assert_eq!(
+        (error.kind, error.field.as_ref().map(ToString::to_string).as_deref()),
+        (ErrorKind::Permanent, Some("timeout"))
+    );
     assert!(ends("98761").await, "timeout");
 
     let call = world.call();

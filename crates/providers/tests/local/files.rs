@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use blueprint::Value;
-use provider::{Call, ErrorKind, Provider, ReadOutcome, ReadRequest};
+use provider::{Call, ErrorKind, Observed, Provider, ReadOutcome, ReadRequest, Session};
 
 use crate::world::{World, mode, spec, text};
 
@@ -41,7 +41,10 @@ async fn a_foreign_file_is_refused_unless_overwrite_is_set() {
     world.write("f", "theirs");
     let inputs = spec([("path", "f".into()), ("content", "ours".into())]);
     let error = world.create("local/file", &inputs).await.unwrap_err();
-    assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Conflict, Some("path")));
+    assert_eq!(
+        (error.kind, error.field.as_ref().map(ToString::to_string).as_deref()),
+        (ErrorKind::Conflict, Some("path"))
+    );
     assert!(error.message.contains("write `overwrite: true` to replace it"), "{error}");
     assert_eq!(world.text("f"), "theirs");
     let inputs = spec([("path", "f".into()), ("content", "ours".into()), ("overwrite", true.into())]);
@@ -57,7 +60,11 @@ async fn a_folder_in_the_way_is_never_replaced() {
     for path in ["d", "plain/below"] {
         let inputs = spec([("path", path.into()), ("content", "x".into()), ("overwrite", true.into())]);
         let error = world.create("local/file", &inputs).await.unwrap_err();
-        assert_eq!((error.kind, error.field.as_deref()), (ErrorKind::Conflict, Some("path")), "{path}: {error}");
+        assert_eq!(
+            (error.kind, error.field.as_ref().map(ToString::to_string).as_deref()),
+            (ErrorKind::Conflict, Some("path")),
+            "{path}: {error}"
+        );
     }
 }
 
@@ -75,8 +82,9 @@ async fn a_repeated_create_finds_its_own_file() {
         outputs: &Value::Null,
         private: &Value::Null,
         token: Some("token"),
+        schema_version: 0,
     };
-    assert!(matches!(world.provider.read(&world.call(), lost(&inputs)).await.unwrap(), ReadOutcome::Present { .. }));
+    assert!(matches!(world.provider.read(&world.call(), lost(&inputs)).await.unwrap(), ReadOutcome::Present(_)));
     fs::write(world.path("f"), "other").unwrap();
     assert!(matches!(world.provider.read(&world.call(), lost(&inputs)).await.unwrap(), ReadOutcome::Absent));
     assert!(matches!(world.provider.read(&world.call(), lost(&Value::Null)).await.unwrap(), ReadOutcome::Unknown));
@@ -197,8 +205,10 @@ async fn an_existing_file_is_imported() {
         outputs: &Value::Null,
         private: &Value::Null,
         token: None,
+        schema_version: 0,
     };
-    let ReadOutcome::Present { fields, .. } = world.provider.read(&world.call(), request).await.unwrap() else {
+    let ReadOutcome::Present(Observed { fields, .. }) = world.provider.read(&world.call(), request).await.unwrap()
+    else {
         panic!("not there")
     };
     assert_eq!((text(&fields, "path"), text(&fields, "content"), text(&fields, "mode")), ("have.txt", "text", "0644"));
@@ -218,6 +228,6 @@ async fn a_file_has_exactly_one_content() {
 async fn the_error_names_a_missing_source() {
     let world = World::new();
     let error = world.create("local/file", &spec([("path", "f".into()), ("source", "no".into())])).await.unwrap_err();
-    assert_eq!(error.field.as_deref(), Some("source"));
+    assert_eq!(error.field.as_ref().map(ToString::to_string).as_deref(), Some("source"));
     assert_eq!(error.message, format!("cannot read `{}`: it is not there", world.path("no").display()));
 }

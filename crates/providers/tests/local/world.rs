@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use blueprint::{Address, Value};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, FetchRequest, Operation, Provider, ProviderError, ReadOutcome,
-    ReadRequest,
+    Applied, ApplyRequest, Call, CheckRequest, FetchRequest, Observed, Operation, Provider, ProviderError, ReadOutcome,
+    ReadRequest, Session,
 };
 use providers::local::{LocalProvider, provider};
 use tempfile::TempDir;
@@ -88,6 +88,8 @@ impl World {
             desired,
             private: &Value::Null,
             sources: &[],
+            schema_version: 0,
+            planned: &Value::Null,
         };
         self.provider.apply(call, request).await
     }
@@ -108,6 +110,8 @@ impl World {
             desired,
             private: &made.private,
             sources: &[],
+            schema_version: 0,
+            planned: &Value::Null,
         };
         self.provider.apply(&self.call(), request).await
     }
@@ -127,6 +131,8 @@ impl World {
             desired: &Value::Null,
             private: &made.private,
             sources: &[],
+            schema_version: 0,
+            planned: &Value::Null,
         };
         self.provider.apply(&self.call(), request).await.map(|applied| applied.warnings)
     }
@@ -144,6 +150,7 @@ impl World {
             outputs: &made.fields,
             private: &made.private,
             token: None,
+            schema_version: 0,
         };
         self.provider.read(&self.call(), request).await
     }
@@ -151,7 +158,7 @@ impl World {
     /// The current fields.
     pub(crate) async fn fields(&self, type_name: &str, made: &Applied, inputs: &Value) -> Value {
         match self.see(type_name, made, inputs).await.unwrap() {
-            ReadOutcome::Present { fields, .. } => fields,
+            ReadOutcome::Present(Observed { fields, .. }) => fields,
             other => panic!("{other:?}"),
         }
     }

@@ -6,10 +6,7 @@ use std::time::Duration;
 
 use blueprint::{Address, Name, TypeId, Value};
 use futures::FutureExt as _;
-use provider::{
-    Applied, ApplyRequest, Call, Catalog, CheckRequest, Checked, FetchRequest, Fetched, Operation, PlanRequest,
-    Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness, Transform,
-};
+use provider::{Applied, ApplyRequest, Call, Catalog, CheckRequest, Checked, FetchRequest, Fetched, Operation, PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness, Transform, Configuration, Configured, InvokeRequest, Observed, Session, configured};
 use providers::fake::SharedWorld;
 use state::{InstanceName, Store};
 
@@ -112,6 +109,16 @@ impl Provider for FaultyProvider {
         self.inner.catalog()
     }
 
+    fn transform(&self, name: &str) -> Option<&dyn Transform> {
+        self.inner.transform(name)
+    }
+
+    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+        configured(self)
+    }
+}
+
+impl Session for FaultyProvider {
     fn check<'a>(
         &'a self,
         call: &'a Call,
@@ -128,9 +135,9 @@ impl Provider for FaultyProvider {
         Box::pin(async move {
             self.process.sleep(300).await;
             match self.inner.read(call, request).await? {
-                ReadOutcome::Present { id, fields, private, expired } => Ok(match self.delayed(&id) {
-                    None => ReadOutcome::Present { id, fields, private, expired },
-                    Some(Some(fields)) => ReadOutcome::Present { id, fields, private, expired },
+                ReadOutcome::Present(Observed { id, fields, private, expired, ..Observed::default() }) => Ok(match self.delayed(&id) {
+                    None => ReadOutcome::Present(Observed { id, fields, private, expired, ..Observed::default() }),
+                    Some(Some(fields)) => ReadOutcome::Present(Observed { id, fields, private, expired, ..Observed::default() }),
                     Some(None) => ReadOutcome::Absent,
                 }),
                 seen => Ok(seen),
@@ -198,16 +205,7 @@ impl Provider for FaultyProvider {
         self.inner.fetch(call, request)
     }
 
-    fn transform(&self, name: &str) -> Option<&dyn Transform> {
-        self.inner.transform(name)
-    }
-
-    fn call<'a>(
-        &'a self,
-        call: &'a Call,
-        function: &'a str,
-        arguments: &'a [Value],
-    ) -> provider::BoxFuture<'a, Result<Value, ProviderError>> {
+    fn invoke<'a>(&'a self, call: &'a Call, request: InvokeRequest<'a>) -> provider::BoxFuture<'a, Result<Value, ProviderError>> {
         self.inner.call(call, function, arguments)
     }
 }

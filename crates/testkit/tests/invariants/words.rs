@@ -9,8 +9,9 @@ use diag::Files;
 use engine::shell::Operated;
 use engine::{Given, Options};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
-    PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, ErrorKind,
+    FetchRequest, Fetched, InvokeRequest, PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest,
+    Readiness, Session, configured,
 };
 use testkit::harness::{Harness, settings};
 
@@ -104,6 +105,12 @@ impl Provider for Echo {
         self.inner.catalog()
     }
 
+    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+        configured(self)
+    }
+}
+
+impl Session for Echo {
     fn check<'a>(&'a self, call: &'a Call, request: CheckRequest<'a>) -> BoxFuture<'a, Result<Checked, ProviderError>> {
         Box::pin(async move {
             if self.speaks != Speaks::Check {
@@ -191,12 +198,7 @@ impl Provider for Echo {
         })
     }
 
-    fn call<'a>(
-        &'a self,
-        call: &'a Call,
-        function: &'a str,
-        arguments: &'a [Value],
-    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
+    fn invoke<'a>(&'a self, call: &'a Call, request: InvokeRequest<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
         Box::pin(async move {
             if self.speaks != Speaks::Call {
                 return self.inner.call(call, function, arguments).await;

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use blueprint::Value;
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
-    PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness, Transform,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, ErrorKind,
+    FetchRequest, Fetched, InvokeRequest, Observed, PlanRequest, Planned, Provider, ProviderError, ReadOutcome,
+    ReadRequest, Readiness, Session, Transform, configured,
 };
 use providers::fake::{self, FakeOptions, FakeProvider, SharedWorld};
 
@@ -144,6 +145,16 @@ impl Provider for Cloud {
         self.inner.catalog()
     }
 
+    fn transform(&self, name: &str) -> Option<&dyn Transform> {
+        self.inner.transform(name)
+    }
+
+    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+        configured(self)
+    }
+}
+
+impl Session for Cloud {
     fn check<'a>(&'a self, call: &'a Call, request: CheckRequest<'a>) -> BoxFuture<'a, Result<Checked, ProviderError>> {
         Box::pin(async move {
             let _under_way = self.meets("check", call).await?;
@@ -159,7 +170,7 @@ impl Provider for Cloud {
         Box::pin(async move {
             let _under_way = self.meets("read", call).await?;
             let mut seen = self.inner.read(call, request).await?;
-            if let ReadOutcome::Present { id, private, .. } = &mut seen {
+            if let ReadOutcome::Present(Observed { id, private, .. }) = &mut seen {
                 *private = private_of(id);
             }
             Ok(seen)
@@ -207,16 +218,7 @@ impl Provider for Cloud {
         })
     }
 
-    fn transform(&self, name: &str) -> Option<&dyn Transform> {
-        self.inner.transform(name)
-    }
-
-    fn call<'a>(
-        &'a self,
-        call: &'a Call,
-        function: &'a str,
-        arguments: &'a [Value],
-    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
+    fn invoke<'a>(&'a self, call: &'a Call, request: InvokeRequest<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
         Box::pin(async move {
             let _under_way = self.meets("call", call).await?;
             self.inner.call(call, function, arguments).await
