@@ -59,6 +59,7 @@ pub struct Recalled<'a> {
 }
 
 /// Asks whether a spec is acceptable, beyond the facts of the catalogue.
+#[derive(Clone, Copy, Debug)]
 pub struct CheckRequest<'a> {
     /// The resource type.
     pub type_name: &'a str,
@@ -80,6 +81,7 @@ pub struct Checked {
 }
 
 /// Asks for the current state of a resource.
+#[derive(Clone, Copy, Debug)]
 pub struct ReadRequest<'a> {
     /// The resource type.
     pub type_name: &'a str,
@@ -119,6 +121,7 @@ pub enum ReadOutcome {
 
 /// Asks what an update would do, if the type's [`Capabilities`](crate::Capabilities) set `plans`; or what exists at the
 /// place of a resource before its create, if they set `adopts`.
+#[derive(Clone, Copy, Debug)]
 pub struct PlanRequest<'a> {
     /// The resource type.
     pub type_name: &'a str,
@@ -186,6 +189,7 @@ pub enum Readiness {
 }
 
 /// Asks for the candidates of a data source.
+#[derive(Clone, Copy, Debug)]
 pub struct FetchRequest<'a> {
     /// The data source type.
     pub type_name: &'a str,
