@@ -4,7 +4,7 @@
 //! A task that needs an answer gives its call slot to the question and restarts when the answer arrives. Answers hold
 //! for the whole run.
 //!
-//! Not here: which questions exist (`evaluate::questions`).
+//! Not here: which questions exist (`evaluate::evaluation_question`).
 
 use std::time::Duration;
 
@@ -17,8 +17,8 @@ use crate::machine::Apply;
 use crate::model::{Asking, Effect};
 use crate::schedule::Progress;
 use crate::timers::Wake;
+use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply, Place, Round, take_in};
 use evaluate::event::Event;
-use evaluate::questions::{Place, Question, Reply, Round, take_in};
 use evaluate::resolve::{Evaluation, Need, Slot};
 use plan::children::needs as export_needs;
 use plan::levels::live_locals;
@@ -41,7 +41,7 @@ impl Apply {
             return;
         }
         // Wait for the answer if another task has asked the same question.
-        let first = questions.first().map(Question::key).unwrap_or_default();
+        let first = questions.first().map(EvaluationQuestion::key).unwrap_or_default();
         questions.retain(|question| !self.inquiries.in_question.contains_key(&question.key()));
         if let (true, Some(parked)) = (questions.is_empty(), self.inquiries.in_question.get_mut(&first)) {
             parked.push(task);
@@ -79,7 +79,7 @@ impl Apply {
             return false;
         }
         self.schedule.running[task as usize].progress = Progress::Ready;
-        let question = Question::Place(Box::new(Place {
+        let question = EvaluationQuestion::Place(Box::new(Place {
             address: decided.address.clone(),
             type_name: decided.type_name.clone(),
             prior_inputs: match decided.prior.as_ref().filter(|record| !record.id.is_empty()) {
@@ -98,7 +98,7 @@ impl Apply {
         true
     }
 
-    fn put(&mut self, task: u32, questions: Vec<Question>, effects: &mut Vec<Effect>) {
+    fn put(&mut self, task: u32, questions: Vec<EvaluationQuestion>, effects: &mut Vec<Effect>) {
         debug_assert!(!questions.is_empty(), "a task without questions takes no call slot");
         self.limits.called();
         self.schedule.running[task as usize].progress = Progress::Asking;
@@ -121,27 +121,32 @@ impl Apply {
     /// Asks refused questions of the exported values again.
     pub(super) fn ask_again_at_the_end(&mut self, effects: &mut Vec<Effect>) {
         let Some(resting) = self.inquiries.resting.remove(&AT_THE_END) else { return };
-        let questions: Vec<Question> = resting.into_iter().map(|(question, _)| question).collect();
+        let questions: Vec<EvaluationQuestion> = resting.into_iter().map(|(question, _)| question).collect();
         self.limits.spend_asking(&questions);
         effects.extend(self.asking(None, questions));
     }
 
-    fn questions(&mut self, needs: Vec<Need>) -> Vec<Question> {
+    fn questions(&mut self, needs: Vec<Need>) -> Vec<EvaluationQuestion> {
         let Some(evaluation) = &mut self.evaluation else { return Vec::new() };
         let mut round = Round::new(evaluation, needs);
         round.questions(evaluation, &self.catalogs, &mut self.results.found)
     }
 
-    fn asking(&self, task: Option<u32>, questions: Vec<Question>) -> Option<Effect> {
+    fn asking(&self, task: Option<u32>, questions: Vec<EvaluationQuestion>) -> Option<Effect> {
         let evaluation = self.evaluation.as_ref()?;
         let (now, functions) = (evaluation.answers.now, evaluation.functions.clone());
         Some(Effect::Ask(Asking { task, questions, now, functions }))
     }
 
     /// Handles replies. A question with a retryable error is asked again after a delay.
-    pub(crate) fn answered(&mut self, task: Option<u32>, replies: Vec<(Question, Reply)>, effects: &mut Vec<Effect>) {
+    pub(crate) fn answered(
+        &mut self,
+        task: Option<u32>,
+        replies: Vec<(EvaluationQuestion, EvaluationReply)>,
+        effects: &mut Vec<Effect>,
+    ) {
         let asker = task.unwrap_or(AT_THE_END);
-        let mut again: Vec<(Question, Reply)> = Vec::new();
+        let mut again: Vec<(EvaluationQuestion, EvaluationReply)> = Vec::new();
         let mut after = Duration::ZERO;
         let mut reason = Name::default();
         for (question, reply) in replies {
@@ -185,7 +190,12 @@ impl Apply {
     }
 
     /// The delay before a question is asked again, and the reason; `None` if it is not asked again.
-    fn pause_before(&self, task: Option<u32>, question: &Question, reply: &Reply) -> Option<(Duration, Name)> {
+    fn pause_before(
+        &self,
+        task: Option<u32>,
+        question: &EvaluationQuestion,
+        reply: &EvaluationReply,
+    ) -> Option<(Duration, Name)> {
         let error = reply.trouble().filter(|_| !self.state.stopping)?;
         let tries = task.map_or(self.inquiries.tries_at_the_end, |task| self.schedule.running[task as usize].tries);
         let policy = self.limits.policy(question.namespace()?);
@@ -194,7 +204,7 @@ impl Apply {
     }
 
     /// Stores a final reply and resumes the tasks that wait for it.
-    fn heard(&mut self, question: Question, reply: Reply) {
+    fn heard(&mut self, question: EvaluationQuestion, reply: EvaluationReply) {
         let parked = self.inquiries.in_question.remove(&question.key()).unwrap_or_default();
         if let Some(evaluation) = &mut self.evaluation {
             take_in(evaluation, question, reply, &mut self.results.found);

@@ -1,6 +1,6 @@
 //! The questions of a run: which are pending, which tasks wait for them, and which are asked again later.
 
-use evaluate::questions::{Question, Reply};
+use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply};
 use evaluate::resolve::Need;
 use understand::links::FixedMap;
 
@@ -15,7 +15,7 @@ pub(crate) struct Inquiries {
     /// Pending questions by key, and the other tasks that wait for their replies.
     pub(crate) in_question: FixedMap<String, Vec<u32>>,
     /// Questions that a wake-up asks again, with their last replies, by the asking task.
-    pub(crate) resting: FixedMap<u32, Vec<(Question, Reply)>>,
+    pub(crate) resting: FixedMap<u32, Vec<(EvaluationQuestion, EvaluationReply)>>,
     /// Whether questions of the exported values are pending.
     pub(crate) asks_at_the_end: bool,
     /// The number of rounds in which the exported values have asked.

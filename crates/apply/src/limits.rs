@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use blueprint::{IndexMap, Name, TypeId};
-use evaluate::questions::Question;
+use evaluate::evaluation_question::EvaluationQuestion;
 use plan::task::Task;
 use provider::{Catalogs, Rate, RetryPolicy, TokenBucket};
 use understand::links::FixedMap;
@@ -198,7 +198,7 @@ impl Limits {
 
     /// Takes slots at all providers that the questions of a task go to. If one provider has no free slot, the task
     /// waits in its queue, and the result is false.
-    pub(crate) fn occupy_asking(&mut self, number: u32, questions: &[Question], ranks: &Ranks) -> bool {
+    pub(crate) fn occupy_asking(&mut self, number: u32, questions: &[EvaluationQuestion], ranks: &Ranks) -> bool {
         let mut asked: Vec<u32> = questions.iter().filter_map(|it| self.of(it.namespace()?)).collect();
         if let Some(full) = asked.iter().find(|at| self.providers[**at as usize].is_full()) {
             self.providers[*full as usize].held.push_back(number, ranks);
@@ -214,7 +214,7 @@ impl Limits {
     }
 
     /// Takes tokens for questions of the exported values. They need no slot.
-    pub(crate) fn spend_asking(&mut self, questions: &[Question]) {
+    pub(crate) fn spend_asking(&mut self, questions: &[EvaluationQuestion]) {
         for at in questions.iter().filter_map(|it| self.of(it.namespace()?)).collect::<Vec<_>>() {
             self.spend(at);
         }

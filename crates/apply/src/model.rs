@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use blueprint::{Address, Breakpoint, Name, TypeId, Value};
 use diag::Diagnostics;
+use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply};
 use evaluate::event::Event;
-use evaluate::questions::{Question, Reply};
 use expr::FunctionTable;
 use provider::{Applied, Operation as Verb, ProviderError, Readiness};
 use state::{Entry, OperationOutcome};
@@ -94,7 +94,7 @@ pub struct CallRequest {
     pub sources: Vec<(Name, Value)>,
     /// The idempotency token: the same for every attempt of this step.
     pub token: Name,
-    /// The folder of the declaring document, as in [`ReadQuestion::folder`](evaluate::world::ReadQuestion::folder).
+    /// The folder of the declaring document, as in [`ResourceTarget::folder`](evaluate::question::ResourceTarget::folder).
     pub folder: Name,
     /// The time limit of the call; `None` without a limit.
     pub limit: Option<Duration>,
@@ -114,7 +114,7 @@ pub enum Happened {
     /// A readiness poll was answered.
     Looked(u32, Result<Readiness, ProviderError>),
     /// Questions of a task were answered, each with its reply. `None` stands for the exported values.
-    Answered(Option<u32>, Vec<(Question, Reply)>),
+    Answered(Option<u32>, Vec<(EvaluationQuestion, EvaluationReply)>),
     /// The wake-up with this number is due.
     Woke(u64),
     /// The time since the start of the run, for the inputs that follow. Without it the machine measures no durations.
@@ -153,7 +153,7 @@ pub struct Asking {
     /// The task that asks; `None` for the exported values at the end.
     pub task: Option<u32>,
     /// The questions.
-    pub questions: Vec<Question>,
+    pub questions: Vec<EvaluationQuestion>,
     /// The time of the plan's evaluation: seconds since 1970 UTC.
     pub now: i64,
     /// The functions that expressions can call.

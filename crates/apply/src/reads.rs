@@ -1,6 +1,6 @@
 //! Reads data sources during the run. Each is a task that starts once its dependencies are done.
 //!
-//! Not here: the question and the handling of its reply (`evaluate::questions`).
+//! Not here: the question and the handling of its reply (`evaluate::evaluation_question`).
 
 use crate::machine::Apply;
 use crate::model::Effect;

@@ -16,11 +16,15 @@ pub use ::plan::unchanged::unchanged;
 pub use ::plan::{generation, plan_file};
 pub use evaluate::answers::{self, Answers};
 pub use evaluate::children::{Reading, documents};
+pub use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply, Search};
 pub use evaluate::event::Event;
-pub use evaluate::questions::{Question, Reply, Search};
+pub use evaluate::question::{
+    FunctionCall, ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, ResourceTarget, Retry,
+    SourceError, Subject,
+};
 pub use evaluate::resolve::inputs::{Given, validate_inputs};
 pub use evaluate::transform::{transform, transform_documents};
-pub use evaluate::world::{PlanQuestion, PreflightQuestion, ReadQuestion, SourceError, World};
+pub use evaluate::world::{Environment, World};
 pub use understand::check::{self, Checked, check};
 pub use understand::compare::Change;
 pub use understand::documents::{DocumentInstance, Documents};

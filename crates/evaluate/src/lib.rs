@@ -10,9 +10,10 @@
 pub mod answers;
 pub mod children;
 pub mod codes;
+pub mod evaluation_question;
 pub mod event;
 pub mod filters;
-pub mod questions;
+pub mod question;
 pub mod resolve;
 pub mod retry;
 pub mod transform;

@@ -4,21 +4,15 @@
 //! A plan asks through [`RetryingWorld`]. While a plan is applied, the crate `apply` schedules calls by the same
 //! policies.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use blueprint::wire::Document;
-use blueprint::{Address, IndexMap, Name, TypeId, Value};
-use provider::{
-    BoxFuture, Catalogs, Checked, Fetched, Planned, Preflight, ProviderError, ReadOutcome, RetryPolicy, TokenBucket,
-    TransformError,
-};
-use state::Snapshot;
+use blueprint::{IndexMap, Name};
+use provider::{BoxFuture, Catalogs, ProviderError, RetryPolicy, TokenBucket};
 use tokio::sync::Semaphore;
 
 use crate::codes;
-use crate::world::{PlanQuestion, PreflightQuestion, ReadQuestion, SourceError, World};
+use crate::question::{ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, Retry};
+use crate::world::{Environment, World};
 
 /// Maximum number of concurrent questions, if a provider sets no lower limit.
 pub const AT_ONCE: usize = 128;
@@ -59,36 +53,33 @@ impl<'w> RetryingWorld<'w> {
         RetryingWorld { world, limits }
     }
 
-    /// Asks until there is an answer, a permanent error, or no retry left. `what` names the question. If `together`,
-    /// the caller limits the number of concurrent questions itself.
-    async fn ask<'a, T>(
-        &'a self,
-        namespace: &'a str,
-        together: bool,
-        what: &'a (dyn fmt::Display + Sync),
-        ask: impl Fn() -> BoxFuture<'a, Result<T, ProviderError>>,
-    ) -> Result<T, ProviderError> {
-        let Some(limits) = self.limits.get(namespace) else { return ask().await };
+    /// Asks until there is an answer, a permanent error, or no retry left.
+    async fn ask_until_answered(
+        &self,
+        question: ProviderQuestion<'_>,
+        limits: &ProviderLimits,
+    ) -> Result<ProviderReply, ProviderError> {
+        // A refresh limits the number of its concurrent reads itself.
+        let is_limited_by_caller = matches!(question.request, ProviderRequest::Read(_));
         let mut retries = 0;
         loop {
             let answer = {
                 // The semaphore is never closed, so there is always a permit.
-                let _permit = if together { None } else { limits.concurrency.acquire().await.ok() };
+                let _permit = if is_limited_by_caller { None } else { limits.concurrency.acquire().await.ok() };
                 if let Some(rate) = &limits.rate {
-                    let now = self.world.elapsed();
+                    let now = self.world.environment().elapsed();
                     let pause = rate.lock().unwrap_or_else(PoisonError::into_inner).take(now);
                     if !pause.is_zero() {
-                        self.world.pause(pause).await;
+                        self.world.pause(pause, None).await;
                     }
                 }
-                ask().await
+                self.world.ask_provider(question).await
             };
             match answer {
                 Err(error) => {
-                    let what = what.to_string();
+                    let what = question.subject.to_string();
                     let Some(pause) = limits.retries.again(&error, retries, &what) else { return Err(error) };
-                    self.world.waits(&what, pause, &error.message);
-                    self.world.pause(pause).await;
+                    self.world.pause(pause, Some(Retry { what: &what, why: &error.message })).await;
                 }
                 answer => return answer,
             }
@@ -103,121 +94,13 @@ pub fn at_once(max_parallel: u32) -> usize {
 }
 
 impl World for RetryingWorld<'_> {
-    fn now(&self) -> i64 {
-        self.world.now()
+    fn ask<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply> {
+        let Question::Provider(asked) = question else { return self.world.ask(question) };
+        let Some(limits) = self.limits.get(asked.namespace) else { return self.world.ask(question) };
+        Box::pin(async move { Reply::Provider(self.ask_until_answered(asked, limits).await) })
     }
 
-    fn elapsed(&self) -> Duration {
-        self.world.elapsed()
-    }
-
-    fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
-        self.world.pause(duration)
-    }
-
-    fn waits(&self, what: &str, pause: Duration, why: &str) {
-        self.world.waits(what, pause, why);
-    }
-
-    fn learn(&self, value: &Value) {
-        self.world.learn(value);
-    }
-
-    fn recall(&self, snapshot: &Snapshot) {
-        self.world.recall(snapshot);
-    }
-
-    fn random(&self) -> [u8; 16] {
-        self.world.random()
-    }
-
-    fn working_directory(&self) -> Option<Name> {
-        self.world.working_directory()
-    }
-
-    fn file<'a>(&'a self, folder: &'a str, path: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
-        self.world.file(folder, path)
-    }
-
-    fn http<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
-        self.world.http(url)
-    }
-
-    fn document<'a>(
-        &'a self,
-        request: &'a source::Request,
-    ) -> BoxFuture<'a, Result<source::Document, source::SourceError>> {
-        self.world.document(request)
-    }
-
-    fn source_kinds(&self) -> Vec<&'static source::Kind> {
-        self.world.source_kinds()
-    }
-
-    fn check<'a>(
-        &'a self,
-        address: &'a Address,
-        type_name: &'a TypeId,
-        spec: &'a Value,
-        folder: &'a str,
-    ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
-        Box::pin(
-            self.ask(type_name.package_name(), false, address, move || {
-                self.world.check(address, type_name, spec, folder)
-            }),
-        )
-    }
-
-    fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
-        let (type_name, address) = (question.type_name, question.address);
-        Box::pin(self.ask(type_name.package_name(), true, address, move || self.world.read(question.clone())))
-    }
-
-    fn plan<'a>(&'a self, question: PlanQuestion<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
-        let (type_name, address) = (question.type_name, question.address);
-        Box::pin(self.ask(type_name.package_name(), false, address, move || self.world.plan(question.clone())))
-    }
-
-    fn preflight<'a>(&'a self, question: PreflightQuestion<'a>) -> BoxFuture<'a, Result<Preflight, ProviderError>> {
-        let (type_name, address) = (question.type_name, question.address);
-        Box::pin(self.ask(type_name.package_name(), false, address, move || self.world.preflight(question.clone())))
-    }
-
-    fn settings(&self, namespace: &str) -> Value {
-        self.world.settings(namespace)
-    }
-
-    fn fetch<'a>(
-        &'a self,
-        type_name: &'a TypeId,
-        filters: &'a [(Name, Name, Value)],
-        annotations: &'a Value,
-        folder: &'a str,
-    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
-        Box::pin(async move {
-            self.ask(type_name.package_name(), false, &type_name, || {
-                self.world.fetch(type_name, filters, annotations, folder)
-            })
-            .await
-        })
-    }
-
-    fn call<'a>(
-        &'a self,
-        namespace: &'a str,
-        function: &'a str,
-        arguments: &'a [Value],
-    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
-        Box::pin(async move {
-            self.ask(namespace, false, &function, || self.world.call(namespace, function, arguments)).await
-        })
-    }
-
-    fn manages(&self, type_name: &TypeId) -> bool {
-        self.world.manages(type_name)
-    }
-
-    fn transform<'a>(&'a self, name: &'a str, document: Document) -> BoxFuture<'a, Result<Document, TransformError>> {
-        self.world.transform(name, document)
+    fn environment(&self) -> &dyn Environment {
+        self.world.environment()
     }
 }

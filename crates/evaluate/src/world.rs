@@ -1,88 +1,44 @@
-//! The questions that the core may ask. It has no other access to the outside.
+//! The access of the core to the outside: a world is asked [`Question`]s and describes its [`Environment`]. The core has
+//! no other access.
 //!
 //! Production, an editor or a simulator implements [`World`]. Answers may arrive in any order; the core merges them by
-//! address. Implementations need no cache: the core asks each question once per stage.
+//! address. Implementations need no cache: the core asks each question once per stage. A world that wraps another one
+//! overrides the questions that it is about and passes everything else on.
+//!
+//! Callers use the typed methods of `dyn World`. They are written once, here, and put a question into an enum and take
+//! the answer out of one.
+//!
+//! Not here: the questions as data (`question`); what a document leaves open, which is answered by zero or more
+//! questions to a world (`evaluation_question`).
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::wire::Document;
-use blueprint::{Address, Name, TypeId, Value};
+use blueprint::{Name, TypeId, Value};
 use provider::{
-    BoxFuture, Checked, Fetched, Operation, Planned, Preflight, ProviderError, ReadOutcome, TransformError,
+    BoxFuture, CheckRequest, Checked, FetchRequest, Fetched, ImportRequest, Imported, InvokeRequest, PlanRequest,
+    Planned, Preflight, PreflightRequest, ProviderError, ReadOutcome, ReadRequest, TransformError, UpgradeRequest,
+    Upgraded,
 };
 use state::Snapshot;
 
-/// The error of a failed read of a text or of bytes.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("{message}")]
-pub struct SourceError {
-    /// The error, as a phrase.
-    pub message: String,
-}
+use crate::question::{
+    OTHER_KIND, ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, ResourceTarget, Retry,
+    SourceError, Subject, internal_error,
+};
 
-/// Reads one resource: see [`provider::ReadRequest`].
-#[derive(Clone, Debug)]
-pub struct ReadQuestion<'a> {
-    /// Its address.
-    pub address: &'a Address,
-    /// Its type.
-    pub type_name: &'a TypeId,
-    /// The provider's id, if known.
-    pub id: Option<&'a str>,
-    /// The inputs as last sent.
-    pub inputs: &'a Value,
-    /// The fields of the last answer.
-    pub outputs: &'a Value,
-    /// Opaque data of the provider.
-    pub private: &'a Value,
-    /// The token of a call with an unknown outcome.
-    pub token: Option<&'a str>,
-    /// The folder of the declaring document, relative to that of the root document; empty for the root's own folder.
-    pub folder: &'a str,
-}
-
-/// Asks what a create or update would do: see [`provider::PlanRequest`].
-#[derive(Clone, Debug)]
-pub struct PlanQuestion<'a> {
-    /// Its address.
-    pub address: &'a Address,
-    /// Its type.
-    pub type_name: &'a TypeId,
-    /// The inputs as last sent. Null for a create; for a replacement, those of the old resource.
-    pub prior_inputs: &'a Value,
-    /// The fields as last answered or read; null for a create or replacement.
-    pub prior: &'a Value,
-    /// The desired spec.
-    pub desired: &'a Value,
-    /// The folder of the declaring document, as in [`ReadQuestion::folder`].
-    pub folder: &'a str,
-}
-
-/// Asks what an operation would meet: see [`provider::PreflightRequest`].
-#[derive(Clone, Debug)]
-pub struct PreflightQuestion<'a> {
-    /// Its address.
-    pub address: &'a Address,
-    /// Its type.
-    pub type_name: &'a TypeId,
-    /// Create, update or delete.
-    pub operation: Operation,
-    /// The provider's id, if there is one.
-    pub id: Option<&'a str>,
-    /// The inputs as last sent; null for a create.
-    pub prior_inputs: &'a Value,
-    /// The desired spec; null for a delete.
-    pub desired: &'a Value,
-    /// Ids of resources that the plan creates or changes before.
-    pub changing: &'a Arc<BTreeSet<Name>>,
-    /// The folder of the declaring document, as in [`ReadQuestion::folder`].
-    pub folder: &'a str,
-}
-
-/// All questions that the core may ask before it applies a plan.
+/// Answers the questions of the core.
 pub trait World: Send + Sync {
+    /// Answers a question. The reply has the kind of the question; a caller treats another kind as a failure.
+    fn ask<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply>;
+
+    /// What the world knows without asking anybody.
+    fn environment(&self) -> &dyn Environment;
+}
+
+/// The facts of a world that are known at once.
+pub trait Environment: Send + Sync {
     /// The current time in seconds since 1970 UTC.
     fn now(&self) -> i64;
 
@@ -91,47 +47,12 @@ pub trait World: Send + Sync {
         Duration::ZERO
     }
 
-    /// Waits for `duration`. Returns at once in a world without time.
-    fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
-        let _ = duration;
-        Box::pin(std::future::ready(()))
-    }
-
-    /// Reports that a provider will be asked about `what` again after `pause`, with the reason, for display.
-    fn waits(&self, what: &str, pause: Duration, why: &str) {
-        let _ = (what, pause, why);
-    }
-
-    /// Masks the secrets in a value in all later texts of providers.
-    fn learn(&self, value: &Value) {
-        let _ = value;
-    }
-
-    /// Passes the recorded resources to their providers ([`provider::Provider::recall`]).
-    fn recall(&self, snapshot: &Snapshot) {
-        let _ = snapshot;
-    }
-
     /// 16 random bytes.
     fn random(&self) -> [u8; 16];
 
     /// The caller's working directory: absolute, without a trailing slash. `None` if the caller sent none.
-    fn working_directory(&self) -> Option<Name>;
-
-    /// The bytes of a file, at most 16 MiB. The path is relative to the folder of the document, or to the address of a
-    /// remote document.
-    fn file<'a>(&'a self, folder: &'a str, path: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>>;
-
-    /// The bytes at an http or https URL: up to 5 redirects, status 2xx only, 30 s, 16 MiB.
-    fn http<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>>;
-
-    /// An included document, with its location.
-    fn document<'a>(
-        &'a self,
-        request: &'a source::Request,
-    ) -> BoxFuture<'a, Result<source::Document, source::SourceError>> {
-        let _ = request;
-        Box::pin(async { Err(source::SourceError::broken("other documents cannot be read here")) })
+    fn working_directory(&self) -> Option<Name> {
+        None
     }
 
     /// The kinds of sources that an include may name.
@@ -139,25 +60,10 @@ pub trait World: Send + Sync {
         Vec::new()
     }
 
-    /// The provider's own validation of a spec. `folder` is that of the document (as in [`ReadQuestion::folder`]).
-    fn check<'a>(
-        &'a self,
-        address: &'a Address,
-        type_name: &'a TypeId,
-        spec: &'a Value,
-        folder: &'a str,
-    ) -> BoxFuture<'a, Result<Checked, ProviderError>>;
-
-    /// Reads a resource.
-    fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>>;
-
-    /// Asks a provider for its plan.
-    fn plan<'a>(&'a self, question: PlanQuestion<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>>;
-
-    /// Asks a provider for a preflight.
-    fn preflight<'a>(&'a self, question: PreflightQuestion<'a>) -> BoxFuture<'a, Result<Preflight, ProviderError>> {
-        let _ = question;
-        Box::pin(async { Ok(Preflight::default()) })
+    /// Whether a provider manages resources of this type.
+    fn manages(&self, type_name: &TypeId) -> bool {
+        let _ = type_name;
+        true
     }
 
     /// The user's settings for a namespace: a map, or null.
@@ -166,33 +72,150 @@ pub trait World: Send + Sync {
         Value::Null
     }
 
-    /// The candidates of a data source. `folder` is that of the document (as in [`ReadQuestion::folder`]).
-    fn fetch<'a>(
-        &'a self,
-        type_name: &'a TypeId,
-        filters: &'a [(Name, Name, Value)],
-        annotations: &'a Value,
-        folder: &'a str,
-    ) -> BoxFuture<'a, Result<Fetched, ProviderError>>;
+    /// Masks the secrets in a value in all later texts of providers.
+    fn learn(&self, value: &Value) {
+        let _ = value;
+    }
+}
 
-    /// Calls a provider's function.
-    fn call<'a>(
-        &'a self,
-        namespace: &'a str,
-        function: &'a str,
-        arguments: &'a [Value],
-    ) -> BoxFuture<'a, Result<Value, ProviderError>>;
+impl dyn World + '_ {
+    /// Waits for `duration`: see [`Question::Pause`].
+    pub async fn pause(&self, duration: Duration, retry: Option<Retry<'_>>) {
+        self.ask(Question::Pause { duration, retry }).await;
+    }
 
-    /// Whether a provider manages resources of this type.
-    fn manages(&self, type_name: &TypeId) -> bool {
-        let _ = type_name;
-        true
+    /// Passes the recorded resources to their providers: see [`Question::Recall`].
+    pub async fn recall(&self, snapshot: &Snapshot) {
+        self.ask(Question::Recall(snapshot)).await;
+    }
+
+    /// The bytes of a file: see [`Question::File`].
+    pub async fn file(&self, folder: &str, path: &str) -> Result<Arc<[u8]>, SourceError> {
+        bytes_of(self.ask(Question::File { folder, path }).await)
+    }
+
+    /// The bytes at a URL: see [`Question::Http`].
+    pub async fn http(&self, url: &str) -> Result<Arc<[u8]>, SourceError> {
+        bytes_of(self.ask(Question::Http { url }).await)
+    }
+
+    /// An included document, with its location.
+    pub async fn document(&self, request: &source::Request) -> Result<source::Document, source::SourceError> {
+        match self.ask(Question::Document(request)).await {
+            Reply::Document(document) => document,
+            _ => Err(source::SourceError::broken(OTHER_KIND)),
+        }
     }
 
     /// Applies a transform to a document.
-    fn transform<'a>(&'a self, name: &'a str, document: Document) -> BoxFuture<'a, Result<Document, TransformError>> {
-        let _ = document;
-        let message = format!("no provider here carries out `{name}`");
-        Box::pin(async move { Err(TransformError::whole(message)) })
+    pub async fn transform(&self, name: &str, document: Document) -> Result<Document, TransformError> {
+        match self.ask(Question::Transform { name, document: Box::new(document) }).await {
+            Reply::Transformed(document) => document.map(|document| *document),
+            _ => Err(TransformError::whole(OTHER_KIND)),
+        }
+    }
+
+    /// The provider's own validation of a spec.
+    pub async fn check(&self, target: ResourceTarget<'_>, request: CheckRequest<'_>) -> Result<Checked, ProviderError> {
+        match self.ask_provider(target.question(ProviderRequest::Check(request))).await? {
+            ProviderReply::Checked(checked) => Ok(checked),
+            _ => Err(internal_error()),
+        }
+    }
+
+    /// Reads a resource.
+    pub async fn read(
+        &self,
+        target: ResourceTarget<'_>,
+        request: ReadRequest<'_>,
+    ) -> Result<ReadOutcome, ProviderError> {
+        match self.ask_provider(target.question(ProviderRequest::Read(request))).await? {
+            ProviderReply::Read(outcome) => Ok(outcome),
+            _ => Err(internal_error()),
+        }
+    }
+
+    /// Asks a provider for its plan.
+    pub async fn plan(&self, target: ResourceTarget<'_>, request: PlanRequest<'_>) -> Result<Planned, ProviderError> {
+        match self.ask_provider(target.question(ProviderRequest::Plan(request))).await? {
+            ProviderReply::Planned(planned) => Ok(planned),
+            _ => Err(internal_error()),
+        }
+    }
+
+    /// Asks a provider what an operation would meet.
+    pub async fn preflight(
+        &self,
+        target: ResourceTarget<'_>,
+        request: PreflightRequest<'_>,
+    ) -> Result<Preflight, ProviderError> {
+        match self.ask_provider(target.question(ProviderRequest::Preflight(request))).await? {
+            ProviderReply::Preflight(preflight) => Ok(preflight),
+            _ => Err(internal_error()),
+        }
+    }
+
+    /// The candidates of a data source. `folder` is that of the document, as in [`ResourceTarget::folder`].
+    pub async fn fetch(
+        &self,
+        type_name: &TypeId,
+        folder: &str,
+        request: FetchRequest<'_>,
+    ) -> Result<Fetched, ProviderError> {
+        let (namespace, subject) = (type_name.package_name(), Subject::DataSource(type_name));
+        let question = ProviderQuestion { namespace, subject, folder, request: ProviderRequest::Fetch(request) };
+        match self.ask_provider(question).await? {
+            ProviderReply::Fetched(fetched) => Ok(fetched),
+            _ => Err(internal_error()),
+        }
+    }
+
+    /// Calls a provider's function.
+    pub async fn invoke(&self, namespace: &str, request: InvokeRequest<'_>) -> Result<Value, ProviderError> {
+        let (subject, request) = (Subject::Function(request.function), ProviderRequest::Invoke(request));
+        let question = ProviderQuestion { namespace, subject, folder: "", request };
+        match self.ask_provider(question).await? {
+            ProviderReply::Returned(value) => Ok(value),
+            _ => Err(internal_error()),
+        }
+    }
+
+    /// Finds existing resources by the id of an import.
+    pub async fn import(
+        &self,
+        target: ResourceTarget<'_>,
+        request: ImportRequest<'_>,
+    ) -> Result<Vec<Imported>, ProviderError> {
+        match self.ask_provider(target.question(ProviderRequest::Import(request))).await? {
+            ProviderReply::Imported(found) => Ok(found),
+            _ => Err(internal_error()),
+        }
+    }
+
+    /// Brings recorded values to the current version of their schema.
+    pub async fn upgrade(
+        &self,
+        target: ResourceTarget<'_>,
+        request: UpgradeRequest<'_>,
+    ) -> Result<Upgraded, ProviderError> {
+        match self.ask_provider(target.question(ProviderRequest::Upgrade(request))).await? {
+            ProviderReply::Upgraded(values) => Ok(values),
+            _ => Err(internal_error()),
+        }
+    }
+
+    /// Asks a provider any question.
+    pub async fn ask_provider(&self, question: ProviderQuestion<'_>) -> Result<ProviderReply, ProviderError> {
+        match self.ask(Question::Provider(question)).await {
+            Reply::Provider(reply) => reply,
+            _ => Err(internal_error()),
+        }
+    }
+}
+
+fn bytes_of(reply: Reply) -> Result<Arc<[u8]>, SourceError> {
+    match reply {
+        Reply::Bytes(bytes) => bytes,
+        _ => Err(SourceError { message: OTHER_KIND.to_owned() }),
     }
 }

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use blueprint::{Address, IndexMap, Kind, Map, Name, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Span};
 use evaluate::answers::PinnedSeen;
+use evaluate::question::ResourceTarget;
 use evaluate::resolve::{Evaluation, Member, Members};
-use evaluate::world::{ReadQuestion, World};
-use provider::{ReadOutcome, ResourceType};
+use evaluate::world::World;
+use provider::{ReadOutcome, ReadRequest, ResourceType};
 use state::{Record, Snapshot, Status, StatusOp, StatusWord};
 use understand::compare::mark_fields;
 
@@ -206,34 +207,31 @@ pub(crate) async fn read(
     if !ty.capabilities.imports || !ty.capabilities.reads {
         return Err(format!("things of type `{}` cannot be imported: nothing tells what they are", ty.name));
     }
-    let question = ReadQuestion {
-        address,
+    let target = ResourceTarget::new(address, &ty.name, "");
+    let request = ReadRequest {
         type_name: &ty.name,
         id: Some(id),
         inputs: &Value::Null,
         outputs: &Value::Null,
         private: &Value::Null,
         token: None,
-        folder: "",
     };
-    match world.read(question).await {
+    match world.read(target, request).await {
         Ok(seen @ ReadOutcome::Present { .. }) => {
             let first = frozen(seen);
             // What a provider sees may depend on what was sent, as it will be from now on.
             let Some(record) = first.as_ref().and_then(|first| record_of(ty, first, &Value::Null, id)) else {
                 return Err(format!("there is no `{}` with the id `{id}`", ty.name));
             };
-            let again = ReadQuestion {
-                address,
+            let again = ReadRequest {
                 type_name: &ty.name,
                 id: Some(&record.id),
                 inputs: &record.inputs,
                 outputs: &record.outputs,
                 private: &record.private,
                 token: None,
-                folder: "",
             };
-            match world.read(again).await {
+            match world.read(target, again).await {
                 Ok(seen) => frozen(seen).or(first).ok_or_else(|| "it has just gone".to_owned()),
                 Err(error) => Err(error.message),
             }

@@ -82,8 +82,9 @@ async fn plan_from(
     found: &mut Diagnostics,
 ) -> Option<Staged> {
     let catalogs = request.catalogs.clone();
-    let world = RetryingWorld::new(request.world, &catalogs);
-    world.recall(&request.snapshot);
+    let retrying = RetryingWorld::new(request.world, &catalogs);
+    let world: &dyn World = &retrying;
+    world.recall(&request.snapshot).await;
     let (document, functions) = (request.document.take(), request.functions.clone());
     let is_saved = request.answers.is_some() && !request.options.rollback;
     let answers = match request.answers.take() {
@@ -91,11 +92,11 @@ async fn plan_from(
             *unread = refresh::unread_then(&saved);
             saved
         }
-        earlier => staging::read_world(&request, earlier, &world, unread, found).await,
+        earlier => staging::read_world(&request, earlier, world, unread, found).await,
     };
     // A saved plan is settled again, so it keeps everything that was seen.
     let seen = answers.seen.clone();
-    let mut staging = Staging::new(request, answers, is_saved, document.is_some(), &world);
+    let mut staging = Staging::new(request, answers, is_saved, document.is_some(), world);
     let failed_before = found.has_errors();
     let drafted = match document {
         Some((documents, pinned)) => staging.draft_documents(documents, pinned, functions, failed_before).await,

@@ -11,11 +11,12 @@ use std::sync::Arc;
 use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
 use evaluate::answers::Answers;
+use evaluate::question::ResourceTarget;
 use evaluate::resolve::inputs::{Given, inputs_known};
 use evaluate::resolve::{Evaluation, Members};
 use evaluate::world::World;
 use expr::FunctionTable;
-use provider::Catalogs;
+use provider::{Catalogs, CheckRequest};
 use state::Snapshot;
 use understand::documents::Documents;
 
@@ -88,7 +89,9 @@ async fn ask_providers(evaluation: &Evaluation, resources: &[u32], world: &dyn W
         let folder = documents.folder_seen_from_root(unit);
         for (address, spec) in members {
             // A provider that fails says so at stage, where it is needed.
-            let Ok(said) = world.check(address, &ty.name, spec, &folder).await else { continue };
+            let target = ResourceTarget::new(address, &ty.name, &folder);
+            let request = CheckRequest { type_name: &ty.name, spec };
+            let Ok(said) = world.check(target, request).await else { continue };
             let mut mine = Diagnostics::new();
             report_check(said, address, Some(&resource.spec), resource.span, messages, &mut mine);
             let refused = mine.has_errors();

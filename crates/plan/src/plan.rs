@@ -7,7 +7,7 @@ use std::sync::Arc;
 use blueprint::{Address, Expr, IndexMap, Name, Value};
 use diag::Diagnostics;
 use evaluate::answers::Answers;
-use evaluate::questions;
+use evaluate::evaluation_question;
 use evaluate::resolve::inputs::Given;
 use evaluate::resolve::{CallSite, Evaluation, Halt};
 use evaluate::retry::RetryingWorld;
@@ -43,7 +43,7 @@ impl Staged {
                     return Some(value);
                 }
                 Err(Halt::Need(need)) => {
-                    questions::answer(evaluation, vec![need], &self.catalogs, world, found).await;
+                    evaluation_question::answer(evaluation, vec![need], &self.catalogs, world, found).await;
                 }
                 Err(_) => {
                     found.append(mistakes);

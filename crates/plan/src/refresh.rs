@@ -6,11 +6,12 @@ use std::task::Poll;
 use blueprint::{Address, Field, IndexMap, Name, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
 use evaluate::answers::{Answers, PinnedSeen};
+use evaluate::question::ResourceTarget;
 use evaluate::retry::{at_once, code_of};
-use evaluate::world::{ReadQuestion, World};
+use evaluate::world::World;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use provider::{Catalogs, ProviderError, ReadOutcome, TypeRef};
+use provider::{Catalogs, ProviderError, ReadOutcome, ReadRequest, TypeRef};
 use state::{Intent, Open, Record, RecordOrigin, Snapshot, Status, StatusOp, StatusWord};
 use understand::compare::{mark_fields, mark_like, same};
 
@@ -64,7 +65,7 @@ pub(crate) async fn refresh(
         let reads = || types.get(&record.type_name).is_some_and(|(reads, _)| *reads);
         !only_cut_off && !record.id.is_empty() && !asked_otherwise && reads()
     });
-    let questions = recorded.map(|(address, record)| asked(address, record));
+    let questions = recorded.map(|(address, record)| read_again(address, record));
     // Versions before 0.2 stated creates before all of their spec was known.
     let in_part = snapshot.open.iter().filter(|(_, open)| open.intent.inputs.has_unknown());
     let in_part: IndexMap<&Address, Value> =
@@ -79,8 +80,8 @@ pub(crate) async fn refresh(
             "" => record.filter(|_| !is_create).map(|record| record.id.as_ref()),
             named => Some(named),
         };
-        ReadQuestion {
-            address,
+        let target = ResourceTarget::new(address, &open.intent.type_name, &open.intent.folder);
+        let request = ReadRequest {
             type_name: &open.intent.type_name,
             id,
             inputs: in_part.get(address).unwrap_or(&open.intent.inputs),
@@ -90,30 +91,31 @@ pub(crate) async fn refresh(
                 false => record.map_or(&Value::Null, |record| &record.private),
             },
             token: Some(&open.intent.token),
-            folder: &open.intent.folder,
-        }
+        };
+        Reading { target, request }
     });
     // A create that failed without a word about whether it was done.
     let unsure = snapshot.records.iter().filter(|(address, _)| !snapshot.open.contains_key(*address));
     let unsure = unsure.filter_map(|(address, record)| Some((address, attempt_of(record)?)));
-    let unsure = unsure.map(|(address, (attempt, token))| ReadQuestion {
-        address,
-        type_name: &attempt.type_name,
-        id: adopted.iter().find(|adoption| adoption.address == *address).and_then(|said| said.id.as_deref()),
-        inputs: &attempt.inputs,
-        outputs: &Value::Null,
-        private: &attempt.private,
-        token: Some(token),
-        folder: &attempt.origin.folder,
+    let unsure = unsure.map(|(address, (attempt, token))| Reading {
+        target: ResourceTarget::new(address, &attempt.type_name, &attempt.origin.folder),
+        request: ReadRequest {
+            type_name: &attempt.type_name,
+            id: adopted.iter().find(|adoption| adoption.address == *address).and_then(|said| said.id.as_deref()),
+            inputs: &attempt.inputs,
+            outputs: &Value::Null,
+            private: &attempt.private,
+            token: Some(token),
+        },
     });
     // Each provider is asked beside the others, so that none waits for a slow one.
     let mut of_namespace: IndexMap<&str, usize> = IndexMap::default();
     for (name, (_, count)) in &types {
         *of_namespace.entry(name.package_name()).or_default() += count;
     }
-    let mut lanes: IndexMap<&str, Vec<(usize, ReadQuestion<'_>)>> = IndexMap::default();
+    let mut lanes: IndexMap<&str, Vec<(usize, Reading<'_>)>> = IndexMap::default();
     for (number, question) in questions.chain(cut_off).chain(unsure).enumerate() {
-        let namespace = question.type_name.package_name();
+        let namespace = question.target.namespace;
         let room = || Vec::with_capacity(of_namespace.get(namespace).copied().unwrap_or_default());
         lanes.entry(namespace).or_insert_with(room).push((number, question));
     }
@@ -146,7 +148,7 @@ struct ReadAnswers<'a> {
 
 /// Puts questions to one provider, at most so many at once.
 async fn ask<'a>(
-    questions: Vec<(usize, ReadQuestion<'a>)>,
+    questions: Vec<(usize, Reading<'a>)>,
     most: usize,
     snapshot: &'a Snapshot,
     catalogs: &Catalogs,
@@ -177,16 +179,17 @@ async fn ask<'a>(
             }
         };
     let mut under_way = FuturesUnordered::new();
-    for (number, question) in questions {
-        let (address, by_token) = (question.address, question.token.is_some());
-        let is_create = question.id.is_none();
+    for (number, Reading { target, request }) in questions {
+        let (address, by_token) = (target.address, request.token.is_some());
+        let is_create = request.id.is_none();
         let mut asked = Box::pin(async move {
-            let seen = world.read(question).await;
+            let seen = world.read(target, request).await;
             // What was to be made in place of it was not: what is recorded may still be there, or be gone as well.
             let beside = || recorded_beside(snapshot, address).filter(|record| reads(catalogs, record));
             let seen = match &seen {
                 Ok(ReadOutcome::Absent) if is_create && let Some(record) = beside() => {
-                    world.read(asked(address, record)).await
+                    let Reading { target, request } = read_again(address, record);
+                    world.read(target, request).await
                 }
                 _ => seen,
             };
@@ -254,18 +257,24 @@ pub(crate) fn report_unread<'u>(
     }
 }
 
-/// Asks for a thing by the id that is recorded.
-pub(crate) fn asked<'a>(address: &'a Address, record: &'a Record) -> ReadQuestion<'a> {
-    ReadQuestion {
-        address,
+/// A read of a resource.
+pub(crate) struct Reading<'a> {
+    pub(crate) target: ResourceTarget<'a>,
+    pub(crate) request: ReadRequest<'a>,
+}
+
+/// A read of a recorded resource by its id.
+pub(crate) fn read_again<'a>(address: &'a Address, record: &'a Record) -> Reading<'a> {
+    let target = ResourceTarget::new(address, &record.type_name, &record.origin.folder);
+    let request = ReadRequest {
         type_name: &record.type_name,
         id: Some(&record.id),
         inputs: &record.inputs,
         outputs: &record.outputs,
         private: &record.private,
         token: None,
-        folder: &record.origin.folder,
-    }
+    };
+    Reading { target, request }
 }
 
 /// The thing that is recorded at an address at which another one was being made when a run was cut off.

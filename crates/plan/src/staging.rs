@@ -17,7 +17,7 @@ use blueprint::{Address, IndexMap, Name, Value};
 use diag::Diagnostics;
 use dialects::DialectRules;
 use evaluate::answers::{Answers, PinnedPreflight, groups_differ};
-use evaluate::questions;
+use evaluate::evaluation_question;
 use evaluate::resolve::Evaluation;
 use evaluate::resolve::inputs::{Given, resolve_inputs};
 use evaluate::transform::transform_documents;
@@ -58,9 +58,11 @@ pub(crate) async fn read_world(
     found: &mut Diagnostics,
 ) -> Answers {
     let Request { instance, options, snapshot, catalogs, .. } = request;
-    let mut answers =
-        earlier.unwrap_or_else(|| Answers { working_directory: world.working_directory(), ..Answers::default() });
-    answers.now = world.now();
+    let mut answers = earlier.unwrap_or_else(|| Answers {
+        working_directory: world.environment().working_directory(),
+        ..Answers::default()
+    });
+    answers.now = world.environment().now();
     answers.unread.clear();
     for (site, value) in &snapshot.remembered {
         answers.remembered.entry(site.clone()).or_insert_with(|| value.clone());
@@ -196,7 +198,7 @@ impl<'a> Staging<'a> {
         }
         let answers = std::mem::take(&mut self.answers);
         let mut evaluation = Evaluation::new(documents.clone(), functions, self.instance.clone(), inputs, answers);
-        evaluation.inputs.iter().for_each(|value| self.world.learn(value));
+        evaluation.inputs.iter().for_each(|value| self.world.environment().learn(value));
         evaluation.simulated = self.options.simulated;
         evaluation.sites.insert("group".into(), groups.into_iter().chain(kept_inputs).collect());
         let with = drafting::Drafting {
@@ -373,7 +375,7 @@ impl<'a> Staging<'a> {
             if needs.is_empty() || self.mistakes.has_errors() {
                 break;
             }
-            questions::answer(evaluation, needs, &self.catalogs, self.world, &mut self.mistakes).await;
+            evaluation_question::answer(evaluation, needs, &self.catalogs, self.world, &mut self.mistakes).await;
         }
         evaluation.give_back(taken);
         let former = &self.snapshot.declared;
@@ -491,7 +493,7 @@ impl<'a> Staging<'a> {
         if !self.is_saved {
             self.answers.settings = unchanged::settings_of(steps, "", self.world);
             if !self.answers.settings.is_empty() && self.answers.salt.is_empty() {
-                self.answers.salt = data_encoding::HEXLOWER.encode(&self.world.random()).into();
+                self.answers.salt = data_encoding::HEXLOWER.encode(&self.world.environment().random()).into();
             }
             self.answers.settings = unchanged::settings_of(steps, &self.answers.salt, self.world);
         }

@@ -9,12 +9,13 @@ use std::sync::Arc;
 use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
 use evaluate::answers::{Answers, PinnedPreflight, PinnedSeen};
-use evaluate::questions::{Search, read_alone};
+use evaluate::evaluation_question::{Search, read_alone};
+use evaluate::question::ResourceTarget;
 use evaluate::resolve::Evaluation;
 use evaluate::retry::RetryingWorld;
-use evaluate::world::{PreflightQuestion, World};
+use evaluate::world::World;
 use foldhash::fast::FixedState;
-use provider::{Catalogs, ProviderError, ReadOutcome, ResourceType, SourceContent, TypeRef};
+use provider::{Catalogs, PreflightRequest, ProviderError, ReadOutcome, ResourceType, SourceContent, TypeRef};
 use state::{Record, Snapshot};
 use understand::compare::{same, same_field};
 
@@ -22,7 +23,7 @@ use crate::codes;
 use crate::drafting::preflight::operation_of;
 use crate::model::{Action, AddressSet, Step};
 use crate::plan::{Plan, Staged};
-use crate::refresh::asked;
+use crate::refresh::{Reading, read_again};
 use crate::task::Decided;
 
 const CHANGED: &str = "has changed since the plan was made";
@@ -124,7 +125,7 @@ pub(crate) fn settings_of(steps: &[Step], salt: &str, world: &dyn World) -> blue
             continue;
         }
         before = namespace;
-        let settings = world.settings(namespace);
+        let settings = world.environment().settings(namespace);
         if let Ok(text) = serde_json::to_string(&settings.revealed())
             && !settings.is_null()
         {
@@ -148,17 +149,17 @@ async fn preflights(staged: &Staged, reported: &AddressSet, world: &dyn World, f
             Some(decision) => &decision.desired,
             None => &record?.inputs,
         };
-        let question = PreflightQuestion {
-            address,
-            type_name: decision.map_or_else(|| &record.expect("it has one").type_name, |decision| &decision.type_name),
+        let type_name = decision.map_or_else(|| &record.expect("it has one").type_name, |decision| &decision.type_name);
+        let target = ResourceTarget::new(address, type_name, &kept.folder);
+        let request = PreflightRequest {
+            type_name,
             operation: operation_of(action),
             id: prior.map(|record| record.id.as_ref()),
             prior_inputs: prior.map_or(&Value::Null, |record| &record.inputs),
             desired,
             changing: &nothing,
-            folder: &kept.folder,
         };
-        Some(async move { (address, kept, action, world.preflight(question).await) })
+        Some(async move { (address, kept, action, world.preflight(target, request).await) })
     });
     let refreshed = staged.plan.options.refresh;
     for (address, kept, action, answer) in futures::future::join_all(asked.collect::<Vec<_>>()).await {
@@ -234,7 +235,8 @@ async fn things(staged: &Staged, world: &dyn World, found: &mut Diagnostics) -> 
         }
         let answers = &plan.answers;
         let then = answers.imports.get(address).or_else(|| answers.seen.get(then_at));
-        Some(async move { (address, ty, record, then, world.read(asked(address, record)).await) })
+        let Reading { target, request } = read_again(address, record);
+        Some(async move { (address, ty, record, then, world.read(target, request).await) })
     });
     for (address, ty, record, then, now) in futures::future::join_all(asked.collect::<Vec<_>>()).await {
         let what = match now {

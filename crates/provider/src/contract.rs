@@ -65,6 +65,7 @@ pub struct Recalled<'a> {
 }
 
 /// Asks whether a spec is acceptable, beyond the facts of the catalogue.
+#[derive(Clone, Copy, Debug)]
 pub struct CheckRequest<'a> {
     /// The resource type.
     pub type_name: &'a str,
@@ -102,6 +103,7 @@ impl Checked {
 }
 
 /// Asks for the current state of a resource.
+#[derive(Clone, Copy, Debug)]
 pub struct ReadRequest<'a> {
     /// The resource type.
     pub type_name: &'a str,
@@ -149,6 +151,7 @@ pub struct Observed {
 }
 
 /// Asks for an existing resource that the instance does not know.
+#[derive(Clone, Copy, Debug)]
 pub struct ImportRequest<'a> {
     /// The resource type.
     pub type_name: &'a str,
@@ -168,13 +171,18 @@ pub struct Imported {
 }
 
 /// Asks to bring recorded values to the current version of their type's schema.
+#[derive(Clone, Copy, Debug)]
 pub struct UpgradeRequest<'a> {
     /// The resource type.
     pub type_name: &'a str,
     /// The version that the values have.
     pub schema_version: u32,
-    /// What is upgraded.
-    pub values: Upgraded,
+    /// The inputs as last sent.
+    pub inputs: &'a Value,
+    /// The fields as last answered.
+    pub fields: &'a Value,
+    /// Opaque data of the provider.
+    pub private: &'a Value,
 }
 
 /// Recorded values of a resource.
@@ -225,6 +233,7 @@ pub enum Readiness {
 }
 
 /// Asks for the candidates of a data source.
+#[derive(Clone, Copy, Debug)]
 pub struct FetchRequest<'a> {
     /// The data source type.
     pub type_name: &'a str,
@@ -255,6 +264,7 @@ pub struct Candidate {
 }
 
 /// Asks for the value of a function.
+#[derive(Clone, Copy, Debug)]
 pub struct InvokeRequest<'a> {
     /// The function.
     pub function: &'a str,
@@ -412,7 +422,9 @@ pub trait Session: Send + Sync {
         request: UpgradeRequest<'a>,
     ) -> BoxFuture<'a, Result<Upgraded, ProviderError>> {
         let _ = call;
-        Box::pin(async move { Ok(request.values) })
+        let UpgradeRequest { inputs, fields, private, .. } = request;
+        let kept = Upgraded { inputs: inputs.clone(), fields: fields.clone(), private: private.clone() };
+        Box::pin(async { Ok(kept) })
     }
 
     /// Fetches the candidates of a data source.

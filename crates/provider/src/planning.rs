@@ -35,6 +35,7 @@ pub enum PlanPhase {
 }
 
 /// Asks what a change would do.
+#[derive(Clone, Copy, Debug)]
 pub struct PlanRequest<'a> {
     /// What is planned.
     pub mode: PlanMode,

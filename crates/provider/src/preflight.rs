@@ -12,6 +12,7 @@ use crate::Operation;
 
 /// Asks what a create, update or delete would meet. Only asked if the type's [`Capabilities`](crate::Capabilities) set
 /// `preflights`.
+#[derive(Clone, Copy, Debug)]
 pub struct PreflightRequest<'a> {
     /// Create, update or delete. A replacement is a create with the id of the old resource.
     pub operation: Operation,

@@ -17,8 +17,8 @@ use crate::shell::Shell;
 use apply::machine::Apply;
 use apply::model::Asking;
 use apply::model::{CallRequest, Effect, Happened, Outcome};
+use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply, put};
 use evaluate::event::Event;
-use evaluate::questions::{Question, Reply, put};
 
 /// How long a lease is valid without a renewal.
 pub const LEASE: Duration = Duration::from_secs(60);
@@ -60,7 +60,7 @@ enum Answer {
     /// The call was not made: the lease is lost or could not be checked.
     NotCalled(u32, StoreError),
     Looked(u32, Result<Readiness, ProviderError>),
-    Answered(Option<u32>, Vec<(Question, Reply)>),
+    Answered(Option<u32>, Vec<(EvaluationQuestion, EvaluationReply)>),
     Woke(u64),
 }
 

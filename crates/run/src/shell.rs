@@ -10,17 +10,16 @@ use std::time::Duration;
 use blueprint::wire::Document;
 use blueprint::{Address, IndexMap, Name, TypeId, Value};
 use provider::{
-    BoxFuture, Call, Catalogs, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched, PlanRequest, Planned,
-    Preflight, PreflightRequest, Progress, Provider, ProviderError, Providers, ReadOutcome, ReadRequest, Recalled,
-    TransformError,
+    BoxFuture, Call, Catalogs, ErrorKind, Progress, Provider, ProviderError, Providers, Recalled, TransformError,
 };
 use state::{Record, Snapshot, StatusOp};
 use tokio_util::sync::CancellationToken;
 
-use crate::scrub::Known;
-
-use crate::scrub::Secrets;
-use evaluate::world::{PlanQuestion, PreflightQuestion, ReadQuestion, SourceError, World};
+use crate::scrub::{Known, Secrets};
+use evaluate::question::{
+    FunctionCall, ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, Retry, SourceError, Subject,
+};
+use evaluate::world::{Environment, World};
 
 /// The maximum size in bytes of what `file` and `http_resource` read.
 pub const MOST_BYTES: u64 = 16 * 1024 * 1024;
@@ -28,7 +27,7 @@ pub const MOST_BYTES: u64 = 16 * 1024 * 1024;
 /// The time limit of a provider's answer to a question: a read, a plan, a data source, a function.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(30 * 60);
 
-/// Fetches a URL within the limits of [`World::http`], or returns the reason as a phrase. Supplied by the front end, so
+/// Fetches a URL within the limits of [`Question::Http`], or returns the reason as a phrase. Supplied by the front end, so
 /// that the core needs no HTTP client.
 pub type HttpGet = Arc<dyn Fn(String) -> BoxFuture<'static, Result<Vec<u8>, String>> + Send + Sync>;
 
@@ -208,6 +207,39 @@ impl Shell {
 }
 
 impl World for Shell {
+    fn ask<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply> {
+        match question {
+            Question::Provider(question) => Box::pin(async move { Reply::Provider(self.ask_provider(question).await) }),
+            Question::File { folder, path } => Box::pin(async move { Reply::Bytes(self.file(folder, path).await) }),
+            Question::Http { url } => Box::pin(async move { Reply::Bytes(self.http(url).await) }),
+            Question::Document(request) => Box::pin(async move {
+                let limits = source::Limits::document(self.cancel.clone());
+                Reply::Document(self.sources.read(request, &limits).await)
+            }),
+            Question::Transform { name, document } => {
+                Box::pin(async move { Reply::Transformed(self.transform(name, *document).await.map(Box::new)) })
+            }
+            Question::Recall(snapshot) => Box::pin(async move {
+                self.recall(snapshot);
+                Reply::Done
+            }),
+            Question::Pause { duration, retry } => Box::pin(async move {
+                if let (Some(planning), Some(Retry { what, why })) = (&self.planning, retry) {
+                    let (what, why) = (what.to_owned(), why.to_owned());
+                    planning(PlanningEvent::AskedAgain { what, pause: duration, why });
+                }
+                tokio::time::sleep(duration).await;
+                Reply::Done
+            }),
+        }
+    }
+
+    fn environment(&self) -> &dyn Environment {
+        self
+    }
+}
+
+impl Environment for Shell {
     fn now(&self) -> i64 {
         self.clock.now()
     }
@@ -216,20 +248,134 @@ impl World for Shell {
         self.clock.elapsed()
     }
 
-    fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
-        Box::pin(tokio::time::sleep(duration))
+    fn random(&self) -> [u8; 16] {
+        self.chance.bytes()
     }
 
-    fn waits(&self, what: &str, pause: Duration, why: &str) {
-        if let Some(planning) = &self.planning {
-            planning(PlanningEvent::AskedAgain { what: what.to_owned(), pause, why: why.to_owned() });
-        }
+    fn working_directory(&self) -> Option<Name> {
+        self.working_directory.clone()
+    }
+
+    fn source_kinds(&self) -> Vec<&'static source::Kind> {
+        self.sources.kinds().collect()
+    }
+
+    fn manages(&self, type_name: &TypeId) -> bool {
+        self.providers.contains(type_name.package_name())
+    }
+
+    fn settings(&self, namespace: &str) -> Value {
+        self.settings_of(namespace)
     }
 
     fn learn(&self, value: &Value) {
         self.known.learn(value);
     }
+}
 
+impl Shell {
+    /// Passes a question to its provider. Secrets are removed from the answer.
+    async fn ask_provider(&self, question: ProviderQuestion<'_>) -> Result<ProviderReply, ProviderError> {
+        static NO_RESOURCE: LazyLock<[Address; 2]> =
+            LazyLock::new(|| [Address::root("data"), Address::root("function")]);
+        let ProviderQuestion { namespace, subject, folder, request } = question;
+        let address = match subject {
+            Subject::Resource(address) => address,
+            Subject::DataSource(_) => &NO_RESOURCE[0],
+            Subject::Function(_) => &NO_RESOURCE[1],
+        };
+        if let (ProviderRequest::Read(_), Some(planning)) = (&request, &self.planning) {
+            planning(PlanningEvent::Reading(address.clone()));
+        }
+        let call = self.quiet(address, namespace, folder);
+        let provider = |what| self.provider_for(namespace, what);
+        match request {
+            ProviderRequest::Check(request) => {
+                let secrets = Secrets::of(&self.known, [request.spec, &call.settings]);
+                let checked = provider(request.type_name)?.check(&call, request).await;
+                checked
+                    .map(|checked| ProviderReply::Checked(secrets.checked(checked)))
+                    .map_err(|error| secrets.refused(error))
+            }
+            ProviderRequest::Read(request) => {
+                let read = provider(request.type_name)?.read(&call, request).await;
+                let sent = [request.inputs, request.outputs, request.private, &call.settings];
+                Secrets::read(&self.known, sent, read).map(ProviderReply::Read)
+            }
+            ProviderRequest::Plan(request) => {
+                let sent = [request.prior_inputs, request.prior, request.desired, &call.settings];
+                let secrets = Secrets::of(&self.known, sent);
+                let planned = provider(request.type_name)?.plan(&call, request).await;
+                planned.map(ProviderReply::Planned).map_err(|error| secrets.refused(error))
+            }
+            ProviderRequest::Preflight(request) => {
+                let secrets = Secrets::of(&self.known, [request.prior_inputs, request.desired, &call.settings]);
+                let answer = provider(request.type_name)?.preflight(&call, request).await;
+                answer
+                    .map(|answer| ProviderReply::Preflight(secrets.preflight(answer)))
+                    .map_err(|error| secrets.refused(error))
+            }
+            ProviderRequest::Fetch(request) => {
+                let searched = request.filters.iter().map(|filter| &filter.2);
+                let secrets = Secrets::of(&self.known, searched.chain([request.annotations, &call.settings]));
+                let fetched = provider(request.type_name)?.fetch(&call, request).await;
+                fetched
+                    .map(|fetched| ProviderReply::Fetched(secrets.fetched(fetched)))
+                    .map_err(|error| secrets.refused(error))
+            }
+            ProviderRequest::Call(FunctionCall { function, arguments }) => {
+                let secrets = Secrets::of(&self.known, arguments.iter().chain([&call.settings]));
+                let answer = provider(namespace)?.call(&call, function, arguments).await;
+                answer.map(ProviderReply::Returned).map_err(|error| secrets.refused(error))
+            }
+        }
+    }
+
+    async fn file(&self, folder: &str, path: &str) -> Result<Arc<[u8]>, SourceError> {
+        // A remote document has a location. Relative paths that it reads start at its location.
+        let from = self.sources.location(folder);
+        let is_web = path.starts_with("https://") || path.starts_with("http://");
+        if from.is_some() || (!is_web && self.sources.location(path).is_some()) {
+            let limits = source::Limits::file(self.cancel.clone());
+            let read = self.sources.read(&source::Request::path(from, path), &limits).await;
+            return read.map(|read| read.bytes).map_err(|error| SourceError { message: error.to_string() });
+        }
+        if is_web {
+            return self.http(path).await;
+        }
+        if let Some(message) = blueprint::home_mistake(path) {
+            return Err(SourceError { message });
+        }
+        if let Some((scheme, _)) = path.split_once("://") {
+            return Err(SourceError { message: format!("`{scheme}://` is no source that is known here") });
+        }
+        let whole = std::path::Path::new(folder).join(path);
+        let read = tokio::task::spawn_blocking(move || read_file(&whole)).await;
+        match read {
+            Ok(Ok(bytes)) => Ok(bytes.into()),
+            Ok(Err(message)) => Err(SourceError { message }),
+            Err(error) => Err(SourceError { message: error.to_string() }),
+        }
+    }
+
+    async fn http(&self, url: &str) -> Result<Arc<[u8]>, SourceError> {
+        let Some(get) = &self.http else {
+            return Err(SourceError { message: "requests are not allowed here".to_owned() });
+        };
+        get(url.to_owned()).await.map(Into::into).map_err(|message| SourceError { message })
+    }
+
+    async fn transform(&self, name: &str, document: Document) -> Result<Document, TransformError> {
+        let namespaces = self.catalogs.opened().filter(|catalog| catalog.transforms.contains_key(name));
+        let mut providers =
+            namespaces.flat_map(|catalog| &catalog.namespaces).filter_map(|own| self.providers.get(own));
+        match providers.find_map(|provider| provider.transform(name)) {
+            Some(transform) => transform.transform(document).await,
+            None => Err(TransformError::whole(format!("there is no provider that carries out `{name}`"))),
+        }
+    }
+
+    /// Tells each provider what the state holds of its resources.
     fn recall(&self, snapshot: &Snapshot) {
         fn halves(record: &Record) -> impl Iterator<Item = &Record> {
             let old = std::iter::successors(Some(record), |record| record.deposed.as_deref());
@@ -256,182 +402,6 @@ impl World for Shell {
         for (namespace, things) in things {
             if let Some(provider) = self.providers.get(namespace) {
                 provider.recall(&self.root, &things);
-            }
-        }
-    }
-
-    fn random(&self) -> [u8; 16] {
-        self.chance.bytes()
-    }
-
-    fn working_directory(&self) -> Option<Name> {
-        self.working_directory.clone()
-    }
-
-    fn manages(&self, type_name: &TypeId) -> bool {
-        self.providers.contains(type_name.package_name())
-    }
-
-    fn file<'a>(&'a self, folder: &'a str, path: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
-        Box::pin(async move {
-            // A remote document has a location. Relative paths that it reads start at its location.
-            let from = self.sources.location(folder);
-            let is_web = path.starts_with("https://") || path.starts_with("http://");
-            if from.is_some() || (!is_web && self.sources.location(path).is_some()) {
-                let limits = source::Limits::file(self.cancel.clone());
-                let read = self.sources.read(&source::Request::path(from, path), &limits).await;
-                return read.map(|read| read.bytes).map_err(|error| SourceError { message: error.to_string() });
-            }
-            if is_web {
-                return self.http(path).await;
-            }
-            if let Some(message) = blueprint::home_mistake(path) {
-                return Err(SourceError { message });
-            }
-            if let Some((scheme, _)) = path.split_once("://") {
-                return Err(SourceError { message: format!("`{scheme}://` is no source that is known here") });
-            }
-            let whole = std::path::Path::new(folder).join(path);
-            let read = tokio::task::spawn_blocking(move || read_file(&whole)).await;
-            match read {
-                Ok(Ok(bytes)) => Ok(bytes.into()),
-                Ok(Err(message)) => Err(SourceError { message }),
-                Err(error) => Err(SourceError { message: error.to_string() }),
-            }
-        })
-    }
-
-    fn http<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
-        Box::pin(async move {
-            let Some(get) = &self.http else {
-                return Err(SourceError { message: "requests are not allowed here".to_owned() });
-            };
-            get(url.to_owned()).await.map(Into::into).map_err(|message| SourceError { message })
-        })
-    }
-
-    fn document<'a>(
-        &'a self,
-        request: &'a source::Request,
-    ) -> BoxFuture<'a, Result<source::Document, source::SourceError>> {
-        Box::pin(async move { self.sources.read(request, &source::Limits::document(self.cancel.clone())).await })
-    }
-
-    fn source_kinds(&self) -> Vec<&'static source::Kind> {
-        self.sources.kinds().collect()
-    }
-
-    fn check<'a>(
-        &'a self,
-        address: &'a Address,
-        type_name: &'a TypeId,
-        spec: &'a Value,
-        folder: &'a str,
-    ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
-        Box::pin(async move {
-            let call = self.quiet(address, type_name.package_name(), folder);
-            let secrets = Secrets::of(&self.known, [spec, &call.settings]);
-            let checked = self.provider_of(type_name)?.check(&call, CheckRequest { type_name, spec }).await;
-            checked.map(|checked| secrets.checked(checked)).map_err(|error| secrets.refused(error))
-        })
-    }
-
-    fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
-        if let Some(planning) = &self.planning {
-            planning(PlanningEvent::Reading(question.address.clone()));
-        }
-        Box::pin(async move {
-            let call = self.quiet(question.address, question.type_name.package_name(), question.folder);
-            let request = ReadRequest {
-                type_name: question.type_name,
-                id: question.id,
-                inputs: question.inputs,
-                outputs: question.outputs,
-                private: question.private,
-                token: question.token,
-            };
-            let read = self.provider_of(question.type_name)?.read(&call, request).await;
-            Secrets::read(&self.known, [question.inputs, question.outputs, question.private, &call.settings], read)
-        })
-    }
-
-    fn plan<'a>(&'a self, question: PlanQuestion<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
-        Box::pin(async move {
-            let call = self.quiet(question.address, question.type_name.package_name(), question.folder);
-            let request = PlanRequest {
-                type_name: question.type_name,
-                prior_inputs: question.prior_inputs,
-                prior: question.prior,
-                desired: question.desired,
-            };
-            let secrets =
-                Secrets::of(&self.known, [question.prior_inputs, question.prior, question.desired, &call.settings]);
-            let planned = self.provider_of(question.type_name)?.plan(&call, request).await;
-            planned.map_err(|error| secrets.refused(error))
-        })
-    }
-
-    fn preflight<'a>(&'a self, question: PreflightQuestion<'a>) -> BoxFuture<'a, Result<Preflight, ProviderError>> {
-        Box::pin(async move {
-            let call = self.quiet(question.address, question.type_name.package_name(), question.folder);
-            let secrets = Secrets::of(&self.known, [question.prior_inputs, question.desired, &call.settings]);
-            let request = PreflightRequest {
-                operation: question.operation,
-                type_name: question.type_name,
-                id: question.id,
-                prior_inputs: question.prior_inputs,
-                desired: question.desired,
-                changing: question.changing,
-            };
-            let answer = self.provider_of(question.type_name)?.preflight(&call, request).await;
-            answer.map(|answer| secrets.preflight(answer)).map_err(|error| secrets.refused(error))
-        })
-    }
-
-    fn settings(&self, namespace: &str) -> Value {
-        self.settings_of(namespace)
-    }
-
-    fn fetch<'a>(
-        &'a self,
-        type_name: &'a TypeId,
-        filters: &'a [(Name, Name, Value)],
-        annotations: &'a Value,
-        folder: &'a str,
-    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
-        Box::pin(async move {
-            let call = self.quiet(&Address::root("data"), type_name.package_name(), folder);
-            let secrets =
-                Secrets::of(&self.known, filters.iter().map(|filter| &filter.2).chain([annotations, &call.settings]));
-            let fetched =
-                self.provider_of(type_name)?.fetch(&call, FetchRequest { type_name, filters, annotations }).await;
-            fetched.map(|fetched| secrets.fetched(fetched)).map_err(|error| secrets.refused(error))
-        })
-    }
-
-    fn call<'a>(
-        &'a self,
-        namespace: &'a str,
-        function: &'a str,
-        arguments: &'a [Value],
-    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
-        Box::pin(async move {
-            let call = self.quiet(&Address::root("function"), namespace, "");
-            let secrets = Secrets::of(&self.known, arguments.iter().chain([&call.settings]));
-            let answer = self.provider_for(namespace, namespace)?.call(&call, function, arguments).await;
-            answer.map_err(|error| secrets.refused(error))
-        })
-    }
-
-    fn transform<'a>(&'a self, name: &'a str, document: Document) -> BoxFuture<'a, Result<Document, TransformError>> {
-        let namespaces = self.catalogs.opened().filter(|catalog| catalog.transforms.contains_key(name));
-        let mut providers =
-            namespaces.flat_map(|catalog| &catalog.namespaces).filter_map(|own| self.providers.get(own));
-        match providers.find_map(|provider| provider.transform(name)) {
-            Some(transform) => transform.transform(document),
-            None => {
-                let message = format!("there is no provider that carries out `{name}`");
-                Box::pin(async move { Err(TransformError::whole(message)) })
             }
         }
     }

@@ -4,13 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use blueprint::{Address, Name, TypeId, Value};
+use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
 use engine::shell::Operated;
-use engine::{Given, Options, PlanQuestion, ReadQuestion, Request, SourceError, Staged, Step, World};
-use provider::{BoxFuture, Checked, ErrorKind, Fetched, Planned, ProviderError, ReadOutcome};
+use engine::{
+    Environment, Given, Options, ProviderReply, ProviderRequest, Question, Reply, Request, Staged, Step, World,
+};
+use provider::{BoxFuture, Checked, Fetched, Planned, Preflight};
 use state::OperationOutcome;
 use testkit::harness::{Harness, Stage, settings};
+use testkit::toy::world::EmptyWorld;
 
 const CATALOG: &str = r#"{
   "format": 1,
@@ -308,69 +311,39 @@ struct Opinionated {
     searches: [AtomicUsize; 2],
 }
 
-fn refused<T>() -> BoxFuture<'static, Result<T, ProviderError>> {
-    Box::pin(async { Err(ProviderError::new(ErrorKind::Document, "nothing is known here")) })
-}
-
 impl World for Opinionated {
-    fn now(&self) -> i64 {
-        testkit::harness::START_TIME
-    }
-
-    fn random(&self) -> [u8; 16] {
-        [9; 16]
-    }
-
-    fn working_directory(&self) -> Option<Name> {
-        None
-    }
-
-    fn file<'a>(&'a self, _: &'a str, _: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
-        Box::pin(async { Err(SourceError { message: "there are no files".into() }) })
-    }
-
-    fn http<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
-        Box::pin(async { Err(SourceError { message: "there is no network".into() }) })
-    }
-
-    fn check<'a>(
-        &'a self,
-        _: &'a Address,
-        _: &'a TypeId,
-        _: &'a Value,
-        _: &'a str,
-    ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
-        Box::pin(async { Ok(Checked::default()) })
-    }
-
-    fn read<'a>(&'a self, _: ReadQuestion<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
-        refused()
-    }
-
-    fn plan<'a>(&'a self, _: PlanQuestion<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
-        Box::pin(async { Ok(Planned { replaces: vec!["note".into()], ..Planned::default() }) })
-    }
-
-    fn fetch<'a>(
-        &'a self,
-        _: &'a TypeId,
-        filters: &'a [(Name, Name, Value)],
-        _: &'a Value,
-        _: &'a str,
-    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+    fn ask<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply> {
         Box::pin(async move {
-            let [now, most] = &self.searches;
-            most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-            now.fetch_sub(1, Ordering::SeqCst);
-            let fields = Value::map(filters.iter().map(|(field, _, wanted)| (field.clone(), wanted.clone())));
-            let candidates = vec![provider::Candidate { filter_fields: fields.clone(), fields }];
-            Ok(Fetched { candidates, ..Fetched::default() })
+            let Question::Provider(asked) = question else { return question.refused("there is nothing here") };
+            Reply::Provider(Ok(match asked.request {
+                ProviderRequest::Check(_) => ProviderReply::Checked(Checked::default()),
+                ProviderRequest::Preflight(_) => ProviderReply::Preflight(Preflight::default()),
+                ProviderRequest::Plan(_) => {
+                    ProviderReply::Planned(Planned { replaces: vec!["note".into()], ..Planned::default() })
+                }
+                ProviderRequest::Fetch(request) => ProviderReply::Fetched(self.search(request.filters).await),
+                ProviderRequest::Read(_) | ProviderRequest::Call(_) => {
+                    return question.refused("nothing is known here");
+                }
+            }))
         })
     }
 
-    fn call<'a>(&'a self, _: &'a str, _: &'a str, _: &'a [Value]) -> BoxFuture<'a, Result<Value, ProviderError>> {
-        refused()
+    fn environment(&self) -> &dyn Environment {
+        &EmptyWorld { now: testkit::harness::START_TIME }
+    }
+}
+
+impl Opinionated {
+    /// One candidate that meets the filters, after a second.
+    async fn search(&self, filters: &[(Name, Name, Value)]) -> Fetched {
+        let [now, most] = &self.searches;
+        most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        now.fetch_sub(1, Ordering::SeqCst);
+        let fields = Value::map(filters.iter().map(|(field, _, wanted)| (field.clone(), wanted.clone())));
+        let candidates = vec![provider::Candidate { filter_fields: fields.clone(), fields }];
+        Fetched { candidates, ..Fetched::default() }
     }
 }
 

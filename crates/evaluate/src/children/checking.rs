@@ -18,7 +18,7 @@ impl Reader<'_> {
     pub(super) fn finish(mut self, found: &mut Diagnostics) -> Documents {
         type Key = (u32, Vec<Option<u32>>);
         let mut known: HashMap<Key, u32, foldhash::fast::FixedState> = HashMap::default();
-        let kinds = self.reading.world.source_kinds();
+        let kinds = self.reading.world.environment().source_kinds();
         let mut judged: Vec<Judged> = Vec::new();
         let mut of_place: Vec<u32> = vec![0; self.places.len()];
         // Parents precede their children in `places`, so the reverse order visits children first.

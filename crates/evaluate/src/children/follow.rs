@@ -206,14 +206,14 @@ impl Reader<'_> {
     pub(super) async fn ask(&mut self, asks: Vec<(u32, Ask)>) {
         let world = self.reading.world;
         let folder = self.reading.folder.clone();
-        let now = world.now();
+        let now = world.environment().now();
         let functions = self.reading.functions;
         let questions = asks.iter().map(|(place, ask)| {
             let location = self.texts[self.places[*place as usize].text as usize].location.clone();
             let folder = folder.clone();
             async move {
                 let folder = location.as_ref().and_then(folder_of).unwrap_or(folder);
-                crate::questions::put_value(ask, &folder, now, functions, world).await
+                crate::evaluation_question::put_value(ask, &folder, now, functions, world).await
             }
         });
         let answers = futures::future::join_all(questions.collect::<Vec<_>>()).await;

@@ -71,7 +71,7 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
         refused: Vec::new(),
     };
     let children = vec![None; text.blueprint.children.len()];
-    let working_directory = reading.world.working_directory();
+    let working_directory = reading.world.environment().working_directory();
     let room = reading.around.settings.room;
     let meter = expr::Meter::new(room.value_bytes, room.all_value_bytes);
     let mut reader = Reader {

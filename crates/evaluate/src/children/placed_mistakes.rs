@@ -23,7 +23,7 @@ impl Reader<'_> {
     /// The errors of documents in their places with the input values known there. They replace the errors found without
     /// values. Errors of the passed inputs are added to their places too.
     pub(super) fn with_values(&self, of_place: &[u32], judged: &[Judged]) -> PlacedMistakes {
-        let kinds = self.reading.world.source_kinds();
+        let kinds = self.reading.world.environment().source_kinds();
         let knowledge = self.knowledge(&self.inputs);
         let mut mistakes = PlacedMistakes::default();
         let mut passed_down: Vec<Option<Passed>> = vec![None; self.places.len()];

@@ -13,7 +13,7 @@ use provider::TypeRef;
 
 use super::known::Known;
 use super::reader::Reader;
-use crate::questions::Search;
+use crate::evaluation_question::Search;
 use understand::pinned::PinnedData;
 
 /// A data source that can be read now: the place, the position and the search.
@@ -107,13 +107,15 @@ impl Reader<'_> {
     /// Reads data sources. Errors are reported in their documents.
     pub(super) async fn search(&mut self, searches: Vec<Ready>) {
         let world = self.reading.world;
-        let now = world.now();
+        let now = world.environment().now();
         let reads = searches.iter().map(|((place, at), search)| {
             let blueprint = self.text_of(*place).blueprint.clone();
             async move {
                 let mut found = Diagnostics::new();
                 let fields = match blueprint.data_sources.get_index(*at as usize) {
-                    Some((name, source)) => crate::questions::read_alone(name, source, search, world, &mut found).await,
+                    Some((name, source)) => {
+                        crate::evaluation_question::read_alone(name, source, search, world, &mut found).await
+                    }
                     None => None,
                 };
                 (fields, found)

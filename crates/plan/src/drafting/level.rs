@@ -4,7 +4,7 @@
 
 use blueprint::IndexMap;
 use diag::Diagnostics;
-use evaluate::questions;
+use evaluate::evaluation_question;
 use evaluate::resolve::{Evaluation, Members, Need};
 use evaluate::world::World;
 use provider::Catalogs;
@@ -92,7 +92,7 @@ pub(crate) async fn settle_level(
                 }
                 Err(more) => {
                     evaluation.give_back(taken);
-                    needs.extend(more.into_iter().map(|need| (questions::need_key(evaluation, &need), need)));
+                    needs.extend(more.into_iter().map(|need| (evaluation_question::need_key(evaluation, &need), need)));
                     again.push(node);
                 }
             }
@@ -105,7 +105,7 @@ pub(crate) async fn settle_level(
             );
             break;
         }
-        questions::answer(evaluation, needs.into_values().collect(), catalogs, world, found).await;
+        evaluation_question::answer(evaluation, needs.into_values().collect(), catalogs, world, found).await;
         asked_before = asked;
         todo = again;
     }

@@ -4,7 +4,7 @@
 
 use blueprint::{Address, Key, Name, Resource, Value};
 use diag::Diagnostics;
-use evaluate::questions;
+use evaluate::evaluation_question;
 use evaluate::resolve::{CallSite, Evaluation, Member, Members, Need, Outputs};
 use evaluate::world::World;
 use provider::{Catalogs, ResourceType};
@@ -159,7 +159,7 @@ pub(crate) async fn again(
             }
             Err(needs) => needs,
         };
-        questions::answer(evaluation, needs, catalogs, world, found).await;
+        evaluation_question::answer(evaluation, needs, catalogs, world, found).await;
     }
 }
 
@@ -205,7 +205,7 @@ pub(crate) async fn redraw(
                 return true;
             }
             Ok(_) => return false,
-            Err(need) => questions::answer(evaluation, vec![need], &Catalogs::default(), world, found).await,
+            Err(need) => evaluation_question::answer(evaluation, vec![need], &Catalogs::default(), world, found).await,
         }
     }
     false

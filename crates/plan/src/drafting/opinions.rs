@@ -5,9 +5,11 @@
 use blueprint::{Address, Expr, ExprKind, Name, Value};
 use diag::{Diagnostics, Span};
 use evaluate::answers::{Answers, Opinion};
+use evaluate::question::ResourceTarget;
 use evaluate::resolve::Evaluation;
 use evaluate::retry::code_of;
-use evaluate::world::{PlanQuestion, World};
+use evaluate::world::World;
+use provider::{CheckRequest, PlanRequest};
 use understand::compare::Change;
 
 use crate::decision::Decision;
@@ -36,21 +38,22 @@ pub(crate) async fn ask_providers(
     let folder_of = |decision: &Decision| documents.folder_declaring(decision.element.map(|(number, _)| number));
     let checks = checks.map(|(at, decision)| (at, decision, folder_of(decision)));
     let checks = checks.map(|(at, decision, folder)| async move {
-        (at, world.check(&decision.address, &decision.type_name, &decision.desired, &folder).await)
+        let target = ResourceTarget::new(&decision.address, &decision.type_name, &folder);
+        let request = CheckRequest { type_name: &decision.type_name, spec: &decision.desired };
+        (at, world.check(target, request).await)
     });
     let plans = plans.map(|(at, decision)| (at, decision, folder_of(decision)));
     let plans = plans.map(|(at, decision, folder)| async move {
         let inputs = decision.prior.as_ref().filter(|_| decision.action != Action::Create);
         let inputs = inputs.map_or(&Value::Null, |record| &record.inputs);
-        let question = PlanQuestion {
-            address: &decision.address,
+        let target = ResourceTarget::new(&decision.address, &decision.type_name, &folder);
+        let request = PlanRequest {
             type_name: &decision.type_name,
             prior_inputs: inputs,
             prior: if decision.action == Action::Update { &decision.outputs } else { &Value::Null },
             desired: &decision.desired,
-            folder: &folder,
         };
-        (at, world.plan(question).await)
+        (at, world.plan(target, request).await)
     });
     let (checked, planned) = futures::future::join(
         futures::future::join_all(checks.collect::<Vec<_>>()),

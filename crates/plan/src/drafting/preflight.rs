@@ -11,10 +11,11 @@ use std::sync::Arc;
 use blueprint::{Address, IndexMap, Name, Unknown, Value};
 use diag::{Diagnostic, Diagnostics, Span};
 use evaluate::answers::{Answers, PinnedPreflight, PinnedSource};
+use evaluate::question::ResourceTarget;
 use evaluate::resolve::Evaluation;
 use evaluate::retry::code_of;
-use evaluate::world::{PreflightQuestion, World};
-use provider::{Operation, Preflight, ProviderError, SourceContent};
+use evaluate::world::World;
+use provider::{Operation, Preflight, PreflightRequest, ProviderError, SourceContent};
 use understand::compare::{Change, same};
 
 use crate::codes;
@@ -110,7 +111,7 @@ pub(crate) async fn ask(
     let documents = evaluation.documents.clone();
     let folder_of = |at: usize| documents.folder_declaring(drafts[at].element.map(|(number, _)| number));
     let asked = asked.map(|at| (at, folder_of(at))).map(async |(at, folder)| {
-        let answer = world.preflight(question(&drafts[at], &changing.ids, &folder)).await;
+        let answer = preflight_of(&drafts[at], &changing.ids, &folder, world).await;
         (at, folder, answer)
     });
     let answered = futures::future::join_all(asked.collect::<Vec<_>>()).await;
@@ -142,28 +143,30 @@ pub(crate) fn is_asked(decision: &Decision, evaluation: &Evaluation, world: &dyn
         Action::None => decision.prior.is_some() && reads(),
         _ => false,
     };
-    is_asked && (evaluation.answers.preflights.contains_key(&decision.address) || world.manages(&ty.name))
+    is_asked && (evaluation.answers.preflights.contains_key(&decision.address) || world.environment().manages(&ty.name))
 }
 
-pub(crate) fn question<'a>(
-    decision: &'a Decision,
-    changing: &'a Arc<BTreeSet<Name>>,
-    folder: &'a str,
-) -> PreflightQuestion<'a> {
+/// Asks the provider of a resource what the operation of a decision would meet.
+async fn preflight_of(
+    decision: &Decision,
+    changing: &Arc<BTreeSet<Name>>,
+    folder: &str,
+    world: &dyn World,
+) -> Result<Preflight, ProviderError> {
     let operation = operation_of(decision.action);
     let prior = decision.prior.as_deref().filter(|record| !record.id.is_empty());
     // What has vanished is not there any more.
     let prior = prior.filter(|_| decision.action != Action::Create);
-    PreflightQuestion {
-        address: &decision.address,
+    let target = ResourceTarget::new(&decision.address, &decision.type_name, folder);
+    let request = PreflightRequest {
         type_name: &decision.type_name,
         operation,
         id: prior.map(|record| record.id.as_ref()),
         prior_inputs: prior.map_or(&Value::Null, |record| &record.inputs),
         desired: if operation == Operation::Delete { &Value::Null } else { &decision.desired },
         changing,
-        folder,
-    }
+    };
+    world.preflight(target, request).await
 }
 
 /// The operation by which an action begins.
@@ -270,14 +273,14 @@ pub(crate) async fn ask_rest(
         is_asked
             && preflights
             && !answers.preflights.contains_key(&decision.address)
-            && world.manages(&decision.type_name)
+            && world.environment().manages(&decision.type_name)
     };
     let asked: Vec<usize> = (0..draft.decisions.len()).filter(|at| is_asked(&draft.decisions[*at])).collect();
     let decisions = &draft.decisions;
     let puts = asked.into_iter().map(async |at| {
         let decision = &decisions[at];
         let folder = decision.prior.as_ref().map(|record| record.origin.folder.clone()).unwrap_or_default();
-        let answer = world.preflight(question(decision, &nothing, &folder)).await;
+        let answer = preflight_of(decision, &nothing, &folder, world).await;
         (at, folder, answer)
     });
     let answered = futures::future::join_all(puts.collect::<Vec<_>>()).await;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use blueprint::{Address, Map, Name, ReplaceOrder, TypeId, Value};
 use diag::{Diagnostics, Span};
 use evaluate::answers::PinnedSeen;
-use evaluate::questions;
+use evaluate::evaluation_question;
 use evaluate::resolve::links::{LinkAt, LinkSlot, conflict};
 use evaluate::resolve::{Evaluation, Member, Members, Need};
 use evaluate::world::World;
@@ -49,7 +49,7 @@ pub(crate) async fn answered<T>(
                 found.append(mistakes);
                 return Some(value);
             }
-            Err(need) => questions::answer(evaluation, vec![need], catalogs, world, found).await,
+            Err(need) => evaluation_question::answer(evaluation, vec![need], catalogs, world, found).await,
         }
     }
     None

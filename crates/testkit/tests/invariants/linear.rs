@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use blueprint::{Address, Name, TypeId, Value};
 use diag::Diagnostics;
 use engine::shell::Shell;
-use engine::{Given, Options, PlanQuestion, ReadQuestion, Request, SourceError, World};
-use provider::{BoxFuture, Checked, Fetched, Planned, ProviderError, ReadOutcome};
+use engine::{Environment, Given, Options, ProviderQuestion, ProviderRequest, Question, Reply, Request, World};
+use provider::BoxFuture;
 use testkit::harness::Harness;
 
 use crate::{apply_well, harness, lately, shell};
@@ -24,76 +23,20 @@ impl Counting {
         let inner = shell(harness);
         Counting { inner, reads: AtomicU64::new(0), others: AtomicU64::new(0) }
     }
-
-    fn other(&self) {
-        self.others.fetch_add(1, Ordering::Relaxed);
-    }
 }
 
 impl World for Counting {
-    fn now(&self) -> i64 {
-        self.inner.now()
+    fn ask<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply> {
+        let count = match &question {
+            Question::Provider(ProviderQuestion { request: ProviderRequest::Read(_), .. }) => &self.reads,
+            _ => &self.others,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+        self.inner.ask(question)
     }
 
-    fn random(&self) -> [u8; 16] {
-        self.other();
-        World::random(&self.inner)
-    }
-
-    fn working_directory(&self) -> Option<Name> {
-        World::working_directory(&self.inner)
-    }
-
-    fn file<'a>(&'a self, folder: &'a str, path: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
-        self.other();
-        self.inner.file(folder, path)
-    }
-
-    fn http<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
-        self.other();
-        World::http(&self.inner, url)
-    }
-
-    fn check<'a>(
-        &'a self,
-        address: &'a Address,
-        type_name: &'a TypeId,
-        spec: &'a Value,
-        folder: &'a str,
-    ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
-        self.other();
-        self.inner.check(address, type_name, spec, folder)
-    }
-
-    fn read<'a>(&'a self, question: ReadQuestion<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
-        self.reads.fetch_add(1, Ordering::Relaxed);
-        self.inner.read(question)
-    }
-
-    fn plan<'a>(&'a self, question: PlanQuestion<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
-        self.other();
-        self.inner.plan(question)
-    }
-
-    fn fetch<'a>(
-        &'a self,
-        type_name: &'a TypeId,
-        filters: &'a [(Name, Name, Value)],
-        annotations: &'a Value,
-        folder: &'a str,
-    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
-        self.other();
-        self.inner.fetch(type_name, filters, annotations, folder)
-    }
-
-    fn call<'a>(
-        &'a self,
-        namespace: &'a str,
-        function: &'a str,
-        arguments: &'a [Value],
-    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
-        self.other();
-        self.inner.call(namespace, function, arguments)
+    fn environment(&self) -> &dyn Environment {
+        self.inner.environment()
     }
 }
 

@@ -1,13 +1,13 @@
 //! Functions of providers: calls through the world, and every way of passing them on (decisions 2.3, A14 to A17).
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use blueprint::{Address, Name, TypeId, Value};
+use blueprint::Value;
 use diag::Diagnostics;
-use engine::{Options, PlanQuestion, ReadQuestion, Request, SourceError, World};
-use provider::{BoxFuture, Checked, ErrorKind, Fetched, Planned, ProviderError, ReadOutcome};
+use engine::{Environment, Options, ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, Request, World};
+use provider::{BoxFuture, ErrorKind, ProviderError};
 use testkit::harness::Stage;
+use testkit::toy::world::EmptyWorld;
 
 use super::{codes, exports, given, harness, lately, stage};
 
@@ -174,73 +174,23 @@ struct Calls {
     answer: fn(&[Value]) -> Result<Value, ProviderError>,
 }
 
-fn never<T>() -> BoxFuture<'static, Result<T, ProviderError>> {
-    Box::pin(async { Err(ProviderError::new(ErrorKind::Permanent, "not here")) })
-}
-
 impl World for Calls {
-    fn now(&self) -> i64 {
-        0
-    }
-
-    fn random(&self) -> [u8; 16] {
-        [0; 16]
-    }
-
-    fn working_directory(&self) -> Option<Name> {
-        None
-    }
-
-    fn file<'a>(&'a self, _: &'a str, _: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
-        Box::pin(async { Err(SourceError { message: "not here".into() }) })
-    }
-
-    fn http<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Arc<[u8]>, SourceError>> {
-        Box::pin(async { Err(SourceError { message: "not here".into() }) })
-    }
-
-    fn check<'a>(
-        &'a self,
-        _: &'a Address,
-        _: &'a TypeId,
-        _: &'a Value,
-        _: &'a str,
-    ) -> BoxFuture<'a, Result<Checked, ProviderError>> {
-        never()
-    }
-
-    fn read<'a>(&'a self, _: ReadQuestion<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
-        never()
-    }
-
-    fn plan<'a>(&'a self, _: PlanQuestion<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
-        never()
-    }
-
-    fn fetch<'a>(
-        &'a self,
-        _: &'a TypeId,
-        _: &'a [(Name, Name, Value)],
-        _: &'a Value,
-        _: &'a str,
-    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
-        never()
-    }
-
-    fn call<'a>(
-        &'a self,
-        _: &'a str,
-        _: &'a str,
-        arguments: &'a [Value],
-    ) -> BoxFuture<'a, Result<Value, ProviderError>> {
+    fn ask<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply> {
         Box::pin(async move {
+            let Question::Provider(ProviderQuestion { request: ProviderRequest::Call(call), .. }) = question else {
+                return question.refused("not here");
+            };
             self.all.fetch_add(1, Ordering::SeqCst);
             let now = self.under_way.fetch_add(1, Ordering::SeqCst) + 1;
             self.most.fetch_max(now, Ordering::SeqCst);
             tokio::task::yield_now().await;
             self.under_way.fetch_sub(1, Ordering::SeqCst);
-            (self.answer)(arguments)
+            Reply::Provider((self.answer)(call.arguments).map(ProviderReply::Returned))
         })
+    }
+
+    fn environment(&self) -> &dyn Environment {
+        &EmptyWorld { now: 0 }
     }
 }
 

@@ -1,27 +1,33 @@
-//! Questions of evaluations to the world: files, generated values, data sources.
+//! What an evaluation cannot do without the world: files, generated values, provider functions, data sources, the place
+//! of a resource.
+//!
+//! An [`EvaluationQuestion`] owns its data, so that `apply` can keep it in its machine and have it answered elsewhere. Its
+//! key says where the answer belongs. [`put`] answers it with the questions of [`World`](crate::world::World), which
+//! borrow and are not kept ([`crate::question::Question`]); a generated value needs none.
 
 use std::sync::Arc;
 
 use blueprint::{Address, DataSource, Field, IndexMap, Kind, Map, Name, Schema, Type, TypeId, Unknown, Value};
 use diag::{Diagnostic, Diagnostics};
 use expr::{Ask, AskFailure, FunctionTable, Purity, Returns};
-use provider::{Catalogs, DataSourceType, Fetched, Planned, ProviderError, TypeRef};
+use provider::{Catalogs, DataSourceType, FetchRequest, Fetched, PlanRequest, Planned, ProviderError, TypeRef};
 use state::Remembered;
 
 use crate::answers::PinnedBytes;
 use crate::codes;
+use crate::question::{ResourceTarget, SourceError};
 use crate::resolve::scope::bytes_key;
 use crate::resolve::{CallSite, Evaluation, Halt, Need, Slot, site_of};
-use crate::world::{PlanQuestion, World};
+use crate::world::World;
 use understand::compare::{entry_of, has_sensitive, item_of, mark_like};
 use understand::pinned::{PinnedData, PinnedSearch};
 
 /// An insertion-ordered set with a fixed hash.
 type IndexSet<T> = indexmap::IndexSet<T, foldhash::fast::FixedState>;
 
-/// A question to the world, as data, so that `apply` can ask it elsewhere.
+/// A question of an evaluation, as data, so that `apply` can have it answered elsewhere.
 #[derive(Clone, Debug)]
-pub enum Question {
+pub enum EvaluationQuestion {
     /// A question of an expression, with the folder of its document.
     Ask {
         /// The key of the answer.
@@ -54,25 +60,25 @@ pub struct Place {
     pub folder: Name,
 }
 
-impl Question {
+impl EvaluationQuestion {
     /// A key that is the same for equal questions only.
     pub fn key(&self) -> String {
         match self {
-            Question::Ask { key, ask, .. } => match ask {
+            EvaluationQuestion::Ask { key, ask, .. } => match ask {
                 // A path and a URL can be equal, so prefix them.
                 Ask::File { .. } => format!("file {key}"),
                 Ask::Http { .. } => format!("http {key}"),
                 _ => format!("call {key}"),
             },
-            Question::Fetch(index, _) => format!("datasource {index}"),
-            Question::Place(place) => format!("place {}", place.address),
+            EvaluationQuestion::Fetch(index, _) => format!("datasource {index}"),
+            EvaluationQuestion::Place(place) => format!("place {}", place.address),
         }
     }
 }
 
-/// The world's answer to a question.
+/// The answer to an [`EvaluationQuestion`].
 #[derive(Clone, Debug)]
-pub enum Reply {
+pub enum EvaluationReply {
     /// Bytes that were read.
     Bytes(Arc<[u8]>),
     /// A generated or returned value.
@@ -89,25 +95,25 @@ pub enum Reply {
     Planned(Result<Planned, ProviderError>),
 }
 
-impl Question {
+impl EvaluationQuestion {
     /// The namespace of the provider that is asked, if any.
     pub fn namespace(&self) -> Option<&str> {
         match self {
-            Question::Fetch(_, search) => Some(search.ty.name.package_name()),
-            Question::Place(place) => Some(place.type_name.package_name()),
-            Question::Ask { ask: Ask::Provider { namespace, .. }, .. } => Some(namespace),
-            Question::Ask { .. } => None,
+            EvaluationQuestion::Fetch(_, search) => Some(search.ty.name.package_name()),
+            EvaluationQuestion::Place(place) => Some(place.type_name.package_name()),
+            EvaluationQuestion::Ask { ask: Ask::Provider { namespace, .. }, .. } => Some(namespace),
+            EvaluationQuestion::Ask { .. } => None,
         }
     }
 }
 
-impl Reply {
+impl EvaluationReply {
     /// The temporary error of a provider, if there is one.
     pub fn trouble(&self) -> Option<&ProviderError> {
         match self {
-            Reply::Troubled(error) | Reply::Fetched(Err(error)) | Reply::Planned(Err(error)) => {
-                Some(error).filter(|it| it.kind.is_retryable())
-            }
+            EvaluationReply::Troubled(error)
+            | EvaluationReply::Fetched(Err(error))
+            | EvaluationReply::Planned(Err(error)) => Some(error).filter(|it| it.kind.is_retryable()),
             _ => None,
         }
     }
@@ -124,6 +130,14 @@ pub struct Search {
     pub annotations: Value,
     /// The folder of its document, relative to that of the root document.
     pub folder: Name,
+}
+
+impl Search {
+    async fn fetch(&self, world: &dyn World) -> Result<Fetched, ProviderError> {
+        let type_name = &self.ty.name;
+        let request = FetchRequest { type_name, filters: &self.filters, annotations: &self.annotations };
+        world.fetch(type_name, &self.folder, request).await
+    }
 }
 
 /// Needs that are being answered, with the needs that these have in turn.
@@ -163,7 +177,7 @@ impl Round {
         evaluation: &mut Evaluation,
         catalogs: &Catalogs,
         found: &mut Diagnostics,
-    ) -> Vec<Question> {
+    ) -> Vec<EvaluationQuestion> {
         let documents = evaluation.documents.clone();
         let mut questions = Vec::new();
         let mut next: IndexSet<u32> = IndexSet::default();
@@ -189,7 +203,7 @@ impl Round {
                 }
                 Ok(Searched::Ask(search)) => {
                     found.append(mistakes);
-                    questions.push(Question::Fetch(index, Box::new(search)));
+                    questions.push(EvaluationQuestion::Fetch(index, Box::new(search)));
                 }
                 Err(need) => {
                     next.insert(index);
@@ -198,7 +212,7 @@ impl Round {
             }
         }
         for (key, (unit, ask)) in std::mem::take(&mut self.asks) {
-            questions.push(Question::Ask { key, unit, folder: documents.unit(unit).folder.clone(), ask });
+            questions.push(EvaluationQuestion::Ask { key, unit, folder: documents.unit(unit).folder.clone(), ask });
         }
         if questions.is_empty() {
             // These data sources depend on each other, which is already reported.
@@ -212,22 +226,27 @@ impl Round {
 
 /// Stores the world's answer, so that the caller can repeat the evaluation. A refusal is stored as an answer too, so
 /// that the diagnostic appears at the call.
-pub fn take_in(evaluation: &mut Evaluation, question: Question, reply: Reply, found: &mut Diagnostics) {
+pub fn take_in(
+    evaluation: &mut Evaluation,
+    question: EvaluationQuestion,
+    reply: EvaluationReply,
+    found: &mut Diagnostics,
+) {
     match (question, reply) {
-        (Question::Ask { key, unit, ask, .. }, reply) => keep(evaluation, key, unit, ask, reply),
-        (Question::Fetch(index, search), Reply::Fetched(fetched)) => {
+        (EvaluationQuestion::Ask { key, unit, ask, .. }, reply) => keep(evaluation, key, unit, ask, reply),
+        (EvaluationQuestion::Fetch(index, search), EvaluationReply::Fetched(fetched)) => {
             evaluation.data[index as usize] = settle(evaluation, index, &search, fetched, found);
         }
-        (Question::Fetch(index, search), Reply::Nothing) => {
+        (EvaluationQuestion::Fetch(index, search), EvaluationReply::Nothing) => {
             found.extend(missing_provider(evaluation, index, &search));
             evaluation.data[index as usize] = Slot::Failed;
         }
-        (Question::Fetch(index, _), _) => evaluation.data[index as usize] = Slot::Failed,
-        (Question::Place(place), Reply::Planned(Ok(said))) => {
+        (EvaluationQuestion::Fetch(index, _), _) => evaluation.data[index as usize] = Slot::Failed,
+        (EvaluationQuestion::Place(place), EvaluationReply::Planned(Ok(said))) => {
             evaluation.answers.opinions.insert(place.address, said.into());
         }
         // A provider that cannot look there reports the reason when it is called.
-        (Question::Place(_), _) => {}
+        (EvaluationQuestion::Place(_), _) => {}
     }
 }
 
@@ -240,7 +259,7 @@ pub async fn answer(
     world: &dyn World,
     found: &mut Diagnostics,
 ) {
-    std::mem::take(&mut evaluation.unlearned).iter().for_each(|value| world.learn(value));
+    std::mem::take(&mut evaluation.unlearned).iter().for_each(|value| world.environment().learn(value));
     let mut round = Round::new(evaluation, needs);
     loop {
         let mut questions = round.questions(evaluation, catalogs, found);
@@ -248,7 +267,7 @@ pub async fn answer(
             return;
         }
         if evaluation.answers.salt.is_empty() && questions.iter().any(is_about_a_secret) {
-            evaluation.answers.salt = data_encoding::HEXLOWER.encode(&world.random()).into();
+            evaluation.answers.salt = data_encoding::HEXLOWER.encode(&world.environment().random()).into();
             rekey(&evaluation.answers.salt, &mut questions);
         }
         let now = evaluation.answers.now;
@@ -262,17 +281,17 @@ pub async fn answer(
 }
 
 /// Whether a provider function receives a secret.
-fn is_about_a_secret(question: &Question) -> bool {
+fn is_about_a_secret(question: &EvaluationQuestion) -> bool {
     match question {
-        Question::Ask { ask: Ask::Provider { arguments, .. }, .. } => arguments.iter().any(Value::has_secret),
+        EvaluationQuestion::Ask { ask: Ask::Provider { arguments, .. }, .. } => arguments.iter().any(Value::has_secret),
         _ => false,
     }
 }
 
 /// Recomputes the keys of questions about secrets with the salt.
-fn rekey(salt: &str, questions: &mut [Question]) {
+fn rekey(salt: &str, questions: &mut [EvaluationQuestion]) {
     for question in questions.iter_mut().filter(|question| is_about_a_secret(question)) {
-        if let Question::Ask { key, ask: Ask::Provider { namespace, function, arguments }, .. } = question {
+        if let EvaluationQuestion::Ask { key, ask: Ask::Provider { namespace, function, arguments }, .. } = question {
             *key = crate::resolve::scope::call_key(salt, namespace, function, arguments);
         }
     }
@@ -310,40 +329,45 @@ pub async fn put_value(
     functions: &FunctionTable,
     world: &dyn World,
 ) -> Result<Value, AskFailure> {
-    let question = Question::Ask { key: String::new(), unit: 0, folder: folder.into(), ask: ask.clone() };
+    let question = EvaluationQuestion::Ask { key: String::new(), unit: 0, folder: folder.into(), ask: ask.clone() };
     match put(&question, now, functions, world).await {
-        Reply::Bytes(bytes) => Ok(Value::Bytes(bytes)),
-        Reply::Value(value) => Ok(value),
-        Reply::Refused(failure) => Err(failure),
-        Reply::Troubled(error) => Err(failed("the function", error)),
-        Reply::Nothing | Reply::Fetched(_) | Reply::Planned(_) => Ok(Value::Null),
+        EvaluationReply::Bytes(bytes) => Ok(Value::Bytes(bytes)),
+        EvaluationReply::Value(value) => Ok(value),
+        EvaluationReply::Refused(failure) => Err(failure),
+        EvaluationReply::Troubled(error) => Err(failed("the function", error)),
+        EvaluationReply::Nothing | EvaluationReply::Fetched(_) | EvaluationReply::Planned(_) => Ok(Value::Null),
     }
 }
 
 /// Asks the world one question. `now` is the instant of the stage, in seconds since 1970 UTC.
-pub async fn put(question: &Question, now: i64, functions: &FunctionTable, world: &dyn World) -> Reply {
+pub async fn put(
+    question: &EvaluationQuestion,
+    now: i64,
+    functions: &FunctionTable,
+    world: &dyn World,
+) -> EvaluationReply {
     let (ask, folder) = match question {
-        Question::Fetch(_, search) if !world.manages(&search.ty.name) => return Reply::Nothing,
-        Question::Fetch(_, search) => {
-            let fetched = world.fetch(&search.ty.name, &search.filters, &search.annotations, &search.folder).await;
-            return Reply::Fetched(fetched);
+        EvaluationQuestion::Fetch(_, search) if !world.environment().manages(&search.ty.name) => {
+            return EvaluationReply::Nothing;
         }
-        Question::Place(place) => {
-            let question = PlanQuestion {
-                address: &place.address,
+        EvaluationQuestion::Fetch(_, search) => {
+            return EvaluationReply::Fetched(search.fetch(world).await);
+        }
+        EvaluationQuestion::Place(place) => {
+            let target = ResourceTarget::new(&place.address, &place.type_name, &place.folder);
+            let request = PlanRequest {
                 type_name: &place.type_name,
                 prior_inputs: &place.prior_inputs,
                 prior: &Value::Null,
                 desired: &place.desired,
-                folder: &place.folder,
             };
-            return Reply::Planned(world.plan(question).await);
+            return EvaluationReply::Planned(world.plan(target, request).await);
         }
-        Question::Ask { ask, folder, .. } => (ask, folder),
+        EvaluationQuestion::Ask { ask, folder, .. } => (ask, folder),
     };
-    let read = |what: &str, bytes: Result<Arc<[u8]>, crate::world::SourceError>| match bytes {
-        Ok(bytes) => Reply::Bytes(bytes),
-        Err(error) => Reply::Refused(AskFailure {
+    let read = |what: &str, bytes: Result<Arc<[u8]>, SourceError>| match bytes {
+        Ok(bytes) => EvaluationReply::Bytes(bytes),
+        Err(error) => EvaluationReply::Refused(AskFailure {
             code: &expr::codes::SOURCE_UNREADABLE,
             message: format!("`{what}` cannot be read"),
             notes: vec![error.message],
@@ -353,9 +377,9 @@ pub async fn put(question: &Question, now: i64, functions: &FunctionTable, world
         Ask::File { path, .. } => read(path, world.file(folder, path).await),
         Ask::Http { url } => read(url, world.http(url).await),
         Ask::Remembered { function, arguments, .. } => {
-            match expr::remembered_value(function, arguments, now, world.random()) {
-                Some(value) => Reply::Value(value),
-                None => Reply::Refused(AskFailure {
+            match expr::remembered_value(function, arguments, now, world.environment().random()) {
+                Some(value) => EvaluationReply::Value(value),
+                None => EvaluationReply::Refused(AskFailure {
                     code: &expr::codes::ARGUMENT_FORMAT,
                     message: format!("`{function}` cannot be drawn like this"),
                     notes: Vec::new(),
@@ -363,16 +387,16 @@ pub async fn put(question: &Question, now: i64, functions: &FunctionTable, world
             }
         }
         // Answered from `Answers` without asking the world.
-        Ask::WorkingDirectory => Reply::Nothing,
+        Ask::WorkingDirectory => EvaluationReply::Nothing,
         Ask::Provider { namespace, function, arguments } => {
             let answer = match world.call(namespace, function, arguments).await {
                 Ok(answer) => as_declared(answer, namespace, function, functions),
-                Err(error) if error.kind.is_retryable() => return Reply::Troubled(error),
+                Err(error) if error.kind.is_retryable() => return EvaluationReply::Troubled(error),
                 Err(error) => Err(failed(function, error)),
             };
             match answer {
-                Ok(answer) => Reply::Value(answer.tainted(arguments.iter().any(Value::has_secret))),
-                Err(failure) => Reply::Refused(failure),
+                Ok(answer) => EvaluationReply::Value(answer.tainted(arguments.iter().any(Value::has_secret))),
+                Err(failure) => EvaluationReply::Refused(failure),
             }
         }
     }
@@ -413,25 +437,25 @@ fn has_function(value: &Value) -> bool {
     }
 }
 
-fn keep(evaluation: &mut Evaluation, key: String, unit: u32, ask: Ask, reply: Reply) {
+fn keep(evaluation: &mut Evaluation, key: String, unit: u32, ask: Ask, reply: EvaluationReply) {
     let key: Name = key.into();
     let folder = evaluation.documents.unit(unit).folder.clone();
     let answers = &mut evaluation.answers;
     match (ask, reply) {
-        (_, Reply::Refused(failure)) => drop(evaluation.refused.insert(key, failure)),
-        (Ask::Provider { function, .. }, Reply::Troubled(error)) => {
+        (_, EvaluationReply::Refused(failure)) => drop(evaluation.refused.insert(key, failure)),
+        (Ask::Provider { function, .. }, EvaluationReply::Troubled(error)) => {
             drop(evaluation.refused.insert(key, failed(&function, error)));
         }
-        (Ask::File { path, .. }, Reply::Bytes(bytes)) => {
+        (Ask::File { path, .. }, EvaluationReply::Bytes(bytes)) => {
             answers.bytes.insert(key, PinnedBytes::new(&folder, &path, bytes));
         }
-        (Ask::Http { url }, Reply::Bytes(bytes)) => {
+        (Ask::Http { url }, EvaluationReply::Bytes(bytes)) => {
             answers.bytes.insert(key, PinnedBytes::new("", &url, bytes));
         }
-        (Ask::Remembered { fingerprint, .. }, Reply::Value(value)) => {
+        (Ask::Remembered { fingerprint, .. }, EvaluationReply::Value(value)) => {
             answers.remembered.insert(key, Remembered { fingerprint, value });
         }
-        (Ask::Provider { .. }, Reply::Value(value)) => {
+        (Ask::Provider { .. }, EvaluationReply::Value(value)) => {
             answers.calls.insert(key, value);
         }
         _ => {}
@@ -667,11 +691,11 @@ pub async fn read_alone(
     world: &dyn World,
     found: &mut Diagnostics,
 ) -> Option<Value> {
-    if !world.manages(&search.ty.name) {
+    if !world.environment().manages(&search.ty.name) {
         found.push(no_provider(name, source, search));
         return None;
     }
-    let fetched = world.fetch(&search.ty.name, &search.filters, &search.annotations, &search.folder).await;
+    let fetched = search.fetch(world).await;
     chosen(name, source, search, fetched, found)
 }
 

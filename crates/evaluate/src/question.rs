@@ -1,0 +1,217 @@
+//! The questions to a [`World`](crate::world::World), and the replies, as data.
+//!
+//! All questions to providers are one group, [`ProviderQuestion`]: a further call of the provider contract is a further
+//! [`ProviderRequest`] with its [`ProviderReply`], which `run::shell` passes to the provider.
+//!
+//! A [`Question`] borrows what it asks about and lives as long as the caller waits for the reply.
+//! [`EvaluationQuestion`](crate::evaluation_question::EvaluationQuestion) is another type: it owns its data, has a key
+//! for its place among the answers, and stays in the machine of `apply` until it is answered.
+//!
+//! Not here: asking (`world`).
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use blueprint::wire::Document;
+use blueprint::{Address, TypeId, Value};
+use provider::{
+    CheckRequest, Checked, ErrorKind, FetchRequest, Fetched, ImportRequest, Imported, InvokeRequest, PlanRequest,
+    Planned, Preflight, PreflightRequest, ProviderError, ReadOutcome, ReadRequest, TransformError, UpgradeRequest,
+    Upgraded,
+};
+use state::Snapshot;
+
+/// The message for a reply of another kind than the question: a bug of the world.
+pub(crate) const OTHER_KIND: &str = "internal error: the reply is of another kind than the question";
+
+/// The error of a failed read of a text or of bytes.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct SourceError {
+    /// The error, as a phrase.
+    pub message: String,
+}
+
+/// What the core may ask a world before it applies a plan.
+#[derive(Debug)]
+pub enum Question<'a> {
+    /// A question to a provider. The reply is [`Reply::Provider`].
+    Provider(ProviderQuestion<'a>),
+    /// The bytes of a file, at most 16 MiB. The reply is [`Reply::Bytes`].
+    File {
+        /// The folder of the document, or the address of a remote document.
+        folder: &'a str,
+        /// The path, relative to `folder`.
+        path: &'a str,
+    },
+    /// The bytes at an http or https URL: up to 5 redirects, status 2xx only, 30 s, 16 MiB. The reply is
+    /// [`Reply::Bytes`].
+    Http {
+        /// The URL.
+        url: &'a str,
+    },
+    /// An included document. The reply is [`Reply::Document`].
+    Document(&'a source::Request),
+    /// A document after a transform. The reply is [`Reply::Transformed`].
+    Transform {
+        /// The name of the transform.
+        name: &'a str,
+        /// The document.
+        document: Box<Document>,
+    },
+    /// Passes the recorded resources to their providers ([`provider::Provider::recall`]). The reply is [`Reply::Done`].
+    Recall(&'a Snapshot),
+    /// Waits. A world without time replies at once. The reply is [`Reply::Done`].
+    Pause {
+        /// How long.
+        duration: Duration,
+        /// For display, if a provider is asked again afterwards.
+        retry: Option<Retry<'a>>,
+    },
+}
+
+/// Why a provider is asked again.
+#[derive(Clone, Copy, Debug)]
+pub struct Retry<'a> {
+    /// The subject of the question.
+    pub what: &'a str,
+    /// The provider's error message.
+    pub why: &'a str,
+}
+
+/// The reply of a world.
+#[derive(Debug)]
+pub enum Reply {
+    /// Of a provider.
+    Provider(Result<ProviderReply, ProviderError>),
+    /// The content of a file or URL.
+    Bytes(Result<Arc<[u8]>, SourceError>),
+    /// An included document, with its location.
+    Document(Result<source::Document, source::SourceError>),
+    /// A transformed document.
+    Transformed(Result<Box<Document>, TransformError>),
+    /// Done; there is nothing to say.
+    Done,
+}
+
+/// A question to a provider.
+#[derive(Clone, Copy, Debug)]
+pub struct ProviderQuestion<'a> {
+    /// The namespace of the provider.
+    pub namespace: &'a str,
+    /// What it is about.
+    pub subject: Subject<'a>,
+    /// The folder of the declaring document, relative to that of the root document; empty for the root's own folder.
+    pub folder: &'a str,
+    /// What is asked.
+    pub request: ProviderRequest<'a>,
+}
+
+/// What a question to a provider is about. Displayed as its name in messages.
+#[derive(Clone, Copy, Debug)]
+pub enum Subject<'a> {
+    /// A resource.
+    Resource(&'a Address),
+    /// A data source of this type.
+    DataSource(&'a TypeId),
+    /// A function.
+    Function(&'a str),
+}
+
+/// What a provider is asked. The provider contract defines the requests.
+#[derive(Clone, Copy, Debug)]
+pub enum ProviderRequest<'a> {
+    /// Whether a spec is acceptable. The reply is [`ProviderReply::Checked`].
+    Check(CheckRequest<'a>),
+    /// The current state of a resource. The reply is [`ProviderReply::Read`].
+    Read(ReadRequest<'a>),
+    /// What a change would do. The reply is [`ProviderReply::Planned`].
+    Plan(PlanRequest<'a>),
+    /// What an operation would meet. The reply is [`ProviderReply::Preflight`].
+    Preflight(PreflightRequest<'a>),
+    /// The candidates of a data source. The reply is [`ProviderReply::Fetched`].
+    Fetch(FetchRequest<'a>),
+    /// The value of a function. The reply is [`ProviderReply::Returned`].
+    Invoke(InvokeRequest<'a>),
+    /// Existing resources by the id of an import. The reply is [`ProviderReply::Imported`].
+    Import(ImportRequest<'a>),
+    /// Recorded values in the current version of their schema. The reply is [`ProviderReply::Upgraded`].
+    Upgrade(UpgradeRequest<'a>),
+}
+
+/// The reply of a provider, by [`ProviderRequest`].
+#[derive(Clone, Debug)]
+pub enum ProviderReply {
+    /// The provider's findings about a spec.
+    Checked(Checked),
+    /// What a read found.
+    Read(ReadOutcome),
+    /// What an operation would do.
+    Planned(Planned),
+    /// What an operation would meet.
+    Preflight(Preflight),
+    /// The candidates of a data source.
+    Fetched(Fetched),
+    /// The value of a function.
+    Returned(Value),
+    /// What an import found.
+    Imported(Vec<Imported>),
+    /// Values in the current version of their schema.
+    Upgraded(Upgraded),
+}
+
+/// A resource that a provider is asked about.
+#[derive(Clone, Copy, Debug)]
+pub struct ResourceTarget<'a> {
+    /// The namespace of its provider.
+    pub namespace: &'a str,
+    /// Its address.
+    pub address: &'a Address,
+    /// The folder of the declaring document, relative to that of the root document; empty for the root's own folder.
+    pub folder: &'a str,
+}
+
+impl<'a> ResourceTarget<'a> {
+    /// The resource of this type at an address. `folder` is as in [`ResourceTarget::folder`].
+    pub fn new(address: &'a Address, type_name: &'a TypeId, folder: &'a str) -> ResourceTarget<'a> {
+        ResourceTarget { namespace: type_name.package_name(), address, folder }
+    }
+
+    /// The question about this resource.
+    pub fn question(self, request: ProviderRequest<'a>) -> ProviderQuestion<'a> {
+        let ResourceTarget { namespace, address, folder } = self;
+        ProviderQuestion { namespace, subject: Subject::Resource(address), folder, request }
+    }
+}
+
+impl fmt::Display for Subject<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Subject::Resource(address) => address.fmt(f),
+            Subject::DataSource(type_name) => f.write_str(type_name),
+            Subject::Function(name) => f.write_str(name),
+        }
+    }
+}
+
+impl Question<'_> {
+    /// The reply of a world that does not answer this question: an error with this message, of the kind of the
+    /// question. What has no answer counts as done.
+    pub fn refused(&self, message: &str) -> Reply {
+        match self {
+            Question::Provider(_) => Reply::Provider(Err(ProviderError::new(ErrorKind::Permanent, message))),
+            Question::File { .. } | Question::Http { .. } => {
+                Reply::Bytes(Err(SourceError { message: message.to_owned() }))
+            }
+            Question::Document(_) => Reply::Document(Err(source::SourceError::broken(message))),
+            Question::Transform { .. } => Reply::Transformed(Err(TransformError::whole(message))),
+            Question::Recall(_) | Question::Pause { .. } => Reply::Done,
+        }
+    }
+}
+
+/// The error for a reply of another kind than the question.
+pub(crate) fn internal_error() -> ProviderError {
+    ProviderError::new(ErrorKind::Permanent, OTHER_KIND)
+}
