@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, IndexMap, Name, Value};
-use provider::Planned;
+use blueprint::{Address, FieldPath, IndexMap, Name, Value};
+use provider::{Planned, Verdict};
 use serde::{Deserialize, Serialize};
 use state::Remembered;
 use understand::pinned::{Pinned, PinnedChild, PinnedData};
@@ -181,15 +181,24 @@ pub enum PinnedSeen {
 /// The plan of a provider for a resource.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Opinion {
+    /// What the provider decides.
+    #[serde(default, skip_serializing_if = "decides_nothing")]
+    pub verdict: Verdict,
+    /// The spec as the provider will apply it, if it changes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<Value>,
+    /// All fields as they will be, unknown where only the operation can tell, if the provider says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<Value>,
     /// Field paths that force a replacement.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub replaces: Vec<String>,
+    pub replaces: Vec<FieldPath>,
     /// Computed fields that the operation will change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<String>,
+    pub changes: Vec<FieldPath>,
     /// Field paths whose difference is recorded without a call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub only_recorded: Vec<String>,
+    pub only_recorded: Vec<FieldPath>,
     /// Whether the create adopts an existing resource.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub adopts: bool,
@@ -199,9 +208,21 @@ pub struct Opinion {
 
 impl From<Planned> for Opinion {
     fn from(said: Planned) -> Opinion {
-        let Planned { replaces, changes, only_recorded, adopts, private } = said;
-        Opinion { replaces, changes, only_recorded, adopts, private }
+        let Planned { verdict, inputs, outputs, replaces, changes, only_recorded, adopts, private, .. } = said;
+        Opinion { verdict, inputs, outputs, replaces, changes, only_recorded, adopts, private }
     }
+}
+
+impl Opinion {
+    /// Whether any part of it is secret.
+    pub fn has_secret(&self) -> bool {
+        let values = [self.inputs.as_ref(), self.outputs.as_ref(), Some(&self.private)];
+        values.into_iter().flatten().any(Value::has_secret)
+    }
+}
+
+fn decides_nothing(verdict: &Verdict) -> bool {
+    *verdict == Verdict::ByCatalogue
 }
 
 /// The SHA-256 of `bytes` in lower-case hex.

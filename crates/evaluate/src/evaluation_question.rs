@@ -10,7 +10,7 @@ use std::sync::Arc;
 use blueprint::{Address, DataSource, Field, IndexMap, Kind, Map, Name, Schema, Type, TypeId, Unknown, Value};
 use diag::{Diagnostic, Diagnostics};
 use expr::{Ask, AskFailure, FunctionTable, Purity, Returns};
-use provider::{Catalogs, DataSourceType, FetchRequest, Fetched, PlanRequest, Planned, ProviderError, TypeRef};
+use provider::{Catalogs, DataSourceType, FetchRequest, Fetched, InvokeRequest, PlanMode, PlanPhase, PlanRequest, Planned, ProviderError, TypeRef};
 use state::Remembered;
 
 use crate::answers::PinnedBytes;
@@ -41,21 +41,37 @@ pub enum EvaluationQuestion {
     },
     /// A data source's question, by the number of the data source.
     Fetch(u32, Box<Search>),
-    /// What exists at the place of an instance that is to be created.
-    Place(Box<Place>),
+    /// What a provider plans for a resource whose spec was unknown when the plan was made.
+    Plan(Box<PlanAgain>),
 }
 
-/// The place of an instance that is to be created and whose spec was unknown when the plan was made.
+/// A resource whose spec was unknown when the plan was made: what [`PlanRequest`] needs, as owned data.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct PlanAgain {
     /// Its address.
     pub address: Address,
     /// Its type.
     pub type_name: TypeId,
-    /// For a replacement: the inputs of the old instance.
+    /// What is planned.
+    pub mode: PlanMode,
+    /// The provider's id; `None` for a create.
+    pub id: Option<Name>,
+    /// The inputs as last sent. For a replacement: those of the old resource.
     pub prior_inputs: Value,
+    /// The fields as last answered; null for a create or replacement.
+    pub prior: Value,
+    /// The version of the schema of the prior values.
+    pub schema_version: u32,
+    /// Opaque data of the provider.
+    pub private: Value,
+    /// Why the resource is unhealthy.
+    pub unhealthy: Vec<Name>,
     /// The desired spec.
     pub desired: Value,
+    /// Paths whose changes are ignored.
+    pub ignored: Vec<Name>,
+    /// The seed for generated names.
+    pub seed: Name,
     /// The folder of the declaring document, relative to that of the root document.
     pub folder: Name,
 }
@@ -71,7 +87,7 @@ impl EvaluationQuestion {
                 _ => format!("call {key}"),
             },
             EvaluationQuestion::Fetch(index, _) => format!("datasource {index}"),
-            EvaluationQuestion::Place(place) => format!("place {}", place.address),
+            EvaluationQuestion::Plan(again) => format!("plan {}", again.address),
         }
     }
 }
@@ -91,7 +107,7 @@ pub enum EvaluationReply {
     Troubled(ProviderError),
     /// The candidates of a data source, or the error.
     Fetched(Result<Fetched, ProviderError>),
-    /// What the provider plans for an instance before its create.
+    /// What the provider plans.
     Planned(Result<Planned, ProviderError>),
 }
 
@@ -100,7 +116,7 @@ impl EvaluationQuestion {
     pub fn namespace(&self) -> Option<&str> {
         match self {
             EvaluationQuestion::Fetch(_, search) => Some(search.ty.name.package_name()),
-            EvaluationQuestion::Place(place) => Some(place.type_name.package_name()),
+            EvaluationQuestion::Plan(again) => Some(again.type_name.package_name()),
             EvaluationQuestion::Ask { ask: Ask::Provider { namespace, .. }, .. } => Some(namespace),
             EvaluationQuestion::Ask { .. } => None,
         }
@@ -242,11 +258,11 @@ pub fn take_in(
             evaluation.data[index as usize] = Slot::Failed;
         }
         (EvaluationQuestion::Fetch(index, _), _) => evaluation.data[index as usize] = Slot::Failed,
-        (EvaluationQuestion::Place(place), EvaluationReply::Planned(Ok(said))) => {
-            evaluation.answers.opinions.insert(place.address, said.into());
+        (EvaluationQuestion::Plan(again), EvaluationReply::Planned(Ok(said))) => {
+            evaluation.answers.opinions.insert(again.address, said.into());
         }
         // A provider that cannot look there reports the reason when it is called.
-        (EvaluationQuestion::Place(_), _) => {}
+        (EvaluationQuestion::Plan(_), _) => {}
     }
 }
 
@@ -272,7 +288,7 @@ pub async fn answer(
         }
         let now = evaluation.answers.now;
         let functions = evaluation.functions.clone();
-        let puts: Vec<_> = questions.iter().map(|question| put(question, now, &functions, world)).collect();
+        let puts: Vec<_> = questions.iter().map(|question| put(question, now, PlanPhase::Preview, &functions, world)).collect();
         let replies = futures::future::join_all(puts).await;
         for (question, reply) in questions.into_iter().zip(replies) {
             take_in(evaluation, question, reply, found);
@@ -330,7 +346,7 @@ pub async fn put_value(
     world: &dyn World,
 ) -> Result<Value, AskFailure> {
     let question = EvaluationQuestion::Ask { key: String::new(), unit: 0, folder: folder.into(), ask: ask.clone() };
-    match put(&question, now, functions, world).await {
+    match put(&question, now, PlanPhase::Preview, functions, world).await {
         EvaluationReply::Bytes(bytes) => Ok(Value::Bytes(bytes)),
         EvaluationReply::Value(value) => Ok(value),
         EvaluationReply::Refused(failure) => Err(failure),
@@ -343,6 +359,7 @@ pub async fn put_value(
 pub async fn put(
     question: &EvaluationQuestion,
     now: i64,
+    phase: PlanPhase,
     functions: &FunctionTable,
     world: &dyn World,
 ) -> EvaluationReply {
@@ -353,13 +370,21 @@ pub async fn put(
         EvaluationQuestion::Fetch(_, search) => {
             return EvaluationReply::Fetched(search.fetch(world).await);
         }
-        EvaluationQuestion::Place(place) => {
-            let target = ResourceTarget::new(&place.address, &place.type_name, &place.folder);
+        EvaluationQuestion::Plan(again) => {
+            let target = ResourceTarget::new(&again.address, &again.type_name, &again.folder);
             let request = PlanRequest {
-                type_name: &place.type_name,
-                prior_inputs: &place.prior_inputs,
-                prior: &Value::Null,
-                desired: &place.desired,
+                mode: again.mode,
+                phase,
+                type_name: &again.type_name,
+                id: again.id.as_deref(),
+                prior_inputs: &again.prior_inputs,
+                prior: &again.prior,
+                schema_version: again.schema_version,
+                private: &again.private,
+                unhealthy: &again.unhealthy,
+                desired: &again.desired,
+                ignored: &again.ignored,
+                seed: &again.seed,
             };
             return EvaluationReply::Planned(world.plan(target, request).await);
         }
@@ -389,7 +414,8 @@ pub async fn put(
         // Answered from `Answers` without asking the world.
         Ask::WorkingDirectory => EvaluationReply::Nothing,
         Ask::Provider { namespace, function, arguments } => {
-            let answer = match world.call(namespace, function, arguments).await {
+            let request = InvokeRequest { function, arguments, preview: phase == PlanPhase::Preview };
+            let answer = match world.invoke(namespace, request).await {
                 Ok(answer) => as_declared(answer, namespace, function, functions),
                 Err(error) if error.kind.is_retryable() => return EvaluationReply::Troubled(error),
                 Err(error) => Err(failed(function, error)),

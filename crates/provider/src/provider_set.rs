@@ -1,20 +1,34 @@
-//! The providers at hand, each made when it is first needed.
+//! The providers at hand, each made when it is first needed, and their sessions, each configured once.
 
 use std::fmt;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use blueprint::{IndexMap, Name};
+use blueprint::{IndexMap, Name, Value};
+use tokio::sync::OnceCell;
 
-use crate::Provider;
+use crate::{Configuration, Configured, Provider, ProviderError};
 
 /// Providers by namespace.
+///
+/// Sets that [share](Providers::share) a provider share its sessions too.
 #[derive(Clone, Default)]
 pub struct Providers {
-    by_namespace: IndexMap<Name, Arc<LazyProvider>>,
+    by_namespace: IndexMap<Name, Arc<Entry>>,
 }
 
 type Make = Box<dyn FnOnce() -> Arc<dyn Provider> + Send>;
-type LazyProvider = LazyLock<Arc<dyn Provider>, Make>;
+
+struct Entry {
+    provider: LazyLock<Arc<dyn Provider>, Make>,
+    sessions: Mutex<Vec<SessionEntry>>,
+}
+
+/// A session by its name and settings. There are as many as a run has configurations of the provider: mostly one.
+struct SessionEntry {
+    name: Name,
+    settings: Value,
+    session: Arc<OnceCell<Result<Arc<Configured>, ProviderError>>>,
+}
 
 impl Providers {
     /// No provider.
@@ -27,8 +41,9 @@ impl Providers {
     where
         F: FnOnce() -> Arc<dyn Provider> + Send + 'static,
     {
-        let provider = Arc::new(LazyProvider::new(Box::new(make)));
-        self.by_namespace.extend(namespaces.into_iter().map(|namespace| (namespace, provider.clone())));
+        let provider = LazyLock::new(Box::new(make) as Make);
+        let entry = Arc::new(Entry { provider, sessions: Mutex::default() });
+        self.by_namespace.extend(namespaces.into_iter().map(|namespace| (namespace, entry.clone())));
     }
 
     /// Takes the provider of a namespace over from another set. It is made once for both.
@@ -40,12 +55,60 @@ impl Providers {
 
     /// The provider of a namespace.
     pub fn get(&self, namespace: &str) -> Option<&Arc<dyn Provider>> {
-        self.by_namespace.get(namespace).map(|provider| &***provider)
+        self.by_namespace.get(namespace).map(|entry| &*entry.provider)
     }
 
     /// Whether there is a provider of this namespace. None is made.
     pub fn contains(&self, namespace: &str) -> bool {
         self.by_namespace.contains_key(namespace)
+    }
+
+    /// The session of a provider with these settings, configured when it is first needed. `None` if there is no
+    /// provider of this namespace.
+    ///
+    /// An error that a retry may fix is returned, and the next request configures again. Any other error stays.
+    pub async fn session(
+        &self,
+        namespace: &str,
+        name: &str,
+        settings: &Value,
+        with: impl FnOnce() -> Configuration,
+    ) -> Option<Result<Arc<Configured>, ProviderError>> {
+        let entry = self.by_namespace.get(namespace)?;
+        let session = entry.session(name, settings);
+        let configure = || async {
+            match entry.provider.clone().configure(with()).await {
+                Ok(configured) => Ok(Ok(Arc::new(configured))),
+                Err(error) if error.kind.is_retryable() => Err(error),
+                Err(error) => Ok(Err(error)),
+            }
+        };
+        Some(match session.get_or_try_init(configure).await {
+            Ok(configured) => configured.clone(),
+            Err(error) => Err(error),
+        })
+    }
+
+    /// Closes all sessions. A session that is needed again is configured anew.
+    pub async fn close(&self) {
+        for entry in self.by_namespace.values() {
+            let sessions = std::mem::take(&mut *entry.sessions.lock().unwrap_or_else(PoisonError::into_inner));
+            for configured in sessions.iter().filter_map(|entry| entry.session.get()?.as_ref().ok()) {
+                configured.session.close().await;
+            }
+        }
+    }
+}
+
+impl Entry {
+    fn session(&self, name: &str, settings: &Value) -> Arc<OnceCell<Result<Arc<Configured>, ProviderError>>> {
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = sessions.iter().find(|it| it.name.as_ref() == name && it.settings == *settings) {
+            return known.session.clone();
+        }
+        let session = Arc::new(OnceCell::new());
+        sessions.push(SessionEntry { name: name.into(), settings: settings.clone(), session: session.clone() });
+        session
     }
 }
 
