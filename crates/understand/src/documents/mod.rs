@@ -31,7 +31,7 @@ pub struct DocumentInstance {
     pub path: Arc<[Name]>,
     /// Its location; `None` for a text without one.
     pub location: Option<Location>,
-    /// Its folder, as `World::file` takes it. A remote document has the root's.
+    /// Its folder, as `Question::File` in `evaluate` takes it. A remote document has the root's.
     pub folder: Name,
     /// The unit above it, and the position of its include there; `None` for the root.
     pub parent: Option<(u32, u32)>,
@@ -214,7 +214,7 @@ pub struct Documents {
 }
 
 impl Documents {
-    /// A root without children. `folder` is as `World::file` takes it.
+    /// A root without children. `folder` is as `Question::File` in `evaluate` takes it.
     pub fn single(checked: Arc<Checked>, folder: Name) -> Documents {
         let graph = checked.graph.clone();
         let links = checked.links.clone();
