@@ -171,7 +171,11 @@ pub enum PinnedSeen {
         private: Value,
         /// Why the resource should be replaced, if it should.
         expired: Option<Name>,
+        /// The spec that would create it as it is, if the provider tells.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        inputs: Option<Value>,
     },
+
     /// It does not exist.
     Gone,
     /// The provider cannot tell.

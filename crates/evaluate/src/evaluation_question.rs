@@ -631,11 +631,12 @@ fn chosen(
             return None;
         }
     };
-    for (field, why) in &fetched.warnings {
+    for said in &fetched.diagnostics {
+        let field = said.path.to_string();
         let filter = source.filters.iter().find(|filter| filter.field.item.as_ref() == field);
         let mut warning = understand::check::codes::REJECTED_BY_PROVIDER
             .new(format!("the provider has a remark about the data source `{name}`"))
-            .label(filter.map_or(source.span, |filter| filter.search.span), why.as_str());
+            .label(filter.map_or(source.span, |filter| filter.search.span), said.text());
         warning.severity = diag::Severity::Warning;
         found.push(warning);
     }

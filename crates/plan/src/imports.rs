@@ -10,7 +10,7 @@ use evaluate::answers::PinnedSeen;
 use evaluate::question::ResourceTarget;
 use evaluate::resolve::{Evaluation, Member, Members};
 use evaluate::world::World;
-use provider::{ReadOutcome, ReadRequest, ResourceType};
+use provider::{ReadOutcome, ReadRequest, ResourceType, ImportRequest, Observed};
 use state::{Record, Snapshot, Status, StatusOp, StatusWord};
 use understand::compare::mark_fields;
 
@@ -188,7 +188,7 @@ fn from_foreign_fields(wanted: &Wanted, stored_fields: &IndexMap<Name, Value>) -
         fields.insert(name.clone(), read);
     }
     let fields = Value::Map(fields.into());
-    PinnedSeen::There { id: wanted.id.clone(), fields, private: Value::Null, expired: None }
+    PinnedSeen::There { id: wanted.id.clone(), fields, private: Value::Null, expired: None, inputs: None }
 }
 
 /// Where each thing is managed.
@@ -208,53 +208,47 @@ pub(crate) async fn read(
         return Err(format!("things of type `{}` cannot be imported: nothing tells what they are", ty.name));
     }
     let target = ResourceTarget::new(address, &ty.name, "");
-    let request = ReadRequest {
-        type_name: &ty.name,
-        id: Some(id),
-        inputs: &Value::Null,
-        outputs: &Value::Null,
-        private: &Value::Null,
-        token: None,
-    };
-    match world.read(target, request).await {
-        Ok(seen @ ReadOutcome::Present { .. }) => {
-            let first = frozen(seen);
+    let absent = || format!("there is no `{}` with the id `{id}`", ty.name);
+    let request = ImportRequest { type_name: &ty.name, id, desired: &Value::Null };
+    match world.import(target, request).await {
+        Ok(found) => {
+            let of_type = found.into_iter().find(|found| *found.type_name == *ty.name);
+            let first = of_type.map(|found| pinned(found.observed));
             // What a provider sees may depend on what was sent, as it will be from now on.
             let Some(record) = first.as_ref().and_then(|first| record_of(ty, first, &Value::Null, id)) else {
-                return Err(format!("there is no `{}` with the id `{id}`", ty.name));
+                return Err(absent());
             };
             let again = ReadRequest {
                 type_name: &ty.name,
                 id: Some(&record.id),
                 inputs: &record.inputs,
                 outputs: &record.outputs,
+                schema_version: record.schema_version,
                 private: &record.private,
                 token: None,
             };
             match world.read(target, again).await {
-                Ok(seen) => frozen(seen).or(first).ok_or_else(|| "it has just gone".to_owned()),
+                Ok(ReadOutcome::Present(observed)) => Ok(pinned(observed)),
+                Ok(ReadOutcome::Absent | ReadOutcome::Unknown) => {
+                    first.ok_or_else(|| "it has just gone".to_owned())
+                }
                 Err(error) => Err(error.message),
             }
         }
-        Ok(ReadOutcome::Absent) => Err(format!("there is no `{}` with the id `{id}`", ty.name)),
-        Ok(ReadOutcome::Unknown) => Err(format!("the provider cannot tell whether there is a `{}` `{id}`", ty.name)),
         Err(error) => Err(error.message),
     }
 }
 
-fn frozen(seen: ReadOutcome) -> Option<PinnedSeen> {
-    match seen {
-        ReadOutcome::Present { id, fields, private, expired } => {
-            Some(PinnedSeen::There { id, fields, private, expired: expired.map(Into::into) })
-        }
-        ReadOutcome::Absent | ReadOutcome::Unknown => None,
-    }
+/// What was observed, as a plan keeps it.
+pub(crate) fn pinned(observed: Observed) -> PinnedSeen {
+    let Observed { id, fields, inputs, private, expired, .. } = observed;
+    PinnedSeen::There { id, fields, private, expired: expired.map(Into::into), inputs }
 }
 
 /// The record of a thing that was read: what could have been set of it counts as set. Fields whose drift does not count
 /// are as `desired` says.
 pub(crate) fn record_of(ty: &ResourceType, seen: &PinnedSeen, desired: &Value, id: &Name) -> Option<Record> {
-    let PinnedSeen::There { id: read, fields, private, .. } = seen else { return None };
+    let PinnedSeen::There { id: read, fields, private, inputs: told, .. } = seen else { return None };
     let outputs = mark_fields(&ty.schema, fields, desired);
     let mut inputs = Map::default();
     for (name, field) in &ty.schema.fields {
@@ -275,7 +269,7 @@ pub(crate) fn record_of(ty: &ResourceType, seen: &PinnedSeen, desired: &Value, i
         type_name: ty.name.clone(),
         status: Status::new(StatusOp::Create, StatusWord::Ready),
         id: if read.is_empty() { id.clone() } else { read.clone() },
-        inputs: Value::Map(inputs.into()),
+        inputs: told.clone().unwrap_or_else(|| Value::Map(inputs.into())),
         outputs,
         private: private.clone(),
         metadata: Value::Null,

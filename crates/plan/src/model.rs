@@ -101,6 +101,8 @@ pub enum Reason {
     Interrupted,
     /// Its last operation failed.
     FailedBefore,
+    /// Its provider wants to change it, though the document and the resource are as before.
+    ProviderDecides,
     /// A person asked for it.
     Requested,
     /// It had another address before.
@@ -128,6 +130,7 @@ impl Reason {
             Reason::Vanished => "vanished",
             Reason::Interrupted => "interrupted",
             Reason::FailedBefore => "failed-before",
+            Reason::ProviderDecides => "provider-decides",
             Reason::Requested => "requested",
             Reason::Moved => "moved",
             Reason::Imported => "imported",

@@ -22,7 +22,7 @@ use understand::documents::Documents;
 
 use crate::draft::Draft;
 use crate::drafting::level::settle_level;
-use crate::drafting::opinions::report_check;
+use crate::drafting::opinions::report;
 use crate::levels::{levels, live_locals};
 
 /// So many members of one resource are shown to their provider; they share a template and so their mistakes.
@@ -93,7 +93,7 @@ async fn ask_providers(evaluation: &Evaluation, resources: &[u32], world: &dyn W
             let request = CheckRequest { type_name: &ty.name, spec };
             let Ok(said) = world.check(target, request).await else { continue };
             let mut mine = Diagnostics::new();
-            report_check(said, address, Some(&resource.spec), resource.span, messages, &mut mine);
+            report(said.diagnostics, address, Some(&resource.spec), resource.span, messages, &mut mine);
             let refused = mine.has_errors();
             documents.lead_to(unit, &mut mine);
             found.append(mine);

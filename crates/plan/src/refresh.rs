@@ -11,10 +11,11 @@ use evaluate::retry::{at_once, code_of};
 use evaluate::world::World;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use provider::{Catalogs, ProviderError, ReadOutcome, ReadRequest, TypeRef};
+use provider::{Catalogs, ProviderError, ReadOutcome, ReadRequest, TypeRef, Observed};
 use state::{Intent, Open, Record, RecordOrigin, Snapshot, Status, StatusOp, StatusWord};
 use understand::compare::{mark_fields, mark_like, same};
 
+use crate::imports::pinned;
 use crate::codes;
 use crate::options::{Adoption, Options};
 use crate::settled::Settled;
@@ -86,6 +87,7 @@ pub(crate) async fn refresh(
             id,
             inputs: in_part.get(address).unwrap_or(&open.intent.inputs),
             outputs: record.filter(|_| !is_create).map_or(&Value::Null, |record| &record.outputs),
+            schema_version: record.filter(|_| !is_create).map_or(0, |record| record.schema_version),
             private: match is_create {
                 true => &open.intent.private,
                 false => record.map_or(&Value::Null, |record| &record.private),
@@ -104,6 +106,7 @@ pub(crate) async fn refresh(
             id: adopted.iter().find(|adoption| adoption.address == *address).and_then(|said| said.id.as_deref()),
             inputs: &attempt.inputs,
             outputs: &Value::Null,
+            schema_version: attempt.schema_version,
             private: &attempt.private,
             token: Some(token),
         },
@@ -271,6 +274,7 @@ pub(crate) fn read_again<'a>(address: &'a Address, record: &'a Record) -> Readin
         id: Some(&record.id),
         inputs: &record.inputs,
         outputs: &record.outputs,
+        schema_version: record.schema_version,
         private: &record.private,
         token: None,
     };
@@ -305,14 +309,15 @@ fn frozen(seen: ReadOutcome, record: Option<&Arc<Record>>, keep: bool) -> Option
     match seen {
         ReadOutcome::Absent => Some(PinnedSeen::Gone),
         ReadOutcome::Unknown => Some(PinnedSeen::CannotTell),
-        ReadOutcome::Present { id, fields, private, expired } => {
+        ReadOutcome::Present(observed) => {
+            let Observed { id, fields, private, expired, .. } = &observed;
             let as_recorded = record.is_some_and(|record| {
-                record.id == id && same(&record.outputs, &fields) && same(&record.private, &private)
+                record.id == *id && same(&record.outputs, fields) && same(&record.private, private)
             });
             if as_recorded && expired.is_none() && !keep {
                 return None;
             }
-            Some(PinnedSeen::There { id, fields, private, expired: expired.map(Into::into) })
+            Some(pinned(observed))
         }
     }
 }
@@ -668,7 +673,7 @@ fn made_as(id: &Name, type_name: &TypeId, inputs: &Value, catalogs: &Catalogs) -
         fields.insert(field.clone(), Value::Text(id.clone()));
     }
     forget_lost(catalogs, type_name, inputs, &mut fields, |_| true);
-    PinnedSeen::There { id: id.clone(), fields: Value::Map(fields.into()), private: Value::Null, expired: None }
+    PinnedSeen::There { id: id.clone(), fields: Value::Map(fields.into()), private: Value::Null, expired: None, inputs: None }
 }
 
 /// What is true of a thing after a call that was cut off.
@@ -777,6 +782,7 @@ fn after_not_made(intent: &Intent, before: Option<&Arc<Record>>, catalogs: &Cata
                 fields: Value::Null,
                 private: intent.private.clone(),
                 expired: None,
+                inputs: None,
             };
             let open = Open { intent: intent.clone() };
             let made = after_cut_off(&open, None, Some(&nothing), catalogs)?;

@@ -302,9 +302,9 @@ fn differs(ty: &ResourceType, record: &Record, then: Option<&PinnedSeen>, now: &
     let (then, now) = match (then, now) {
         (None, ReadOutcome::Absent) => return None,
         (Some(_), ReadOutcome::Absent) => return Some("it is not there any more".to_owned()),
-        (None, ReadOutcome::Present { .. }) => return Some("it is there again".to_owned()),
+        (None, ReadOutcome::Present(_)) => return Some("it is there again".to_owned()),
         (_, ReadOutcome::Unknown) => return Some("it is not known whether it exists".to_owned()),
-        (Some(then), ReadOutcome::Present { fields, .. }) => (then, fields),
+        (Some(then), ReadOutcome::Present(now)) => (then, &now.fields),
     };
     let used = ty
         .schema

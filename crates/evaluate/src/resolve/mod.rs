@@ -100,8 +100,9 @@ pub struct Member {
 pub enum Outputs {
     /// Nothing; it is not created yet.
     Unknown,
-    /// The fields before an update. The listed fields change on update and read as Unknown.
-    BeforeUpdate(Value, Arc<[Name]>),
+    /// The fields as planned: those before an update, or those that the provider plans, which may hold Unknown. The
+    /// listed fields change by the operation and read as Unknown.
+    Planned(Value, Arc<[Name]>),
     /// The fields as the provider returned them.
     Known(Value),
 }

@@ -21,7 +21,8 @@ use crate::drafting::decided::{DecidedSoFar, conclude};
 use crate::drafting::groups::common_dependencies;
 use crate::drafting::link_dependencies::{link_dependencies, mark_link_changes};
 use crate::drafting::members::redraw;
-use crate::drafting::opinions::{apply_opinion, ask_providers};
+use crate::drafting::opinions::ask_providers;
+use crate::drafting::verdicts::apply_opinion;
 use crate::drafting::preflight;
 use crate::drift::prior_spec;
 use crate::model::{Action, AddressSet, Reason};
@@ -89,7 +90,7 @@ pub(crate) async fn decide_level(
                     let written = evaluation.links.written_into(&member.address);
                     let dependencies = &decision.dependencies;
                     let again = decide(member, resource, ty, snapshot, &evaluation.answers, dependencies, written);
-                    decision = decided_again(decision, again, &evaluation.answers);
+                    decision = decided_again(decision, again, &evaluation.answers, resource);
                 }
             }
             decision.may_replace &= !is_redrawn(evaluation, &decision.address, snapshot);
@@ -100,10 +101,15 @@ pub(crate) async fn decide_level(
 
 /// A replacement that is decided again, because its memoised values were drawn again (decision S60) and its spec has
 /// changed. The reasons of the replacement stay.
-pub(crate) fn decided_again(first: Decision, mut again: Decision, answers: &Answers) -> Decision {
+pub(crate) fn decided_again(
+    first: Decision,
+    mut again: Decision,
+    answers: &Answers,
+    resource: &Resource,
+) -> Decision {
     again.element = first.element;
     if let Some(opinion) = answers.opinions.get(&again.address) {
-        apply_opinion(&mut again, opinion);
+        apply_opinion(&mut again, opinion, Some(resource));
     }
     if again.action != Action::Replace {
         again.reasons = first.reasons;

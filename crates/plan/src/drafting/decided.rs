@@ -1,6 +1,8 @@
 //! The decisions about the levels that are done, and what later levels may read of them.
 
-use blueprint::{Address, Value};
+use std::sync::Arc;
+
+use blueprint::{Address, Unknown, Value};
 use evaluate::resolve::{Evaluation, Outputs};
 
 use crate::decision::Decision;
@@ -39,12 +41,17 @@ pub(crate) fn conclude(evaluation: &mut Evaluation, mut decision: Decision, deci
     if decision.action == Action::Replace || decision.reasons.contains(&Reason::Vanished) {
         decided.remade.insert(decision.address.clone());
     }
+    let planned = evaluation.answers.opinions.get(&decision.address).and_then(|opinion| opinion.outputs.as_ref());
     let outputs = match decision.action {
+        Action::Create | Action::Replace | Action::Update if planned.is_some() => {
+            let fields = planned.map(|planned| waiting_for(planned, &decision.address));
+            Outputs::Planned(fields.unwrap_or_default(), Arc::default())
+        }
         Action::Create | Action::Replace => Outputs::Unknown,
         Action::Update if decision.only_recorded => Outputs::Known(decision.outputs.clone()),
         Action::Update => {
             let changing = changing(&decision, evaluation.simulated, &evaluation.answers);
-            Outputs::BeforeUpdate(decision.outputs.clone(), changing.into())
+            Outputs::Planned(decision.outputs.clone(), changing.into())
         }
         Action::None
         | Action::Move
@@ -73,6 +80,23 @@ pub(crate) fn conclude(evaluation: &mut Evaluation, mut decision: Decision, deci
         list.reserve_exact(evaluation.resources[index as usize].count());
     }
     list.push(decision);
+}
+
+/// Planned fields for dependants: what is unknown in them is known once the resource is done.
+fn waiting_for(planned: &Value, address: &Address) -> Value {
+    match planned {
+        Value::Unknown(unknown) => {
+            let waits_for = vec![address.clone()];
+            Value::Unknown(Arc::new(Unknown { ty: unknown.ty.clone(), waits_for }))
+        }
+        Value::Secret(inner) => waiting_for(inner, address).secret(),
+        Value::List(items) => Value::list(items.iter().map(|item| waiting_for(item, address))),
+        Value::Set(items) => Value::Set(Arc::new(items.iter().map(|item| waiting_for(item, address)).collect())),
+        Value::Map(entries) => {
+            Value::map(entries.iter().map(|(key, value)| (key.clone(), waiting_for(value, address))))
+        }
+        known => known.clone(),
+    }
 }
 
 /// Whether anything unknown in a value waits for one of these things.

@@ -13,6 +13,7 @@ mod members;
 pub(crate) mod opinions;
 pub(crate) mod preflight;
 mod removals;
+mod verdicts;
 
 use diag::{Diagnostics, Span};
 use evaluate::answers::Answers;

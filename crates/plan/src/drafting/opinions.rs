@@ -1,19 +1,22 @@
 //! What providers say of a draft: whether they accept it, and what a change would do.
 //!
-//! Not here: the change itself (`draft`), asking (the world).
+//! A provider that decides ([`Plans::Always`]) is asked about every resource. Where it wants a replacement, or the
+//! engine does, it is asked again for the new resource, so that dependants see its planned outputs.
+//!
+//! Not here: the change itself (`decide`), the meaning of an opinion for a decision (`verdicts`), asking (the world).
 
-use blueprint::{Address, Expr, ExprKind, Name, Value};
+use blueprint::{Address, Expr, ExprKind, FieldPath, Name, PathStep, Resource, Value};
 use diag::{Diagnostics, Span};
-use evaluate::answers::{Answers, Opinion};
+use evaluate::answers::{Answers, Opinion, keyed_digest};
 use evaluate::question::ResourceTarget;
 use evaluate::resolve::Evaluation;
 use evaluate::retry::code_of;
 use evaluate::world::World;
-use provider::{CheckRequest, PlanRequest};
-use understand::compare::Change;
+use provider::{CheckRequest, Finding, PlanMode, PlanPhase, PlanRequest, Plans, ProviderDiagnostic, ProviderSeverity};
 
 use crate::decision::Decision;
-use crate::model::{Action, Reason};
+use crate::drafting::verdicts::apply_opinion;
+use crate::model::Action;
 
 /// Asks providers that have something to say: whether they accept, and what they would do.
 pub(crate) async fn ask_providers(
@@ -22,42 +25,29 @@ pub(crate) async fn ask_providers(
     world: &dyn World,
     found: &mut Diagnostics,
 ) {
+    if evaluation.answers.salt.is_empty() && drafts.iter().any(|it| plans_of(it) == Plans::Always) {
+        evaluation.answers.salt = data_encoding::HEXLOWER.encode(&world.environment().random()).into();
+    }
     let answers = &evaluation.answers;
-    let checks = drafts.iter().enumerate().filter(|(_, decision)| {
+    let checked = drafts.iter().enumerate().filter(|(_, decision)| {
         let says = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.checks);
-        says && matches!(decision.action, Action::Create | Action::Update | Action::Replace)
-    });
-    let plans = drafts.iter().enumerate().filter(|(_, decision)| {
-        let says = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.plans);
-        let says = says && decision.action == Action::Update;
-        let adopts = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.adopts);
-        let adopts = adopts && matches!(decision.action, Action::Create | Action::Replace);
-        (says || adopts) && !answers.opinions.contains_key(&decision.address)
+        says && (plans_of(decision) == Plans::Always
+            || matches!(decision.action, Action::Create | Action::Update | Action::Replace))
     });
     let documents = evaluation.documents.clone();
     let folder_of = |decision: &Decision| documents.folder_declaring(decision.element.map(|(number, _)| number));
-    let checks = checks.map(|(at, decision)| (at, decision, folder_of(decision)));
-    let checks = checks.map(|(at, decision, folder)| async move {
+    let checked = checked.map(|(at, decision)| (at, decision, folder_of(decision)));
+    let checked = checked.map(|(at, decision, folder)| async move {
         let target = ResourceTarget::new(&decision.address, &decision.type_name, &folder);
         let request = CheckRequest { type_name: &decision.type_name, spec: &decision.desired };
         (at, world.check(target, request).await)
     });
-    let plans = plans.map(|(at, decision)| (at, decision, folder_of(decision)));
-    let plans = plans.map(|(at, decision, folder)| async move {
-        let inputs = decision.prior.as_ref().filter(|_| decision.action != Action::Create);
-        let inputs = inputs.map_or(&Value::Null, |record| &record.inputs);
-        let target = ResourceTarget::new(&decision.address, &decision.type_name, &folder);
-        let request = PlanRequest {
-            type_name: &decision.type_name,
-            prior_inputs: inputs,
-            prior: if decision.action == Action::Update { &decision.outputs } else { &Value::Null },
-            desired: &decision.desired,
-        };
-        (at, world.plan(target, request).await)
-    });
-    let (checked, planned) = futures::future::join(
-        futures::future::join_all(checks.collect::<Vec<_>>()),
-        futures::future::join_all(plans.collect::<Vec<_>>()),
+    let planned = drafts.iter().enumerate().filter(|(_, decision)| !answers.opinions.contains_key(&decision.address));
+    let planned = planned.filter_map(|(at, decision)| Some((at, mode_of(decision)?)));
+    let planned: Vec<(usize, PlanMode)> = planned.collect();
+    let (checked, opinions) = futures::future::join(
+        futures::future::join_all(checked.collect::<Vec<_>>()),
+        ask_plans(evaluation, drafts, &planned, world),
     )
     .await;
     let messages = evaluation.documents.root().checked.rules.messages;
@@ -67,25 +57,138 @@ pub(crate) async fn ask_providers(
         match answer {
             Ok(said) => {
                 let spec = resource.map(|(.., resource)| &resource.spec);
-                report_check(said, &decision.address, spec, decision.span, messages, found);
+                report(said.diagnostics, &decision.address, spec, decision.span, messages, found);
             }
             Err(error) => found.push(provider_failed(&decision.address, decision.span, &error)),
         }
     }
+    take_in(evaluation, drafts, opinions, found);
+    for decision in drafts.iter_mut() {
+        if let Some(opinion) = evaluation.answers.opinions.get(&decision.address) {
+            apply_opinion(decision, opinion, resource_of(&evaluation.documents, decision));
+        }
+    }
+    // A provider that decides also plans the new resource of a replacement.
+    let replaced = drafts.iter().enumerate().filter(|(at, decision)| {
+        let asked = planned.iter().any(|(asked, mode)| asked == at && *mode == PlanMode::Update);
+        asked && decision.action == Action::Replace && plans_of(decision) == Plans::Always
+    });
+    let replaced: Vec<(usize, PlanMode)> = replaced.map(|(at, _)| (at, PlanMode::Replace)).collect();
+    if replaced.is_empty() {
+        return;
+    }
+    let opinions = ask_plans(evaluation, drafts, &replaced, world).await;
+    let opinions = opinions.into_iter().map(|(at, answer)| {
+        let first = evaluation.answers.opinions.get(&drafts[at].address);
+        // The verdict about the old resource stays, with its paths.
+        let kept = first.map(|first| (first.verdict.clone(), first.replaces.clone()));
+        let answer = answer.map(|mut planned| {
+            if let Some((verdict, replaces)) = kept {
+                (planned.verdict, planned.replaces) = (verdict, replaces);
+            }
+            planned
+        });
+        (at, answer)
+    });
+    let opinions: Vec<_> = opinions.collect();
+    take_in(evaluation, drafts, opinions, found);
+    for (at, _) in replaced {
+        let decision = &mut drafts[at];
+        if let Some(inputs) =
+            evaluation.answers.opinions.get(&decision.address).and_then(|opinion| opinion.inputs.clone())
+        {
+            decision.desired = inputs;
+        }
+    }
+}
+
+type PlanAnswer = (usize, Result<provider::Planned, provider::ProviderError>);
+
+/// Asks for the plans of drafts, by their positions. All questions are put together.
+async fn ask_plans(
+    evaluation: &Evaluation,
+    drafts: &[Decision],
+    wanted: &[(usize, PlanMode)],
+    world: &dyn World,
+) -> Vec<PlanAnswer> {
+    let questions = wanted.iter().map(|(at, mode)| async move {
+        let decision = &drafts[*at];
+        let documents = &evaluation.documents;
+        let folder = documents.folder_declaring(decision.element.map(|(number, _)| number));
+        let record = decision.prior.as_deref().filter(|_| *mode != PlanMode::Create);
+        let exists = record.filter(|_| *mode == PlanMode::Update);
+        let seed = seed_of(&evaluation.answers, &decision.address, *mode);
+        let target = ResourceTarget::new(&decision.address, &decision.type_name, &folder);
+        let request = PlanRequest {
+            mode: *mode,
+            phase: PlanPhase::Preview,
+            type_name: &decision.type_name,
+            id: exists.map(|record| record.id.as_ref()),
+            prior_inputs: record.map_or(&Value::Null, |record| &record.inputs),
+            prior: if exists.is_some() { &decision.outputs } else { &Value::Null },
+            schema_version: record.map_or(0, |record| record.schema_version),
+            private: if record.is_some() { &decision.private } else { &Value::Null },
+            unhealthy: exists.map_or(&[], |record| &record.unhealthy),
+            desired: &decision.desired,
+            ignored: resource_of(documents, decision).map_or(&[], |resource| &resource.lifecycle.ignore_changes),
+            seed: &seed,
+        };
+        (*at, world.plan(target, request).await)
+    });
+    futures::future::join_all(questions.collect::<Vec<_>>()).await
+}
+
+/// Keeps the opinions and reports what providers said.
+fn take_in(evaluation: &mut Evaluation, drafts: &[Decision], answers: Vec<PlanAnswer>, found: &mut Diagnostics) {
+    let messages = evaluation.documents.root().checked.rules.messages;
     let mut opinions: Vec<(Address, Opinion)> = Vec::new();
-    for (at, answer) in planned {
+    for (at, answer) in answers {
         let decision = &drafts[at];
+        let spec = resource_of(&evaluation.documents, decision).map(|resource| &resource.spec);
         match answer {
-            Ok(said) => opinions.push((decision.address.clone(), Opinion::from(said))),
-            Err(error) => found.push(provider_failed(&decision.address, decision.span, &error)),
+            Ok(mut said) => {
+                let diagnostics = std::mem::take(&mut said.diagnostics);
+                report(diagnostics, &decision.address, spec, decision.span, messages, found);
+                opinions.push((decision.address.clone(), Opinion::from(said)));
+            }
+            Err(error) if error.diagnostics.is_empty() => {
+                found.push(provider_failed(&decision.address, decision.span, &error));
+            }
+            Err(error) => report(error.diagnostics, &decision.address, spec, decision.span, messages, found),
         }
     }
     evaluation.answers.opinions.extend(opinions);
-    for decision in drafts.iter_mut() {
-        if let Some(opinion) = evaluation.answers.opinions.get(&decision.address) {
-            apply_opinion(decision, opinion);
-        }
+}
+
+/// When the provider of a draft plans.
+fn plans_of(decision: &Decision) -> Plans {
+    decision.ty.as_ref().map_or(Plans::Never, |ty| ty.capabilities.plans)
+}
+
+/// What the provider of a draft is asked to plan; `None` if it is not asked.
+fn mode_of(decision: &Decision) -> Option<PlanMode> {
+    let adopts = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.adopts);
+    match (plans_of(decision), decision.action) {
+        (Plans::Always, Action::Create) => Some(PlanMode::Create),
+        (Plans::Always, Action::None | Action::Update | Action::Move | Action::Import) => Some(PlanMode::Update),
+        (Plans::Always, Action::Replace) => Some(PlanMode::Replace),
+        (Plans::Updates, Action::Update) => Some(PlanMode::Update),
+        (_, Action::Create) if adopts => Some(PlanMode::Create),
+        (_, Action::Replace) if adopts => Some(PlanMode::Replace),
+        _ => None,
     }
+}
+
+/// The seed for generated names of a resource: the same for the preview of a plan and while it is carried out, another
+/// one for the new resource of a replacement and in another plan.
+pub fn seed_of(answers: &Answers, address: &Address, mode: PlanMode) -> Name {
+    let replaces = mode == PlanMode::Replace;
+    keyed_digest(&answers.salt, format!("{address}\0{replaces}").as_bytes())
+}
+
+/// The declaration of a draft.
+fn resource_of<'a>(documents: &'a understand::documents::Documents, decision: &Decision) -> Option<&'a Resource> {
+    decision.element.and_then(|(number, _)| documents.resource(number)).map(|(.., resource)| resource)
 }
 
 /// The computed fields that an update may change: by the catalogue, by what the provider said, and in a rehearsal those
@@ -99,86 +202,77 @@ pub(crate) fn changing(decision: &Decision, simulated: bool, answers: &Answers) 
         .map(|(name, _)| name.clone())
         .collect();
     if let Some(opinion) = answers.opinions.get(&decision.address) {
-        changing.extend(opinion.changes.iter().map(|name| Name::from(name.as_str())));
+        changing.extend(opinion.changes.iter().map(|path| Name::from(path.to_string())));
     }
     changing
 }
 
 /// Reports what a provider says of a spec; `span` is the place of what is said of no field that is written.
-pub(crate) fn report_check(
-    said: provider::Checked,
+pub(crate) fn report(
+    said: Vec<ProviderDiagnostic>,
     address: &Address,
     spec: Option<&Expr>,
     span: Span,
     messages: &dyn dialects::rules::MessageRules,
     found: &mut Diagnostics,
 ) {
-    let span_of = |path: &str| spec.and_then(|spec| place_in(spec, path)).unwrap_or(span);
-    for (path, why) in said.rejected {
-        let what = if path.is_empty() { format!("`{address}`") } else { format!("`{path}`") };
-        found.push(
-            understand::check::codes::REJECTED_BY_PROVIDER
-                .new(format!("the provider does not accept {what}"))
-                .label(span_of(&path), why),
-        );
-    }
-    let codes = [
-        (&expr::codes::TYPE_MISMATCH, "is of the wrong kind", true, said.mismatched),
-        (&dialects::codes::VALUE_CONSTRAINT, "is outside its limits", false, said.outside),
-    ];
-    for (code, what, is_kind, said) in codes {
-        found.extend(said.into_iter().map(|(path, why)| {
-            let whose = if path.is_empty() { address.to_string() } else { path.clone() };
-            let mistake = dialects::Mistake::Misfit { resource: &address.name, field: &path, why: &why, is_kind };
-            let words = messages.of(&mistake).map(Box::new);
-            let mut found = code.new(format!("`{whose}` {what}")).label(span_of(&path), why);
-            found.words = words;
-            found
-        }));
-    }
-    for (path, why) in said.warnings {
-        let mut warning = understand::check::codes::REJECTED_BY_PROVIDER
-            .new(format!("the provider has a remark about `{address}`"))
-            .label(span_of(&path), why);
-        warning.severity = diag::Severity::Warning;
-        found.push(warning);
-    }
-}
-
-/// Makes of an update what its provider says of it.
-pub(crate) fn apply_opinion(decision: &mut Decision, opinion: &Opinion) {
-    if decision.action != Action::Update {
-        return;
-    }
-    let under = |change: &Change, path: &str| {
-        let rest = change.path.strip_prefix("spec.").unwrap_or(&change.path);
-        rest.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
-    };
-    for change in &mut decision.changes {
-        change.forces |= opinion.replaces.iter().any(|path| under(change, path));
-    }
-    if decision.changes.iter().any(|change| change.forces) {
-        decision.action = Action::Replace;
-        decision.reasons.insert(0, Reason::FieldForces);
-    } else {
-        decision.only_recorded = !decision.changes.is_empty()
-            && decision.reasons == [Reason::Changed]
-            && decision.changes.iter().all(|change| opinion.only_recorded.iter().any(|path| under(change, path)));
-    }
-    if !opinion.private.is_null() {
-        decision.private = opinion.private.clone();
+    for said in said {
+        let path = said.path.to_string();
+        let place = spec.and_then(|spec| place_at(spec, &said.path)).unwrap_or(span);
+        let whose = if path.is_empty() { address.to_string() } else { path.clone() };
+        let misfit = |code: &'static diag::Code, what: &str, is_kind: bool| {
+            let mistake =
+                dialects::Mistake::Misfit { resource: &address.name, field: &path, why: &said.summary, is_kind };
+            let mut diagnostic = code.new(format!("`{whose}` {what}")).label(place, said.summary.as_str());
+            diagnostic.words = messages.of(&mistake).map(Box::new);
+            diagnostic
+        };
+        let refused = &understand::check::codes::REJECTED_BY_PROVIDER;
+        let mut diagnostic = match (said.severity, said.finding) {
+            (ProviderSeverity::Error, Finding::WrongType) => {
+                misfit(&expr::codes::TYPE_MISMATCH, "is of the wrong kind", true)
+            }
+            (ProviderSeverity::Error, Finding::OutOfRange) => {
+                misfit(&dialects::codes::VALUE_CONSTRAINT, "is outside its limits", false)
+            }
+            (ProviderSeverity::Error, Finding::Refused) => {
+                refused.new(format!("the provider does not accept `{whose}`")).label(place, said.summary.as_str())
+            }
+            (severity, _) => {
+                let mut remark = refused
+                    .new(format!("the provider has a remark about `{address}`"))
+                    .label(place, said.summary.as_str());
+                remark.severity = match severity {
+                    ProviderSeverity::Note => diag::Severity::Note,
+                    _ => diag::Severity::Warning,
+                };
+                remark
+            }
+        };
+        if !said.detail.is_empty() {
+            diagnostic = diagnostic.note(said.detail);
+        }
+        found.push(diagnostic);
     }
 }
 
-/// Where the value at a path of a spec is written.
-pub(crate) fn place_in(spec: &Expr, path: &str) -> Option<Span> {
+/// Where the value at a path of a spec is written: at the deepest part of the path that is written.
+pub(crate) fn place_at(spec: &Expr, path: &FieldPath) -> Option<Span> {
     let mut here = spec;
-    for name in path.split(['.', '[']).filter(|name| !name.is_empty()) {
-        here = match &here.inner().kind {
-            ExprKind::Map(entries) => &entries.iter().find(|(key, _)| key.item.as_ref() == name)?.1,
-            ExprKind::List(items) => items.get(name.trim_end_matches(']').parse::<usize>().ok()?)?,
+    for step in &path.0 {
+        let inside = match (&here.inner().kind, step) {
+            (ExprKind::Map(entries), PathStep::Field(name) | PathStep::Key(name)) => {
+                entries.iter().find(|(key, _)| key.item == *name).map(|(_, value)| value)
+            }
+            (ExprKind::List(items), PathStep::Index(at)) => usize::try_from(*at).ok().and_then(|at| items.get(at)),
             _ => break,
         };
+        match inside {
+            Some(inside) => here = inside,
+            // What is not written as a whole is not in the spec.
+            None if std::ptr::eq(here, spec) => return None,
+            None => break,
+        }
     }
     Some(here.span)
 }

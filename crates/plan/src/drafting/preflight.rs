@@ -21,7 +21,7 @@ use understand::compare::{Change, same};
 use crate::codes;
 use crate::decision::Decision;
 use crate::draft::{Draft, Obstacle};
-use crate::drafting::opinions::place_in;
+use crate::drafting::opinions::place_at;
 use crate::model::{Action, HashSet, Reason};
 
 /// What the decisions so far make or change.
@@ -118,7 +118,7 @@ pub(crate) async fn ask(
     for (at, folder, answer) in answered {
         let decision = &drafts[at];
         let resource = decision.element.and_then(|(number, _)| evaluation.documents.resource(number));
-        let span_of = |field: &str| resource.and_then(|(.., it)| place_in(&it.spec, field)).unwrap_or(decision.span);
+        let span_of = |field: &str| resource.and_then(|(.., it)| place_at(&it.spec, &field.into())).unwrap_or(decision.span);
         let Some(answer) = reported_answer(decision, answer, found) else { continue };
         let follows = changing.is_before(decision);
         obstacles.extend(obstacles_in(decision, &answer, follows, span_of));

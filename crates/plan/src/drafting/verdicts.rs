@@ -1,0 +1,144 @@
+//! What the opinion of a provider makes of a decision.
+//!
+//! Not here: asking for the opinion (`opinions`).
+
+use blueprint::{FieldPath, ReplaceOrder, Resource, Value};
+use evaluate::answers::Opinion;
+use provider::{Plans, Verdict};
+use understand::compare::{Change, same_field};
+
+use crate::decision::Decision;
+use crate::model::{Action, Reason};
+
+/// Makes of a decision what its provider says of it.
+pub(crate) fn apply_opinion(decision: &mut Decision, opinion: &Opinion, resource: Option<&Resource>) {
+    let decides = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.plans == Plans::Always);
+    if decides {
+        return apply_verdict(decision, opinion, resource);
+    }
+    if decision.action != Action::Update {
+        return;
+    }
+    for change in &mut decision.changes {
+        change.forces |= opinion.replaces.iter().any(|path| is_under(change, path));
+    }
+    if decision.changes.iter().any(|change| change.forces) {
+        decision.action = Action::Replace;
+        decision.reasons.insert(0, Reason::FieldForces);
+    } else {
+        decision.only_recorded = !decision.changes.is_empty()
+            && decision.reasons == [Reason::Changed]
+            && decision.changes.iter().all(|change| opinion.only_recorded.iter().any(|path| is_under(change, path)));
+    }
+    if !opinion.private.is_null() {
+        decision.private = opinion.private.clone();
+    }
+}
+
+/// The decision of a provider that decides. The engine's own comparison only shows the changes and gives the reasons.
+fn apply_verdict(decision: &mut Decision, opinion: &Opinion, resource: Option<&Resource>) {
+    if let Some(inputs) = &opinion.inputs {
+        decision.desired = inputs.clone();
+        if let Some(record) = &decision.prior {
+            decision.record_differs = decision.differs_from(record);
+        }
+    }
+    if matches!(decision.action, Action::Create | Action::Replace) {
+        // Nothing exists, or the engine demands a new resource: an old one that failed, a person's request.
+        return;
+    }
+    if !opinion.private.is_null() {
+        decision.private = opinion.private.clone();
+    }
+    let moves = matches!(decision.action, Action::Move | Action::Import);
+    match &opinion.verdict {
+        Verdict::ByCatalogue => {}
+        Verdict::Same if must_call(decision) => {}
+        Verdict::Same => {
+            if !moves {
+                decision.action = Action::None;
+            }
+            decision.changes.clear();
+            decision.reasons.retain(|reason| matches!(reason, Reason::Moved | Reason::Imported));
+        }
+        Verdict::Update => {
+            decision.action = Action::Update;
+            add_computed_changes(decision, opinion);
+            if decision.reasons.is_empty() {
+                decision.reasons.push(Reason::ProviderDecides);
+            }
+        }
+        Verdict::Replace { delete_first } => {
+            decision.action = Action::Replace;
+            for change in &mut decision.changes {
+                change.forces = opinion.replaces.iter().any(|path| is_under(change, path));
+            }
+            let forcing: Vec<&Change> = decision.changes.iter().filter(|change| change.forces).collect();
+            // A replacement because of unknown values may turn out to be unnecessary.
+            decision.may_replace = !forcing.is_empty()
+                && forcing.iter().all(|change| change.after.as_ref().is_some_and(Value::has_unknown));
+            add_computed_changes(decision, opinion);
+            let reason = if forcing_reason(decision) { Reason::FieldForces } else { Reason::ProviderDecides };
+            decision.reasons.insert(0, reason);
+            set_order(decision, *delete_first, resource);
+        }
+        Verdict::Undecided { .. } => {
+            // Everything is possible, and only known when the plan is carried out.
+            decision.action = Action::Replace;
+            decision.may_replace = true;
+            if decision.reasons.is_empty() {
+                decision.reasons.push(Reason::ProviderDecides);
+            }
+        }
+    }
+}
+
+/// Whether a call is needed although the provider finds no difference: the last operation may be half done.
+fn must_call(decision: &Decision) -> bool {
+    decision.reasons.contains(&Reason::FailedBefore) || decision.reasons.contains(&Reason::Interrupted)
+}
+
+fn forcing_reason(decision: &Decision) -> bool {
+    decision.changes.iter().any(|change| change.forces)
+}
+
+/// The order of a replacement: the document's if it has one, else the provider's.
+fn set_order(decision: &mut Decision, delete_first: Option<bool>, resource: Option<&Resource>) {
+    if resource.is_some_and(|resource| resource.lifecycle.replace_order.is_some()) {
+        return;
+    }
+    match delete_first {
+        Some(true) => decision.replace_order = ReplaceOrder::DeleteFirst,
+        Some(false) => decision.replace_order = ReplaceOrder::CreateFirst,
+        None => {}
+    }
+}
+
+/// Adds the computed fields that change by the provider's plan, so that a person sees why the resource is changed.
+/// Fields that become known only later are named if nothing else is.
+fn add_computed_changes(decision: &mut Decision, opinion: &Opinion) {
+    let (Some(ty), Some(outputs)) = (&decision.ty, &opinion.outputs) else { return };
+    let shows_unknown = decision.changes.is_empty();
+    let shown = |name: &str, changes: &[Change]| {
+        let path = FieldPath::field(name);
+        changes.iter().any(|change| is_under(change, &path))
+    };
+    let mut more = Vec::new();
+    for (name, field) in ty.schema.fields.iter().filter(|(_, field)| field.computed) {
+        let (before, after) = (decision.outputs.get(name), outputs.get(name));
+        let (Some(before), Some(after)) = (before, after) else { continue };
+        let differs = !same_field(field, before, after) && (shows_unknown || !after.has_unknown());
+        if differs && !shown(name, &decision.changes) {
+            let path = format!("spec.{}", FieldPath::field(name.clone()));
+            more.push(Change { path, before: Some(before.clone()), after: Some(after.clone()), forces: false });
+        }
+    }
+    decision.changes.extend(more);
+}
+
+/// Whether a change is at a path or below it.
+fn is_under(change: &Change, path: &FieldPath) -> bool {
+    let path = path.to_string();
+    let rest = change.path.strip_prefix("spec.").or(change.path.strip_prefix("spec")).unwrap_or(&change.path);
+    rest.strip_prefix(path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
