@@ -388,7 +388,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
     }
 
     async fn create(&mut self, sent: &Value, token: &str) -> Option<Applied> {
-        let Some(session) = self.session().await else { return None };
+        let session = self.session().await?;
         let call = self.call(token);
         let planned = self.planned(&*session, &call, &Value::Null, &Value::Null, sent).await;
         let (private, outputs, _) = planned.unwrap_or_default();
@@ -438,7 +438,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
     }
 
     async fn update(&mut self, (prior, prior_inputs): &(Applied, Value), desired: &Value) -> Option<Applied> {
-        let Some(session) = self.session().await else { return None };
+        let session = self.session().await?;
         let call = self.call("update");
         let planned = self.planned(&*session, &call, prior_inputs, &prior.fields, desired).await;
         let (private, outputs, replaces) = planned.unwrap_or_else(|| (prior.private.clone(), Value::Null, Vec::new()));
@@ -545,7 +545,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         known: &Applied,
         token: Option<&str>,
     ) -> Option<ReadOutcome> {
-        let Some(session) = self.session().await else { return None };
+        let session = self.session().await?;
         let call = self.call("read");
         let request = ReadRequest {
             type_name: &self.case.type_name,

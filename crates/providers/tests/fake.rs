@@ -9,8 +9,8 @@ use std::time::Duration;
 use blueprint::{Address, Name, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, ErrorKind, FetchRequest, Observed, Operation, Provider, ProviderError, ReadOutcome,
-    ReadRequest, Readiness, Session,
+    Applied, ApplyRequest, Call, ErrorKind, FetchRequest, InvokeRequest, Observed, Operation, Provider, ProviderError,
+    ReadOutcome, ReadRequest, Readiness, Ready, Session,
 };
 use providers::fake::{FakeOptions, FakeProvider, Fault, SharedWorld, World, catalog, provider};
 
@@ -284,7 +284,7 @@ async fn slow_resources_are_ready_after_a_number_of_polls() {
         [("c", "test/data", "{}", 2), ("d", "test/data", "{}", 50), ("e", "test/cluster", r#"{"name": "n"}"#, 0)]
     {
         let made = create(&fake, address, address, type_name, spec).await.unwrap();
-        assert!(!made.ready == provider::Ready::Yes, "{address}");
+        assert_eq!(made.ready, Ready::Pending, "{address}");
         let null = Value::Null;
         let mut answers = Vec::new();
         for _ in 0..=no {
@@ -300,10 +300,10 @@ async fn slow_resources_are_ready_after_a_number_of_polls() {
             answers.push(matches!(fake.poll_ready(&call(address, "s"), request).await.unwrap(), Readiness::Ready(_)));
         }
         let last = answers.pop().unwrap();
-        assert!(answers.iter().all(|stable| !stable), "{address}");
+        assert!(answers.iter().all(|ready| !ready), "{address}");
         assert_eq!(last, address != "d");
     }
-    assert!(create(&fake, "f", "f", "test/data", "{}").await.unwrap().stable);
+    assert_eq!(create(&fake, "f", "f", "test/data", "{}").await.unwrap().ready, Ready::Yes);
     let journal = fake.journal();
     assert_eq!(journal.before("ready c", "create f"), Some(true));
     assert_eq!(journal.before("create f", "ready e"), Some(false));
@@ -397,7 +397,8 @@ async fn functions_follow_their_rules() {
         ("test_none", "[]", None),
     ] {
         let arguments: Vec<Value> = serde_json::from_str(arguments).unwrap();
-        let found = fake.call(&call("r", "c"), name, &arguments).await;
+        let request = InvokeRequest { function: name, arguments: &arguments, preview: false };
+        let found = fake.invoke(&call("r", "c"), request).await;
         assert_eq!(found.ok(), result.map(json), "{name}");
     }
 }

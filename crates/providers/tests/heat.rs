@@ -9,8 +9,8 @@ use std::time::Duration;
 use blueprint::{Address, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, ErrorKind, Operation, PlanMode, PlanPhase, PlanRequest, Provider, ProviderError,
-    Session,
+    Applied, ApplyRequest, Call, ErrorKind, Operation, PlanMode, PlanPhase, PlanRequest, ProviderError,
+    ProviderSeverity, Session,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -169,7 +169,8 @@ async fn a_test_resource_is_replaced_on_request() {
             ignored: &[],
             seed: "",
         };
-        assert_eq!(provider.plan(&here, request).await.unwrap().replaces, replaces);
+        let planned = provider.plan(&here, request).await.unwrap();
+        assert_eq!(planned.replaces.iter().map(ToString::to_string).collect::<Vec<_>>(), replaces);
     }
 }
 
@@ -228,11 +229,12 @@ async fn a_part_of_a_message_may_be_another_config() {
     let parts = |id: &str| json(&format!(r#"{{"parts": [{{"config": "{id}", "type": "text"}}]}}"#));
     let message = make("OS::Heat::MultipartMime", "all", parts(&init.id)).await;
     assert!(message.fields.get("config").and_then(Value::as_text).unwrap().contains(written));
-    assert!(message.warnings.is_empty());
+    assert!(message.diagnostics.is_empty());
     let unknown = "01234567-89ab-4def-8123-456789abcdef";
     let message = make("OS::Heat::MultipartMime", "other", parts(unknown)).await;
     assert!(message.fields.get("config").and_then(Value::as_text).unwrap().contains(unknown));
-    assert_eq!(message.warnings.len(), 1);
+    let [warning] = message.diagnostics.as_slice() else { panic!("{:?}", message.diagnostics) };
+    assert_eq!(warning.severity, ProviderSeverity::Warning);
 }
 
 #[tokio::test]

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use blueprint::{Address, Name, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, ErrorKind, FetchRequest, Fetched, Observed, Operation, PlanMode,
-    PlanPhase, PlanRequest, Provider, ProviderError, ReadOutcome, ReadRequest, Session,
+    Applied, ApplyRequest, Call, CheckRequest, ErrorKind, FetchRequest, Fetched, Finding, Observed, Operation,
+    PlanMode, PlanPhase, PlanRequest, Provider, ProviderError, ProviderSeverity, ReadOutcome, ReadRequest, Session,
 };
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -254,7 +254,12 @@ async fn rejected(spec: &[(&str, Value)]) -> Vec<String> {
     let spec = map(spec);
     let request = CheckRequest { type_name: "http/request", spec: &spec };
     let found = providers::http::provider().check(&call(), request).await.unwrap();
-    found.rejected.into_iter().map(|(field, _)| field).collect()
+    found
+        .diagnostics
+        .into_iter()
+        .filter(|it| it.severity == ProviderSeverity::Error && it.finding == Finding::Refused)
+        .map(|it| it.path.to_string())
+        .collect()
 }
 
 /// A spec with all four requests to the service.
@@ -361,7 +366,7 @@ async fn changes_of_later_requests_are_only_recorded() {
         seed: "",
     };
     let planned = providers::http::provider().plan(&call(), request).await.unwrap();
-    assert_eq!(planned.only_recorded, ["delete", "timeout"]);
+    assert_eq!(planned.only_recorded.iter().map(ToString::to_string).collect::<Vec<_>>(), ["delete", "timeout"]);
     let changed = change(Operation::Update, &first, &made, &second).await.unwrap();
     assert_eq!(server.lines(), ["POST /items"]);
     assert_eq!((changed.fields.get("timeout"), changed.fields.get("delete")), (None, second.get("delete")));
@@ -534,7 +539,8 @@ async fn a_too_long_answer_is_recorded() {
 async fn a_binary_answer_is_reported() {
     let server = Server::start(|_| Some((200, Vec::new(), vec![0xff, b'a']))).await;
     let made = create(&map(&[("url", server.url("/").into())])).await.unwrap();
-    assert_eq!(made.warnings.len(), 1);
+    let [warning] = made.diagnostics.as_slice() else { panic!("{:?}", made.diagnostics) };
+    assert_eq!(warning.severity, ProviderSeverity::Warning);
     assert_eq!(made.fields.get("json"), Some(&Value::Null));
     assert!(fetch(&[("url", server.url("/").into())]).await.is_err());
 }

@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use blueprint::{Address, Value};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, FetchRequest, Observed, Operation, PlanMode, PlanPhase, PlanRequest,
-    Planned, PreflightRequest, Provider, ProviderError, ReadOutcome, ReadRequest, Session, SourceContent, SourceRead,
+    Applied, ApplyRequest, Call, CheckRequest, FetchRequest, Finding, Observed, Operation, PlanMode, PlanPhase,
+    PlanRequest, Planned, PreflightRequest, ProviderDiagnostic, ProviderError, ProviderSeverity, ReadOutcome,
+    ReadRequest, Session, SourceContent, SourceRead,
 };
 use providers::local::{LocalProvider, provider};
 use tempfile::TempDir;
@@ -19,6 +20,12 @@ use tokio_util::sync::CancellationToken;
 
 fn spec<const N: usize>(fields: [(&str, Value); N]) -> Value {
     Value::map(fields)
+}
+
+/// Path and text of each diagnostic, which are all warnings.
+fn warnings(diagnostics: &[ProviderDiagnostic]) -> Vec<(String, String)> {
+    assert!(diagnostics.iter().all(|it| it.severity == ProviderSeverity::Warning), "{diagnostics:?}");
+    diagnostics.iter().map(|it| (it.path.to_string(), it.text())).collect()
 }
 
 /// A folder, and one process that works in it.
@@ -107,7 +114,7 @@ impl World {
         for _ in 0..3 {
             let request = ApplyRequest { ..request };
             match self.provider.apply(&self.call(), request).await {
-                Ok(applied) => return applied.warnings,
+                Ok(applied) => return warnings(&applied.diagnostics).into_iter().map(|(_, why)| why).collect(),
                 // As the engine does.
                 Err(error) => assert!(error.kind.is_retryable(), "{error}"),
             }
@@ -334,7 +341,8 @@ async fn a_secret_can_be_passed_by_standard_input() {
     let inputs = spec([("create", Value::from("echo hunter2").secret()), ("stdin", secret)]);
     let request = CheckRequest { type_name: "local/command", spec: &inputs };
     let checked = world.provider.check(&world.call(), request).await.unwrap();
-    let [(field, why)] = checked.warnings.as_slice() else { panic!("{:?}", checked.warnings) };
+    let warnings = warnings(&checked.diagnostics);
+    let [(field, why)] = warnings.as_slice() else { panic!("{warnings:?}") };
     assert!(field == "create" && why.contains("list of processes"), "{why}");
 }
 
@@ -345,7 +353,7 @@ async fn a_data_source_warns_about_secrets_in_commands() {
         let filters: Vec<_> =
             filters.iter().map(|(field, value)| ((*field).into(), "=".into(), value.clone())).collect();
         let request = FetchRequest { type_name: "local/command", filters: &filters, annotations: &Value::Null };
-        world.provider.fetch(&world.call(), request).await.unwrap().warnings
+        warnings(&world.provider.fetch(&world.call(), request).await.unwrap().diagnostics)
     };
     let secret = || Value::from("echo hunter2").secret();
     let warnings = fetch(&[("command", secret())]).await;
@@ -411,8 +419,9 @@ async fn a_path_must_not_begin_with_a_tilde() {
         ("local/command", spec([("create", "true".into()), ("workingDir", "~/x".into())])),
     ] {
         let checked = world.provider.check(&world.call(), CheckRequest { type_name, spec: &inputs }).await.unwrap();
-        let [(_, why)] = checked.rejected.as_slice() else { panic!("{type_name}: {:?}", checked.rejected) };
-        assert!(why.contains("does not mean the home folder here"), "{why}");
+        let [refusal] = checked.diagnostics.as_slice() else { panic!("{type_name}: {:?}", checked.diagnostics) };
+        assert_eq!((refusal.severity, refusal.finding), (ProviderSeverity::Error, Finding::Refused), "{type_name}");
+        assert!(refusal.summary.contains("does not mean the home folder here"), "{}", refusal.summary);
     }
     assert!(
         world

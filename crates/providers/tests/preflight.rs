@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use blueprint::{Address, Name, Value};
-use provider::{Call, Operation, Preflight, PreflightRequest, Provider, Session, SourceContent};
+use provider::{Call, Operation, Preflight, PreflightRequest, Session, SourceContent};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
@@ -33,7 +33,7 @@ fn call(folder: &Path) -> Call {
 
 async fn look(
     folder: &Path,
-    provider: &dyn Provider,
+    provider: &dyn Session,
     operation: Operation,
     type_name: &str,
     desired: &Value,
@@ -73,7 +73,7 @@ async fn an_id_does_not_depend_on_the_spelling_of_the_path() {
 async fn a_source_is_readable_open_or_unreadable() {
     let place = TempDir::new().unwrap();
     let (local, std) = (providers::local::provider(), providers::std::provider());
-    let cases: [(&dyn Provider, &str, Value, &str); 2] = [
+    let cases: [(&dyn Session, &str, Value, &str); 2] = [
         (&local, "local/file", spec([("path", "f".into()), ("source", "src".into())]), "src"),
         (&std, "std/template", spec([("source", "src".into())]), "src"),
     ];

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use blueprint::{Address, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, Observed, Operation, Provider, ProviderError, ReadOutcome, ReadRequest,
-    Session,
+    Applied, ApplyRequest, Call, CheckRequest, Finding, Observed, Operation, Provider, ProviderError, ProviderSeverity,
+    ReadOutcome, ReadRequest, Session,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -32,7 +32,7 @@ fn map(entries: &[(&str, Value)]) -> Value {
     Value::map(entries.iter().cloned())
 }
 
-async fn create(provider: &dyn Provider, type_name: &str, spec: &Value, token: &str) -> Result<Applied, ProviderError> {
+async fn create(provider: &dyn Session, type_name: &str, spec: &Value, token: &str) -> Result<Applied, ProviderError> {
     let request = ApplyRequest {
         operation: Operation::Create,
         type_name,
@@ -48,7 +48,7 @@ async fn create(provider: &dyn Provider, type_name: &str, spec: &Value, token: &
     provider.apply(&call("thing", token), request).await
 }
 
-async fn read(provider: &dyn Provider, type_name: &str, id: Option<&str>, outputs: &Value) -> ReadOutcome {
+async fn read(provider: &dyn Session, type_name: &str, id: Option<&str>, outputs: &Value) -> ReadOutcome {
     let request = ReadRequest {
         type_name,
         id,
@@ -89,7 +89,7 @@ async fn every_type_passes_the_conformance_suite() {
 #[tokio::test]
 async fn a_seed_gives_equal_draws_and_the_system_does_not() {
     let spec = map(&[("bytes", 16.into())]);
-    let hex = async |provider: &dyn Provider, token: &str| {
+    let hex = async |provider: &dyn Session, token: &str| {
         create(provider, "random/id", &spec, token).await.unwrap().fields.get("hex").unwrap().to_string()
     };
     let (one, two) = (providers::random::provider_with(1), providers::random::provider_with(1));
@@ -163,7 +163,12 @@ async fn errors_name_the_field() {
     ];
     for (type_name, spec, field) in cases {
         let found = provider.check(&call("thing", "check"), CheckRequest { type_name, spec: &spec }).await.unwrap();
-        let fields: Vec<&str> = found.rejected.iter().map(|(field, _)| field.as_str()).collect();
+        let fields: Vec<String> = found
+            .diagnostics
+            .into_iter()
+            .filter(|it| it.severity == ProviderSeverity::Error && it.finding == Finding::Refused)
+            .map(|it| it.path.to_string())
+            .collect();
         assert_eq!(fields, [field], "{type_name} {spec}");
     }
 }

@@ -6,7 +6,10 @@ use std::sync::Arc;
 
 use blueprint::{Address, Field, Kind, Map, Name, Schema, Value};
 use provider::conformance::{Case, Setup};
-use provider::{Applied, ApplyRequest, Call, Catalog, Direction, ErrorKind, FetchRequest, Fit, Operation, Provider, Session};
+use provider::{
+    Applied, ApplyRequest, Call, Catalog, Direction, ErrorKind, FetchRequest, Fit, InvokeRequest, Operation, Provider,
+    Session,
+};
 use providers::fake::{FakeOptions, SharedWorld, provider};
 
 /// The smallest value of a field.
@@ -172,7 +175,7 @@ fn shop() -> impl Provider + Session {
 }
 
 async fn apply(
-    shop: &impl Provider + Session,
+    shop: &impl Session,
     operation: Operation,
     address: &str,
     token: &str,
@@ -188,7 +191,10 @@ async fn apply(
         prior: &null,
         desired: &desired,
         private: &null,
-        sources: &[], schema_version: 0, planned: &Value::Null, };
+        sources: &[],
+        schema_version: 0,
+        planned: &Value::Null,
+    };
     shop.apply(&call(address, token), request).await
 }
 
@@ -228,7 +234,11 @@ async fn resources_with_the_same_name_are_distinct() {
     assert_ne!(one.id, two.id);
     apply(&shop, Operation::Update, "b", "3", Some(&two.id), r#"{"name": "books", "boards": [{}]}"#).await.unwrap();
     let moved = apply(&shop, Operation::Update, "b", "4", Some(&two.id), r#"{"name": "pots"}"#).await.unwrap_err();
-    assert_eq!(moved.field.as_ref().map(ToString::to_string).as_deref(), Some("name"), "a replacing field cannot be updated");
+    assert_eq!(
+        moved.field.as_ref().map(ToString::to_string).as_deref(),
+        Some("name"),
+        "a replacing field cannot be updated"
+    );
     let gone = apply(&shop, Operation::Update, "c", "5", Some("nowhere"), "{}").await.unwrap_err();
     assert_eq!(gone.kind, ErrorKind::NotFound);
     apply(&shop, Operation::Delete, "c", "6", Some("nowhere"), "null").await.unwrap();
@@ -276,7 +286,10 @@ async fn a_generated_candidate_matches_the_filters() {
 #[tokio::test]
 async fn a_function_without_a_provider_returns_a_value_of_its_type() {
     let shop = shop();
-    let price = async |goods: &str| shop.call(&call("f", ""), "shop_price", &[goods.into()]).await.unwrap();
+    let price = async |goods: &str| {
+        let request = InvokeRequest { function: "shop_price", arguments: &[goods.into()], preview: false };
+        shop.invoke(&call("f", ""), request).await.unwrap()
+    };
     assert!(price("tea").await.as_int().is_some());
     assert_eq!(price("tea").await, price("tea").await);
     assert_ne!(price("tea").await, price("jam").await);

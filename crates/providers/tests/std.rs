@@ -8,8 +8,8 @@ use std::sync::Arc;
 use blueprint::{Address, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, Checked, Observed, Operation, Provider, ProviderError, ReadOutcome,
-    ReadRequest, Session,
+    Applied, ApplyRequest, Call, CheckRequest, Checked, Finding, Observed, Operation, ProviderError, ProviderSeverity,
+    ReadOutcome, ReadRequest, Session,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -144,7 +144,14 @@ async fn an_endless_template_is_an_error() {
 
 #[tokio::test]
 async fn invalid_specs_are_rejected_at_their_fields() {
-    let at = |checked: Checked| checked.rejected.into_iter().map(|(path, _)| path).collect::<Vec<_>>();
+    let at = |checked: Checked| {
+        checked
+            .diagnostics
+            .into_iter()
+            .filter(|it| it.severity == ProviderSeverity::Error && it.finding == Finding::Refused)
+            .map(|it| it.path.to_string())
+            .collect::<Vec<_>>()
+    };
     assert_eq!(at(check(&spec([])).await), [""]);
     assert_eq!(at(check(&spec([("template", "x".into()), ("source", "y".into())])).await), ["source"]);
     assert_eq!(at(check(&spec([("template", "{% if %}".into())])).await), ["template"]);

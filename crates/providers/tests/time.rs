@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use blueprint::{Address, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, ErrorKind, Observed, Operation, Provider, ProviderError, ReadOutcome,
-    ReadRequest, Session,
+    Applied, ApplyRequest, Call, CheckRequest, ErrorKind, Finding, Observed, Operation, ProviderError,
+    ProviderSeverity, ReadOutcome, ReadRequest, Session,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -135,7 +135,12 @@ async fn durations_are_checked() {
         let inputs = spec([(field, text.into())]);
         let checked =
             providers::time::provider().check(&call(NOW), CheckRequest { type_name, spec: &inputs }).await.unwrap();
-        assert_eq!(checked.rejected.first().map(|(path, _)| path.as_str()), refused.then_some(field), "{text}");
+        let mut rejected = checked
+            .diagnostics
+            .into_iter()
+            .filter(|it| it.severity == ProviderSeverity::Error && it.finding == Finding::Refused)
+            .map(|it| it.path.to_string());
+        assert_eq!(rejected.next().as_deref(), refused.then_some(field), "{text}");
     }
 }
 

@@ -10,8 +10,8 @@ use std::time::Duration;
 use blueprint::{Address, Value};
 use provider::conformance::{Case, Setup};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, ErrorKind, Observed, Operation, Provider, ProviderError, ReadOutcome,
-    ReadRequest, Session,
+    Applied, ApplyRequest, Call, CheckRequest, ErrorKind, Finding, Observed, Operation, Provider, ProviderError,
+    ProviderSeverity, ReadOutcome, ReadRequest, Session,
 };
 use tokio_util::sync::CancellationToken;
 use x509_parser::prelude::*;
@@ -106,7 +106,12 @@ async fn request(key: Value) -> Value {
 async fn rejected(type_name: &str, entries: &[(&str, Value)]) -> Vec<String> {
     let spec = map(entries);
     let found = providers::tls::provider().check(&call(), CheckRequest { type_name, spec: &spec }).await.unwrap();
-    found.rejected.into_iter().map(|(field, _)| field).collect()
+    found
+        .diagnostics
+        .into_iter()
+        .filter(|it| it.severity == ProviderSeverity::Error && it.finding == Finding::Refused)
+        .map(|it| it.path.to_string())
+        .collect()
 }
 
 /// The path of a program. If it is missing, the test reports that and skips the check.
@@ -436,7 +441,11 @@ async fn an_authority_needs_a_ca_certificate_with_its_own_key() {
         ]);
         let call = Call { now, ..call() };
         let result = providers::tls::provider().apply(&call, create_request("tls/signed-certificate", &spec)).await;
-        result.map(|applied| applied.warnings.len()).map_err(|error| error.field)
+        let warned = |applied: Applied| {
+            assert!(applied.diagnostics.iter().all(|it| it.severity == ProviderSeverity::Warning));
+            applied.diagnostics.len()
+        };
+        result.map(warned).map_err(|error| error.field)
     };
     assert_eq!(field(&leaf, &leaf_key, NOW).await, Err(Some("caCertificatePem".into())));
     assert_eq!(field(&ca, &leaf_key, NOW).await, Err(Some("caPrivateKeyPem".into())));

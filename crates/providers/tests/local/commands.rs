@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use blueprint::Value;
 use provider::{
-    Call, ErrorKind, Observed, PlanMode, PlanPhase, PlanRequest, Planned, Provider, ReadOutcome, ReadRequest, Session,
+    Call, ErrorKind, Observed, PlanMode, PlanPhase, PlanRequest, Planned, ReadOutcome, ReadRequest, Session,
 };
 
-use crate::world::{World, spec, text, texts};
+use crate::world::{World, spec, text, texts, warnings};
 
 #[tokio::test]
 async fn a_command_gets_its_environment_and_returns_its_output() {
@@ -180,7 +180,8 @@ async fn some_changes_are_only_recorded() {
     };
     let before = spec([("create", "a".into()), ("read", "b".into()), ("timeout", "1m".into())]);
     let after = spec([("create", "x".into()), ("delete", "d".into()), ("timeout", "2m".into()), ("read", "b".into())]);
-    assert_eq!(plan(&before, &after).await.only_recorded, ["delete", "timeout"]);
+    let planned = plan(&before, &after).await;
+    assert_eq!(planned.only_recorded.iter().map(ToString::to_string).collect::<Vec<_>>(), ["delete", "timeout"]);
     assert!(plan(&Value::Null, &after).await.only_recorded.is_empty());
 }
 
@@ -264,7 +265,7 @@ async fn output_beyond_the_limit_is_dropped() {
     let made =
         world.create("local/command", &spec([("create", "yes 1234567 | head -c 3000000".into())])).await.unwrap();
     assert!(text(&made.fields, "stdout").len() <= 1 << 20);
-    assert_eq!(made.warnings.len(), 1);
+    assert_eq!(warnings(&made.diagnostics).len(), 1);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::fs;
 
 use blueprint::Value;
-use provider::{ErrorKind, FetchRequest, Provider, Session};
+use provider::{ErrorKind, FetchRequest, Session};
 
 use crate::world::{World, text, texts};
 

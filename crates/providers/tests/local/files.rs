@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use blueprint::Value;
-use provider::{Call, ErrorKind, Observed, Provider, ReadOutcome, ReadRequest, Session};
+use provider::{Call, ErrorKind, Observed, ReadOutcome, ReadRequest, Session};
 
 use crate::world::{World, mode, spec, text};
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use provider::{ErrorKind, ReadOutcome};
 
-use crate::world::{World, mode, spec, text};
+use crate::world::{World, mode, spec, text, warnings};
 
 #[tokio::test]
 async fn a_folder_is_kept_until_it_is_empty() {
@@ -29,7 +29,7 @@ async fn an_existing_folder_is_neither_changed_nor_removed() {
     fs::set_permissions(world.path("d"), fs::Permissions::from_mode(0o711)).unwrap();
     let inputs = spec([("path", "d".into()), ("mode", "0755".into())]);
     let made = world.create("local/directory", &inputs).await.unwrap();
-    assert_eq!(made.warnings.len(), 1);
+    assert_eq!(warnings(&made.diagnostics).len(), 1);
     assert_eq!(mode(&world.path("d")), 0o711);
     assert_eq!(text(&world.fields("local/directory", &made, &inputs).await, "mode"), "0755");
     assert_eq!(world.delete("local/directory", &made, &inputs).await.unwrap().len(), 1);

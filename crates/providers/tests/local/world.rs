@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use blueprint::{Address, Value};
 use provider::{
-    Applied, ApplyRequest, Call, CheckRequest, FetchRequest, Observed, Operation, Provider, ProviderError, ReadOutcome,
-    ReadRequest, Session,
+    Applied, ApplyRequest, Call, CheckRequest, FetchRequest, Finding, Observed, Operation, ProviderDiagnostic,
+    ProviderError, ProviderSeverity, ReadOutcome, ReadRequest, Session,
 };
 use providers::local::{LocalProvider, provider};
 use tempfile::TempDir;
@@ -134,7 +134,7 @@ impl World {
             schema_version: 0,
             planned: &Value::Null,
         };
-        self.provider.apply(&self.call(), request).await.map(|applied| applied.warnings)
+        self.provider.apply(&self.call(), request).await.map(|applied| warnings(&applied.diagnostics))
     }
 
     pub(crate) async fn see(
@@ -175,8 +175,19 @@ impl World {
 
     pub(crate) async fn rejected(&self, type_name: &str, spec: &Value) -> Vec<String> {
         let checked = self.provider.check(&self.call(), CheckRequest { type_name, spec }).await.unwrap();
-        checked.rejected.into_iter().map(|(path, _)| path).collect()
+        checked
+            .diagnostics
+            .into_iter()
+            .filter(|it| it.severity == ProviderSeverity::Error && it.finding == Finding::Refused)
+            .map(|it| it.path.to_string())
+            .collect()
     }
+}
+
+/// The texts of the diagnostics, which are all warnings.
+pub(crate) fn warnings(diagnostics: &[ProviderDiagnostic]) -> Vec<String> {
+    assert!(diagnostics.iter().all(|it| it.severity == ProviderSeverity::Warning), "{diagnostics:?}");
+    diagnostics.iter().map(ProviderDiagnostic::text).collect()
 }
 
 pub(crate) fn text<'a>(fields: &'a Value, name: &str) -> &'a str {
