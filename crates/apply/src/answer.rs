@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use blueprint::{Name, Value};
 use diag::Diagnostic;
-use provider::{Applied, ErrorKind, Operation as Verb, ProviderError, Readiness};
+use provider::{Applied, ErrorKind, Operation as Verb, ProviderError, Readiness, Ready};
 use state::{Record, Status, StatusOp, StatusWord};
 
 use super::record::{Breach, breach};
@@ -37,9 +37,9 @@ impl Apply {
         let Some(request) = self.schedule.running[task as usize].request.clone() else { return };
         match answer {
             Ok(applied) => {
-                for warning in &applied.warnings {
+                for said in &applied.diagnostics {
                     let address = decided.address.clone();
-                    effects.push(Effect::Tell(Event::Progress { address, text: warning.as_str().into() }));
+                    effects.push(Effect::Tell(Event::Progress { address, text: said.text().into() }));
                 }
                 if request.operation == Verb::Delete {
                     let left = self.deleted_record(&decided, &request);
@@ -53,7 +53,7 @@ impl Apply {
                     return;
                 }
                 let wrong = decided.ty.as_ref().and_then(|ty| breach(ty, &request, &applied));
-                let stable = applied.stable;
+                let ready = applied.ready.clone();
                 let mut record = self.answered_record(&decided, &request, applied);
                 record.duration_ms = self.duration_ms(task).unwrap_or(record.duration_ms);
                 if let Some(wrong) = wrong {
@@ -71,7 +71,10 @@ impl Apply {
                     self.fail(task, &decided, Some(Arc::new(record)), diagnostic, effects);
                     return;
                 }
-                let durable = if stable { Durable::Done(task) } else { Durable::Configured(task) };
+                if let Ready::Broken(why) = ready {
+                    return self.broken(task, &decided, Arc::new(record), why, effects);
+                }
+                let durable = if ready == Ready::Yes { Durable::Done(task) } else { Durable::Configured(task) };
                 self.record(task, &decided, Some(Arc::new(record)), None, durable);
             }
             Err(error) => self.refused(task, &decided, error, effects),
@@ -344,6 +347,8 @@ impl Apply {
             prior_inputs: record.inputs.clone(),
             prior: record.outputs.clone(),
             desired: record.inputs.clone(),
+            schema_version: record.schema_version,
+            planned: Value::Null,
             private: record.private.clone(),
             sources: Vec::new(),
             token: format!("{}-{task}", self.operation.id).into(),
@@ -397,6 +402,7 @@ impl Apply {
                 }
                 self.record(task, &decided, Some(Arc::new(record)), None, Durable::Done(task));
             }
+            Ok(Readiness::Broken(why)) => self.broken(task, &decided, record, why, effects),
             Ok(Readiness::NotYet) => {
                 let after = growing(running.looks);
                 if running.waited + after > running.limit.unwrap_or(self.settings.stable_within) {
@@ -469,6 +475,23 @@ impl Apply {
         record.status.word = StatusWord::Failed;
         record.unhealthy = vec![why.as_str().into()];
         let diagnostic = codes::NOT_STABLE.new(format!("`{}` did not become ready in time", decided.address)).note(why);
+        self.fail(task, decided, Some(Arc::new(record)), diagnostic, effects);
+    }
+
+    /// Fails a step whose resource exists, but never becomes healthy.
+    fn broken(
+        &mut self,
+        task: u32,
+        decided: &Decided,
+        record: Arc<Record>,
+        why: Vec<Name>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let diagnostic = codes::NOT_STABLE.new(format!("`{}` exists, but is not healthy", decided.address));
+        let diagnostic = why.iter().fold(diagnostic, |diagnostic, why| diagnostic.note(why.as_ref()));
+        let mut record = Record::clone(&record);
+        record.status.word = StatusWord::Failed;
+        record.unhealthy = why;
         self.fail(task, decided, Some(Arc::new(record)), diagnostic, effects);
     }
 

@@ -17,12 +17,14 @@ use crate::machine::Apply;
 use crate::model::{Asking, Effect};
 use crate::schedule::Progress;
 use crate::timers::Wake;
-use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply, Place, Round, take_in};
+use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply, Round, take_in};
 use evaluate::event::Event;
 use evaluate::resolve::{Evaluation, Need, Slot};
 use plan::children::needs as export_needs;
 use plan::levels::live_locals;
+use plan::model::Action;
 use plan::task::Decided;
+use provider::{PlanMode, Plans};
 use understand::graph::Node;
 
 /// A task that asks more rounds than this is in a cycle.
@@ -65,8 +67,8 @@ impl Apply {
         self.put(task, questions, effects);
     }
 
-    /// Asks what exists at the place of a resource that is to be created, if its spec was unknown at plan time. Returns
-    /// whether it asks or waits to ask.
+    /// Asks what exists at the place of a resource that is to be created, if its spec was unknown at plan time and its
+    /// provider adopts. Returns whether it asks or waits to ask.
     pub(super) fn ask_what_is_there(
         &mut self,
         task: u32,
@@ -74,31 +76,16 @@ impl Apply {
         desired: &Value,
         effects: &mut Vec<Effect>,
     ) -> bool {
-        let adopts = decided.ty.as_ref().is_some_and(|ty| ty.capabilities.adopts);
-        if !adopts || !decided.desired.has_unknown() || self.schedule.running[task as usize].has_looked {
+        let adopts = decided.ty.as_ref().is_some_and(|ty| ty.capabilities.adopts && ty.capabilities.plans != Plans::Always);
+        if !adopts || !decided.desired.has_unknown() || self.results.replanned.contains_key(&decided.address) {
             return false;
         }
-        self.schedule.running[task as usize].progress = Progress::Ready;
-        let question = EvaluationQuestion::Place(Box::new(Place {
-            address: decided.address.clone(),
-            type_name: decided.type_name.clone(),
-            prior_inputs: match decided.prior.as_ref().filter(|record| !record.id.is_empty()) {
-                Some(record) => record.inputs.clone(),
-                None => Value::Null,
-            },
-            desired: desired.clone(),
-            folder: self.folder_of(decided),
-        }));
-        let questions = vec![question];
-        if self.limits.occupy_asking(task, &questions, &self.schedule.ranks) {
-            self.schedule.running[task as usize].has_looked = true;
-            self.inquiries.in_question.insert(questions[0].key(), Vec::new());
-            self.put(task, questions, effects);
-        }
+        let mode = if decided.action == Action::Replace { PlanMode::Replace } else { PlanMode::Create };
+        self.plan_again(task, decided, mode, desired.clone(), effects);
         true
     }
 
-    fn put(&mut self, task: u32, questions: Vec<EvaluationQuestion>, effects: &mut Vec<Effect>) {
+    pub(crate) fn put(&mut self, task: u32, questions: Vec<EvaluationQuestion>, effects: &mut Vec<Effect>) {
         debug_assert!(!questions.is_empty(), "a task without questions takes no call slot");
         self.limits.called();
         self.schedule.running[task as usize].progress = Progress::Asking;

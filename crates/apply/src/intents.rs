@@ -30,7 +30,11 @@ impl Apply {
             Some(record) => record.outputs.clone(),
             None => Value::Null,
         };
+        let opinion = self.opinion_of(decided).filter(|_| verb != Verb::Delete);
+        let planned = opinion.and_then(|opinion| opinion.outputs.clone()).unwrap_or_default();
+        let said = opinion.map(|opinion| opinion.private.clone()).filter(|private| !private.is_null());
         let private = match &prior {
+            _ if said.is_some() => said.unwrap_or_default(),
             Some(_) if verb == Verb::Update && !decided.private.is_null() => decided.private.clone(),
             Some(record) => record.private.clone(),
             None => intent.private.clone(),
@@ -43,6 +47,8 @@ impl Apply {
             prior_inputs: prior.as_ref().map_or(Value::Null, |record| record.inputs.clone()),
             prior: outputs,
             desired: intent.inputs.clone(),
+            schema_version: prior.as_ref().map_or(0, |record| record.schema_version),
+            planned,
             private,
             sources: match verb {
                 Verb::Delete => Vec::new(),

@@ -25,6 +25,7 @@ mod queue;
 mod ranks;
 mod reads;
 mod record;
+mod replan;
 mod schedule;
 mod start;
 mod stops;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Name, Value};
 use diag::{Diagnostic, Diagnostics};
-use provider::{Applied, Operation as Verb};
+use provider::{Applied, Operation as Verb, Ready};
 use state::{EntryKind, Outcome, Record, RecordOrigin, Status, StatusOp, StatusWord};
 
 use super::record::{Breach, breach};
@@ -204,15 +204,16 @@ impl Apply {
         let Some(before) = self.snapshot.records.get(&phase.target).cloned() else { return Ok(()) };
         let mut record = Record::clone(&before);
         record.id = applied.id;
-        record.inputs = request.desired.clone();
+        record.inputs = applied.inputs.unwrap_or_else(|| request.desired.clone());
         record.outputs = match &decided.ty {
             Some(ty) => mark_fields(&ty.schema, &applied.fields, &request.desired),
             None => applied.fields,
         };
         record.private = applied.private;
-        record.status.word = if applied.stable { StatusWord::Ready } else { StatusWord::Configured };
+        let is_ready = applied.ready == Ready::Yes;
+        record.status.word = if is_ready { StatusWord::Ready } else { StatusWord::Configured };
         self.close_phases(task, phase);
-        let durable = if applied.stable { Durable::Done(task) } else { Durable::Configured(task) };
+        let durable = if is_ready { Durable::Done(task) } else { Durable::Configured(task) };
         self.record(task, decided, Some(Arc::new(record)), None, durable);
         Ok(())
     }

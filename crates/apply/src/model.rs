@@ -88,6 +88,10 @@ pub struct CallRequest {
     pub prior: Value,
     /// The wanted spec, without unknown values; null for a delete.
     pub desired: Value,
+    /// The version of the schema of the prior values.
+    pub schema_version: u32,
+    /// The fields as planned, unknown where only the call can tell; null if the provider planned none.
+    pub planned: Value,
     /// The provider's opaque data.
     pub private: Value,
     /// The digests that sources had at plan time: see [`provider::ApplyRequest::sources`].

@@ -155,6 +155,8 @@ impl Apply {
             prior_inputs: record.inputs.clone(),
             prior: record.outputs.clone(),
             desired: spec,
+            schema_version: record.schema_version,
+            planned: Value::Null,
             private: record.private.clone(),
             sources: Vec::new(),
             token,

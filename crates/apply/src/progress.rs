@@ -2,6 +2,7 @@
 
 use blueprint::{Address, Name, TypeId, Value};
 use diag::Diagnostics;
+use provider::PlanMode;
 
 /// Whether and why an operation stops.
 #[derive(Default)]
@@ -33,6 +34,8 @@ pub(crate) struct Results {
     pub(crate) metadata: blueprint::IndexMap<Address, Value>,
     /// Resources whose condition is false.
     pub(crate) absent: std::collections::HashSet<Address, foldhash::fast::FixedState>,
+    /// Resources whose provider was asked to plan again in this run, and what it was asked last.
+    pub(crate) replanned: std::collections::HashMap<Address, PlanMode, foldhash::fast::FixedState>,
     /// Resources that could not be deleted and were forgotten: address, type and the provider's id.
     pub(crate) left_behind: Vec<(Address, TypeId, Name)>,
 }

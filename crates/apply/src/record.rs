@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use blueprint::{Address, Name, Value};
-use provider::{Applied, Operation as Verb, ResourceType};
+use provider::{Applied, Operation as Verb, Ready, ResourceType};
 use state::{EntryKind, OperationKind, Record, RecordOrigin, Status, StatusOp, StatusWord};
 
 use crate::journal::Durable;
@@ -12,7 +12,7 @@ use crate::model::CallRequest;
 use crate::schedule::Progress;
 use plan::model::Action;
 use plan::task::{Decided, TaskKind, Until};
-use understand::compare::{mark_fields, same_field};
+use understand::compare::{contradiction, mark_fields, same_field};
 
 /// How an answer breaks the provider contract or the plan.
 pub(super) enum Breach {
@@ -132,8 +132,12 @@ impl Apply {
             Verb::Create => StatusOp::Create,
             _ => StatusOp::Update,
         };
-        let word = if applied.stable { StatusWord::Ready } else { StatusWord::Configured };
-        let mut record = self.fresh(decided, request.desired.clone(), Status::new(op, word));
+        let word = if applied.ready == Ready::Pending { StatusWord::Configured } else { StatusWord::Ready };
+        let inputs = applied.inputs.unwrap_or_else(|| request.desired.clone());
+        let mut record = self.fresh(decided, inputs, Status::new(op, word));
+        if let Ready::Broken(why) = applied.ready {
+            record.unhealthy = why;
+        }
         record.id = applied.id;
         record.outputs = match &decided.ty {
             Some(ty) => mark_fields(&ty.schema, &applied.fields, &request.desired),
@@ -249,7 +253,14 @@ pub(super) fn breach(ty: &ResourceType, request: &CallRequest, applied: &Applied
     let Some(fields) = applied.fields.as_map() else {
         return Some(Breach::Contract("the answer holds no fields".to_owned()));
     };
-    for (name, value) in request.desired.as_map().into_iter().flatten() {
+    if !ty.capabilities.exact {
+        return None;
+    }
+    if let Some(path) = contradiction(&request.planned, &applied.fields) {
+        return Some(Breach::Promise(path.to_string()));
+    }
+    let sent = if request.planned.is_null() { request.desired.as_map() } else { None };
+    for (name, value) in sent.into_iter().flatten() {
         let Some(field) = ty.schema.fields.get(name) else { continue };
         let same = match fields.get(name) {
             Some(answered) => same_field(field, answered, value),

@@ -69,9 +69,6 @@ pub(crate) struct Running {
     pub(crate) turn: bool,
     /// It needed no call, and waits for what an earlier operation did.
     pub(crate) looks_on: bool,
-    /// Whether its provider was asked what exists at the place of the resource, because its spec was unknown at plan
-    /// time.
-    pub(crate) has_looked: bool,
     /// The call, from its intent to its outcome.
     pub(crate) request: Option<Box<CallRequest>>,
     /// The record to be, while it is being recorded or becomes stable.
@@ -92,7 +89,6 @@ impl Running {
             did: None,
             turn: false,
             looks_on: false,
-            has_looked: false,
             request: None,
             record: None,
         }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use blueprint::Value;
-use provider::Operation as Verb;
+use provider::{Operation as Verb, PlanMode};
 use state::{EntryKind, StatusWord};
 
 use crate::codes;
@@ -19,11 +19,13 @@ use plan::model::Action;
 use plan::task::{Decided, TaskKind};
 
 /// What a started task has to do.
-enum Turn {
+pub(crate) enum Turn {
     /// Call the provider with this operation and spec.
     Call(Verb, Value),
     /// No call. The record is updated with this spec.
     Remember(Value),
+    /// The provider plans again with this spec, because the plan was made with unknown values.
+    PlanAgain(PlanMode, Value),
     /// Neither a call nor a record. The text is the reason.
     Unneeded(&'static str),
     /// The task cannot be carried out. The error has been reported.
@@ -122,6 +124,7 @@ impl Apply {
         match turn {
             Turn::Call(Verb::Create, desired) if self.ask_what_is_there(task, decided, &desired, effects) => {}
             Turn::Call(verb, desired) => self.intend(task, of.kind, decided, verb, desired),
+            Turn::PlanAgain(mode, desired) => self.plan_again(task, decided, mode, desired, effects),
             Turn::Remember(desired) => {
                 let record = self.remembered_record(decided, desired);
                 self.set_outputs(decided, &record);
@@ -205,6 +208,9 @@ impl Apply {
                     return Turn::Failed;
                 }
                 self.fill_metadata(decided);
+                if Apply::provider_decides(decided) {
+                    return self.turn_by_provider(kind, decided, desired);
+                }
                 match kind {
                     TaskKind::Record => Turn::Remember(desired),
                     TaskKind::Update => match self.differs(decided, &desired) {
@@ -229,7 +235,14 @@ impl Apply {
     fn delete_deposed(&mut self, decided: &Arc<Decided>, old: u32) -> Turn {
         if old == 0 && decided.may_replace {
             let Some(desired) = self.spec(decided) else { return Turn::Failed };
-            if !self.differs(decided, &desired).1 {
+            let replaced = match Apply::provider_decides(decided) {
+                false => self.differs(decided, &desired).1,
+                true => match self.is_replaced_by_provider(decided) {
+                    Some(replaced) => replaced,
+                    None => return Turn::PlanAgain(PlanMode::Update, desired),
+                },
+            };
+            if !replaced {
                 return Turn::Unneeded("the values turned out equal");
             }
         }

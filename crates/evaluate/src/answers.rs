@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use blueprint::{Address, FieldPath, IndexMap, Name, Value};
-use provider::{Planned, Verdict};
+use provider::{PlanMode, Planned, Verdict};
 use serde::{Deserialize, Serialize};
 use state::Remembered;
 use understand::pinned::{Pinned, PinnedChild, PinnedData};
@@ -94,6 +94,13 @@ pub fn groups_of(remembered: &IndexMap<Name, Remembered>) -> IndexMap<Name, Valu
 }
 
 impl Answers {
+    /// The seed for generated names of a resource: the same for the preview of a plan and while it is carried out,
+    /// another one for the new resource of a replacement and in another plan.
+    pub fn seed_of(&self, address: &Address, mode: PlanMode) -> Name {
+        let replaces = mode == PlanMode::Replace;
+        keyed_digest(&self.salt, format!("{address}\0{replaces}").as_bytes())
+    }
+
     /// The answers that reading the documents again needs, as a plan keeps them.
     pub fn frozen(&self) -> Pinned {
         Pinned {

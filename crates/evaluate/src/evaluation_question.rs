@@ -87,9 +87,14 @@ impl EvaluationQuestion {
                 _ => format!("call {key}"),
             },
             EvaluationQuestion::Fetch(index, _) => format!("datasource {index}"),
-            EvaluationQuestion::Plan(again) => format!("plan {}", again.address),
+            EvaluationQuestion::Plan(again) => plan_key(&again.address),
         }
     }
+}
+
+/// The key of the question to plan a resource again.
+pub fn plan_key(address: &Address) -> String {
+    format!("plan {address}")
 }
 
 /// The answer to an [`EvaluationQuestion`].
@@ -261,7 +266,15 @@ pub fn take_in(
         (EvaluationQuestion::Plan(again), EvaluationReply::Planned(Ok(said))) => {
             evaluation.answers.opinions.insert(again.address, said.into());
         }
-        // A provider that cannot look there reports the reason when it is called.
+        // A provider that only adopts reports the reason when it is called.
+        (EvaluationQuestion::Plan(again), EvaluationReply::Planned(Err(error))) => {
+            let failure = AskFailure {
+                code: crate::retry::code_of(&error),
+                message: format!("the provider cannot plan `{}`", again.address),
+                notes: vec![error.message],
+            };
+            evaluation.refused.insert(plan_key(&again.address).into(), failure);
+        }
         (EvaluationQuestion::Plan(_), _) => {}
     }
 }

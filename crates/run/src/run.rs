@@ -7,7 +7,7 @@ use std::time::Duration;
 use blueprint::Address;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
-use provider::{Applied, ApplyRequest, BoxFuture, ErrorKind, ProviderError, ReadRequest, Readiness};
+use provider::{Applied, ApplyRequest, BoxFuture, ErrorKind, ProviderError, ReadRequest, Readiness, PlanPhase};
 use state::{Lease, Revision, Store, StoreError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -263,7 +263,7 @@ async fn call(
         shell.call_of(&request.address, request.type_name.package_name(), request.token.clone(), told, &request.folder);
     call.cancel = cancel;
     call.deadline = request.limit;
-    let provider = shell.provider_of(&request.type_name)?;
+    let configured = shell.session_of(&request.type_name).await?;
     let asked = ApplyRequest {
         operation: request.operation,
         type_name: &request.type_name,
@@ -271,15 +271,17 @@ async fn call(
         prior_inputs: &request.prior_inputs,
         prior: &request.prior,
         desired: &request.desired,
+        schema_version: request.schema_version,
+        planned: &request.planned,
         private: &request.private,
         sources: &request.sources,
     };
-    secrets.answered(provider.apply(&call, asked).await, &request.type_name, &shell.catalogs)
+    secrets.answered(configured.session.apply(&call, asked).await, &request.type_name, &shell.catalogs)
 }
 
 async fn ask(shell: &Shell, asking: Asking) -> Answer {
     let Asking { task, questions, now, functions } = asking;
-    let puts: Vec<_> = questions.iter().map(|question| put(question, now, &functions, shell)).collect();
+    let puts: Vec<_> = questions.iter().map(|question| put(question, now, PlanPhase::Apply, &functions, shell)).collect();
     let replies = futures::future::join_all(puts).await;
     Answer::Answered(task, questions.into_iter().zip(replies).collect())
 }
@@ -294,19 +296,21 @@ async fn look(shell: &Shell, request: CallRequest) -> Result<Readiness, Provider
         &request.folder,
     );
     call.deadline = request.limit;
-    let provider = shell.provider_of(&request.type_name)?;
+    let configured = shell.session_of(&request.type_name).await?;
     let asked = ReadRequest {
         type_name: &request.type_name,
         id: request.id.as_deref(),
         inputs: &request.prior_inputs,
         outputs: &request.prior,
+        schema_version: request.schema_version,
         private: &request.private,
         token: None,
     };
     let secrets = Secrets::of(&shell.known, [&request.prior_inputs, &request.prior, &request.private, &call.settings]);
-    match provider.poll_ready(&call, asked).await {
+    match configured.session.poll_ready(&call, asked).await {
         Ok(Readiness::Ready(fields)) => Ok(Readiness::Ready(secrets.marked(fields))),
         Ok(Readiness::NotYet) => Ok(Readiness::NotYet),
+        Ok(Readiness::Broken(why)) => Ok(Readiness::Broken(why.iter().map(|why| secrets.clean(why).into()).collect())),
         Err(error) => Err(secrets.refused(error)),
     }
 }

@@ -8,9 +8,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use blueprint::{TypeId, Value};
+use blueprint::{Name, TypeId, Value};
 use provider::{
-    Applied, Catalogs, Checked, Fetched, Preflight, ProviderError, ReadOutcome, RunScrub, Scrub, SourceContent, TypeRef,
+    Applied, Catalogs, Checked, Fetched, Observed, Planned, Preflight, ProviderDiagnostic, ProviderError, ReadOutcome,
+    Ready, RunScrub, Scrub, SourceContent, TypeRef, Verdict,
 };
 
 use understand::compare::{has_sensitive, mark_fields};
@@ -41,7 +42,7 @@ impl Known {
         }
     }
 
-    fn clean(&self, text: &str) -> String {
+    pub(crate) fn clean(&self, text: &str) -> String {
         self.looked_through().scrub.clean(text)
     }
 
@@ -102,17 +103,21 @@ impl Secrets {
         self.known.marked(if own { self.scrub().marked(&fields) } else { fields })
     }
 
-    fn clean_all(&self, texts: &mut [String]) {
-        texts.iter_mut().for_each(|text| *text = self.clean(text));
+    fn clean_names(&self, texts: &mut [Name]) {
+        texts.iter_mut().for_each(|text| *text = self.clean(text).into());
     }
 
     /// Removes secrets from an error.
     pub(crate) fn refused(&self, mut error: ProviderError) -> ProviderError {
         error.message = self.clean(&error.message);
         // A path that no longer exists is treated like a wrong one: it leads nowhere.
-        error.field = error.field.map(|field| self.clean(&field));
+        error.field = error.field.map(|field| self.clean(&field.to_string()).into());
+        self.clean_diagnostics(&mut error.diagnostics);
         if let Some(partial) = &mut error.partial {
-            self.clean_all(&mut partial.warnings);
+            self.clean_diagnostics(&mut partial.diagnostics);
+            if let Ready::Broken(why) = &mut partial.ready {
+                self.clean_names(why);
+            }
         }
         error
     }
@@ -132,11 +137,35 @@ impl Secrets {
 
     /// Removes secrets from the findings about a spec.
     pub(crate) fn checked(&self, mut checked: Checked) -> Checked {
-        let Checked { rejected, mismatched, outside, warnings } = &mut checked;
-        for (_, words) in rejected.iter_mut().chain(mismatched).chain(outside).chain(warnings) {
-            *words = self.clean(words);
-        }
+        self.clean_diagnostics(&mut checked.diagnostics);
         checked
+    }
+
+    /// Removes secrets from the plan of a provider and marks values that repeat one.
+    pub(crate) fn planned(&self, mut planned: Planned) -> Planned {
+        self.clean_diagnostics(&mut planned.diagnostics);
+        if let Verdict::Undecided { needs } = &mut planned.verdict {
+            *needs = self.clean(needs);
+        }
+        planned.inputs = planned.inputs.map(|inputs| self.marked(inputs));
+        planned.outputs = planned.outputs.map(|outputs| self.marked(outputs));
+        planned
+    }
+
+    /// Removes secrets from what was observed and marks values that repeat one.
+    pub(crate) fn observed(&self, mut observed: Observed) -> Observed {
+        observed.expired = observed.expired.map(|why| self.clean(&why));
+        observed.fields = self.marked(observed.fields);
+        observed.inputs = observed.inputs.map(|inputs| self.marked(inputs));
+        self.clean_diagnostics(&mut observed.diagnostics);
+        observed
+    }
+
+    pub(crate) fn clean_diagnostics(&self, diagnostics: &mut [ProviderDiagnostic]) {
+        for said in diagnostics {
+            said.summary = self.clean(&said.summary);
+            said.detail = self.clean(&said.detail);
+        }
     }
 
     /// Removes secrets from the result of a read with these values. Usually there is neither a text nor a secret; then
@@ -146,11 +175,17 @@ impl Secrets {
         values: impl IntoIterator<Item = &'a Value> + Clone,
         read: Result<ReadOutcome, ProviderError>,
     ) -> Result<ReadOutcome, ProviderError> {
-        let says_nothing = !matches!(&read, Err(_) | Ok(ReadOutcome::Present { expired: Some(_), .. }));
+        let says_nothing = match &read {
+            Ok(ReadOutcome::Present(observed)) => observed.expired.is_none() && observed.diagnostics.is_empty(),
+            Ok(_) => true,
+            Err(_) => false,
+        };
         if says_nothing && !values.clone().into_iter().any(Value::has_secret) {
             return read.map(|seen| match seen {
-                ReadOutcome::Present { id, fields, private, expired } => {
-                    ReadOutcome::Present { id, fields: known.marked(fields), private, expired }
+                ReadOutcome::Present(mut observed) => {
+                    observed.fields = known.marked(observed.fields);
+                    observed.inputs = observed.inputs.map(|inputs| known.marked(inputs));
+                    ReadOutcome::Present(observed)
                 }
                 seen => seen,
             });
@@ -161,19 +196,14 @@ impl Secrets {
 
     fn seen(&self, seen: ReadOutcome) -> ReadOutcome {
         match seen {
-            ReadOutcome::Present { id, fields, private, expired } => {
-                let expired = expired.map(|why| self.clean(&why));
-                ReadOutcome::Present { id, fields: self.marked(fields), private, expired }
-            }
+            ReadOutcome::Present(observed) => ReadOutcome::Present(self.observed(observed)),
             seen => seen,
         }
     }
 
     /// Removes secrets from the warnings of a data source and marks candidates that repeat a secret.
     pub(super) fn fetched(&self, mut fetched: Fetched) -> Fetched {
-        for (_, words) in &mut fetched.warnings {
-            *words = self.clean(words);
-        }
+        self.clean_diagnostics(&mut fetched.diagnostics);
         for candidate in &mut fetched.candidates {
             candidate.fields = self.marked(std::mem::take(&mut candidate.fields));
         }
@@ -198,11 +228,15 @@ impl Secrets {
                 {
                     self.known.learn(&mark_fields(&ty.schema, &applied.fields, &Value::Null));
                 }
-                if !applied.warnings.is_empty() {
-                    made(&applied.fields).clean_all(&mut applied.warnings);
-                    self.clean_all(&mut applied.warnings);
+                if !applied.diagnostics.is_empty() {
+                    made(&applied.fields).clean_diagnostics(&mut applied.diagnostics);
+                    self.clean_diagnostics(&mut applied.diagnostics);
+                }
+                if let Ready::Broken(why) = &mut applied.ready {
+                    self.clean_names(why);
                 }
                 applied.fields = self.marked(applied.fields);
+                applied.inputs = applied.inputs.map(|inputs| self.marked(inputs));
                 Ok(applied)
             }
             Err(mut error) => {

@@ -9,15 +9,13 @@ use std::time::Duration;
 
 use blueprint::wire::Document;
 use blueprint::{Address, IndexMap, Name, TypeId, Value};
-use provider::{
-    BoxFuture, Call, Catalogs, ErrorKind, Progress, Provider, ProviderError, Providers, Recalled, TransformError,
-};
+use provider::{BoxFuture, Call, Catalogs, ErrorKind, Progress, ProviderError, Providers, Recalled, TransformError, Configuration, Configured, Imported};
 use state::{Record, Snapshot, StatusOp};
 use tokio_util::sync::CancellationToken;
 
 use crate::scrub::{Known, Secrets};
 use evaluate::question::{
-    FunctionCall, ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, Retry, SourceError, Subject,
+    ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, Retry, SourceError, Subject,
 };
 use evaluate::world::{Environment, World};
 
@@ -49,6 +47,9 @@ pub enum PlanningEvent {
 
 /// Receives the events of planning.
 pub type PlanningEvents = Arc<dyn Fn(PlanningEvent) + Send + Sync>;
+
+/// Receives log lines of providers' processes: the name of the provider and the line, without secrets.
+pub type ProviderLog = Arc<dyn Fn(&str, &str) + Send + Sync>;
 
 /// The source of the current time.
 #[derive(Clone, Debug)]
@@ -144,6 +145,8 @@ pub struct Shell {
     pub http: Option<HttpGet>,
     /// Receives the events of planning.
     pub planning: Option<PlanningEvents>,
+    /// Receives log lines of providers' processes.
+    pub log: Option<ProviderLog>,
     /// The secrets of the run.
     pub known: Known,
     /// Cancelled when the answers are no longer awaited.
@@ -183,19 +186,36 @@ impl Shell {
         self.settings.get(package).cloned().unwrap_or_default()
     }
 
-    /// The provider of a type. Fails if there is none.
-    pub(crate) fn provider_of(&self, type_name: &TypeId) -> Result<&Arc<dyn Provider>, ProviderError> {
-        self.provider_for(type_name.package_name(), type_name)
+    /// The session for a type. Fails if there is no provider, or if it refuses its settings.
+    pub(crate) async fn session_of(&self, type_name: &TypeId) -> Result<Arc<Configured>, ProviderError> {
+        self.session_for(type_name.package_name(), type_name).await
     }
 
-    /// The provider of a package, for a type or for the package itself. Fails if there is none; the error names `what`.
-    fn provider_for(&self, package: &str, what: &str) -> Result<&Arc<dyn Provider>, ProviderError> {
-        self.providers.get(package).ok_or_else(|| {
-            ProviderError::new(
+    /// The session of a package, for a type or for the package itself. An error names `what`.
+    async fn session_for(&self, package: &str, what: &str) -> Result<Arc<Configured>, ProviderError> {
+        let settings = self.settings_of(package);
+        let configure = || Configuration {
+            name: package.into(),
+            settings: settings.clone(),
+            former: Value::Null,
+            root: self.root.clone(),
+            log: self.log_of(package),
+        };
+        match self.providers.session(package, package, &settings, configure).await {
+            Some(Ok(configured)) => Ok(configured),
+            Some(Err(error)) => Err(Secrets::of(&self.known, [&settings]).refused(error)),
+            None => Err(ProviderError::new(
                 ErrorKind::Document,
                 format!("there is no provider for `{package}`, so `{what}` cannot be managed"),
-            )
-        })
+            )),
+        }
+    }
+
+    /// Receives the log lines of a provider's process. Secrets are removed from them.
+    fn log_of(&self, package: &str) -> Progress {
+        let Some(log) = self.log.clone() else { return Arc::new(|_| {}) };
+        let (known, package) = (self.known.clone(), Name::from(package));
+        Arc::new(move |line| log(&package, &known.clean(line)))
     }
 
     /// The context of a question. Its progress is not reported.
@@ -288,29 +308,31 @@ impl Shell {
             planning(PlanningEvent::Reading(address.clone()));
         }
         let call = self.quiet(address, namespace, folder);
-        let provider = |what| self.provider_for(namespace, what);
+        let session = |what| self.session_for(namespace, what);
         match request {
             ProviderRequest::Check(request) => {
                 let secrets = Secrets::of(&self.known, [request.spec, &call.settings]);
-                let checked = provider(request.type_name)?.check(&call, request).await;
+                let checked = session(request.type_name).await?.session.check(&call, request).await;
                 checked
                     .map(|checked| ProviderReply::Checked(secrets.checked(checked)))
                     .map_err(|error| secrets.refused(error))
             }
             ProviderRequest::Read(request) => {
-                let read = provider(request.type_name)?.read(&call, request).await;
+                let read = session(request.type_name).await?.session.read(&call, request).await;
                 let sent = [request.inputs, request.outputs, request.private, &call.settings];
                 Secrets::read(&self.known, sent, read).map(ProviderReply::Read)
             }
             ProviderRequest::Plan(request) => {
                 let sent = [request.prior_inputs, request.prior, request.desired, &call.settings];
                 let secrets = Secrets::of(&self.known, sent);
-                let planned = provider(request.type_name)?.plan(&call, request).await;
-                planned.map(ProviderReply::Planned).map_err(|error| secrets.refused(error))
+                let planned = session(request.type_name).await?.session.plan(&call, request).await;
+                planned
+                    .map(|planned| ProviderReply::Planned(secrets.planned(planned)))
+                    .map_err(|error| secrets.refused(error))
             }
             ProviderRequest::Preflight(request) => {
                 let secrets = Secrets::of(&self.known, [request.prior_inputs, request.desired, &call.settings]);
-                let answer = provider(request.type_name)?.preflight(&call, request).await;
+                let answer = session(request.type_name).await?.session.preflight(&call, request).await;
                 answer
                     .map(|answer| ProviderReply::Preflight(secrets.preflight(answer)))
                     .map_err(|error| secrets.refused(error))
@@ -318,15 +340,29 @@ impl Shell {
             ProviderRequest::Fetch(request) => {
                 let searched = request.filters.iter().map(|filter| &filter.2);
                 let secrets = Secrets::of(&self.known, searched.chain([request.annotations, &call.settings]));
-                let fetched = provider(request.type_name)?.fetch(&call, request).await;
+                let fetched = session(request.type_name).await?.session.fetch(&call, request).await;
                 fetched
                     .map(|fetched| ProviderReply::Fetched(secrets.fetched(fetched)))
                     .map_err(|error| secrets.refused(error))
             }
-            ProviderRequest::Call(FunctionCall { function, arguments }) => {
-                let secrets = Secrets::of(&self.known, arguments.iter().chain([&call.settings]));
-                let answer = provider(namespace)?.call(&call, function, arguments).await;
+            ProviderRequest::Invoke(request) => {
+                let secrets = Secrets::of(&self.known, request.arguments.iter().chain([&call.settings]));
+                let answer = session(namespace).await?.session.invoke(&call, request).await;
                 answer.map(ProviderReply::Returned).map_err(|error| secrets.refused(error))
+            }
+            ProviderRequest::Import(request) => {
+                let secrets = Secrets::of(&self.known, [request.desired, &call.settings]);
+                let found = session(request.type_name).await?.session.import(&call, request).await;
+                let clean = |found: Imported| Imported { observed: secrets.observed(found.observed), ..found };
+                found
+                    .map(|found| ProviderReply::Imported(found.into_iter().map(clean).collect()))
+                    .map_err(|error| secrets.refused(error))
+            }
+            ProviderRequest::Upgrade(request) => {
+                let sent = [request.inputs, request.fields, request.private, &call.settings];
+                let secrets = Secrets::of(&self.known, sent);
+                let upgraded = session(request.type_name).await?.session.upgrade(&call, request).await;
+                upgraded.map(ProviderReply::Upgraded).map_err(|error| secrets.refused(error))
             }
         }
     }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Field, Kind, Map, Schema, Value};
+use blueprint::{Field, FieldPath, Kind, Map, PathStep, Schema, Value};
 use serde::{Deserialize, Serialize};
 
 /// A set of texts with a fixed hash, so that nothing depends on a random seed.
@@ -72,6 +72,52 @@ pub fn same_field(field: &Field, a: &Value, b: &Value) -> bool {
                 })
         }
         (a, b) => same(a, b),
+    }
+}
+
+/// The first place at which `after` differs from what is known in `before`. Unknown parts of `before` may become
+/// anything; null in `before` promises null. `None` if `before` is null as a whole.
+pub fn contradiction(before: &Value, after: &Value) -> Option<FieldPath> {
+    let mut path = Vec::new();
+    let contradicts = !before.is_null() && contradicts(before, after, &mut path);
+    contradicts.then_some(FieldPath(path))
+}
+
+fn contradicts(before: &Value, after: &Value, path: &mut Vec<PathStep>) -> bool {
+    match (before.bare(), after.bare()) {
+        (Value::Unknown(_), _) => false,
+        (Value::Map(before), Value::Map(after)) => {
+            let keys = before.keys().chain(after.keys().filter(|key| !before.contains_key(*key)));
+            for key in keys {
+                path.push(PathStep::Field(key.clone()));
+                let null = Value::Null;
+                let (before, after) = (before.get(key).unwrap_or(&null), after.get(key).unwrap_or(&null));
+                if contradicts(before, after, path) {
+                    return true;
+                }
+                path.pop();
+            }
+            false
+        }
+        (Value::List(before), Value::List(after)) if before.len() == after.len() => {
+            for (at, (before, after)) in before.iter().zip(after.iter()).enumerate() {
+                path.push(PathStep::Index(at as u64));
+                if contradicts(before, after, path) {
+                    return true;
+                }
+                path.pop();
+            }
+            false
+        }
+        // Items of a set with unknown parts have no counterpart to compare with.
+        (Value::Set(before), Value::Set(after) | Value::List(after)) => {
+            if before.iter().any(Value::has_unknown) {
+                return after.len() > before.len();
+            }
+            let within = |one: &[Value], other: &[Value]| one.iter().all(|a| other.iter().any(|b| same(a, b)));
+            !within(before, after) || !within(after, before)
+        }
+        (before, after) => !same(before, after),
     }
 }
 

@@ -7,7 +7,7 @@
 
 use blueprint::{Address, Expr, ExprKind, FieldPath, Name, PathStep, Resource, Value};
 use diag::{Diagnostics, Span};
-use evaluate::answers::{Answers, Opinion, keyed_digest};
+use evaluate::answers::{Answers, Opinion};
 use evaluate::question::ResourceTarget;
 use evaluate::resolve::Evaluation;
 use evaluate::retry::code_of;
@@ -117,7 +117,7 @@ async fn ask_plans(
         let folder = documents.folder_declaring(decision.element.map(|(number, _)| number));
         let record = decision.prior.as_deref().filter(|_| *mode != PlanMode::Create);
         let exists = record.filter(|_| *mode == PlanMode::Update);
-        let seed = seed_of(&evaluation.answers, &decision.address, *mode);
+        let seed = evaluation.answers.seed_of(&decision.address, *mode);
         let target = ResourceTarget::new(&decision.address, &decision.type_name, &folder);
         let request = PlanRequest {
             mode: *mode,
@@ -177,13 +177,6 @@ fn mode_of(decision: &Decision) -> Option<PlanMode> {
         (_, Action::Replace) if adopts => Some(PlanMode::Replace),
         _ => None,
     }
-}
-
-/// The seed for generated names of a resource: the same for the preview of a plan and while it is carried out, another
-/// one for the new resource of a replacement and in another plan.
-pub fn seed_of(answers: &Answers, address: &Address, mode: PlanMode) -> Name {
-    let replaces = mode == PlanMode::Replace;
-    keyed_digest(&answers.salt, format!("{address}\0{replaces}").as_bytes())
 }
 
 /// The declaration of a draft.
