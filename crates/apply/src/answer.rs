@@ -349,6 +349,7 @@ impl Apply {
             desired: record.inputs.clone(),
             schema_version: record.schema_version,
             planned: Value::Null,
+            inexact: false,
             private: record.private.clone(),
             sources: Vec::new(),
             token: format!("{}-{task}", self.operation.id).into(),
@@ -479,14 +480,7 @@ impl Apply {
     }
 
     /// Fails a step whose resource exists, but never becomes healthy.
-    fn broken(
-        &mut self,
-        task: u32,
-        decided: &Decided,
-        record: Arc<Record>,
-        why: Vec<Name>,
-        effects: &mut Vec<Effect>,
-    ) {
+    fn broken(&mut self, task: u32, decided: &Decided, record: Arc<Record>, why: Vec<Name>, effects: &mut Vec<Effect>) {
         let diagnostic = codes::NOT_STABLE.new(format!("`{}` exists, but is not healthy", decided.address));
         let diagnostic = why.iter().fold(diagnostic, |diagnostic, why| diagnostic.note(why.as_ref()));
         let mut record = Record::clone(&record);

@@ -76,7 +76,8 @@ impl Apply {
         desired: &Value,
         effects: &mut Vec<Effect>,
     ) -> bool {
-        let adopts = decided.ty.as_ref().is_some_and(|ty| ty.capabilities.adopts && ty.capabilities.plans != Plans::Always);
+        let adopts =
+            decided.ty.as_ref().is_some_and(|ty| ty.capabilities.adopts && ty.capabilities.plans != Plans::Always);
         if !adopts || !decided.desired.has_unknown() || self.results.replanned.contains_key(&decided.address) {
             return false;
         }

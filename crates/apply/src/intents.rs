@@ -32,6 +32,7 @@ impl Apply {
         };
         let opinion = self.opinion_of(decided).filter(|_| verb != Verb::Delete);
         let planned = opinion.and_then(|opinion| opinion.outputs.clone()).unwrap_or_default();
+        let inexact = opinion.is_some_and(|opinion| opinion.inexact);
         let said = opinion.map(|opinion| opinion.private.clone()).filter(|private| !private.is_null());
         let private = match &prior {
             _ if said.is_some() => said.unwrap_or_default(),
@@ -49,6 +50,7 @@ impl Apply {
             desired: intent.inputs.clone(),
             schema_version: prior.as_ref().map_or(0, |record| record.schema_version),
             planned,
+            inexact,
             private,
             sources: match verb {
                 Verb::Delete => Vec::new(),

@@ -92,6 +92,8 @@ pub struct CallRequest {
     pub schema_version: u32,
     /// The fields as planned, unknown where only the call can tell; null if the provider planned none.
     pub planned: Value,
+    /// Whether `planned` is a forecast that the answer need not keep.
+    pub inexact: bool,
     /// The provider's opaque data.
     pub private: Value,
     /// The digests that sources had at plan time: see [`provider::ApplyRequest::sources`].

@@ -157,6 +157,7 @@ impl Apply {
             desired: spec,
             schema_version: record.schema_version,
             planned: Value::Null,
+            inexact: false,
             private: record.private.clone(),
             sources: Vec::new(),
             token,

@@ -253,7 +253,7 @@ pub(super) fn breach(ty: &ResourceType, request: &CallRequest, applied: &Applied
     let Some(fields) = applied.fields.as_map() else {
         return Some(Breach::Contract("the answer holds no fields".to_owned()));
     };
-    if !ty.capabilities.exact {
+    if !ty.capabilities.exact || request.inexact {
         return None;
     }
     if let Some(path) = contradiction(&request.planned, &applied.fields) {

@@ -167,7 +167,8 @@ impl Apply {
     /// The first field whose known planned value is another one now.
     fn broken_promise(&self, decided: &Decided, now: &Opinion) -> Option<FieldPath> {
         let exact = decided.ty.as_ref().is_some_and(|ty| ty.capabilities.exact);
-        let before = self.plan.answers.opinions.get(&decided.address).filter(|_| exact)?;
+        let before = self.plan.answers.opinions.get(&decided.address);
+        let before = before.filter(|before| exact && !before.inexact && !now.inexact)?;
         contradiction(before.outputs.as_ref()?, now.outputs.as_ref()?)
     }
 

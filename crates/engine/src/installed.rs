@@ -159,6 +159,7 @@ impl Installed {
             sources: (self.sources)(),
             http: self.runtime.http.as_ref().map(|make| make()),
             planning: None,
+            log: None,
             known: Default::default(),
             cancel: CancellationToken::new(),
         }

@@ -19,8 +19,7 @@ pub use evaluate::children::{Reading, documents};
 pub use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply, Search};
 pub use evaluate::event::Event;
 pub use evaluate::question::{
-    FunctionCall, ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, ResourceTarget, Retry,
-    SourceError, Subject,
+    ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, ResourceTarget, Retry, SourceError, Subject,
 };
 pub use evaluate::resolve::inputs::{Given, validate_inputs};
 pub use evaluate::transform::{transform, transform_documents};

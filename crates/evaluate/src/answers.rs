@@ -201,6 +201,9 @@ pub struct Opinion {
     /// All fields as they will be, unknown where only the operation can tell, if the provider says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outputs: Option<Value>,
+    /// The outputs are a forecast that the operation need not keep.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inexact: bool,
     /// Field paths that force a replacement.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaces: Vec<FieldPath>,
@@ -219,8 +222,8 @@ pub struct Opinion {
 
 impl From<Planned> for Opinion {
     fn from(said: Planned) -> Opinion {
-        let Planned { verdict, inputs, outputs, replaces, changes, only_recorded, adopts, private, .. } = said;
-        Opinion { verdict, inputs, outputs, replaces, changes, only_recorded, adopts, private }
+        let Planned { verdict, inputs, outputs, inexact, replaces, changes, only_recorded, adopts, private, .. } = said;
+        Opinion { verdict, inputs, outputs, inexact, replaces, changes, only_recorded, adopts, private }
     }
 }
 

@@ -10,7 +10,10 @@ use std::sync::Arc;
 use blueprint::{Address, DataSource, Field, IndexMap, Kind, Map, Name, Schema, Type, TypeId, Unknown, Value};
 use diag::{Diagnostic, Diagnostics};
 use expr::{Ask, AskFailure, FunctionTable, Purity, Returns};
-use provider::{Catalogs, DataSourceType, FetchRequest, Fetched, InvokeRequest, PlanMode, PlanPhase, PlanRequest, Planned, ProviderError, TypeRef};
+use provider::{
+    Catalogs, DataSourceType, FetchRequest, Fetched, InvokeRequest, PlanMode, PlanPhase, PlanRequest, Planned,
+    ProviderError, TypeRef,
+};
 use state::Remembered;
 
 use crate::answers::PinnedBytes;
@@ -301,7 +304,8 @@ pub async fn answer(
         }
         let now = evaluation.answers.now;
         let functions = evaluation.functions.clone();
-        let puts: Vec<_> = questions.iter().map(|question| put(question, now, PlanPhase::Preview, &functions, world)).collect();
+        let puts: Vec<_> =
+            questions.iter().map(|question| put(question, now, PlanPhase::Preview, &functions, world)).collect();
         let replies = futures::future::join_all(puts).await;
         for (question, reply) in questions.into_iter().zip(replies) {
             take_in(evaluation, question, reply, found);

@@ -24,8 +24,8 @@ use provider::{
 use state::Snapshot;
 
 use crate::question::{
-    OTHER_KIND, ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, ResourceTarget, Retry,
-    SourceError, Subject, internal_error,
+    OTHER_KIND, ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, ResourceTarget, Retry, SourceError,
+    Subject, internal_error,
 };
 
 /// Answers the questions of the core.

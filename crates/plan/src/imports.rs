@@ -10,7 +10,7 @@ use evaluate::answers::PinnedSeen;
 use evaluate::question::ResourceTarget;
 use evaluate::resolve::{Evaluation, Member, Members};
 use evaluate::world::World;
-use provider::{ReadOutcome, ReadRequest, ResourceType, ImportRequest, Observed};
+use provider::{ImportRequest, Observed, ReadOutcome, ReadRequest, ResourceType};
 use state::{Record, Snapshot, Status, StatusOp, StatusWord};
 use understand::compare::mark_fields;
 
@@ -229,9 +229,7 @@ pub(crate) async fn read(
             };
             match world.read(target, again).await {
                 Ok(ReadOutcome::Present(observed)) => Ok(pinned(observed)),
-                Ok(ReadOutcome::Absent | ReadOutcome::Unknown) => {
-                    first.ok_or_else(|| "it has just gone".to_owned())
-                }
+                Ok(ReadOutcome::Absent | ReadOutcome::Unknown) => first.ok_or_else(|| "it has just gone".to_owned()),
                 Err(error) => Err(error.message),
             }
         }

@@ -11,12 +11,12 @@ use evaluate::retry::{at_once, code_of};
 use evaluate::world::World;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use provider::{Catalogs, ProviderError, ReadOutcome, ReadRequest, TypeRef, Observed};
+use provider::{Catalogs, Observed, ProviderError, ReadOutcome, ReadRequest, TypeRef};
 use state::{Intent, Open, Record, RecordOrigin, Snapshot, Status, StatusOp, StatusWord};
 use understand::compare::{mark_fields, mark_like, same};
 
-use crate::imports::pinned;
 use crate::codes;
+use crate::imports::pinned;
 use crate::options::{Adoption, Options};
 use crate::settled::Settled;
 
@@ -673,7 +673,13 @@ fn made_as(id: &Name, type_name: &TypeId, inputs: &Value, catalogs: &Catalogs) -
         fields.insert(field.clone(), Value::Text(id.clone()));
     }
     forget_lost(catalogs, type_name, inputs, &mut fields, |_| true);
-    PinnedSeen::There { id: id.clone(), fields: Value::Map(fields.into()), private: Value::Null, expired: None, inputs: None }
+    PinnedSeen::There {
+        id: id.clone(),
+        fields: Value::Map(fields.into()),
+        private: Value::Null,
+        expired: None,
+        inputs: None,
+    }
 }
 
 /// What is true of a thing after a call that was cut off.

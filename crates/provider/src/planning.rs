@@ -96,6 +96,9 @@ pub struct Planned {
     /// All fields as they will be afterwards, unknown where only the operation can tell. `None` if the provider does
     /// not say.
     pub outputs: Option<Value>,
+    /// `outputs` are a forecast: the operation may answer otherwise, also where they are known. Providers of old type
+    /// systems need this.
+    pub inexact: bool,
     /// Fields that force a replacement, in addition to those of the catalogue.
     pub replaces: Vec<FieldPath>,
     /// Computed fields that will change, in addition to those of the catalogue.

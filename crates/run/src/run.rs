@@ -7,7 +7,7 @@ use std::time::Duration;
 use blueprint::Address;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
-use provider::{Applied, ApplyRequest, BoxFuture, ErrorKind, ProviderError, ReadRequest, Readiness, PlanPhase};
+use provider::{Applied, ApplyRequest, BoxFuture, ErrorKind, PlanPhase, ProviderError, ReadRequest, Readiness};
 use state::{Lease, Revision, Store, StoreError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -281,7 +281,8 @@ async fn call(
 
 async fn ask(shell: &Shell, asking: Asking) -> Answer {
     let Asking { task, questions, now, functions } = asking;
-    let puts: Vec<_> = questions.iter().map(|question| put(question, now, PlanPhase::Apply, &functions, shell)).collect();
+    let puts: Vec<_> =
+        questions.iter().map(|question| put(question, now, PlanPhase::Apply, &functions, shell)).collect();
     let replies = futures::future::join_all(puts).await;
     Answer::Answered(task, questions.into_iter().zip(replies).collect())
 }

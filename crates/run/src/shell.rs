@@ -9,7 +9,10 @@ use std::time::Duration;
 
 use blueprint::wire::Document;
 use blueprint::{Address, IndexMap, Name, TypeId, Value};
-use provider::{BoxFuture, Call, Catalogs, ErrorKind, Progress, ProviderError, Providers, Recalled, TransformError, Configuration, Configured, Imported};
+use provider::{
+    BoxFuture, Call, Catalogs, Configuration, Configured, ErrorKind, Imported, Progress, ProviderError, Providers,
+    Recalled, TransformError,
+};
 use state::{Record, Snapshot, StatusOp};
 use tokio_util::sync::CancellationToken;
 

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use blueprint::{Constraint, Field, IndexMap, Kind, Name, ReplaceOrder, SupportStatus, Type};
 use expr::{FunctionDef, Parameter, Purity, Returns};
-use provider::{Attributes, Capabilities, DataSourceType, FilterField, FilterType, ResourceType, Setting, TypeSource};
+use provider::{
+    Attributes, Capabilities, DataSourceType, FilterField, FilterType, Plans, ResourceType, Setting, TypeSource,
+};
 
 use crate::{
     Attribute, AttributeKind, Block, BlockType, FunctionSchema, Nesting, Object, ParameterSchema, ProviderSchema,
@@ -113,7 +115,7 @@ pub fn resource_type(name: Name, schema: &Schema) -> ResourceType {
         needs_stable: Vec::new(),
         rejects: Vec::new(),
         annotations: Vec::new(),
-        capabilities: Capabilities { checks: true, plans: true, ..Capabilities::default() },
+        capabilities: Capabilities { checks: true, plans: Plans::Always, ..Capabilities::default() },
         schema_version: u32::try_from(schema.version).unwrap_or(u32::MAX),
         attributes: Attributes::Fields,
         update_policy: None,

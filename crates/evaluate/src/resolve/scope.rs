@@ -368,9 +368,7 @@ pub(crate) fn field_of(member: &Member, ty: &ResourceType, name: &str) -> Option
     match &member.outputs {
         Outputs::Unknown if field.computed => Some(unknown()),
         Outputs::Unknown => None,
-        Outputs::Planned(_, changing) if changing.iter().any(|changing| changing.as_ref() == name) => {
-            Some(unknown())
-        }
+        Outputs::Planned(_, changing) if changing.iter().any(|changing| changing.as_ref() == name) => Some(unknown()),
         Outputs::Planned(fields, _) => fields.get(name).cloned().filter(|_| field.computed),
         Outputs::Known(fields) => fields.get(name).cloned(),
     }

@@ -22,8 +22,8 @@ use crate::drafting::groups::common_dependencies;
 use crate::drafting::link_dependencies::{link_dependencies, mark_link_changes};
 use crate::drafting::members::redraw;
 use crate::drafting::opinions::ask_providers;
-use crate::drafting::verdicts::apply_opinion;
 use crate::drafting::preflight;
+use crate::drafting::verdicts::apply_opinion;
 use crate::drift::prior_spec;
 use crate::model::{Action, AddressSet, Reason};
 use crate::policies::request_replacements;
@@ -101,12 +101,7 @@ pub(crate) async fn decide_level(
 
 /// A replacement that is decided again, because its memoised values were drawn again (decision S60) and its spec has
 /// changed. The reasons of the replacement stay.
-pub(crate) fn decided_again(
-    first: Decision,
-    mut again: Decision,
-    answers: &Answers,
-    resource: &Resource,
-) -> Decision {
+pub(crate) fn decided_again(first: Decision, mut again: Decision, answers: &Answers, resource: &Resource) -> Decision {
     again.element = first.element;
     if let Some(opinion) = answers.opinions.get(&again.address) {
         apply_opinion(&mut again, opinion, Some(resource));

@@ -118,7 +118,8 @@ pub(crate) async fn ask(
     for (at, folder, answer) in answered {
         let decision = &drafts[at];
         let resource = decision.element.and_then(|(number, _)| evaluation.documents.resource(number));
-        let span_of = |field: &str| resource.and_then(|(.., it)| place_at(&it.spec, &field.into())).unwrap_or(decision.span);
+        let span_of =
+            |field: &str| resource.and_then(|(.., it)| place_at(&it.spec, &field.into())).unwrap_or(decision.span);
         let Some(answer) = reported_answer(decision, answer, found) else { continue };
         let follows = changing.is_before(decision);
         obstacles.extend(obstacles_in(decision, &answer, follows, span_of));

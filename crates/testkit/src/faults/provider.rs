@@ -6,7 +6,11 @@ use std::time::Duration;
 
 use blueprint::{Address, Name, TypeId, Value};
 use futures::FutureExt as _;
-use provider::{Applied, ApplyRequest, Call, Catalog, CheckRequest, Checked, FetchRequest, Fetched, Operation, PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness, Transform, Configuration, Configured, InvokeRequest, Observed, Session, configured};
+use provider::{
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, FetchRequest,
+    Fetched, InvokeRequest, Observed, Operation, PlanRequest, Planned, Preflight, PreflightRequest, Provider,
+    ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, Session, Transform, UpgradeRequest, Upgraded,
+};
 use providers::fake::SharedWorld;
 use state::{InstanceName, Store};
 
@@ -113,17 +117,23 @@ impl Provider for FaultyProvider {
         self.inner.transform(name)
     }
 
-    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
-        configured(self)
+    fn configure(self: Arc<Self>, with: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+        Box::pin(async move {
+            let configured = self.inner.clone().configure(with).await?;
+            let session = Arc::new(FaultySession { inner: configured.session.clone(), provider: self });
+            Ok(Configured { session, ..configured })
+        })
     }
 }
 
-impl Session for FaultyProvider {
-    fn check<'a>(
-        &'a self,
-        call: &'a Call,
-        request: CheckRequest<'a>,
-    ) -> provider::BoxFuture<'a, Result<Checked, ProviderError>> {
+/// A session of a [`FaultyProvider`].
+struct FaultySession {
+    inner: Arc<dyn Session>,
+    provider: Arc<FaultyProvider>,
+}
+
+impl Session for FaultySession {
+    fn check<'a>(&'a self, call: &'a Call, request: CheckRequest<'a>) -> BoxFuture<'a, Result<Checked, ProviderError>> {
         self.inner.check(call, request)
     }
 
@@ -131,13 +141,13 @@ impl Session for FaultyProvider {
         &'a self,
         call: &'a Call,
         request: ReadRequest<'a>,
-    ) -> provider::BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
         Box::pin(async move {
-            self.process.sleep(300).await;
+            self.provider.process.sleep(300).await;
             match self.inner.read(call, request).await? {
-                ReadOutcome::Present(Observed { id, fields, private, expired, ..Observed::default() }) => Ok(match self.delayed(&id) {
-                    None => ReadOutcome::Present(Observed { id, fields, private, expired, ..Observed::default() }),
-                    Some(Some(fields)) => ReadOutcome::Present(Observed { id, fields, private, expired, ..Observed::default() }),
+                ReadOutcome::Present(observed) => Ok(match self.provider.delayed(&observed.id) {
+                    None => ReadOutcome::Present(observed),
+                    Some(Some(fields)) => ReadOutcome::Present(Observed { fields, ..observed }),
                     Some(None) => ReadOutcome::Absent,
                 }),
                 seen => Ok(seen),
@@ -145,40 +155,33 @@ impl Session for FaultyProvider {
         })
     }
 
-    fn plan<'a>(
-        &'a self,
-        call: &'a Call,
-        request: PlanRequest<'a>,
-    ) -> provider::BoxFuture<'a, Result<Planned, ProviderError>> {
+    fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
         self.inner.plan(call, request)
     }
 
-    fn apply<'a>(
-        &'a self,
-        call: &'a Call,
-        request: ApplyRequest<'a>,
-    ) -> provider::BoxFuture<'a, Result<Applied, ProviderError>> {
+    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         Box::pin(async move {
             let mut call = call.clone();
-            self.check_invariants(&call, &request);
-            if let Some(bug) = self.process.bug {
-                bug.change_call(&mut call, &mut lock(&self.process.tokens));
+            self.provider.check_invariants(&call, &request);
+            if let Some(bug) = self.provider.process.bug {
+                bug.change_call(&mut call, &mut lock(&self.provider.process.tokens));
             }
-            self.process.moment().await;
-            self.process.sleep(4_000).await;
-            let before = self.fields(request.id);
+            self.provider.process.moment().await;
+            self.provider.process.sleep(4_000).await;
+            let before = self.provider.fields(request.id);
             let answer = self.inner.apply(&call, request).await;
-            if let (Ok(applied), Some(seconds)) = (&answer, self.process.plan.read_delay)
+            if let (Ok(applied), Some(seconds)) = (&answer, self.provider.process.plan.read_delay)
                 && !applied.id.is_empty()
             {
                 let until = tokio::time::Instant::now() + Duration::from_secs(u64::from(seconds));
-                lock(&self.delayed_reads).insert(applied.id.clone(), (until, before));
+                lock(&self.provider.delayed_reads).insert(applied.id.clone(), (until, before));
             }
-            self.process.moment().await;
-            self.process.sleep(1_000).await;
+            self.provider.process.moment().await;
+            self.provider.process.sleep(1_000).await;
             answer.map(|applied| {
-                let stable = applied.stable && self.delayed(&applied.id).is_none();
-                Applied { stable, ..applied }
+                let is_delayed = self.provider.delayed(&applied.id).is_some();
+                let ready = if is_delayed && applied.ready == Ready::Yes { Ready::Pending } else { applied.ready };
+                Applied { ready, ..applied }
             })
         })
     }
@@ -187,25 +190,41 @@ impl Session for FaultyProvider {
         &'a self,
         call: &'a Call,
         request: ReadRequest<'a>,
-    ) -> provider::BoxFuture<'a, Result<Readiness, ProviderError>> {
+    ) -> BoxFuture<'a, Result<Readiness, ProviderError>> {
         Box::pin(async move {
-            self.process.sleep(500).await;
-            if request.id.is_some_and(|id| self.delayed(id).is_some()) {
+            self.provider.process.sleep(500).await;
+            if request.id.is_some_and(|id| self.provider.delayed(id).is_some()) {
                 return Ok(Readiness::NotYet);
             }
             self.inner.poll_ready(call, request).await
         })
     }
 
-    fn fetch<'a>(
-        &'a self,
-        call: &'a Call,
-        request: FetchRequest<'a>,
-    ) -> provider::BoxFuture<'a, Result<Fetched, ProviderError>> {
+    fn fetch<'a>(&'a self, call: &'a Call, request: FetchRequest<'a>) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
         self.inner.fetch(call, request)
     }
 
-    fn invoke<'a>(&'a self, call: &'a Call, request: InvokeRequest<'a>) -> provider::BoxFuture<'a, Result<Value, ProviderError>> {
-        self.inner.call(call, function, arguments)
+    fn invoke<'a>(&'a self, call: &'a Call, request: InvokeRequest<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
+        self.inner.invoke(call, request)
+    }
+
+    fn preflight<'a>(
+        &'a self,
+        call: &'a Call,
+        request: PreflightRequest<'a>,
+    ) -> BoxFuture<'a, Result<Preflight, ProviderError>> {
+        self.inner.preflight(call, request)
+    }
+
+    fn upgrade<'a>(
+        &'a self,
+        call: &'a Call,
+        request: UpgradeRequest<'a>,
+    ) -> BoxFuture<'a, Result<Upgraded, ProviderError>> {
+        self.inner.upgrade(call, request)
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        self.inner.close()
     }
 }

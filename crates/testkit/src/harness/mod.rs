@@ -205,6 +205,7 @@ impl Harness {
             sources: self.sources(),
             http: self.http(),
             planning: None,
+            log: None,
             known: Default::default(),
             cancel: tokio_util::sync::CancellationToken::new(),
         };
