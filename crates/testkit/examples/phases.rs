@@ -165,6 +165,7 @@ fn shell(catalogs: &Arc<Catalogs>) -> Shell {
         sources: Default::default(),
         http: None,
         planning: None,
+        log: None,
         known: Default::default(),
         cancel: tokio_util::sync::CancellationToken::new(),
     }

@@ -322,7 +322,10 @@ impl World for Opinionated {
                     ProviderReply::Planned(Planned { replaces: vec!["note".into()], ..Planned::default() })
                 }
                 ProviderRequest::Fetch(request) => ProviderReply::Fetched(self.search(request.filters).await),
-                ProviderRequest::Read(_) | ProviderRequest::Call(_) => {
+                ProviderRequest::Read(_)
+                | ProviderRequest::Invoke(_)
+                | ProviderRequest::Import(_)
+                | ProviderRequest::Upgrade(_) => {
                     return question.refused("nothing is known here");
                 }
             }))

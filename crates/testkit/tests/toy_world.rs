@@ -6,7 +6,10 @@ use std::sync::Arc;
 use blueprint::{Address, TypeId, Value};
 use diag::Diagnostics;
 use engine::{Documents, Environment, Given, Options, Question, Reply, Request, ResourceTarget, World};
-use provider::{BoxFuture, CheckRequest, FetchRequest, PlanRequest, PreflightRequest, ReadRequest};
+use provider::{
+    BoxFuture, CheckRequest, FetchRequest, InvokeRequest, PlanMode, PlanPhase, PlanRequest, PreflightRequest,
+    ReadRequest,
+};
 use testkit::harness::Harness;
 use testkit::toy::world::{EditorWorld, EmptyWorld};
 
@@ -87,9 +90,29 @@ fn reply_of_another_kind_is_an_error() {
         let (address, type_name, null) = (Address::root("disk"), TypeId::from("test/data"), Value::Null);
         let target = ResourceTarget::new(&address, &type_name, "");
         let check = CheckRequest { type_name: &type_name, spec: &null };
-        let read =
-            ReadRequest { type_name: &type_name, id: None, inputs: &null, outputs: &null, private: &null, token: None };
-        let plan = PlanRequest { type_name: &type_name, prior_inputs: &null, prior: &null, desired: &null };
+        let read = ReadRequest {
+            type_name: &type_name,
+            id: None,
+            inputs: &null,
+            outputs: &null,
+            private: &null,
+            token: None,
+            schema_version: 0,
+        };
+        let plan = PlanRequest {
+            type_name: &type_name,
+            prior_inputs: &null,
+            prior: &null,
+            desired: &null,
+            mode: PlanMode::Update,
+            phase: PlanPhase::Preview,
+            id: None,
+            schema_version: 0,
+            private: &Value::Null,
+            unhealthy: &[],
+            ignored: &[],
+            seed: "",
+        };
         let preflight = PreflightRequest {
             operation: provider::Operation::Create,
             type_name: &type_name,
@@ -105,7 +128,11 @@ fn reply_of_another_kind_is_an_error() {
             world.plan(target, plan).await.expect_err("plan").message,
             world.preflight(target, preflight).await.expect_err("preflight").message,
             world.fetch(&type_name, "", fetch).await.expect_err("fetch").message,
-            world.call("test", "tag", &[]).await.expect_err("call").message,
+            world
+                .invoke("test", InvokeRequest { function: "tag", arguments: &[], preview: true })
+                .await
+                .expect_err("call")
+                .message,
             world.file("/folder", "a.txt").await.expect_err("file").message,
             world.http("http://localhost").await.expect_err("http").message,
         ];

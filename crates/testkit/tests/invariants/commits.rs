@@ -13,7 +13,7 @@ use testkit::faults::{CommitFault, FaultPlan};
 use testkit::harness::{Harness, settings};
 use testkit::simulation::edit;
 
-use crate::{apply_well, cases, cloud, harness, ids, lately, shell, stage};
+use crate::{apply_well, cases, cloud, harness, ids, lately, session, shell, stage};
 
 /// Applies a goal in a process that ends at this moment, from 1. Returns whether the process reached the moment.
 async fn cut_at(harness: &Harness, goal: Option<&str>, parallel: usize, moment: u32) -> bool {
@@ -256,8 +256,10 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
                     desired: &known,
                     private: &Value::Null,
                     sources: &[],
+                    schema_version: 0,
+                    planned: &Value::Null,
                 };
-                shell.providers.get("test").expect("it is set").apply(&call, request).await.expect("it is created");
+                session(&shell, "test").await.apply(&call, request).await.expect("it is created");
             }
             let run = apply_well(&harness, Some(&after), 1).await;
             if let Some(Operated::Done(outcome)) = &run.operated {

@@ -45,6 +45,19 @@ fn harness() -> Harness {
     Harness::new(std::path::PathBuf::from("/nowhere"), Vec::new())
 }
 
+/// A session of a provider of a shell, without settings.
+async fn session(shell: &Shell, namespace: &str) -> Arc<dyn provider::Session> {
+    let with = provider::Configuration {
+        name: namespace.into(),
+        settings: blueprint::Value::Null,
+        former: blueprint::Value::Null,
+        root: shell.root.clone(),
+        log: Arc::new(|_| {}),
+    };
+    let provider = shell.providers.get(namespace).expect("it is set").clone();
+    provider.configure(with).await.expect("it needs no settings").session
+}
+
 /// The state of a process on the world of a harness.
 fn shell(harness: &Harness) -> Shell {
     let provider = fake::provider(FakeOptions { world: Some(harness.world.clone()), ..FakeOptions::default() });
@@ -62,6 +75,7 @@ fn shell(harness: &Harness) -> Shell {
         sources: Default::default(),
         http: None,
         planning: None,
+        log: None,
         known: Default::default(),
         cancel: tokio_util::sync::CancellationToken::new(),
     }

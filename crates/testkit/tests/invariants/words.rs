@@ -10,12 +10,12 @@ use engine::shell::Operated;
 use engine::{Given, Options};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, ErrorKind,
-    FetchRequest, Fetched, InvokeRequest, PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest,
-    Readiness, Session, configured,
+    FetchRequest, Fetched, InvokeRequest, PlanRequest, Planned, Plans, Provider, ProviderError, ReadOutcome,
+    ReadRequest, Readiness, Ready, Session, configured,
 };
 use testkit::harness::{Harness, settings};
 
-use crate::{harness, lately, shell};
+use crate::{harness, lately, session, shell};
 
 const PASSWORD: &str = "Plant-7f3a9c!x \"quoted\" äß 99";
 const SETTING: &str = "Setting-5b1e77d2c9-of-the-cloud";
@@ -54,7 +54,8 @@ enum Speaks {
 
 /// The simulated provider, whose messages repeat every secret that it received, in every form.
 struct Echo {
-    inner: Arc<dyn Provider>,
+    inner: Arc<dyn Session>,
+    catalog: Arc<Catalog>,
     speaks: Speaks,
 }
 
@@ -102,7 +103,7 @@ fn gather(value: &Value, found: &mut Vec<String>) {
 
 impl Provider for Echo {
     fn catalog(&self) -> &Arc<Catalog> {
-        self.inner.catalog()
+        &self.catalog
     }
 
     fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
@@ -117,11 +118,11 @@ impl Session for Echo {
                 return self.inner.check(call, request).await;
             }
             let text = self.repeat([request.spec, &call.settings]);
-            Ok(Checked {
-                rejected: vec![("title".to_owned(), text.clone()), (String::new(), text.clone())],
-                warnings: vec![("title".to_owned(), text)],
-                ..Checked::default()
-            })
+            let mut checked = Checked::default();
+            checked.refuse("title", &text);
+            checked.refuse("", &text);
+            checked.warn("title", text);
+            Ok(checked)
         })
     }
 
@@ -158,7 +159,8 @@ impl Session for Echo {
                     (call.progress)(&text);
                     let mut partial = self.inner.apply(call, request).await?;
                     // The new id is a secret, too.
-                    partial.warnings = vec![partial.fields.to_string(), text.clone()];
+                    let warnings = vec![partial.fields.to_string(), text.clone()];
+                    partial = partial.with_warnings(warnings);
                     let mut error = self.refuse(ErrorKind::Permanent, format!("{text} {}", partial.fields));
                     error.partial = Some(Box::new(partial));
                     Err(error)
@@ -167,9 +169,11 @@ impl Session for Echo {
                 Speaks::CreateWell | Speaks::Stable => {
                     (call.progress)(&text);
                     let mut applied = self.inner.apply(call, request).await?;
-                    applied.warnings = vec![applied.fields.to_string(), text];
-                    applied.stable = self.speaks != Speaks::Stable;
-                    Ok(applied)
+                    let warnings = vec![applied.fields.to_string(), text];
+                    if self.speaks == Speaks::Stable {
+                        applied.ready = Ready::Pending;
+                    }
+                    Ok(applied.with_warnings(warnings))
                 }
                 _ => self.inner.apply(call, request).await,
             }
@@ -201,9 +205,9 @@ impl Session for Echo {
     fn invoke<'a>(&'a self, call: &'a Call, request: InvokeRequest<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
         Box::pin(async move {
             if self.speaks != Speaks::Call {
-                return self.inner.call(call, function, arguments).await;
+                return self.inner.invoke(call, request).await;
             }
-            Err(self.refuse(ErrorKind::Permanent, self.repeat(arguments.iter().chain([&call.settings]))))
+            Err(self.refuse(ErrorKind::Permanent, self.repeat(request.arguments.iter().chain([&call.settings]))))
         })
     }
 }
@@ -231,7 +235,7 @@ fn asking_harness() -> Harness {
     let mut catalog = Catalog::clone(&providers::fake::whole_catalog());
     for ty in catalog.resource_types.values_mut() {
         let ty = Arc::make_mut(ty);
-        (ty.capabilities.checks, ty.capabilities.plans) = (true, true);
+        (ty.capabilities.checks, ty.capabilities.plans) = (true, Plans::Updates);
     }
     let (catalogs, functions, _) = provider::combine([Arc::new(catalog)]);
     (harness.catalogs, harness.functions) = (Arc::new(catalogs), Arc::new(functions));
@@ -241,8 +245,9 @@ fn asking_harness() -> Harness {
 /// Stages and deploys with a provider that repeats secrets in one call. Returns the number of masked places.
 async fn said(harness: &Harness, speaks: Speaks, destroy: bool) -> usize {
     let mut shell = shell(harness);
-    let inner = shell.providers.get("test").expect("it is there").clone();
-    shell.providers.insert(["test".into()], move || Arc::new(Echo { inner, speaks }));
+    let catalog = shell.providers.get("test").expect("it is there").catalog().clone();
+    let inner = session(&shell, "test").await;
+    shell.providers.insert(["test".into()], move || Arc::new(Echo { inner, catalog, speaks }));
     shell.settings.insert("test".into(), Value::map([("token", Value::from(SETTING).secret())]));
     // Each run is a new operation.
     shell.chance = engine::shell::Rng::seeded(speaks as u64 * 1_000);

@@ -177,7 +177,7 @@ struct Calls {
 impl World for Calls {
     fn ask<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply> {
         Box::pin(async move {
-            let Question::Provider(ProviderQuestion { request: ProviderRequest::Call(call), .. }) = question else {
+            let Question::Provider(ProviderQuestion { request: ProviderRequest::Invoke(call), .. }) = question else {
                 return question.refused("not here");
             };
             self.all.fetch_add(1, Ordering::SeqCst);

@@ -221,7 +221,7 @@ impl Session for Cloud {
     fn invoke<'a>(&'a self, call: &'a Call, request: InvokeRequest<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
         Box::pin(async move {
             let _under_way = self.meets("call", call).await?;
-            self.inner.call(call, function, arguments).await
+            self.inner.invoke(call, request).await
         })
     }
 }

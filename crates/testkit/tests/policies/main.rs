@@ -120,6 +120,7 @@ impl Bench {
             sources: Default::default(),
             http: None,
             planning: None,
+            log: None,
             known: Default::default(),
             cancel: tokio_util::sync::CancellationToken::new(),
         }
