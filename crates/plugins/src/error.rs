@@ -59,6 +59,14 @@ pub enum PluginError {
         /// A phrase that continues the name of the file, such as "is a folder".
         why: &'static str,
     },
+    /// The working folder does not exist.
+    #[error("the working folder of {name} does not exist: {}", folder.display())]
+    NoFolder {
+        /// The plugin.
+        name: String,
+        /// The folder.
+        folder: PathBuf,
+    },
     /// The system refused to start the process or to make its folder.
     #[error("{name} cannot be started: {kind}")]
     Start {
@@ -139,5 +147,11 @@ impl PluginError {
             PluginError::NoHandshake { output, .. } | PluginError::CrashedTooOften { output, .. } => output,
             _ => "",
         }
+    }
+
+    /// Whether a process was started and failed.
+    pub(crate) fn started(&self) -> bool {
+        use PluginError::{Exited, NoHandshake, Refused};
+        matches!(self, Exited { .. } | NoHandshake { .. } | Refused { .. })
     }
 }

@@ -1,11 +1,12 @@
 //! How a process is started: its program, arguments, folder, environment and limits.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 /// How to start a plugin.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Launch {
     /// The plugin in messages, as a noun phrase: "terraform provider `local`".
     pub name: String,
@@ -23,6 +24,22 @@ pub struct Launch {
     pub limits: Limits,
 }
 
+/// Without the values of variables, which can be secrets.
+impl fmt::Debug for Launch {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&OsString> = self.environment.iter().map(|(name, _)| name).collect();
+        to.debug_struct("Launch")
+            .field("name", &self.name)
+            .field("program", &self.program)
+            .field("arguments", &self.arguments)
+            .field("folder", &self.folder)
+            .field("environment", &names)
+            .field("inherit", &self.inherit)
+            .field("limits", &self.limits)
+            .finish()
+    }
+}
+
 /// Which variables of this process a plugin gets. None of these passes a variable named `CYAN_*`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Inherit {
@@ -37,7 +54,8 @@ pub enum Inherit {
 /// The limits of one plugin process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// The memory that it may use, in bytes. Enforced by the kernel on Linux; elsewhere it is not.
+    /// The private writable memory that each of its processes may use, in bytes. The kernel enforces it on Linux;
+    /// elsewhere there is no limit. It holds from the moment after the start.
     pub memory: Option<u64>,
     /// Time from the start of the process to its handshake.
     pub start: Duration,

@@ -5,13 +5,18 @@ use std::sync::Arc;
 
 use crate::LogLine;
 
+/// Gets the name of a plugin and one of its lines.
+pub type Sink = Arc<dyn Fn(&str, &LogLine) + Send + Sync>;
+/// Replaces secrets in a text.
+pub type Scrub = Arc<dyn Fn(&str) -> String + Send + Sync>;
+
 /// Where log lines go, and how secrets are removed from them. The default drops the lines and removes nothing.
 #[derive(Clone)]
 pub struct Logs {
-    /// Gets the name of the plugin and each line, scrubbed, in the order of its stream. It must not block.
-    pub sink: Arc<dyn Fn(&str, &LogLine) + Send + Sync>,
-    /// Replaces secrets in a text. It gets single lines, and the last lines together when they are reported.
-    pub scrub: Arc<dyn Fn(&str) -> String + Send + Sync>,
+    /// Gets each line, scrubbed, in the order of its stream. It must not block.
+    pub sink: Sink,
+    /// Gets single lines, and the last lines together when they are reported.
+    pub scrub: Scrub,
 }
 
 impl Default for Logs {
