@@ -16,8 +16,8 @@ use prost::Message;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tonic::Request;
 use tonic::client::Grpc;
-use tonic::{IntoRequest, Request};
 
 use crate::Status;
 use crate::codec::Messages;
@@ -91,7 +91,7 @@ pub enum CallError {
     /// The plugin answered with an error.
     #[error(transparent)]
     Status(Status),
-    /// The connection had ended before: the plugin did not get the call.
+    /// The plugin did not get the call: the connection had ended, or the message is too large.
     #[error("the plugin was not asked: {0}")]
     NotSent(Loss),
     /// There is no answer that can be read. The plugin may have carried out what it was asked.
@@ -224,15 +224,18 @@ impl Connection {
         Q: Message + 'static,
         R: Message + Default + 'static,
     {
-        let request: Request<Q> = request.into_request();
+        let size = request.encoded_len();
+        if size > self.message_bytes {
+            let why = format!("the message has {size} bytes, more than {}", self.message_bytes);
+            return Err(CallError::NotSent(Loss { why, exit: None }));
+        }
         let (call, answered) = Call::new(self.sender.clone());
-        let mut grpc = Grpc::with_origin(call, Uri::from_static("http://localhost"))
-            .max_decoding_message_size(self.message_bytes)
-            .max_encoding_message_size(self.message_bytes);
+        let mut grpc =
+            Grpc::with_origin(call, Uri::from_static("http://localhost")).max_decoding_message_size(self.message_bytes);
         if grpc.ready().await.is_err() {
             return Err(CallError::NotSent(self.loss("the connection has ended".into()).await));
         }
-        match grpc.unary(request, PathAndQuery::from_static(path), Messages::<Q, R>::new()).await {
+        match grpc.unary(Request::new(request), PathAndQuery::from_static(path), Messages::<Q, R>::new()).await {
             Ok(answer) => match answer.into_inner() {
                 Ok(answer) => Ok(answer),
                 Err(error) => {

@@ -20,7 +20,7 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// A call, and a flag that is set when a status of the plugin arrives.
+    /// A call, and a flag that is set when an error of the plugin arrives.
     pub(crate) fn new(sender: SendRequest<tonic::body::Body>) -> (Call, Arc<AtomicBool>) {
         let answered = Arc::new(AtomicBool::new(false));
         (Call { sender, answered: Arc::clone(&answered) }, answered)
@@ -46,8 +46,9 @@ impl GrpcService<tonic::body::Body> for Call {
     }
 }
 
+/// A call that succeeded has an answer instead; without one, nothing is known.
 fn note(headers: &HeaderMap, answered: &AtomicBool) {
-    if headers.contains_key("grpc-status") {
+    if headers.get("grpc-status").is_some_and(|code| code != "0") {
         answered.store(true, Ordering::Release);
     }
 }

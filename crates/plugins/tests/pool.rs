@@ -1,6 +1,7 @@
 //! Processes that are shared: one for each key, a limit, restarts, the end of a run.
 
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 mod peer;
 
