@@ -255,7 +255,10 @@ impl Connection {
 
     /// A loss of the connection, with the end of the process if it follows.
     async fn loss(&self, why: String) -> Loss {
-        let Some(plugin) = &self.plugin else { return Loss { why, exit: None } };
+        // The end of an attached process is not known.
+        let Some(plugin) = self.plugin.as_ref().filter(|plugin| !plugin.attached()) else {
+            return Loss { why, exit: None };
+        };
         Loss { why, exit: timeout(EXIT_LIMIT, plugin.exited()).await.ok() }
     }
 

@@ -82,9 +82,9 @@ fn details(padding: usize) -> String {
 }
 
 /// Unsets a flag when a call is cancelled.
-struct Waits(Arc<AtomicBool>);
+struct CancelFlag(Arc<AtomicBool>);
 
-impl Drop for Waits {
+impl Drop for CancelFlag {
     fn drop(&mut self) {
         self.0.store(false, Ordering::SeqCst);
     }
@@ -124,7 +124,7 @@ impl Server {
             "/test.Test/Short" => vec![Frame::data(Bytes::from_static(&[0, 0, 0, 0, 9, 1])), ok()],
             "/test.Test/Break" => return Err(std::io::Error::other("broken")),
             "/test.Test/Hang" => {
-                let _waits = Waits(Arc::clone(&self.hangs));
+                let _flag = CancelFlag(Arc::clone(&self.hangs));
                 self.hangs.store(true, Ordering::SeqCst);
                 std::future::pending().await
             }
