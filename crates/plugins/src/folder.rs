@@ -181,21 +181,35 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn processes_of_a_killed_run_are_ended_and_others_are_not() {
-        use std::process::Command;
+        use std::process::{Command, Stdio};
 
         let base = tempfile::tempdir().unwrap();
         let left = base.path().join("cyan-plugin-left");
         fs::create_dir(&left).unwrap();
         File::create(left.join("lock")).unwrap();
         let alive = PrivateFolder::create(base.path()).unwrap();
-        let start = |folder: &Path| Command::new("/bin/sleep").arg("600").env(VARIABLE, folder).spawn().unwrap();
+        let start = |folder: &Path| {
+            let mut sleep = Command::new("/bin/sleep");
+            Ended(sleep.arg("600").env(VARIABLE, folder).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+        };
         let (mut orphan, mut other) = (start(&left), start(alive.path()));
         sweep(base.path());
         assert!(!left.exists());
-        let ended = orphan.try_wait().unwrap();
+        let ended = orphan.0.try_wait().unwrap();
         assert!(ended.is_some_and(|status| !status.success()), "the sweep waits until the process has ended");
-        assert!(other.try_wait().unwrap().is_none());
-        other.kill().unwrap();
-        other.wait().unwrap();
+        assert!(other.0.try_wait().unwrap().is_none());
+    }
+
+    /// A process that ends with the test, also if the test fails.
+    #[cfg(target_os = "linux")]
+    struct Ended(std::process::Child);
+
+    #[cfg(target_os = "linux")]
+    impl Drop for Ended {
+        fn drop(&mut self) {
+            // It may have ended.
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
     }
 }

@@ -17,6 +17,17 @@ struct Run {
     _stdout: BufReader<ChildStdout>,
 }
 
+/// A test that fails leaves no process behind.
+impl Drop for Run {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let _ = self.process.kill();
+            let _ = self.process.wait();
+            let _ = Command::new("kill").args(["-9", &self.plugin.to_string()]).status();
+        }
+    }
+}
+
 /// Both runs are processes of their own, because a run looks for orphans once.
 fn run(folder: &std::path::Path) -> Run {
     let mut run = Command::new(std::env::current_exe().unwrap())
