@@ -7,7 +7,7 @@ use grpc_client::{CallError, Code, Status};
 use plugins::Exit;
 use pulumi_wire::{DecodeError, EncodeError, PropertyPath};
 
-use crate::messages::{ConfigureErrorMissingKeys, InputPropertiesError};
+use crate::messages::{ConfigureErrorMissingKeys, Empty, InputPropertiesError};
 
 /// A property that the plugin refuses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,9 +139,11 @@ impl Failure {
     }
 
     fn of_status(method: &'static str, status: Status) -> Failure {
+        // The plugin says that a create made nothing, and an update changed nothing, whatever its code is.
+        let nothing_happened = status.detail::<Empty>("pulumirpc.ErrorResourceAwaitFailed").is_some();
         match status.code {
             Code::Unimplemented => Failure::Unimplemented { method: name(method) },
-            code @ (Code::Internal | Code::DataLoss | Code::Unknown) => {
+            code @ (Code::Internal | Code::DataLoss | Code::Unknown) if !nothing_happened => {
                 Failure::Failed { code, message: status.message }
             }
             code => {
