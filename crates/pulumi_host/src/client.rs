@@ -1,24 +1,24 @@
 //! A connected plugin before it has settings: handshake, schema, and the calls about settings.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::Value;
-use grpc_client::{CallError, Code, ConnectError, Connection, Options};
+use grpc_client::{Code, ConnectError, Connection, Options};
 use plugins::Plugin;
-use prost::Message;
 use prost_types::value::Kind;
 use prost_types::{Struct, Value as Wire};
 use pulumi_wire::{Accepts, Encoding, Lookups, Part, Phase, encode};
 use tokio::time::{Instant, sleep};
 
-use crate::failure::{Failure, property};
+use crate::answer::{Capabilities, Checked, Diff, answered, diff_of, failures};
+use crate::caller::Caller;
+use crate::failure::Failure;
 use crate::messages::{
     AttachRequest, CheckRequest, ConfigureRequest, ConfigureResponse, DiffRequest, Empty, GetSchemaRequest,
     GetSchemaResponse, HandshakeRequest, HandshakeResponse, PluginInfo, method,
 };
-use crate::session::{Capabilities, Checked, Diff, Session, answered, diff_of};
+use crate::session::Session;
 
 /// How long a plugin may answer that it is not available yet.
 const READY_LIMIT: Duration = Duration::from_secs(10);
@@ -56,7 +56,7 @@ pub struct Settings<'a> {
 /// A connected plugin. Clones use the same connection.
 #[derive(Clone)]
 pub struct Client {
-    connection: Arc<Connection>,
+    caller: Caller,
     handshake: Option<HandshakeResponse>,
 }
 
@@ -67,11 +67,11 @@ impl Client {
     /// Why it cannot be used.
     pub async fn connect(plugin: &Plugin, connecting: &Connecting) -> Result<Client, Failure> {
         let options = Options { message_bytes: MESSAGE_LIMIT, ..Options::default() };
-        let connection = Arc::new(Connection::to(plugin, &options).await.map_err(not_connected)?);
-        let client = Client { connection, handshake: None };
+        let caller = Caller::new(Connection::to(plugin, &options).await.map_err(not_connected)?);
+        let client = Client { caller, handshake: None };
         if plugin.attached() {
             let request = AttachRequest { address: connecting.engine_address.clone() };
-            optional(client.call::<_, Empty>(method::ATTACH, request).await)?;
+            optional(client.caller.call::<_, Empty>(method::ATTACH, request).await)?;
         }
         let handshake = client.shake_hands(connecting).await?;
         Ok(Client { handshake, ..client })
@@ -90,7 +90,7 @@ impl Client {
         };
         let deadline = Instant::now() + READY_LIMIT;
         loop {
-            match self.call(method::HANDSHAKE, request.clone()).await {
+            match self.caller.call(method::HANDSHAKE, request.clone()).await {
                 Err(Failure::Refused { code: Code::Unavailable, .. }) if Instant::now() < deadline => {
                     sleep(RETRY).await;
                 }
@@ -109,7 +109,7 @@ impl Client {
     /// # Errors
     /// If the call fails.
     pub async fn version(&self) -> Result<Option<String>, Failure> {
-        let info = optional(self.call::<_, PluginInfo>(method::GET_PLUGIN_INFO, Empty {}).await)?;
+        let info = optional(self.caller.call::<_, PluginInfo>(method::GET_PLUGIN_INFO, Empty {}).await)?;
         Ok(info.map(|info| info.version).filter(|version| !version.is_empty()))
     }
 
@@ -118,7 +118,7 @@ impl Client {
     /// # Errors
     /// If the call fails.
     pub async fn schema(&self) -> Result<Option<String>, Failure> {
-        let answer = self.call::<_, GetSchemaResponse>(method::GET_SCHEMA, GetSchemaRequest::default()).await;
+        let answer = self.caller.call::<_, GetSchemaResponse>(method::GET_SCHEMA, GetSchemaRequest::default()).await;
         Ok(optional(answer)?.map(|answer| answer.schema))
     }
 
@@ -137,17 +137,18 @@ impl Client {
             r#type: provider_type(settings.package),
             ..CheckRequest::default()
         };
-        let answer = self.call::<_, crate::messages::CheckResponse>(method::CHECK_CONFIG, request).await;
+        let answer = self.caller.call::<_, crate::messages::CheckResponse>(method::CHECK_CONFIG, request).await;
         let Some(answer) = optional(answer)? else { return Ok(Checked::unchanged(settings.values)) };
-        let failures: Vec<_> =
-            answer.failures.into_iter().map(|failure| property(&failure.property, failure.reason)).collect();
         let inputs = match answer.inputs {
             Some(inputs) => answered(inputs, phase, None, settings.lookups, None)?,
             // Plugins that only refuse answer nothing else.
             None => settings.values.clone(),
         };
         // Settings are sent bare.
-        Ok(Checked { inputs: pulumi_wire::mark_like_inputs(inputs, settings.values), failures })
+        Ok(Checked {
+            inputs: pulumi_wire::mark_like_inputs(inputs, settings.values),
+            failures: failures(answer.failures),
+        })
     }
 
     /// Compares settings with those before. Without this call in the plugin there is no difference.
@@ -167,7 +168,7 @@ impl Client {
             r#type: provider_type(settings.package),
             ..DiffRequest::default()
         };
-        let answer = optional(self.call(method::DIFF_CONFIG, request).await)?;
+        let answer = optional(self.caller.call(method::DIFF_CONFIG, request).await)?;
         Ok(answer.map_or_else(Diff::none, |answer| diff_of(answer, olds, settings.values, &[])))
     }
 
@@ -193,7 +194,7 @@ impl Client {
             name: Some(settings.name.to_owned()),
             r#type: Some(provider_type(settings.package)),
         };
-        let answer: ConfigureResponse = self.call(method::CONFIGURE, request).await?;
+        let answer: ConfigureResponse = self.caller.call(method::CONFIGURE, request).await?;
         let capabilities = match &self.handshake {
             Some(handshake) => of_handshake(handshake),
             None => Capabilities {
@@ -207,14 +208,14 @@ impl Client {
                 autonaming: answer.supports_autonaming_configuration,
             },
         };
-        Ok(Session::new(self.clone(), capabilities, true))
+        Ok(Session::new(self.caller.clone(), capabilities, true))
     }
 
-    /// A session for a plan whose settings are unknown. It asks the plugin nothing: inputs stay as they are, and nothing
-    /// is known of outputs.
+    /// A session for a plan whose settings are unknown. It asks the plugin nothing: inputs stay as they are, and
+    /// nothing is known of outputs.
     pub fn unconfigured(&self) -> Session {
         let capabilities = self.handshake.as_ref().map_or_else(Capabilities::default, of_handshake);
-        Session::new(self.clone(), capabilities, false)
+        Session::new(self.caller.clone(), capabilities, false)
     }
 
     /// Asks all running calls to end.
@@ -222,23 +223,7 @@ impl Client {
     /// # Errors
     /// If the call fails. A plugin without this call is no error.
     pub async fn cancel(&self) -> Result<(), Failure> {
-        optional(self.call::<_, Empty>(method::CANCEL, Empty {}).await).map(|_| ())
-    }
-
-    pub(crate) async fn call<Q, R>(&self, method: &'static str, request: Q) -> Result<R, Failure>
-    where
-        Q: Message + 'static,
-        R: Message + Default + 'static,
-    {
-        self.call_raw(method, request).await.map_err(|error| Failure::of_call(method, error))
-    }
-
-    pub(crate) async fn call_raw<Q, R>(&self, method: &'static str, request: Q) -> Result<R, CallError>
-    where
-        Q: Message + 'static,
-        R: Message + Default + 'static,
-    {
-        self.connection.unary(method, request).await
+        optional(self.caller.call::<_, Empty>(method::CANCEL, Empty {}).await).map(|_| ())
     }
 
     fn config_encoding<'a>(&self, phase: Phase, settings: &Settings<'a>) -> Encoding<'a> {

@@ -6,9 +6,9 @@ use std::convert::Infallible;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
-use http_body::Frame;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::{Bytes, Incoming};
@@ -19,6 +19,7 @@ use plugins::{Level, LogLine};
 use prost::Message;
 use tokio::net::TcpListener;
 use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::sleep;
 
 use crate::messages::{Empty, GetRootResourceResponse, LogRequest};
 
@@ -27,6 +28,9 @@ const LIMIT: usize = 4 << 20;
 
 /// The number of calls that a plugin may have under way on a connection.
 const STREAMS: u32 = 128;
+
+/// Pause after a connection that could not be accepted.
+const RETRY: Duration = Duration::from_millis(20);
 
 /// gRPC's code for a method that does not exist.
 const UNIMPLEMENTED: i32 = 12;
@@ -67,7 +71,11 @@ impl Engine {
             // Connections end with this task.
             let mut connections = JoinSet::new();
             loop {
-                let Ok((stream, _)) = listener.accept().await else { continue };
+                let Ok((stream, _)) = listener.accept().await else {
+                    // This process has too many open files; some of them may be closed soon.
+                    sleep(RETRY).await;
+                    continue;
+                };
                 while connections.try_join_next().is_some() {}
                 let (root_urn, sink) = (root_urn.clone(), sink.clone());
                 connections.spawn(async move {
@@ -141,7 +149,7 @@ fn success(message: &impl Message) -> Response<Body> {
     let mut trailers = HeaderMap::new();
     trailers.insert("grpc-status", HeaderValue::from_static("0"));
     let body = Full::new(Bytes::from(bytes)).with_trailers(async move { Some(Ok(trailers)) });
-    response(body.map_frame(|frame: Frame<Bytes>| frame).boxed())
+    response(body.boxed())
 }
 
 fn failure(code: i32) -> Response<Body> {

@@ -7,6 +7,8 @@
 //! Not here: the conversion of values and schemas (`pulumi_wire`), processes (`plugins`), connections (`grpc_client`),
 //! and what the engine makes of the answers.
 
+mod answer;
+mod caller;
 mod client;
 mod engine;
 mod failure;
@@ -14,11 +16,9 @@ pub mod messages;
 mod protocol;
 mod session;
 
+pub use answer::{Capabilities, Change, ChangeKind, Checked, Diff, DiffOf};
 pub use client::{Client, Connecting, Settings};
 pub use engine::{Engine, LogSink, Logged};
 pub use failure::{AnswerProblem, Failure, MissingSetting, PropertyFailure};
 pub use protocol::{AttachError, DEBUG_PROVIDERS, PluginProgram, PulumiProtocol, attached};
-pub use session::{
-    Autonaming, Capabilities, Change, ChangeKind, Checked, Created, Desired, Diff, DiffOf, Invoked, Read, Recorded,
-    Session, Target, Updated,
-};
+pub use session::{Autonaming, Created, Desired, Invoked, Read, Recorded, Session, Target, Updated};

@@ -1,7 +1,7 @@
 //! Servers that replace cloud services during the tests.
 //!
-//! Each server is installed once, pinned, below the build folder, and listens on a free port of this machine while the
-//! tests run. If a server cannot be installed, its tests fail. Tests start providers themselves; here they are installed.
+//! Each server is installed once, pinned, below the build folder, and listens on a free port of this machine while
+//! the tests run. If a server cannot be installed, its tests fail. Providers are only installed: tests start them.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};

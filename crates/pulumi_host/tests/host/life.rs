@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::{IndexMap, Name, Type, Value};
-use provider::TypeSource as _;
 use pulumi_host::{ChangeKind, Created, DiffOf, Failure, Read};
 use pulumi_wire::schema::{PackageSchema, PackageTypes};
 use pulumi_wire::{NoLookups, Phase, PropertyPath};
@@ -35,9 +34,9 @@ async fn a_schema_becomes_types() {
     assert_eq!(peer.client.version().await.unwrap().as_deref(), Some("0.1.0"));
     let schema = peer.client.schema().await.unwrap().unwrap();
     let types = PackageTypes::new(Arc::new(PackageSchema::parse(schema).unwrap()), "shop");
-    let item = types.resource_type("shop/Item").unwrap();
-    assert_eq!(item.name.as_ref(), "shop/index:Item");
-    assert!(item.field("password").unwrap().sensitive && item.field("serial").unwrap().computed);
+    let item = types.resource_facts("shop/Item").unwrap();
+    assert_eq!((item.token.as_ref(), &item.secret_inputs[..]), ("shop:index:Item", &["password".into()][..]));
+    assert!(item.outputs.contains_key("serial"));
     assert_eq!(types.settings().len(), 3);
 }
 
