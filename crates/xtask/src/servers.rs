@@ -1,17 +1,17 @@
 //! Servers that replace cloud services during the tests.
 //!
-//! Each server is installed once, pinned, below the build folder, and listens on a free port of this machine while the
-//! tests run. If a server cannot be installed, its tests fail.
+//! Each server is installed once, pinned, below the build folder, and listens on a free port of this machine while
+//! the tests run. If a server cannot be installed, its tests fail. Providers are only installed: tests start them.
 
-use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::build_tool::target;
 use crate::counterparts::present;
+use crate::packages::{Package, install, pulumi};
 
 /// The time within which a server must answer.
 const START_TIMEOUT: Duration = Duration::from_secs(90);
@@ -19,13 +19,8 @@ const START_TIMEOUT: Duration = Duration::from_secs(90);
 /// The variable that tells the tests that all servers were started, so that a missing one is a failure.
 const ALL: &str = "CYAN_TEST_ALL";
 
-/// A package to install. The name of its folder has the version, so that another version has another folder.
-enum Package {
-    /// Packages of Python with all their dependencies, pinned.
-    Python { folder: &'static str, requirements: &'static str },
-    /// A package of Node.
-    Node { folder: &'static str, package: &'static str },
-}
+/// The variable that names a Python with the provider framework of Pulumi.
+const PULUMI: &str = "CYAN_TEST_PULUMI";
 
 struct Server {
     /// The name in messages.
@@ -78,11 +73,13 @@ const SERVERS: [Server; 3] = [
 pub(crate) struct Running {
     children: Vec<Child>,
     variables: Vec<(&'static str, String)>,
+    /// Variables that name programs, which tests start themselves.
+    programs: Vec<(&'static str, String)>,
 }
 
 /// Installs missing packages and starts all servers. Reports and leaves out a server that cannot be started.
 pub(crate) fn start(root: &Path) -> Running {
-    let mut running = Running { children: Vec::new(), variables: vec![(ALL, "1".to_owned())] };
+    let mut running = Running { children: Vec::new(), variables: vec![(ALL, "1".to_owned())], programs: Vec::new() };
     let folder = target(root);
     for server in &SERVERS {
         let started = install(&folder.join("counterparts"), &server.package).and_then(|home| launch(server, &home));
@@ -95,13 +92,17 @@ pub(crate) fn start(root: &Path) -> Running {
         }
     }
     running.wait();
+    match pulumi() {
+        Ok(python) => running.programs.push((PULUMI, python.display().to_string())),
+        Err(error) => println!("missing: the provider framework of Pulumi: {error}"),
+    }
     running
 }
 
 impl Running {
     /// The variables for the tests.
     pub(crate) fn variables(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        self.variables.iter().map(|(name, value)| (*name, value.as_str()))
+        self.variables.iter().chain(&self.programs).map(|(name, value)| (*name, value.as_str()))
     }
 
     /// Waits until all of them answer.
@@ -139,50 +140,6 @@ fn answers(address: &str) -> bool {
         Ok(&first == b"HTTP/")
     };
     ask().unwrap_or(false)
-}
-
-/// Installs a package unless it is installed. Returns its folder.
-fn install(all: &Path, package: &Package) -> io::Result<PathBuf> {
-    let (Package::Python { folder, .. } | Package::Node { folder, .. }) = package;
-    let home = all.join(folder);
-    let done = home.join("installed");
-    fs::create_dir_all(all)?;
-    // Two runs at the same time must not install into the same folder.
-    let lock = File::create(all.join("lock"))?;
-    lock.lock()?;
-    if done.is_file() {
-        return Ok(home);
-    }
-    println!("installing {folder}");
-    let _ = fs::remove_dir_all(&home);
-    fs::create_dir_all(&home)?;
-    match package {
-        Package::Python { requirements, .. } => {
-            let list = home.join("requirements.txt");
-            fs::write(&list, requirements)?;
-            run(Command::new("python3").args(["-m", "venv"]).arg(&home))?;
-            let mut pip = Command::new(home.join("bin/pip"));
-            run(pip.args(["install", "--quiet", "--disable-pip-version-check", "--requirement"]).arg(&list))?;
-        }
-        Package::Node { package, .. } => {
-            let mut npm = Command::new("npm");
-            npm.args(["install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]);
-            run(npm.arg(&home).arg(package))?;
-        }
-    }
-    File::create(done)?;
-    Ok(home)
-}
-
-fn run(command: &mut Command) -> io::Result<()> {
-    let shown = command.get_program().to_string_lossy().into_owned();
-    let failed = |why: String| io::Error::other(format!("`{shown}` {why}"));
-    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status();
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(failed(format!("ended with {status}"))),
-        Err(error) => Err(failed(format!("cannot be started: {error}"))),
-    }
 }
 
 /// Starts a server on a free port.

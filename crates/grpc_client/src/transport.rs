@@ -1,0 +1,86 @@
+//! One call on an HTTP/2 connection, observed: whether the plugin itself sent the status of the call.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+
+use http::{HeaderMap, Request, Response};
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http2::SendRequest;
+use tonic::client::GrpcService;
+
+type CallFuture = Pin<Box<dyn Future<Output = Result<Response<Observed>, hyper::Error>> + Send>>;
+
+/// The service of one call.
+pub(crate) struct Call {
+    sender: SendRequest<tonic::body::Body>,
+    answered: Arc<AtomicBool>,
+}
+
+impl Call {
+    /// A call, and a flag that is set when an error of the plugin arrives.
+    pub(crate) fn new(sender: SendRequest<tonic::body::Body>) -> (Call, Arc<AtomicBool>) {
+        let answered = Arc::new(AtomicBool::new(false));
+        (Call { sender, answered: Arc::clone(&answered) }, answered)
+    }
+}
+
+impl GrpcService<tonic::body::Body> for Call {
+    type ResponseBody = Observed;
+    type Error = hyper::Error;
+    type Future = CallFuture;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), hyper::Error>> {
+        self.sender.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<tonic::body::Body>) -> CallFuture {
+        let (response, answered) = (self.sender.send_request(request), Arc::clone(&self.answered));
+        Box::pin(async move {
+            let response = response.await?;
+            note(response.headers(), &answered);
+            Ok(response.map(|body| Observed { body, answered }))
+        })
+    }
+}
+
+/// A call that succeeded has an answer instead; without one, nothing is known.
+fn note(headers: &HeaderMap, answered: &AtomicBool) {
+    if headers.get("grpc-status").is_some_and(|code| code != "0") {
+        answered.store(true, Ordering::Release);
+    }
+}
+
+/// The body of an answer. It notes the status at its end.
+pub(crate) struct Observed {
+    body: Incoming,
+    answered: Arc<AtomicBool>,
+}
+
+impl Body for Observed {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        if let Poll::Ready(Some(Ok(frame))) = &frame
+            && let Some(trailers) = frame.trailers_ref()
+        {
+            note(trailers, &self.answered);
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

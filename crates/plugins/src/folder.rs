@@ -1,0 +1,215 @@
+//! The private folder of a plugin process, and what killed runs have left behind.
+//!
+//! A process whose parent is killed by `SIGKILL` is not told. So each plugin has a folder with a lock that its run
+//! holds; the kernel releases it when the run ends in any way. The first start of a later run looks for folders whose
+//! lock is free. It ends the processes that have the folder in their environment, and waits until they are gone, before
+//! it starts anything.
+//!
+//! Limits: it looks in the folder for temporary files of this run, so a run with another `TMPDIR` finds nothing.
+//! Processes are found on Linux only; elsewhere only the folder is removed.
+
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// The variable that marks a process, and those that it starts, with its folder.
+pub(crate) const VARIABLE: &str = "CYAN_PLUGIN_FOLDER";
+
+/// Start of the names of folders in use.
+const PREFIX: &str = "cyan-plugin-";
+/// Start of the names of folders without a lock yet.
+const UNLOCKED: &str = "cyan-new-plugin-";
+/// A longer path leaves no place for the name of a socket, which has about 100 bytes in all.
+const LONGEST: usize = 50;
+
+/// A folder that only this user can open. It is removed when it is dropped.
+#[derive(Debug)]
+pub(crate) struct PrivateFolder {
+    path: PathBuf,
+    /// Locked as long as this run lives.
+    _lock: File,
+}
+
+impl PrivateFolder {
+    pub(crate) fn create(within: &Path) -> io::Result<PrivateFolder> {
+        let fresh =
+            tempfile::Builder::new().prefix(UNLOCKED).permissions(Permissions::from_mode(0o700)).tempdir_in(within)?;
+        let lock = File::create_new(fresh.path().join("lock"))?;
+        lock.try_lock()?;
+        DirBuilder::new().mode(0o700).create(fresh.path().join("s"))?;
+        let name = fresh.path().file_name().unwrap_or_default().to_string_lossy().replacen(UNLOCKED, PREFIX, 1);
+        let path = within.join(name);
+        // It gets its name with the lock held, so no other run takes it for one that was left behind.
+        fs::rename(fresh.path(), &path)?;
+        // There is nothing left to remove under the old name.
+        let _ = fresh.keep();
+        Ok(PrivateFolder { path, _lock: lock })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the sockets of the plugin belong.
+    pub(crate) fn sockets(&self) -> PathBuf {
+        self.path.join("s")
+    }
+}
+
+impl Drop for PrivateFolder {
+    fn drop(&mut self) {
+        // If this fails, a later run tries it again.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// The folder in which private folders are made.
+pub(crate) fn base() -> PathBuf {
+    let usual = std::env::temp_dir();
+    if usual.as_os_str().len() <= LONGEST { usual } else { "/tmp".into() }
+}
+
+/// Ends the processes of runs that were killed, and removes their folders. Those of other users and of living runs are
+/// left alone.
+pub(crate) fn sweep(within: &Path) {
+    let Ok(entries) = fs::read_dir(within) else { return };
+    for entry in entries.flatten() {
+        let path = entry.path();
+        let ours = entry.file_name().to_string_lossy().starts_with(PREFIX)
+            && fs::symlink_metadata(&path)
+                .is_ok_and(|found| found.is_dir() && found.uid() == rustix::process::geteuid().as_raw());
+        if !ours {
+            continue;
+        }
+        let Ok(lock) = File::options().read(true).write(true).open(path.join("lock")) else { continue };
+        if lock.try_lock().is_ok() {
+            end_processes(&path);
+            // If this fails, a later run tries it again.
+            let _ = fs::remove_dir_all(&path);
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end_processes(_: &Path) {}
+
+/// Ends all processes that have this folder in their environment.
+#[cfg(target_os = "linux")]
+fn end_processes(folder: &Path) {
+    use std::time::{Duration, Instant};
+
+    use rustix::event::{PollFd, PollFlags, poll};
+    use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+    use rustix::time::Timespec;
+
+    /// How long a killed process may take to end.
+    const LIMIT: Duration = Duration::from_secs(5);
+
+    let mut mark = format!("{VARIABLE}=").into_bytes();
+    mark.extend(folder.as_os_str().as_encoded_bytes());
+    let marked = |pid: Pid| {
+        let environment = fs::read(format!("/proc/{}/environ", pid.as_raw_nonzero())).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|variable| variable == mark)
+    };
+    let deadline = Instant::now() + LIMIT;
+    // A process can have started another one meanwhile, so it is looked for again until there is none.
+    loop {
+        let Ok(processes) = fs::read_dir("/proc") else { return };
+        let mut ended = false;
+        for entry in processes.flatten() {
+            let number = entry.file_name().to_str().and_then(|name| name.parse().ok());
+            let Some(pid) = number.and_then(Pid::from_raw) else { continue };
+            if !marked(pid) || pid == rustix::process::getpid() {
+                continue;
+            }
+            let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
+            // The number could have been given to another process before it was opened.
+            if !marked(pid) || pidfd_send_signal(&process, Signal::KILL).is_err() {
+                continue;
+            }
+            ended = true;
+            let left = deadline.saturating_duration_since(Instant::now());
+            let left = Timespec::try_from(left).unwrap_or_default();
+            // On a failure it is looked for again.
+            let _ = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&left));
+        }
+        if !ended || Instant::now() >= deadline {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_private_and_is_removed() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = PrivateFolder::create(base.path()).unwrap();
+        for path in [folder.path(), &folder.sockets()] {
+            assert_eq!(fs::metadata(path).unwrap().mode() & 0o777, 0o700);
+        }
+        fs::write(folder.sockets().join("left"), "x").unwrap();
+        assert_eq!(fs::read_dir(base.path()).unwrap().count(), 1);
+        drop(folder);
+        assert_eq!(fs::read_dir(base.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn folders_of_living_runs_and_of_others_stay() {
+        let base = tempfile::tempdir().unwrap();
+        let folder = PrivateFolder::create(base.path()).unwrap();
+        let foreign = base.path().join("cyan-plugin-without-lock");
+        fs::create_dir(&foreign).unwrap();
+        std::os::unix::fs::symlink(folder.path(), base.path().join("cyan-plugin-link")).unwrap();
+        sweep(base.path());
+        assert!(folder.path().exists() && foreign.exists());
+    }
+
+    #[test]
+    fn a_folder_of_a_killed_run_is_removed() {
+        let base = tempfile::tempdir().unwrap();
+        let left = base.path().join("cyan-plugin-left");
+        fs::create_dir(&left).unwrap();
+        File::create(left.join("lock")).unwrap();
+        sweep(base.path());
+        assert!(!left.exists());
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn processes_of_a_killed_run_are_ended_and_others_are_not() {
+        use std::process::{Command, Stdio};
+
+        let base = tempfile::tempdir().unwrap();
+        let left = base.path().join("cyan-plugin-left");
+        fs::create_dir(&left).unwrap();
+        File::create(left.join("lock")).unwrap();
+        let alive = PrivateFolder::create(base.path()).unwrap();
+        let start = |folder: &Path| {
+            let mut sleep = Command::new("/bin/sleep");
+            Ended(sleep.arg("600").env(VARIABLE, folder).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+        };
+        let (mut orphan, mut other) = (start(&left), start(alive.path()));
+        sweep(base.path());
+        assert!(!left.exists());
+        let ended = orphan.0.try_wait().unwrap();
+        assert!(ended.is_some_and(|status| !status.success()), "the sweep waits until the process has ended");
+        assert!(other.0.try_wait().unwrap().is_none());
+    }
+
+    /// A process that ends with the test, also if the test fails.
+    #[cfg(target_os = "linux")]
+    struct Ended(std::process::Child);
+
+    #[cfg(target_os = "linux")]
+    impl Drop for Ended {
+        fn drop(&mut self) {
+            // It may have ended.
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+}

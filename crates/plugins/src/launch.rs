@@ -1,0 +1,149 @@
+//! How a process is started: its program, arguments, folder, environment and limits.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How to start a plugin.
+#[derive(Clone)]
+pub struct Launch {
+    /// The plugin in messages, as a noun phrase: "terraform provider `local`".
+    pub name: String,
+    /// The file to execute. A relative path starts at the working folder of this process; `PATH` is not searched.
+    pub program: PathBuf,
+    /// Its arguments. Never secrets: other users of the machine can read them.
+    pub arguments: Vec<OsString>,
+    /// Its working folder.
+    pub folder: PathBuf,
+    /// Variables added to those that are inherited. They win over them.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Which variables of this process it gets.
+    pub inherit: Inherit,
+    /// Its limits.
+    pub limits: Limits,
+}
+
+/// Without the values of variables, which can be secrets.
+impl fmt::Debug for Launch {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&OsString> = self.environment.iter().map(|(name, _)| name).collect();
+        to.debug_struct("Launch")
+            .field("name", &self.name)
+            .field("program", &self.program)
+            .field("arguments", &self.arguments)
+            .field("folder", &self.folder)
+            .field("environment", &names)
+            .field("inherit", &self.inherit)
+            .field("limits", &self.limits)
+            .finish()
+    }
+}
+
+/// Which variables of this process a plugin gets. None of these passes a variable named `CYAN_*`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Inherit {
+    /// All of them.
+    #[default]
+    All,
+    /// Those that every program needs (`PATH`, `HOME`, `TMPDIR`, `SSL_CERT_*`), and those that match one of these
+    /// patterns. `*` matches any number of characters.
+    Only(Vec<String>),
+}
+
+/// The limits of one plugin process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// The private writable memory that each of its processes may use, in bytes. The kernel enforces it on Linux;
+    /// elsewhere there is no limit. It holds from the moment after the start.
+    pub memory: Option<u64>,
+    /// Time from the start of the process to its handshake.
+    pub start: Duration,
+    /// Time for each phase of a stop: the polite stop, and the time after the signal.
+    pub grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { memory: None, start: Duration::from_secs(60), grace: Duration::from_secs(5) }
+    }
+}
+
+/// Variables that every plugin gets.
+const BASE: [&str; 4] = ["PATH", "HOME", "TMPDIR", "SSL_CERT_*"];
+
+impl Inherit {
+    /// The variables that pass, of those of a process.
+    pub(crate) fn of(&self, all: impl Iterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
+        all.filter(|(name, _)| self.passes(name)).collect()
+    }
+
+    fn passes(&self, name: &OsStr) -> bool {
+        let name = name.to_string_lossy();
+        if name.starts_with("CYAN_") {
+            return false;
+        }
+        match self {
+            Inherit::All => true,
+            Inherit::Only(patterns) => {
+                BASE.into_iter().chain(patterns.iter().map(String::as_str)).any(|pattern| matches(pattern, &name))
+            }
+        }
+    }
+}
+
+/// Whether a pattern matches a whole name.
+fn matches(pattern: &str, name: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(name) = name.strip_prefix(start) else { return false };
+    // The parts between stars, each at its first place; the last one at the end.
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or_default();
+    let mut left = name;
+    for part in parts {
+        match left.split_once(part) {
+            Some((_, after)) => left = after,
+            None => return false,
+        }
+    }
+    left.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passed(inherit: &Inherit) -> Vec<String> {
+        let names = ["PATH", "HOME", "CYAN_PASSWORD", "AWS_KEY", "XAWS_KEY", "SSL_CERT_FILE", "TF_LOG_X", "OTHER"];
+        let all = names.into_iter().map(|name| (name.into(), "v".into()));
+        inherit.of(all).into_iter().map(|(name, _)| name.to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn own_variables_are_never_inherited() {
+        assert!(!passed(&Inherit::All).contains(&"CYAN_PASSWORD".to_owned()));
+        assert_eq!(passed(&Inherit::All).len(), 7);
+        assert!(!passed(&Inherit::Only(vec!["*".into()])).contains(&"CYAN_PASSWORD".to_owned()));
+    }
+
+    #[test]
+    fn patterns_choose_variables_beside_the_necessary_ones() {
+        assert_eq!(passed(&Inherit::Only(Vec::new())), ["PATH", "HOME", "SSL_CERT_FILE"]);
+        let only = Inherit::Only(vec!["AWS_*".into(), "TF_*_X".into()]);
+        assert_eq!(passed(&only), ["PATH", "HOME", "AWS_KEY", "SSL_CERT_FILE", "TF_LOG_X"]);
+    }
+
+    #[test]
+    fn a_star_matches_any_number_of_characters() {
+        for (pattern, name, expected) in [
+            ("A*", "A", true),
+            ("*A", "BA", true),
+            ("A*B*C", "AxBBxC", true),
+            ("A*B*C", "AxxC", false),
+            ("AB", "ABC", false),
+            ("A*A", "A", false),
+        ] {
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+}

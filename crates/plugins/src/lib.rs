@@ -1,0 +1,29 @@
+//! Starts provider plugins as processes of their own and watches them: handshake, logs, stop, crash, restart.
+//!
+//! It knows no family of plugins and no remote procedure call: a [`Protocol`] says how a family announces where it
+//! listens and how it is asked to end. Messages of plugins are scrubbed before they leave this crate.
+//!
+//! No plugin outlives its run: it is stopped with the run, killed with the runtime, and ended by the next run if this
+//! one was killed (`folder.rs`).
+
+mod error;
+#[cfg(unix)]
+mod folder;
+mod launch;
+#[cfg(unix)]
+mod lines;
+mod log;
+mod plugin;
+mod pool;
+#[cfg(unix)]
+mod process;
+mod protocol;
+mod start;
+
+pub use error::{Ending, Exit, PluginError};
+pub use launch::{Inherit, Launch, Limits};
+pub use log::{Logs, Scrub, Sink};
+pub use plugin::{Plugin, attach};
+pub use pool::{Key, Lease, Pool, PoolLimits, Start};
+pub use protocol::{Address, AfterStop, BoxFuture, Endpoint, Level, LogLine, Protocol, Recognised, StopSignal};
+pub use start::start;

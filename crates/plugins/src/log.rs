@@ -1,0 +1,52 @@
+//! Where the lines of a plugin go, and what is kept of them for a crash report.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::LogLine;
+
+/// Gets the name of a plugin and one of its lines.
+pub type Sink = Arc<dyn Fn(&str, &LogLine) + Send + Sync>;
+/// Replaces secrets in a text.
+pub type Scrub = Arc<dyn Fn(&str) -> String + Send + Sync>;
+
+/// Where log lines go, and how secrets are removed from them. The default drops the lines and removes nothing.
+#[derive(Clone)]
+pub struct Logs {
+    /// Gets each line, scrubbed, in the order of its stream. It must not block.
+    pub sink: Sink,
+    /// Gets single lines, and the last lines together when they are reported.
+    pub scrub: Scrub,
+}
+
+impl Default for Logs {
+    fn default() -> Logs {
+        Logs { sink: Arc::new(|_, _| ()), scrub: Arc::new(str::to_owned) }
+    }
+}
+
+/// Number of bytes that are kept for a crash report.
+const KEPT: usize = 64 * 1024;
+
+/// The last lines of a plugin.
+#[derive(Debug, Default)]
+pub(crate) struct Tail {
+    lines: VecDeque<String>,
+    bytes: usize,
+}
+
+impl Tail {
+    pub(crate) fn push(&mut self, line: String) {
+        self.bytes += line.len() + 1;
+        self.lines.push_back(line);
+        while self.bytes > KEPT {
+            let Some(first) = self.lines.pop_front() else { break };
+            self.bytes -= first.len() + 1;
+        }
+    }
+
+    /// The lines as one text.
+    pub(crate) fn text(&self) -> String {
+        self.lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
+    }
+}

@@ -1,0 +1,333 @@
+//! One process for each binary and settings, a limit on their number, and restarts after a crash.
+//!
+//! Not here: what a restarted process needs to be told again. [`Plugin::id`] shows that a process is another one.
+
+use std::collections::{HashMap, VecDeque};
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedMutexGuard, watch};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use crate::start::start;
+use crate::{Endpoint, Launch, Logs, Plugin, PluginError, Protocol, attach};
+
+/// What a process is started for. Requests with equal keys share a process.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key {
+    /// The identity of the program, for example its digest or its path with time and size.
+    pub binary: String,
+    /// A digest of its settings, never the settings themselves. Empty for an unconfigured process.
+    pub settings: String,
+}
+
+/// How to get a plugin.
+#[derive(Clone)]
+pub enum Start {
+    /// Start a process.
+    Launch(Launch, Arc<dyn Protocol>),
+    /// Use a process that runs already, with its name in messages.
+    Attach(String, Endpoint),
+}
+
+/// The limits of a pool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PoolLimits {
+    /// Number of processes that run at the same time. If more are asked for, the one that has been idle for longest is
+    /// stopped. If none is idle, the number is exceeded until a lease ends: a caller that holds a plugin may ask for
+    /// another one, and would wait forever.
+    pub processes: usize,
+    /// How many crashes and failed starts of one key are followed by another start...
+    pub crashes: usize,
+    /// ...within this time.
+    pub within: Duration,
+}
+
+impl Default for PoolLimits {
+    fn default() -> PoolLimits {
+        PoolLimits { processes: 16, crashes: 3, within: Duration::from_secs(60) }
+    }
+}
+
+/// The plugin processes of a run. Clones are handles of the same pool. When the last handle and the last lease are
+/// dropped, the processes are stopped; [`Pool::close`] waits for it.
+#[derive(Clone)]
+pub struct Pool {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    limits: PoolLimits,
+    logs: Logs,
+    slots: Mutex<Slots>,
+    /// Whether the pool is closed.
+    closed: watch::Sender<bool>,
+}
+
+#[derive(Default)]
+struct Slots {
+    by_key: HashMap<Key, Slot>,
+    /// Processes that are being stopped because there were too many.
+    leaving: Vec<Plugin>,
+    /// Counts the ends of leases.
+    clock: u64,
+}
+
+/// The place of one key.
+#[derive(Default)]
+struct Slot {
+    plugin: Option<Plugin>,
+    /// Whether a process is being started for it.
+    starting: bool,
+    /// Number of leases, and of requests that wait.
+    users: usize,
+    /// When the last lease ended.
+    used: u64,
+    /// Held while a process is started or stopped, so that there is one.
+    history: Arc<tokio::sync::Mutex<History>>,
+}
+
+impl Slot {
+    fn running(&self) -> Option<&Plugin> {
+        self.plugin.as_ref().filter(|plugin| plugin.exit().is_none())
+    }
+
+    /// Whether it counts against the limit.
+    fn counts(&self) -> bool {
+        self.starting || self.running().is_some_and(|plugin| !plugin.attached())
+    }
+
+    /// Whether its process can be stopped to make room.
+    fn idle(&self) -> bool {
+        self.users == 0 && !self.starting && self.counts()
+    }
+}
+
+/// The failures of one key.
+#[derive(Default)]
+struct History {
+    failures: VecDeque<Instant>,
+    /// The last failure as a phrase, and what the process wrote before it.
+    last: (String, String),
+}
+
+impl History {
+    fn note(&mut self, what: String, output: String) {
+        self.failures.push_back(Instant::now());
+        self.last = (what, output);
+    }
+
+    /// How often it failed lately.
+    fn recent(&mut self, within: Duration) -> usize {
+        let now = Instant::now();
+        while self.failures.front().is_some_and(|time| now.duration_since(*time) >= within) {
+            self.failures.pop_front();
+        }
+        self.failures.len()
+    }
+}
+
+/// The use of a plugin, for the time of a call: the process is not idle while a lease exists.
+pub struct Lease {
+    plugin: Plugin,
+    _claim: Claim,
+}
+
+impl Deref for Lease {
+    type Target = Plugin;
+
+    fn deref(&self) -> &Plugin {
+        &self.plugin
+    }
+}
+
+/// Counts as a user of a slot.
+struct Claim {
+    inner: Arc<Inner>,
+    key: Key,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let mut slots = self.inner.slots();
+        slots.clock += 1;
+        let clock = slots.clock;
+        let full = slots.count() > self.inner.limits.processes;
+        let Some(slot) = slots.by_key.get_mut(&self.key) else { return };
+        slot.users -= 1;
+        slot.used = clock;
+        if full && slot.idle() {
+            let plugin = slot.plugin.take();
+            slots.leave(plugin);
+        }
+    }
+}
+
+/// Marks a slot as starting.
+struct Starting<'a> {
+    inner: &'a Inner,
+    key: &'a Key,
+}
+
+impl Drop for Starting<'_> {
+    fn drop(&mut self) {
+        if let Some(slot) = self.inner.slots().by_key.get_mut(self.key) {
+            slot.starting = false;
+        }
+    }
+}
+
+impl Slots {
+    fn count(&self) -> usize {
+        self.by_key.values().filter(|slot| slot.counts()).count()
+    }
+
+    /// Stops a process in the background.
+    fn leave(&mut self, plugin: Option<Plugin>) {
+        self.leaving.retain(|plugin| plugin.exit().is_none());
+        let Some(plugin) = plugin else { return };
+        self.leaving.push(plugin.clone());
+        // Without a runtime the process has been killed with it.
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(async move { plugin.stop().await });
+        }
+    }
+
+    /// Takes the process that has been idle for longest, with the lock of its slot.
+    fn take_idle(&mut self) -> Option<(Plugin, OwnedMutexGuard<History>)> {
+        let slot = self.by_key.values_mut().filter(|slot| slot.idle()).min_by_key(|slot| slot.used)?;
+        // An idle slot has no user who could hold it, but another request may be stopping it.
+        let guard = Arc::clone(&slot.history).try_lock_owned().ok()?;
+        Some((slot.plugin.take()?, guard))
+    }
+}
+
+impl Inner {
+    fn slots(&self) -> MutexGuard<'_, Slots> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The running process of a key.
+    fn running(&self, key: &Key) -> Option<Plugin> {
+        self.slots().by_key.get(key).and_then(Slot::running).cloned()
+    }
+
+    /// Marks a slot as starting, and stops idle processes until it fits.
+    async fn reserve<'a>(&'a self, key: &'a Key) -> Starting<'a> {
+        let starting = Starting { inner: self, key };
+        self.slots().by_key.entry(key.clone()).or_default().starting = true;
+        loop {
+            let idle = {
+                let mut slots = self.slots();
+                if slots.count() <= self.limits.processes { None } else { slots.take_idle() }
+            };
+            let Some((plugin, _guard)) = idle else { return starting };
+            plugin.stop().await;
+        }
+    }
+
+    /// Notes the crash of the last process, and refuses another start after too many.
+    fn judge(&self, key: &Key, wanted: &Start, history: &mut History) -> Result<(), PluginError> {
+        let last = self.slots().by_key.get_mut(key).and_then(|slot| slot.plugin.take());
+        if let Some(exit) = last.and_then(|plugin| plugin.exit())
+            && !exit.requested
+        {
+            history.note(format!("it {}", exit.ending), exit.output);
+        }
+        let times = history.recent(self.limits.within);
+        if times <= self.limits.crashes {
+            return Ok(());
+        }
+        let (name, program) = match wanted {
+            Start::Launch(launch, _) => (launch.name.clone(), launch.program.clone()),
+            Start::Attach(name, _) => (name.clone(), PathBuf::new()),
+        };
+        let (last, output) = history.last.clone();
+        Err(PluginError::CrashedTooOften { name, program, times, within: self.limits.within, last, output })
+    }
+}
+
+impl Pool {
+    /// An empty pool. It starts nothing yet.
+    pub fn new(limits: PoolLimits, logs: Logs) -> Pool {
+        let (closed, _) = watch::channel(false);
+        Pool { inner: Arc::new(Inner { limits, logs, slots: Mutex::default(), closed }) }
+    }
+
+    /// The plugin of a key. It is started if it does not run; concurrent requests start it once. After a crash it is
+    /// started again, up to the limit. A dropped request ends the process that it is starting.
+    ///
+    /// # Errors
+    /// Why it cannot be started, or [`PluginError::CrashedTooOften`], or [`PluginError::Closed`].
+    pub async fn get(&self, key: &Key, wanted: Start) -> Result<Lease, PluginError> {
+        let mut closed = self.inner.closed.subscribe();
+        let name = match &wanted {
+            Start::Launch(launch, _) => launch.name.clone(),
+            Start::Attach(name, _) => name.clone(),
+        };
+        tokio::select! {
+            biased;
+            // An error cannot occur: this pool has the sender.
+            _ = closed.wait_for(|closed| *closed) => Err(PluginError::Closed { name }),
+            lease = self.get_open(key, wanted) => lease,
+        }
+    }
+
+    async fn get_open(&self, key: &Key, wanted: Start) -> Result<Lease, PluginError> {
+        let inner = &self.inner;
+        let history = {
+            let mut slots = inner.slots();
+            let slot = slots.by_key.entry(key.clone()).or_default();
+            slot.users += 1;
+            Arc::clone(&slot.history)
+        };
+        let claim = Claim { inner: Arc::clone(inner), key: key.clone() };
+        if let Some(plugin) = inner.running(key) {
+            return Ok(Lease { plugin, _claim: claim });
+        }
+        let mut history = history.lock().await;
+        // Another request may have started it meanwhile.
+        if let Some(plugin) = inner.running(key) {
+            return Ok(Lease { plugin, _claim: claim });
+        }
+        inner.judge(key, &wanted, &mut history)?;
+        let plugin = match wanted {
+            Start::Attach(name, endpoint) => attach(name, endpoint),
+            Start::Launch(launch, protocol) => {
+                let starting = inner.reserve(key).await;
+                let started = start(launch, protocol, inner.logs.clone()).await;
+                drop(starting);
+                started.inspect_err(|error| {
+                    if error.started() {
+                        history.note(error.to_string(), error.output().to_owned());
+                    }
+                })?
+            }
+        };
+        if let Some(slot) = inner.slots().by_key.get_mut(key) {
+            slot.plugin = Some(plugin.clone());
+        }
+        Ok(Lease { plugin, _claim: claim })
+    }
+
+    /// Stops all processes at the same time and returns when they have ended. Requests that wait and later ones are
+    /// refused; a process that is being started is ended in the background. Leases stay valid, but their process has
+    /// ended.
+    pub async fn close(&self) {
+        self.inner.closed.send_replace(true);
+        let plugins: Vec<Plugin> = {
+            let mut slots = self.inner.slots();
+            let running: Vec<Plugin> = slots.by_key.values_mut().filter_map(|slot| slot.plugin.take()).collect();
+            running.into_iter().chain(slots.leaving.drain(..)).collect()
+        };
+        let mut stops = JoinSet::new();
+        for plugin in plugins {
+            stops.spawn(async move { plugin.stop().await });
+        }
+        while stops.join_next().await.is_some() {}
+    }
+}

@@ -1,0 +1,343 @@
+//! One plugin process from its start to its end.
+//!
+//! One task owns the process. It waits for the end, ends the process when it is asked to, and publishes the exit when
+//! all output is read. When the task is dropped with its runtime, the whole process group is killed.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::AsyncRead;
+use tokio::process::{Child, ChildStdin, Command};
+use tokio::sync::{OnceCell, oneshot, watch};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+use crate::folder::{self, PrivateFolder};
+use crate::lines::Lines;
+use crate::log::{Logs, Tail};
+use crate::plugin::{Order, Plugin, wait};
+use crate::{
+    Address, AfterStop, Ending, Endpoint, Exit, Launch, Limits, LogLine, PluginError, Protocol, Recognised, StopSignal,
+};
+
+/// How long the output is read after the end of a process, if a process outside its group still holds it.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// Starts a process and waits for its handshake. The first start of this program ends what killed runs have left.
+pub(crate) async fn start(launch: Launch, protocol: Arc<dyn Protocol>, logs: Logs) -> Result<Plugin, PluginError> {
+    static SWEPT: OnceCell<()> = OnceCell::const_new();
+
+    let program = find(&launch)?;
+    SWEPT
+        .get_or_init(|| async {
+            // It fails only if the runtime ends.
+            let _ = tokio::task::spawn_blocking(|| folder::sweep(&folder::base())).await;
+        })
+        .await;
+    let failed = |error: io::Error| cannot_start(&launch, &program, &error);
+    let folder = PrivateFolder::create(&folder::base()).map_err(failed)?;
+    let mut child = spawn(&launch, &program, protocol.as_ref(), &folder).map_err(failed)?;
+    let group = Group::of(&child).map_err(failed)?;
+    restrict(&group, &launch.limits).map_err(failed)?;
+
+    let process = child.id();
+    let (limit, name) = (launch.limits.start, launch.name);
+    let context = Arc::new(Context {
+        name: name.clone(),
+        protocol,
+        logs,
+        grace: launch.limits.grace,
+        tail: Mutex::default(),
+        endpoint: OnceLock::new(),
+        requested: AtomicBool::new(false),
+    });
+    let (announce, handshake) = oneshot::channel();
+    let mut readers = Vec::new();
+    if let Some(stdout) = child.stdout.take() {
+        readers.push(tokio::spawn(read(stdout, Arc::clone(&context), Some(announce))));
+    }
+    if let Some(stderr) = child.stderr.take() {
+        readers.push(tokio::spawn(read(stderr, Arc::clone(&context), None)));
+    }
+    let (orders, received) = watch::channel(Order::Run);
+    let (publish, exit) = watch::channel(None);
+    let stdin = child.stdin.take();
+    let owned = Owned { child, group, folder, readers, _stdin: stdin };
+    tokio::spawn(owned.attend(Arc::clone(&context), received, publish));
+
+    let failure = match timeout(limit, handshake).await {
+        Ok(Ok(Recognised::Endpoint(endpoint))) => match unusable(&endpoint) {
+            None => {
+                let endpoint = context.endpoint.get_or_init(|| endpoint).clone();
+                return Ok(Plugin::new(name, endpoint, exit, Some(orders), process));
+            }
+            Some(why) => PluginError::Refused { name, program, why },
+        },
+        Ok(Ok(Recognised::Refused(why))) => PluginError::Refused { name, program, why: context.scrub(&why) },
+        Ok(Ok(Recognised::Noise) | Err(_)) => {
+            // Standard output is at its end: the process usually ends too.
+            match timeout(DRAIN, wait(exit.clone())).await {
+                Ok(Some(exit)) => PluginError::Exited { name, program, exit },
+                _ => PluginError::NoHandshake { name, program, limit, output: String::new() },
+            }
+        }
+        Err(_) => PluginError::NoHandshake { name, program, limit, output: String::new() },
+    };
+    orders.send_replace(Order::Kill);
+    let exit = wait(exit).await;
+    Err(match failure {
+        PluginError::NoHandshake { name, program, limit, .. } => {
+            PluginError::NoHandshake { name, program, limit, output: exit.map(|exit| exit.output).unwrap_or_default() }
+        }
+        failure => failure,
+    })
+}
+
+/// Why an endpoint cannot be used, as a phrase.
+fn unusable(endpoint: &Endpoint) -> Option<String> {
+    match endpoint.address {
+        Address::Tcp(address) if !address.ip().is_loopback() => {
+            Some(format!("it listens at {address}, which is not on this machine"))
+        }
+        _ => None,
+    }
+}
+
+/// The program of a launch, as an absolute path.
+fn find(launch: &Launch) -> Result<PathBuf, PluginError> {
+    let program = std::path::absolute(&launch.program).unwrap_or_else(|_| launch.program.clone());
+    let name = launch.name.clone();
+    match fs::metadata(&program) {
+        Ok(found) if found.is_dir() => Err(PluginError::NotExecutable { name, program, why: "is a folder" }),
+        Ok(found) if found.permissions().mode() & 0o111 == 0 => {
+            Err(PluginError::NotExecutable { name, program, why: "has no permission to be executed" })
+        }
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Err(PluginError::NotFound { name, program })
+        }
+        _ if !launch.folder.is_dir() => Err(PluginError::NoFolder { name, folder: launch.folder.clone() }),
+        // Without the permission to look at it, the start says so.
+        _ => Ok(program),
+    }
+}
+
+fn cannot_start(launch: &Launch, program: &Path, error: &io::Error) -> PluginError {
+    let (name, program) = (launch.name.clone(), program.to_owned());
+    let why = if error.raw_os_error() == Some(rustix::io::Errno::NOEXEC.raw_os_error()) {
+        "is no program for this system"
+    } else if error.kind() == io::ErrorKind::NotFound {
+        "needs an interpreter that does not exist"
+    } else {
+        return PluginError::Start { name, program, kind: error.kind() };
+    };
+    PluginError::NotExecutable { name, program, why }
+}
+
+fn spawn(launch: &Launch, program: &Path, protocol: &dyn Protocol, folder: &PrivateFolder) -> io::Result<Child> {
+    Command::new(program)
+        .args(&launch.arguments)
+        .current_dir(&launch.folder)
+        .env_clear()
+        .envs(launch.inherit.of(std::env::vars_os()))
+        .envs(launch.environment.iter().map(|(name, value)| (name, value)))
+        .envs(protocol.environment(&folder.sockets()))
+        .env(folder::VARIABLE, folder.path())
+        // Open as long as this program lives: a plugin that reads it sees the end of a killed run.
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .kill_on_drop(true)
+        .spawn()
+}
+
+/// Sets the memory limit of a process. It counts private writable memory, because programs reserve much more address
+/// space than they use.
+#[cfg(target_os = "linux")]
+fn restrict(group: &Group, limits: &Limits) -> io::Result<()> {
+    use rustix::process::{Resource, Rlimit, prlimit};
+
+    if limits.memory.is_some() {
+        let limit = Rlimit { current: limits.memory, maximum: limits.memory };
+        prlimit(Some(group.leader), Resource::Data, limit)?;
+    }
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn restrict(_: &Group, _: &Limits) -> io::Result<()> {
+    Ok(())
+}
+
+/// What the tasks of a process share.
+struct Context {
+    name: String,
+    protocol: Arc<dyn Protocol>,
+    logs: Logs,
+    grace: Duration,
+    tail: Mutex<Tail>,
+    /// Set after the handshake.
+    endpoint: OnceLock<Endpoint>,
+    requested: AtomicBool,
+}
+
+impl Context {
+    fn scrub(&self, text: &str) -> String {
+        (self.logs.scrub)(text)
+    }
+
+    fn log(&self, line: &str) {
+        if line.trim().is_empty() {
+            return;
+        }
+        let LogLine { level, text } = self.protocol.log(line);
+        let line = LogLine { level, text: self.scrub(&text) };
+        (self.logs.sink)(&self.name, &line);
+        self.tail.lock().unwrap_or_else(PoisonError::into_inner).push(line.text);
+    }
+
+    /// The last lines. They are scrubbed together: a secret of several lines is not in any of them, and some secrets
+    /// became known after they were written.
+    fn output(&self) -> String {
+        let text = self.tail.lock().unwrap_or_else(PoisonError::into_inner).text();
+        self.scrub(&text)
+    }
+}
+
+/// Reads a stream to its end. With `announce`, lines are judged until one is a handshake.
+async fn read(
+    stream: impl AsyncRead + Unpin,
+    context: Arc<Context>,
+    mut announce: Option<oneshot::Sender<Recognised>>,
+) {
+    let mut lines = Lines::new(stream);
+    while let Some(line) = lines.next().await {
+        if let Some(waiting) = announce.take() {
+            match context.protocol.line(&line) {
+                Recognised::Noise => announce = Some(waiting),
+                // The start may have been given up.
+                found => {
+                    let _ = waiting.send(found);
+                    continue;
+                }
+            }
+        }
+        context.log(&line);
+    }
+}
+
+/// The process group of a plugin. It is killed when it is dropped, unless it has ended.
+struct Group {
+    leader: Pid,
+    ended: bool,
+}
+
+impl Group {
+    fn of(child: &Child) -> io::Result<Group> {
+        let leader = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+        let leader = leader.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        Ok(Group { leader, ended: false })
+    }
+
+    fn signal(&self, signal: Signal) {
+        // It fails if the group has no process any more.
+        let _ = kill_process_group(self.leader, signal);
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.signal(Signal::KILL);
+        }
+    }
+}
+
+/// What belongs to a process, in the order in which it is dropped.
+struct Owned {
+    group: Group,
+    child: Child,
+    readers: Vec<JoinHandle<()>>,
+    folder: PrivateFolder,
+    _stdin: Option<ChildStdin>,
+}
+
+impl Owned {
+    /// Waits until the process ends, and publishes how.
+    async fn attend(
+        mut self,
+        context: Arc<Context>,
+        mut orders: watch::Receiver<Order>,
+        publish: watch::Sender<Option<Exit>>,
+    ) {
+        let status = tokio::select! {
+            biased;
+            status = self.child.wait() => status,
+            () = end(&context, &mut orders, &self.group) => self.child.wait().await,
+        };
+        // What the plugin itself started and left.
+        self.group.signal(Signal::KILL);
+        self.group.ended = true;
+        for reader in self.readers {
+            let stop = reader.abort_handle();
+            if timeout(DRAIN, reader).await.is_err() {
+                stop.abort();
+            }
+        }
+        drop(self.folder);
+        let requested = context.requested.load(Ordering::Acquire);
+        publish.send_replace(Some(Exit { ending: ending(status), requested, output: context.output() }));
+    }
+}
+
+fn ending(status: io::Result<ExitStatus>) -> Ending {
+    match status {
+        Ok(status) => match (status.code(), status.signal()) {
+            (Some(code), _) => Ending::Code(code),
+            (None, Some(signal)) => Ending::Signal(signal),
+            (None, None) => Ending::Unknown,
+        },
+        Err(_) => Ending::Unknown,
+    }
+}
+
+/// Waits for the order to end a process and sends what ends it. It returns when `SIGKILL` is sent.
+async fn end(context: &Context, orders: &mut watch::Receiver<Order>, group: &Group) {
+    // An error means that all handles are dropped.
+    let order = orders.wait_for(|order| *order > Order::Run).await.map_or(Order::Stop, |order| *order);
+    context.requested.store(true, Ordering::Release);
+    if order == Order::Stop {
+        let killed = async {
+            if orders.wait_for(|order| *order == Order::Kill).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            () = end_politely(context, group) => (),
+            () = killed => (),
+        }
+    }
+    group.signal(Signal::KILL);
+}
+
+/// The polite stop of the family, then its signal, with the time that each of them may take.
+async fn end_politely(context: &Context, group: &Group) {
+    if let Some(endpoint) = context.endpoint.get()
+        && let Ok(AfterStop::Exits) = timeout(context.grace, context.protocol.stop(endpoint)).await
+    {
+        sleep(context.grace).await;
+    }
+    group.signal(match context.protocol.signal() {
+        StopSignal::Terminate => Signal::TERM,
+        StopSignal::Interrupt => Signal::INT,
+    });
+    sleep(context.grace).await;
+}

@@ -1,0 +1,110 @@
+//! Peers for the tests: small programs of the shell, and the protocol that they speak.
+
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use plugins::{
+    Address, AfterStop, BoxFuture, Endpoint, Inherit, Launch, Level, Limits, LogLine, Logs, Protocol, Recognised,
+};
+
+/// `ready PORT [VERSION]` is the handshake, and `SOCKETS` the variable with the folder of sockets.
+#[derive(Default)]
+pub(crate) struct Peer {
+    /// A file that the polite stop writes.
+    pub(crate) stop: Option<PathBuf>,
+}
+
+impl Protocol for Peer {
+    fn environment(&self, sockets: &Path) -> Vec<(OsString, OsString)> {
+        vec![("SOCKETS".into(), sockets.into())]
+    }
+
+    fn line(&self, line: &str) -> Recognised {
+        let mut words = line.split(' ');
+        let (Some("ready"), Some(port)) = (words.next(), words.next()) else { return Recognised::Noise };
+        let (host, port) = port.split_once(':').unwrap_or(("127.0.0.1", port));
+        let (Ok(host), Ok(port)) = (host.parse::<std::net::IpAddr>(), port.parse::<u16>()) else {
+            return Recognised::Refused(format!("`{port}` is no port"));
+        };
+        let protocol = words.next().and_then(|version| version.parse().ok());
+        Recognised::Endpoint(Endpoint { protocol, ..Endpoint::new(Address::Tcp((host, port).into())) })
+    }
+
+    fn stop<'a>(&'a self, _: &'a Endpoint) -> BoxFuture<'a, AfterStop> {
+        Box::pin(async {
+            match &self.stop {
+                Some(file) => {
+                    std::fs::write(file, "").unwrap();
+                    AfterStop::Exits
+                }
+                None => AfterStop::Signal,
+            }
+        })
+    }
+}
+
+pub(crate) fn protocol() -> Arc<dyn Protocol> {
+    Arc::new(Peer::default())
+}
+
+/// Starts a program of the shell in a folder.
+pub(crate) fn shell(folder: &Path, script: &str) -> Launch {
+    Launch {
+        name: "provider `peer`".into(),
+        program: "/bin/sh".into(),
+        arguments: vec!["-c".into(), script.into()],
+        folder: folder.into(),
+        environment: Vec::new(),
+        inherit: Inherit::All,
+        limits: Limits { start: Duration::from_secs(30), grace: Duration::from_secs(20), memory: None },
+    }
+}
+
+/// A peer that answers and stays until it is signalled.
+pub(crate) const STAYS: &str = "echo ready 1; exec sleep 600";
+
+/// All lines that a sink got.
+#[derive(Clone, Default)]
+pub(crate) struct Recorded(Arc<Mutex<Vec<LogLine>>>);
+
+impl Recorded {
+    /// Logs that are recorded, without these secrets.
+    pub(crate) fn logs(&self, secrets: &'static [&'static str]) -> Logs {
+        let lines = Arc::clone(&self.0);
+        Logs {
+            sink: Arc::new(move |name, line| {
+                assert_eq!(name, "provider `peer`");
+                lines.lock().unwrap().push(line.clone());
+            }),
+            scrub: Arc::new(|text| secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, "***"))),
+        }
+    }
+
+    pub(crate) fn lines(&self) -> Vec<(Level, String)> {
+        self.0.lock().unwrap().iter().map(|line| (line.level, line.text.clone())).collect()
+    }
+
+    pub(crate) fn texts(&self) -> Vec<String> {
+        self.lines().into_iter().map(|(_, text)| text).collect()
+    }
+}
+
+/// Waits for a condition.
+pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !holds() {
+        assert!(Instant::now() < deadline, "{what}");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+/// Whether a process exists. One that has ended and is not reaped does not.
+pub(crate) fn alive(process: u32) -> bool {
+    let output = std::process::Command::new("ps").args(["-o", "stat=", "-p", &process.to_string()]).output().unwrap();
+    let state = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    !state.is_empty() && !state.starts_with('Z')
+}

@@ -1,0 +1,217 @@
+//! What answers mean: capabilities, checked inputs, differences.
+
+use blueprint::{Address, Name, Value};
+use prost_types::Struct;
+use pulumi_wire::{Accepts, Decoding, Lookups, Phase, PropertyPath, decode, differences};
+
+use crate::failure::{Failure, PropertyFailure, property};
+use crate::messages::{CheckFailure, DiffResponse};
+
+/// What a plugin can do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Which special values it takes.
+    pub accepts: Accepts,
+    /// It answers what a create or update would give. Without it the inputs are what is known.
+    pub preview: bool,
+    /// It takes the names that the engine makes up.
+    pub autonaming: bool,
+}
+
+/// The answer of a check.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// The inputs with defaults filled in: a map.
+    pub inputs: Value,
+    /// The refused properties.
+    pub failures: Vec<PropertyFailure>,
+}
+
+/// Who decided whether a resource differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiffOf {
+    /// The plugin.
+    Plugin,
+    /// The plugin could not tell, so the old and new inputs were compared.
+    Inputs,
+    /// Nothing could be compared, because the settings of the provider are unknown. It may differ.
+    Nothing,
+}
+
+/// The answer of a comparison.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diff {
+    /// Whether there is anything to do.
+    pub changed: bool,
+    /// Who decided that.
+    pub decided: DiffOf,
+    /// The properties for which the resource is replaced. Without changes there are none.
+    pub replaces: Vec<PropertyPath>,
+    /// The properties that stay as they are in an update.
+    pub stables: Vec<PropertyPath>,
+    /// A replacement deletes first.
+    pub delete_before_replace: bool,
+    /// The changes one by one, as far as known.
+    pub changes: Vec<Change>,
+}
+
+/// How a property changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Its place.
+    pub path: PropertyPath,
+    /// What happens to it.
+    pub kind: ChangeKind,
+    /// The resource is replaced for it.
+    pub replaces: bool,
+    /// Old and new inputs differ, rather than the old outputs and the new inputs.
+    pub input: bool,
+}
+
+/// What happens to a property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// It is new.
+    Add,
+    /// It goes away.
+    Delete,
+    /// It gets another value.
+    Update,
+}
+
+impl Checked {
+    pub(crate) fn unchanged(inputs: &Value) -> Checked {
+        Checked { inputs: inputs.clone(), failures: Vec::new() }
+    }
+}
+
+impl Diff {
+    /// No difference.
+    pub(crate) fn none() -> Diff {
+        Diff {
+            changed: false,
+            decided: DiffOf::Plugin,
+            replaces: Vec::new(),
+            stables: Vec::new(),
+            delete_before_replace: false,
+            changes: Vec::new(),
+        }
+    }
+}
+
+/// The value of an answer. `id` is told if the answer cannot be read.
+pub(crate) fn answered(
+    answer: Struct,
+    phase: Phase,
+    waits_for: Option<&Address>,
+    lookups: &dyn Lookups,
+    id: Option<Name>,
+) -> Result<Value, Failure> {
+    decode(answer, &Decoding { phase, waits_for, lookups }).map_err(|error| Failure::of_answer(error, id))
+}
+
+/// The meaning of an answer of Diff and DiffConfig.
+pub(crate) fn diff_of(answer: DiffResponse, old_inputs: &Value, new_inputs: &Value, ignored: &[PropertyPath]) -> Diff {
+    let mut changes: Vec<Change> = answer
+        .detailed_diff
+        .iter()
+        .map(|(path, diff)| Change {
+            path: PropertyPath::parse_or_name(path),
+            kind: match diff.kind {
+                0 | 1 => ChangeKind::Add,
+                2 | 3 => ChangeKind::Delete,
+                _ => ChangeKind::Update,
+            },
+            replaces: matches!(diff.kind, 1 | 3 | 5),
+            input: diff.input_diff,
+        })
+        .collect();
+    let change = |path: PropertyPath| Change { path, kind: ChangeKind::Update, replaces: false, input: true };
+    if changes.is_empty() {
+        changes = answer.diffs.iter().map(|path| change(PropertyPath::parse_or_name(path))).collect();
+    }
+    let (changed, decided) = match answer.changes {
+        1 => (false, DiffOf::Plugin),
+        2 => (true, DiffOf::Plugin),
+        _ => {
+            let found = differences(old_inputs, new_inputs, ignored);
+            let changed = !found.is_empty();
+            if changes.is_empty() {
+                changes = found.into_iter().map(change).collect();
+            }
+            (changed, DiffOf::Inputs)
+        }
+    };
+    if !changed {
+        return Diff { decided, ..Diff::none() };
+    }
+    let mut replaces = paths(&answer.replaces);
+    for change in changes.iter().filter(|change| change.replaces) {
+        if !replaces.contains(&change.path) {
+            replaces.push(change.path.clone());
+        }
+    }
+    Diff {
+        changed,
+        decided,
+        replaces,
+        stables: paths(&answer.stables),
+        delete_before_replace: answer.delete_before_replace,
+        changes,
+    }
+}
+
+fn paths(texts: &[String]) -> Vec<PropertyPath> {
+    texts.iter().map(|text| PropertyPath::parse_or_name(text)).collect()
+}
+
+/// The refused properties of an answer.
+pub(crate) fn failures(answered: Vec<CheckFailure>) -> Vec<PropertyFailure> {
+    answered.into_iter().map(|failure| property(&failure.property, failure.reason)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::PropertyDiff;
+
+    fn of(answer: DiffResponse) -> Diff {
+        let old = Value::map([("a", Value::Int(1)), ("b", Value::from("x").secret())]);
+        let new = Value::map([("a", Value::Int(2)), ("b", Value::from("x"))]);
+        diff_of(answer, &old, &new, &[])
+    }
+
+    #[test]
+    fn inputs_decide_where_the_plugin_cannot_tell() {
+        let diff = of(DiffResponse::default());
+        assert_eq!((diff.changed, diff.decided), (true, DiffOf::Inputs));
+        assert_eq!(diff.changes.iter().map(|change| change.path.to_string()).collect::<Vec<_>>(), ["a"]);
+        let ignored = [PropertyPath::property("a")];
+        let old = Value::map([("a", Value::Int(1))]);
+        let same = diff_of(DiffResponse::default(), &old, &Value::map([("a", Value::Int(2))]), &ignored);
+        assert!(!same.changed && same.changes.is_empty());
+    }
+
+    #[test]
+    fn a_plugin_that_sees_no_change_replaces_nothing() {
+        let diff = of(DiffResponse { changes: 1, replaces: vec!["a".into()], ..DiffResponse::default() });
+        assert_eq!(diff, Diff::none());
+    }
+
+    #[test]
+    fn a_replacement_may_be_in_the_list_or_in_the_details() {
+        let detail = |kind: i32| PropertyDiff { kind, input_diff: true };
+        let diff = of(DiffResponse {
+            changes: 2,
+            replaces: vec!["a[0]".into()],
+            detailed_diff: [("b.c".into(), detail(5)), ("a[0]".into(), detail(3)), ("d".into(), detail(0))].into(),
+            delete_before_replace: true,
+            ..DiffResponse::default()
+        });
+        let texts: Vec<String> = diff.replaces.iter().map(ToString::to_string).collect();
+        assert_eq!(texts, ["a[0]", "b.c"]);
+        assert!(diff.delete_before_replace);
+        let kinds: Vec<ChangeKind> = diff.changes.iter().map(|change| change.kind).collect();
+        assert_eq!(kinds, [ChangeKind::Delete, ChangeKind::Update, ChangeKind::Add]);
+    }
+}

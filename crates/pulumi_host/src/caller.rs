@@ -1,0 +1,34 @@
+//! The connection to a plugin: unary calls with errors of this family.
+
+use std::sync::Arc;
+
+use grpc_client::{CallError, Connection};
+use prost::Message;
+
+use crate::failure::Failure;
+
+/// Makes calls. Clones use the same connection.
+#[derive(Clone)]
+pub(crate) struct Caller(Arc<Connection>);
+
+impl Caller {
+    pub(crate) fn new(connection: Connection) -> Caller {
+        Caller(Arc::new(connection))
+    }
+
+    pub(crate) async fn call<Q, R>(&self, method: &'static str, request: Q) -> Result<R, Failure>
+    where
+        Q: Message + 'static,
+        R: Message + Default + 'static,
+    {
+        self.call_raw(method, request).await.map_err(|error| Failure::of_call(method, error))
+    }
+
+    pub(crate) async fn call_raw<Q, R>(&self, method: &'static str, request: Q) -> Result<R, CallError>
+    where
+        Q: Message + 'static,
+        R: Message + Default + 'static,
+    {
+        self.0.unary(method, request).await
+    }
+}

@@ -1,0 +1,178 @@
+//! Why a call has no result, and whether it may have changed something.
+
+use std::fmt;
+
+use blueprint::Name;
+use grpc_client::{CallError, Code, Status};
+use plugins::Exit;
+use pulumi_wire::{DecodeError, EncodeError, PropertyPath};
+
+use crate::messages::{ConfigureErrorMissingKeys, Empty, InputPropertiesError};
+
+/// A property that the plugin refuses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PropertyFailure {
+    /// Its place; empty if the plugin names none.
+    pub path: PropertyPath,
+    /// The plugin's reason.
+    pub reason: String,
+}
+
+/// A setting that the provider needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingSetting {
+    /// Its name with the package: `aws:region`.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+}
+
+/// Why a call has no result. Messages of the plugin may repeat secrets.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Failure {
+    /// A value cannot be sent. The plugin was not asked.
+    #[error("{0}")]
+    Request(#[from] EncodeError),
+    /// The plugin was not asked, because its connection had ended.
+    #[error("the plugin was not asked: {why}")]
+    NotAsked {
+        /// What happened.
+        why: String,
+        /// How the process ended, if it did.
+        exit: Option<Exit>,
+    },
+    /// The plugin does not have this method.
+    #[error("the plugin does not implement {method}")]
+    Unimplemented {
+        /// The method.
+        method: &'static str,
+    },
+    /// The plugin refused and changed nothing.
+    #[error("{message}")]
+    Refused {
+        /// Its code.
+        code: Code,
+        /// Its message.
+        message: String,
+        /// The properties that it names.
+        properties: Vec<PropertyFailure>,
+        /// The settings that it misses.
+        missing: Vec<MissingSetting>,
+    },
+    /// The plugin failed. It does not say whether it changed something.
+    #[error("{message}")]
+    Failed {
+        /// Its code.
+        code: Code,
+        /// Its message.
+        message: String,
+    },
+    /// The plugin gave no answer. It may have changed something.
+    #[error("the plugin gave no answer: {why}")]
+    Lost {
+        /// What happened.
+        why: String,
+        /// How the process ended, if it did.
+        exit: Option<Exit>,
+    },
+    /// The answer breaks the protocol.
+    #[error("{problem}")]
+    Answer {
+        /// How.
+        problem: AnswerProblem,
+        /// The id of the resource, if the answer has one.
+        id: Option<Name>,
+    },
+}
+
+/// How an answer breaks the protocol.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AnswerProblem {
+    /// A value in it makes no sense.
+    Value(DecodeError),
+    /// A create without an id.
+    NoId,
+}
+
+impl fmt::Display for AnswerProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AnswerProblem::Value(error) if error.path.0.is_empty() => error.fmt(f),
+            AnswerProblem::Value(error) => write!(f, "{error}, at `{}`", error.path),
+            AnswerProblem::NoId => f.write_str("the plugin created a resource and answered no id"),
+        }
+    }
+}
+
+impl Failure {
+    /// Whether a create, update or delete that failed like this may have been carried out.
+    pub fn outcome_is_unknown(&self) -> bool {
+        match self {
+            Failure::Failed { .. } | Failure::Lost { .. } | Failure::Answer { .. } => true,
+            Failure::Request(_)
+            | Failure::NotAsked { .. }
+            | Failure::Unimplemented { .. }
+            | Failure::Refused { .. } => false,
+        }
+    }
+
+    /// Whether the plugin did not answer because its process or connection ended: a call that changes nothing can be
+    /// made again on a new process.
+    pub fn is_crash(&self) -> bool {
+        matches!(self, Failure::NotAsked { .. } | Failure::Lost { .. })
+    }
+
+    /// How the process ended, if that is why.
+    pub fn exit(&self) -> Option<&Exit> {
+        match self {
+            Failure::NotAsked { exit, .. } | Failure::Lost { exit, .. } => exit.as_ref(),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn of_call(method: &'static str, error: CallError) -> Failure {
+        match error {
+            CallError::NotSent(loss) => Failure::NotAsked { why: loss.why, exit: loss.exit },
+            CallError::Lost(loss) => Failure::Lost { why: loss.why, exit: loss.exit },
+            CallError::Status(status) => Failure::of_status(method, status),
+        }
+    }
+
+    fn of_status(method: &'static str, status: Status) -> Failure {
+        // The plugin says that a create made nothing, and an update changed nothing, whatever its code is.
+        let nothing_happened = status.detail::<Empty>("pulumirpc.ErrorResourceAwaitFailed").is_some();
+        match status.code {
+            Code::Unimplemented => Failure::Unimplemented { method: name(method) },
+            code @ (Code::Internal | Code::DataLoss | Code::Unknown) if !nothing_happened => {
+                Failure::Failed { code, message: status.message }
+            }
+            code => {
+                let properties = status.detail::<InputPropertiesError>("pulumirpc.InputPropertiesError");
+                let properties = properties.into_iter().flat_map(|error| error.errors);
+                let missing = status.detail::<ConfigureErrorMissingKeys>("pulumirpc.ConfigureErrorMissingKeys");
+                let missing = missing.into_iter().flat_map(|error| error.missing_keys);
+                Failure::Refused {
+                    code,
+                    properties: properties.map(|error| property(&error.property_path, error.reason)).collect(),
+                    missing: missing
+                        .map(|key| MissingSetting { name: key.name, description: key.description })
+                        .collect(),
+                    message: status.message,
+                }
+            }
+        }
+    }
+
+    pub(crate) fn of_answer(error: DecodeError, id: Option<Name>) -> Failure {
+        Failure::Answer { problem: AnswerProblem::Value(error), id }
+    }
+}
+
+/// The name of a method without its service.
+fn name(method: &'static str) -> &'static str {
+    method.rsplit('/').next().unwrap_or(method)
+}
+
+pub(crate) fn property(path: &str, reason: String) -> PropertyFailure {
+    PropertyFailure { path: PropertyPath::parse_or_name(path), reason }
+}

@@ -1,0 +1,479 @@
+//! A configured plugin: the calls about resources, and what their answers mean.
+
+use std::time::Duration;
+
+use blueprint::{Address, Name, Value};
+use grpc_client::CallError;
+use prost::Message;
+use prost_types::Struct;
+use pulumi_wire::{
+    Encoding, Lookups, Part, Phase, PropertyPath, UNKNOWN_TEXT, encode, mark_every_entry, mark_like_inputs,
+    restore_content,
+};
+
+use crate::answer::{Capabilities, Checked, Diff, DiffOf, answered, diff_of, failures};
+use crate::caller::Caller;
+use crate::failure::{AnswerProblem, Failure, PropertyFailure};
+use crate::messages::{
+    AutonamingOptions, CheckRequest, CheckResponse, CreateRequest, CreateResponse, DeleteRequest, DiffRequest, Empty,
+    ErrorResourceInitFailed, InvokeRequest, InvokeResponse, ReadRequest, ReadResponse, UpdateRequest, UpdateResponse,
+    method,
+};
+
+/// The resource that a call is about, and how values are converted in it.
+#[derive(Clone, Copy)]
+pub struct Target<'a> {
+    /// Its URN.
+    pub urn: &'a str,
+    /// The token of its type.
+    pub type_name: &'a str,
+    /// Its name in the URN.
+    pub name: &'a str,
+    /// Whether the call is for a plan. Create and update are previews then.
+    pub phase: Phase,
+    /// What unknown values of an answer wait for.
+    pub address: Option<&'a Address>,
+    /// Facts about resources and files.
+    pub lookups: &'a dyn Lookups,
+}
+
+/// How a plugin is to name a resource without a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Autonaming<'a> {
+    /// A proposal.
+    Propose(&'a str),
+    /// Exactly this name.
+    Enforce(&'a str),
+    /// No name is made up.
+    Disable,
+}
+
+/// What is recorded of a resource.
+#[derive(Clone, Copy, Debug)]
+pub struct Recorded<'a> {
+    /// The id.
+    pub id: &'a str,
+    /// The inputs as checked; null if there are none.
+    pub inputs: &'a Value,
+    /// The outputs as answered; null if there are none.
+    pub outputs: &'a Value,
+}
+
+/// What a resource is to become.
+#[derive(Clone, Copy, Debug)]
+pub struct Desired<'a> {
+    /// The inputs as checked.
+    pub inputs: &'a Value,
+    /// Changes of these properties do not count. They are told to the plugin; the caller has put the old values in.
+    pub ignored: &'a [PropertyPath],
+    /// The time limit, if there is one.
+    pub timeout: Option<Duration>,
+}
+
+/// The answer of a create.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Created {
+    /// The id; `None` in a preview that does not know it.
+    pub id: Option<Name>,
+    /// The outputs: a map.
+    pub outputs: Value,
+    /// The inputs, if the plugin answers them for a resource that is not healthy.
+    pub inputs: Option<Value>,
+    /// Why the resource exists but is not healthy. Empty if it is.
+    pub problems: Vec<String>,
+    /// The resource must be read before it is compared again.
+    pub refresh_before_update: bool,
+}
+
+/// The answer of an update.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Updated {
+    /// The outputs: a map.
+    pub outputs: Value,
+    /// The inputs, if the plugin answers them for a resource that is not healthy.
+    pub inputs: Option<Value>,
+    /// Why the resource exists but is not healthy. Empty if it is.
+    pub problems: Vec<String>,
+    /// The resource must be read before it is compared again.
+    pub refresh_before_update: bool,
+}
+
+/// The answer of a read.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Read {
+    /// The resource does not exist.
+    Absent,
+    /// It exists.
+    Present {
+        /// The id.
+        id: Name,
+        /// The outputs: a map.
+        outputs: Value,
+        /// The inputs that would make it, if the plugin knows them.
+        inputs: Option<Value>,
+        /// Why the resource exists but is not healthy. Empty if it is.
+        problems: Vec<String>,
+        /// The resource must be read before it is compared again.
+        refresh_before_update: bool,
+    },
+    /// Not asked, because the settings of the provider are unknown.
+    Unknown,
+}
+
+/// The answer of a function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Invoked {
+    /// The result: a map, or an unknown value if the function was not called because something is unknown.
+    pub result: Value,
+    /// The refused arguments.
+    pub failures: Vec<PropertyFailure>,
+}
+
+/// A configured plugin, or one for a plan whose settings are unknown. Clones use the same connection.
+#[derive(Clone)]
+pub struct Session {
+    caller: Caller,
+    capabilities: Capabilities,
+    configured: bool,
+}
+
+impl Session {
+    pub(crate) fn new(caller: Caller, capabilities: Capabilities, configured: bool) -> Session {
+        Session { caller, capabilities, configured }
+    }
+
+    /// What the plugin can do.
+    pub fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    /// Whether the plugin has its settings. Without them nothing is asked, and nothing may be changed.
+    pub fn is_configured(&self) -> bool {
+        self.configured
+    }
+
+    /// Checks inputs and fills in defaults. `olds` are the inputs before, or null for a resource that is created. The
+    /// same `seed` gives the same made-up names.
+    ///
+    /// # Errors
+    /// If the call fails. Refused properties are no error.
+    pub async fn check(
+        &self,
+        target: &Target<'_>,
+        olds: &Value,
+        news: &Value,
+        seed: &[u8],
+        autonaming: Option<Autonaming<'_>>,
+    ) -> Result<Checked, Failure> {
+        if !self.configured {
+            return Ok(Checked::unchanged(news));
+        }
+        let encoding = self.encoding(Part::Check, target);
+        let request = CheckRequest {
+            urn: target.urn.to_owned(),
+            // The old inputs are never absent in this call.
+            olds: Some(encode(olds, &encoding)?.unwrap_or_default()),
+            news: encode(news, &encoding)?,
+            random_seed: seed.to_vec(),
+            name: target.name.to_owned(),
+            r#type: target.type_name.to_owned(),
+            autonaming: autonaming.filter(|_| self.capabilities.autonaming).map(options),
+        };
+        let answer: CheckResponse = self.caller.call(method::CHECK, request).await?;
+        let failures = failures(answer.failures);
+        let inputs = match answer.inputs {
+            Some(inputs) => self.marked(self.decoded(inputs, target, None)?, news),
+            None if failures.is_empty() => Value::map::<Name>([]),
+            None => news.clone(),
+        };
+        Ok(Checked { inputs, failures })
+    }
+
+    /// Compares a resource with checked inputs.
+    ///
+    /// # Errors
+    /// If the call fails.
+    pub async fn diff(
+        &self,
+        target: &Target<'_>,
+        recorded: &Recorded<'_>,
+        desired: &Desired<'_>,
+    ) -> Result<Diff, Failure> {
+        if !self.configured {
+            return Ok(Diff { changed: true, decided: DiffOf::Nothing, ..Diff::none() });
+        }
+        let encoding = self.encoding(Part::Diff, target);
+        let request = DiffRequest {
+            id: recorded.id.to_owned(),
+            urn: target.urn.to_owned(),
+            olds: encode(recorded.outputs, &encoding)?,
+            news: encode(desired.inputs, &encoding)?,
+            ignore_changes: texts(desired.ignored),
+            old_inputs: encode(recorded.inputs, &encoding)?,
+            name: target.name.to_owned(),
+            r#type: target.type_name.to_owned(),
+        };
+        let answer = self.caller.call(method::DIFF, request).await?;
+        Ok(diff_of(answer, recorded.inputs, desired.inputs, desired.ignored))
+    }
+
+    /// Creates a resource, or while planning asks what a create would give.
+    ///
+    /// # Errors
+    /// If the call fails. A resource that exists but is not healthy is no error.
+    pub async fn create(&self, target: &Target<'_>, desired: &Desired<'_>) -> Result<Created, Failure> {
+        let preview = target.phase == Phase::Planning;
+        if let Some(outputs) = self.without_preview(target, desired)? {
+            return Ok(Created { id: None, outputs, inputs: None, problems: Vec::new(), refresh_before_update: false });
+        }
+        let request = CreateRequest {
+            urn: target.urn.to_owned(),
+            properties: encode(desired.inputs, &self.encoding(Part::Desired, target))?,
+            timeout: seconds(desired.timeout),
+            preview,
+            name: target.name.to_owned(),
+            r#type: target.type_name.to_owned(),
+        };
+        let sent = self.call::<_, CreateResponse>(method::CREATE, request).await?;
+        let (id, properties, inputs, problems, refresh_before_update) = match sent {
+            Outcome::Done(answer) => (answer.id, answer.properties, None, Vec::new(), answer.refresh_before_update),
+            Outcome::Unhealthy(failed) => {
+                (failed.id, failed.properties, failed.inputs, failed.reasons, failed.refresh_before_update)
+            }
+        };
+        let id = Some(Name::from(id)).filter(|id| !id.is_empty() && (!preview || **id != *UNKNOWN_TEXT));
+        if id.is_none() && !preview {
+            return Err(Failure::Answer { problem: AnswerProblem::NoId, id: None });
+        }
+        let outputs = self.decoded(properties.unwrap_or_default(), target, id.clone())?;
+        let inputs = inputs.map(|inputs| self.decoded(inputs, target, id.clone())).transpose()?;
+        Ok(Created {
+            id,
+            outputs: self.marked(outputs, desired.inputs),
+            inputs: inputs.map(|inputs| self.marked(inputs, desired.inputs)),
+            problems,
+            refresh_before_update,
+        })
+    }
+
+    /// Updates a resource, or while planning asks what an update would give.
+    ///
+    /// # Errors
+    /// If the call fails. A resource that is not healthy afterwards is no error.
+    pub async fn update(
+        &self,
+        target: &Target<'_>,
+        recorded: &Recorded<'_>,
+        desired: &Desired<'_>,
+    ) -> Result<Updated, Failure> {
+        if let Some(outputs) = self.without_preview(target, desired)? {
+            return Ok(Updated { outputs, inputs: None, problems: Vec::new(), refresh_before_update: false });
+        }
+        let old = self.recorded_encoding(target);
+        let request = UpdateRequest {
+            id: recorded.id.to_owned(),
+            urn: target.urn.to_owned(),
+            olds: encode(recorded.outputs, &old)?,
+            news: encode(desired.inputs, &self.encoding(Part::Desired, target))?,
+            timeout: seconds(desired.timeout),
+            ignore_changes: texts(desired.ignored),
+            preview: target.phase == Phase::Planning,
+            old_inputs: encode(recorded.inputs, &old)?,
+            name: target.name.to_owned(),
+            r#type: target.type_name.to_owned(),
+        };
+        let sent = self.call::<_, UpdateResponse>(method::UPDATE, request).await?;
+        let (properties, inputs, problems, refresh_before_update) = match sent {
+            Outcome::Done(answer) => (answer.properties, None, Vec::new(), answer.refresh_before_update),
+            Outcome::Unhealthy(failed) => {
+                (failed.properties, failed.inputs, failed.reasons, failed.refresh_before_update)
+            }
+        };
+        let outputs = self.decoded(properties.unwrap_or_default(), target, None)?;
+        let inputs = inputs.map(|inputs| self.decoded(inputs, target, None)).transpose()?;
+        Ok(Updated {
+            outputs: self.marked(outputs, desired.inputs),
+            inputs: inputs.map(|inputs| self.marked(inputs, desired.inputs)),
+            problems,
+            refresh_before_update,
+        })
+    }
+
+    /// Reads a resource. For an import the recorded inputs and outputs are null.
+    ///
+    /// # Errors
+    /// If the call fails. A resource that does not exist, or is not healthy, is no error.
+    pub async fn read(
+        &self,
+        target: &Target<'_>,
+        recorded: &Recorded<'_>,
+        timeout: Option<Duration>,
+    ) -> Result<Read, Failure> {
+        if !self.configured {
+            return Ok(Read::Unknown);
+        }
+        let encoding = self.recorded_encoding(target);
+        let request = ReadRequest {
+            id: recorded.id.to_owned(),
+            urn: target.urn.to_owned(),
+            properties: encode(recorded.outputs, &encoding)?,
+            inputs: encode(recorded.inputs, &encoding)?,
+            name: target.name.to_owned(),
+            r#type: target.type_name.to_owned(),
+            timeout: seconds(timeout),
+        };
+        let sent = self.call::<_, ReadResponse>(method::READ, request).await?;
+        let (id, properties, inputs, problems, refresh_before_update) = match sent {
+            Outcome::Done(answer) => {
+                (answer.id, answer.properties, answer.inputs, Vec::new(), answer.refresh_before_update)
+            }
+            Outcome::Unhealthy(failed) => {
+                (failed.id, failed.properties, failed.inputs, failed.reasons, failed.refresh_before_update)
+            }
+        };
+        if id.is_empty() {
+            return Ok(Read::Absent);
+        }
+        // What exists is known, also while planning.
+        let target = &Target { phase: Phase::Applying, ..*target };
+        let id = Name::from(id);
+        let known = [recorded.inputs, recorded.outputs];
+        let whole = |answer: Struct| -> Result<Value, Failure> {
+            Ok(restore_content(self.decoded(answer, target, Some(id.clone()))?, &known))
+        };
+        let outputs = self.marked(whole(properties.unwrap_or_default())?, recorded.outputs);
+        let inputs = inputs.map(whole).transpose()?.map(|inputs| self.marked(inputs, recorded.inputs));
+        let outputs = self.marked(outputs, recorded.inputs);
+        Ok(Read::Present { id, outputs, inputs, problems, refresh_before_update })
+    }
+
+    /// Deletes a resource. Most plugins take the delete of a resource that does not exist as done.
+    ///
+    /// # Errors
+    /// If the call fails.
+    pub async fn delete(
+        &self,
+        target: &Target<'_>,
+        recorded: &Recorded<'_>,
+        timeout: Option<Duration>,
+    ) -> Result<(), Failure> {
+        self.must_be_configured()?;
+        let encoding = self.recorded_encoding(target);
+        let request = DeleteRequest {
+            id: recorded.id.to_owned(),
+            urn: target.urn.to_owned(),
+            properties: encode(recorded.outputs, &encoding)?,
+            timeout: seconds(timeout),
+            old_inputs: encode(recorded.inputs, &encoding)?,
+            name: target.name.to_owned(),
+            r#type: target.type_name.to_owned(),
+        };
+        self.caller.call::<_, Empty>(method::DELETE, request).await.map(|_| ())
+    }
+
+    /// Calls a function. It is not called if the arguments or the settings are not known while planning.
+    ///
+    /// # Errors
+    /// If the call fails. Refused arguments are no error.
+    pub async fn invoke(
+        &self,
+        token: &str,
+        arguments: &Value,
+        phase: Phase,
+        lookups: &dyn Lookups,
+    ) -> Result<Invoked, Failure> {
+        let planning = phase == Phase::Planning;
+        if planning && (!self.configured || arguments.has_unknown()) {
+            let mut waits_for = Vec::new();
+            arguments.waits_for(&mut waits_for);
+            let unknown = Value::Unknown(blueprint::Unknown { ty: None, waits_for }.into());
+            return Ok(Invoked { result: unknown.tainted(arguments.has_secret()), failures: Vec::new() });
+        }
+        self.must_be_configured()?;
+        let encoding = Encoding::of(Part::Arguments, phase, self.capabilities.accepts, lookups);
+        let request = InvokeRequest { tok: token.to_owned(), args: encode(arguments, &encoding)?, preview: planning };
+        let answer: InvokeResponse = self.caller.call(method::INVOKE, request).await?;
+        let result = answered(answer.r#return.unwrap_or_default(), phase, None, lookups, None)?;
+        let result = if arguments.has_secret() { mark_every_entry(result) } else { result };
+        Ok(Invoked { result, failures: failures(answer.failures) })
+    }
+
+    fn must_be_configured(&self) -> Result<(), Failure> {
+        match self.configured {
+            true => Ok(()),
+            false => Err(Failure::NotAsked { why: "the settings of the provider are not known".into(), exit: None }),
+        }
+    }
+
+    /// The outputs of a preview that the plugin is not asked for; `None` if it is asked.
+    fn without_preview(&self, target: &Target<'_>, desired: &Desired<'_>) -> Result<Option<Value>, Failure> {
+        if target.phase == Phase::Applying {
+            return self.must_be_configured().map(|()| None);
+        }
+        Ok(match (self.configured, self.capabilities.preview) {
+            (false, _) => Some(Value::map::<Name>([])),
+            (true, false) => Some(desired.inputs.clone()),
+            (true, true) => None,
+        })
+    }
+
+    fn encoding<'a>(&self, part: Part, target: &Target<'a>) -> Encoding<'a> {
+        Encoding::of(part, target.phase, self.capabilities.accepts, target.lookups)
+    }
+
+    fn recorded_encoding<'a>(&self, target: &Target<'a>) -> Encoding<'a> {
+        self.encoding(Part::Recorded, target)
+    }
+
+    fn decoded(&self, answer: Struct, target: &Target<'_>, id: Option<Name>) -> Result<Value, Failure> {
+        answered(answer, target.phase, target.address, target.lookups, id)
+    }
+
+    /// The marks that the plugin could not keep, if it takes none.
+    fn marked(&self, answer: Value, inputs: &Value) -> Value {
+        if self.capabilities.accepts.secrets { answer } else { mark_like_inputs(answer, inputs) }
+    }
+
+    /// A call whose error may say that the resource exists.
+    async fn call<Q, R>(&self, method: &'static str, request: Q) -> Result<Outcome<R>, Failure>
+    where
+        Q: Message + 'static,
+        R: Message + Default + 'static,
+    {
+        match self.caller.call_raw(method, request).await {
+            Ok(answer) => Ok(Outcome::Done(answer)),
+            Err(CallError::Status(status)) => {
+                let failed = status.detail::<ErrorResourceInitFailed>("pulumirpc.ErrorResourceInitFailed");
+                let Some(mut failed) = failed else { return Err(Failure::of_call(method, CallError::Status(status))) };
+                if failed.reasons.is_empty() {
+                    failed.reasons.push(status.message);
+                }
+                Ok(Outcome::Unhealthy(failed))
+            }
+            Err(error) => Err(Failure::of_call(method, error)),
+        }
+    }
+}
+
+/// How a call that makes or reads a resource ended.
+enum Outcome<R> {
+    Done(R),
+    Unhealthy(ErrorResourceInitFailed),
+}
+
+fn texts(paths: &[PropertyPath]) -> Vec<String> {
+    paths.iter().map(ToString::to_string).collect()
+}
+
+fn options(autonaming: Autonaming<'_>) -> AutonamingOptions {
+    let (proposed_name, mode) = match autonaming {
+        Autonaming::Propose(name) => (name.to_owned(), 0),
+        Autonaming::Enforce(name) => (name.to_owned(), 1),
+        Autonaming::Disable => (String::new(), 2),
+    };
+    AutonamingOptions { proposed_name, mode }
+}
+
+fn seconds(limit: Option<Duration>) -> f64 {
+    limit.map_or(0.0, |limit| limit.as_secs_f64())
+}

@@ -1,0 +1,43 @@
+//! What the conversion has to ask its caller.
+
+use blueprint::{Address, Asset, Name};
+
+/// A resource as Pulumi refers to it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reference {
+    /// Its URN.
+    pub urn: Name,
+    /// The provider's id: `None` for a component, empty while it is unknown.
+    pub id: Option<Name>,
+    /// Its name in the URN.
+    pub name: Name,
+    /// Its type token.
+    pub type_name: Name,
+    /// The version of its package; empty if none is known.
+    pub package_version: Name,
+}
+
+/// Facts about other resources and about files, which the values themselves do not hold. The default methods know
+/// nothing.
+pub trait Lookups: Send + Sync {
+    /// The resource with that address in this instance.
+    fn reference(&self, _address: &Address) -> Option<Reference> {
+        None
+    }
+
+    /// The address of the resource with that URN.
+    fn address(&self, _urn: &str) -> Option<Address> {
+        None
+    }
+
+    /// The hexadecimal SHA-256 digest of the bytes of a file or of something remote.
+    fn content_hash(&self, _asset: &Asset) -> Option<Name> {
+        None
+    }
+}
+
+/// Knows no resource and no file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoLookups;
+
+impl Lookups for NoLookups {}

@@ -1,0 +1,107 @@
+//! What calls need to know about a type beside its fields.
+
+use std::sync::Arc;
+
+use blueprint::{Address, IndexMap, Map, Name, Type, Unknown, Value};
+
+/// A resource type for calls.
+#[derive(Clone, Debug, Default)]
+pub struct ResourceFacts {
+    /// The token in the protocol.
+    pub token: Name,
+    /// Inputs that are secret by the schema.
+    pub secret_inputs: Vec<Name>,
+    /// Outputs with their types.
+    pub outputs: IndexMap<Name, Type>,
+    /// Outputs that are secret by the schema.
+    pub secret_outputs: Vec<Name>,
+    /// Inputs that always have one value.
+    pub constants: Vec<(Name, Value)>,
+    /// Properties whose change replaces the resource, whatever the plugin says.
+    pub replace_on_changes: Vec<Name>,
+    /// Whether the schema has a property `id` of its own beside the id of the resource.
+    pub own_id: bool,
+    /// Whether it is a component, which only programs can construct.
+    pub component: bool,
+}
+
+/// A function for calls.
+#[derive(Clone, Debug, Default)]
+pub struct FunctionFacts {
+    /// The token in the protocol.
+    pub token: Name,
+    /// Arguments that are secret by the schema.
+    pub secret_inputs: Vec<Name>,
+}
+
+impl ResourceFacts {
+    /// The inputs with the constants of the schema added and its secret inputs marked.
+    pub fn complete_inputs(&self, inputs: &Value) -> Value {
+        let (Value::Map(entries), secret) = inputs.exposed() else { return inputs.clone() };
+        if self.constants.is_empty() && self.secret_inputs.is_empty() {
+            return inputs.clone();
+        }
+        let mut all = Map::clone(entries);
+        for (name, value) in &self.constants {
+            all.get_or_insert_with(name.clone(), || value.clone());
+        }
+        mark(&mut all, &self.secret_inputs);
+        Value::Map(Arc::new(all)).tainted(secret)
+    }
+
+    /// Planned outputs: the secret outputs marked, and the outputs of the schema that the plugin left out as unknown
+    /// values that wait for the resource.
+    pub fn complete_planned(&self, outputs: &Value, waits_for: Option<&Address>) -> Value {
+        let (Value::Map(entries), secret) = outputs.exposed() else { return outputs.clone() };
+        let mut all = Map::clone(entries);
+        for (name, ty) in &self.outputs {
+            all.get_or_insert_with(name.clone(), || {
+                let waits_for = waits_for.cloned().into_iter().collect();
+                Value::Unknown(Arc::new(Unknown { ty: Some(ty.clone()), waits_for }))
+            });
+        }
+        mark(&mut all, &self.secret_outputs);
+        Value::Map(Arc::new(all)).tainted(secret)
+    }
+
+    /// The outputs with the secret outputs of the schema marked.
+    pub fn mark_outputs(&self, outputs: &Value) -> Value {
+        let (Value::Map(entries), secret) = outputs.exposed() else { return outputs.clone() };
+        if self.secret_outputs.is_empty() {
+            return outputs.clone();
+        }
+        let mut all = Map::clone(entries);
+        mark(&mut all, &self.secret_outputs);
+        Value::Map(Arc::new(all)).tainted(secret)
+    }
+}
+
+fn mark(entries: &mut Map, secrets: &[Name]) {
+    for name in secrets {
+        if let Some(value) = entries.get_mut(name) {
+            *value = std::mem::take(value).secret();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_marks_and_unknown_outputs_are_added() {
+        let facts = ResourceFacts {
+            secret_inputs: vec!["password".into()],
+            outputs: [("password".into(), Type::Text), ("size".into(), Type::Int)].into_iter().collect(),
+            secret_outputs: vec!["password".into()],
+            constants: vec![("kind".into(), Value::from("Pod"))],
+            ..ResourceFacts::default()
+        };
+        let inputs = facts.complete_inputs(&Value::map([("password", Value::from("s"))]));
+        assert_eq!(inputs.to_string(), r#"{"password": (secret), "kind": "Pod"}"#);
+        let planned = facts.complete_planned(&Value::map([("password", Value::from("s"))]), None);
+        assert_eq!(planned.to_string(), r#"{"password": (secret), "size": (known on deploy)}"#);
+        let made = facts.mark_outputs(&Value::map([("password", Value::from("s"))]));
+        assert_eq!(made.to_string(), r#"{"password": (secret)}"#);
+    }
+}

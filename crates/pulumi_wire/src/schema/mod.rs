@@ -1,0 +1,13 @@
+//! Package schemas. A schema may have tens of megabytes, so it is split into its entries once and an entry is read when
+//! a document uses it.
+
+mod facts;
+mod fields;
+mod package;
+mod tokens;
+mod types;
+
+pub use facts::{FunctionFacts, ResourceFacts};
+pub use package::{PackageSchema, SchemaError};
+pub use tokens::Tokens;
+pub use types::PackageTypes;

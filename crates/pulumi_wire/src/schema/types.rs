@@ -1,0 +1,273 @@
+//! The entries of a package schema as the types of a catalogue. Names of properties stay as the package spells them.
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use blueprint::{Field, IndexMap, Kind, Name, ReplaceOrder, Schema, Type};
+use provider::{Attributes, Capabilities, DataSourceType, FilterField, FilterType, ResourceType, Setting, TypeSource};
+use serde_json::Value as Json;
+
+use super::facts::{FunctionFacts, ResourceFacts};
+use super::fields::{Fields, status, summary, texts};
+use super::package::PackageSchema;
+use super::tokens::Tokens;
+
+/// The number of types from which a package counts as large.
+const LARGE: usize = 200;
+
+/// The types of a package, each made on first use.
+pub struct PackageTypes {
+    schema: Arc<PackageSchema>,
+    tokens: Tokens,
+    /// Names in documents, in the order of the schema.
+    resources: Vec<Name>,
+    functions: Vec<Name>,
+    made: Mutex<Made>,
+}
+
+#[derive(Default)]
+struct Made {
+    resources: IndexMap<Name, (Arc<ResourceType>, Arc<ResourceFacts>)>,
+    functions: IndexMap<Name, (Arc<DataSourceType>, Arc<FunctionFacts>)>,
+}
+
+impl PackageTypes {
+    /// The types of a schema under their names in a namespace.
+    pub fn new(schema: Arc<PackageSchema>, namespace: impl Into<Name>) -> PackageTypes {
+        let tokens = Tokens::new(namespace, schema.name());
+        let resources = schema.resource_tokens().map(|token| tokens.in_documents(token)).collect();
+        let functions = schema.function_tokens().map(|token| tokens.in_documents(token)).collect();
+        PackageTypes { schema, tokens, resources, functions, made: Mutex::default() }
+    }
+
+    /// The schema.
+    pub fn schema(&self) -> &Arc<PackageSchema> {
+        &self.schema
+    }
+
+    /// The names in documents.
+    pub fn tokens(&self) -> &Tokens {
+        &self.tokens
+    }
+
+    /// What calls need to know about the resource type with that name in documents.
+    pub fn resource_facts(&self, name: &str) -> Option<Arc<ResourceFacts>> {
+        self.resource(name).map(|(_, facts)| facts)
+    }
+
+    /// What calls need to know about the function with that name in documents.
+    pub fn function_facts(&self, name: &str) -> Option<Arc<FunctionFacts>> {
+        self.function(name).map(|(_, facts)| facts)
+    }
+
+    /// The settings of the provider.
+    pub fn settings(&self) -> Vec<Setting> {
+        let (provider, config) = (self.schema.provider(), self.schema.config());
+        let mut fields = Fields::new(&self.schema);
+        let mut all = fields.object(&config["variables"], &config["defaults"]);
+        all.extend(fields.object(&provider["inputProperties"], &provider["requiredInputs"]));
+        all.into_iter().map(|(name, field)| Setting { name, field }).collect()
+    }
+
+    fn resource(&self, name: &str) -> Option<(Arc<ResourceType>, Arc<ResourceFacts>)> {
+        let token = self.resource_in_protocol(name)?;
+        let mut made = self.made.lock().ok()?;
+        if let Some(found) = made.resources.get(&token) {
+            return Some(found.clone());
+        }
+        let entry = self.schema.resource(&token)?;
+        let ty = resource_type(&self.schema, self.tokens.in_documents(&token), &entry);
+        let both = (Arc::new(ty), Arc::new(resource_facts(&self.schema, token.clone(), &entry)));
+        made.resources.insert(token, both.clone());
+        Some(both)
+    }
+
+    fn function(&self, name: &str) -> Option<(Arc<DataSourceType>, Arc<FunctionFacts>)> {
+        let token = self.tokens.in_protocol(name, |token| self.schema.function_token(token))?;
+        let mut made = self.made.lock().ok()?;
+        if let Some(found) = made.functions.get(&token) {
+            return Some(found.clone());
+        }
+        let entry = self.schema.function(&token)?;
+        let ty = data_source_type(&self.schema, self.tokens.in_documents(&token), &entry);
+        let facts = FunctionFacts { token: token.clone(), secret_inputs: secrets(&entry["inputs"]["properties"]) };
+        let both = (Arc::new(ty), Arc::new(facts));
+        made.functions.insert(token, both.clone());
+        Some(both)
+    }
+
+    fn resource_in_protocol(&self, name: &str) -> Option<Name> {
+        self.tokens.in_protocol(name, |token| self.schema.resource_token(token))
+    }
+}
+
+impl fmt::Debug for PackageTypes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PackageTypes").field("tokens", &self.tokens).finish_non_exhaustive()
+    }
+}
+
+impl TypeSource for PackageTypes {
+    fn resource_type(&self, name: &str) -> Option<Arc<ResourceType>> {
+        self.resource(name).map(|(ty, _)| ty)
+    }
+
+    fn has_resource_type(&self, name: &str) -> bool {
+        self.resource_in_protocol(name).is_some()
+    }
+
+    fn is_large(&self) -> bool {
+        self.resources.len() > LARGE
+    }
+
+    fn resource_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(self.resources.iter().map(AsRef::as_ref))
+    }
+
+    fn data_source_type(&self, name: &str) -> Option<Arc<DataSourceType>> {
+        self.function(name).map(|(ty, _)| ty)
+    }
+
+    fn data_source_type_names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(self.functions.iter().map(AsRef::as_ref))
+    }
+}
+
+/// Inputs first, in the order of the schema, then what is only an output. Every resource has an `id`.
+fn resource_fields(schema: &PackageSchema, entry: &Json) -> IndexMap<Name, Field> {
+    let mut read = Fields::new(schema);
+    let mut fields = read.object(&entry["inputProperties"], &entry["requiredInputs"]);
+    let outputs = read.object(&entry["properties"], &entry["required"]);
+    for (name, output) in outputs {
+        match fields.get_mut(&name) {
+            // The plugin may fill in what the document leaves out.
+            Some(input) => {
+                let filled_in = !input.required && input.default.is_none();
+                input.computed = filled_in;
+                input.optional = filled_in;
+                input.changes_on_update = filled_in;
+                input.sensitive |= output.sensitive;
+                input.must_recreate |= output.must_recreate;
+            }
+            None => {
+                let field = Field {
+                    required: false,
+                    computed: true,
+                    nullable: true,
+                    changes_on_update: true,
+                    default: None,
+                    must_recreate: false,
+                    ..output
+                };
+                fields.insert(name, field);
+            }
+        }
+    }
+    let id = || Field { computed: true, docs: "The id that the provider gave.".into(), ..Field::of(Kind::String) };
+    fields.entry("id".into()).or_insert_with(id);
+    fields
+}
+
+fn resource_type(schema: &PackageSchema, name: Name, entry: &Json) -> ResourceType {
+    // An entry that cannot be read takes anything: the plugin decides.
+    let open = !entry.is_object();
+    ResourceType {
+        name: name.into(),
+        docs: summary(&entry["description"]),
+        example: "".into(),
+        schema: Arc::new(Schema { fields: resource_fields(schema, entry), open }),
+        id_field: Some("id".into()),
+        replace_order: ReplaceOrder::CreateFirst,
+        needs_stable: Vec::new(),
+        rejects: Vec::new(),
+        annotations: Vec::new(),
+        capabilities: Capabilities {
+            checks: true,
+            plans: true,
+            described_only: entry["isComponent"] == true,
+            ..Capabilities::default()
+        },
+        schema_version: 0,
+        attributes: Attributes::Fields,
+        update_policy: None,
+        service: None,
+        support_status: status(entry),
+        waits: Vec::new(),
+        replaces_where: Vec::new(),
+        sources: IndexMap::default(),
+        reads_with: None,
+    }
+}
+
+fn resource_facts(schema: &PackageSchema, token: Name, entry: &Json) -> ResourceFacts {
+    let (inputs, outputs) = (&entry["inputProperties"], &entry["properties"]);
+    let mut read = Fields::new(schema);
+    let typed = read.object(outputs, &Json::Null).into_iter().map(|(name, field)| (name, field.ty()));
+    let constants = read.object(inputs, &Json::Null);
+    let constants = constants.into_iter().filter_map(|(name, field)| Some((name, field.default?))).collect();
+    let mut replace_on_changes = flagged(inputs, "replaceOnChanges");
+    for name in flagged(outputs, "replaceOnChanges") {
+        if !replace_on_changes.contains(&name) {
+            replace_on_changes.push(name);
+        }
+    }
+    ResourceFacts {
+        token,
+        secret_inputs: secrets(inputs),
+        outputs: typed.collect(),
+        secret_outputs: secrets(outputs),
+        constants,
+        replace_on_changes,
+        own_id: outputs.get("id").is_some(),
+        component: entry["isComponent"] == true,
+    }
+}
+
+fn data_source_type(schema: &PackageSchema, name: Name, entry: &Json) -> DataSourceType {
+    let mut read = Fields::new(schema);
+    let inputs = read.object(&entry["inputs"]["properties"], &entry["inputs"]["required"]);
+    let outputs = match entry.get("outputs") {
+        Some(outputs) => read.object(&outputs["properties"], &outputs["required"]),
+        None => read.object(&entry["returnType"]["properties"], &entry["returnType"]["required"]),
+    };
+    let filters = inputs.iter().map(|(name, field)| {
+        (name.clone(), FilterField { ty: filter_type(field), push_down: vec!["=".into()], docs: field.docs.clone() })
+    });
+    let filters = filters.collect();
+    let required = texts(&entry["inputs"]["required"]).into_iter().map(Name::from).collect();
+    let mut fields: IndexMap<Name, Field> = inputs;
+    for (name, output) in outputs {
+        fields.insert(name, Field { computed: true, nullable: true, required: false, ..output });
+    }
+    DataSourceType {
+        name: name.into(),
+        docs: summary(&entry["description"]),
+        example: "".into(),
+        filters,
+        exclusive: Vec::new(),
+        required,
+        schema: Arc::new(Schema { fields, open: entry.get("outputs").is_none() && entry.get("returnType").is_none() }),
+        annotations: Vec::new(),
+        rows: Vec::new(),
+        acts: false,
+    }
+}
+
+fn filter_type(field: &Field) -> FilterType {
+    match &field.kind {
+        Kind::Array(item) => FilterType::List(item.ty()),
+        Kind::Map(value) => FilterType::Map(value.ty()),
+        Kind::Object(_) => FilterType::Map(Type::Any),
+        _ => FilterType::Scalar(field.ty()),
+    }
+}
+
+fn secrets(properties: &Json) -> Vec<Name> {
+    flagged(properties, "secret")
+}
+
+/// The properties in whose specification a flag is set.
+fn flagged(properties: &Json, flag: &str) -> Vec<Name> {
+    let all = properties.as_object().into_iter().flatten();
+    all.filter(|(_, spec)| spec[flag] == true).map(|(name, _)| Name::from(name.as_str())).collect()
+}
