@@ -15,6 +15,7 @@ pub mod conformance;
 mod contract;
 mod diagnostic;
 mod fit;
+mod hosted_package;
 mod link_kind;
 mod operation;
 mod overlay;
@@ -37,6 +38,7 @@ pub use contract::{
 };
 pub use diagnostic::{Finding, ProviderDiagnostic, ProviderSeverity};
 pub use fit::{Direction, Fit, Misfit};
+pub use hosted_package::HostedPackage;
 pub use link_kind::{LinkEffect, LinkEnd, LinkKind, LinkPart, LinkUse, Opinion, Side};
 pub use operation::{Applied, ErrorKind, Operation, ProviderError, Ready};
 pub use overlay::{overlay, twice};
