@@ -100,7 +100,8 @@ pub struct CallRequest {
     pub sources: Vec<(Name, Value)>,
     /// The idempotency token: the same for every attempt of this step.
     pub token: Name,
-    /// The folder of the declaring document, as in [`ResourceTarget::folder`](evaluate::question::ResourceTarget::folder).
+    /// The folder of the declaring document, as in
+    /// [`ResourceTarget::folder`](evaluate::question::ResourceTarget::folder).
     pub folder: Name,
     /// The time limit of the call; `None` without a limit.
     pub limit: Option<Duration>,

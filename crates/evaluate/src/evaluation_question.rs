@@ -1,9 +1,9 @@
 //! What an evaluation cannot do without the world: files, generated values, provider functions, data sources, the place
 //! of a resource.
 //!
-//! An [`EvaluationQuestion`] owns its data, so that `apply` can keep it in its machine and have it answered elsewhere. Its
-//! key says where the answer belongs. [`put`] answers it with the questions of [`World`](crate::world::World), which
-//! borrow and are not kept ([`crate::question::Question`]); a generated value needs none.
+//! An [`EvaluationQuestion`] owns its data, so that `apply` can keep it in its machine and have it answered elsewhere.
+//! Its key says where the answer belongs. [`put`] answers it with questions to a [`World`], which borrow and are not
+//! kept ([`crate::question::Question`]); a generated value needs none.
 
 use std::sync::Arc;
 

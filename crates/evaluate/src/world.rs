@@ -1,12 +1,12 @@
-//! The access of the core to the outside: a world is asked [`Question`]s and describes its [`Environment`]. The core has
+//! The access of the core to the outside: a world answers [`Question`]s and describes its [`Environment`]. The core has
 //! no other access.
 //!
 //! Production, an editor or a simulator implements [`World`]. Answers may arrive in any order; the core merges them by
 //! address. Implementations need no cache: the core asks each question once per stage. A world that wraps another one
 //! overrides the questions that it is about and passes everything else on.
 //!
-//! Callers use the typed methods of `dyn World`. They are written once, here, and put a question into an enum and take
-//! the answer out of one.
+//! Callers use the typed methods of `dyn World`, which put a question into the enum and take the answer out of
+//! the reply.
 //!
 //! Not here: the questions as data (`question`); what a document leaves open, which is answered by zero or more
 //! questions to a world (`evaluation_question`).

@@ -28,8 +28,8 @@ pub const MOST_BYTES: u64 = 16 * 1024 * 1024;
 /// The time limit of a provider's answer to a question: a read, a plan, a data source, a function.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(30 * 60);
 
-/// Fetches a URL within the limits of [`Question::Http`], or returns the reason as a phrase. Supplied by the front end, so
-/// that the core needs no HTTP client.
+/// Fetches a URL within the limits of [`Question::Http`], or returns the reason as a phrase. Supplied by the front end,
+/// so that the core needs no HTTP client.
 pub type HttpGet = Arc<dyn Fn(String) -> BoxFuture<'static, Result<Vec<u8>, String>> + Send + Sync>;
 
 /// An event during planning.
