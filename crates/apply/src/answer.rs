@@ -354,6 +354,7 @@ impl Apply {
             sources: Vec::new(),
             token: format!("{}-{task}", self.operation.id).into(),
             folder: record.origin.folder.clone(),
+            provider: self.instance_of(record.provider.as_ref()),
             limit: None,
         })
     }

@@ -15,6 +15,7 @@ use crate::model::{CallRequest, Effect};
 use crate::schedule::Progress;
 use crate::timers::Wake;
 use evaluate::event::Event;
+use evaluate::question::ProviderInstance;
 use plan::linked::Linked;
 use plan::model::Action;
 use plan::task::{Decided, TaskKind};
@@ -58,6 +59,7 @@ impl Apply {
             },
             token: intent.token.clone(),
             folder: intent.folder.clone(),
+            provider: self.instance_of(intent.provider.as_ref()),
             limit: None,
         }));
         self.schedule.running[task as usize].progress = Progress::Intending;
@@ -127,7 +129,26 @@ impl Apply {
                 _ => self.folder_of(decided),
             },
             dependencies: decided.dependencies.clone(),
+            provider: match prior {
+                Some(prior) if verb == Verb::Delete => prior.provider.clone(),
+                _ => Apply::provider_address(decided),
+            },
         }
+    }
+
+    /// The resource that declares the configuration of a resource's provider; none for the configuration file's.
+    pub(crate) fn provider_address(decided: &Decided) -> Option<Address> {
+        match &decided.provider {
+            Some(instance) => Some(instance.address.clone()),
+            // Without a declaration it stays as recorded.
+            None if decided.element.is_none() => decided.prior.as_ref()?.provider.clone(),
+            None => None,
+        }
+    }
+
+    /// A configuration of a provider as it is now. It is recorded before anything that it manages is called.
+    pub(crate) fn instance_of(&self, address: Option<&Address>) -> Option<ProviderInstance> {
+        ProviderInstance::recorded(address?, &self.snapshot)
     }
 
     /// The digests that the sources of a resource had at plan time. Sources that this plan may have changed since are

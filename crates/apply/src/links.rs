@@ -129,6 +129,7 @@ impl Apply {
             schema_version: 0,
             duration_ms: 0,
             origin: RecordOrigin::default(),
+            provider: None,
         }
     }
 

@@ -7,6 +7,7 @@ use blueprint::{Address, Breakpoint, Name, TypeId, Value};
 use diag::Diagnostics;
 use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply};
 use evaluate::event::Event;
+use evaluate::question::ProviderInstance;
 use expr::FunctionTable;
 use provider::{Applied, Operation as Verb, ProviderError, Readiness};
 use state::{Entry, OperationOutcome};
@@ -103,6 +104,8 @@ pub struct CallRequest {
     /// The folder of the declaring document, as in
     /// [`ResourceTarget::folder`](evaluate::question::ResourceTarget::folder).
     pub folder: Name,
+    /// The configuration of the provider, if a resource declares it.
+    pub provider: Option<ProviderInstance>,
     /// The time limit of the call; `None` without a limit.
     pub limit: Option<Duration>,
 }

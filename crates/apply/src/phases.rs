@@ -146,6 +146,7 @@ impl Apply {
             private: Value::Null,
             folder: record.origin.folder.clone(),
             dependencies: record.dependencies.clone(),
+            provider: record.provider.clone(),
         };
         self.schedule.running[task as usize].request = Some(Box::new(CallRequest {
             address: phase.target.clone(),
@@ -162,6 +163,7 @@ impl Apply {
             sources: Vec::new(),
             token,
             folder: record.origin.folder.clone(),
+            provider: self.instance_of(record.provider.as_ref()),
             limit: None,
         }));
         self.schedule.running[task as usize].progress = Progress::Intending;

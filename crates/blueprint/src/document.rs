@@ -227,6 +227,9 @@ pub struct Resource {
     pub condition: Option<Box<Expr>>,
     /// The names of resources and children that must be ready first.
     pub depends_on: Vec<Spanned<Name>>,
+    /// The resource that declares the configuration of its provider. None for the configuration of its document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<Box<Spanned<Name>>>,
     /// The selector of links.
     pub link_selector: Option<Box<LinkSelector>>,
     /// Labels, annotations, display name, custom data.
@@ -265,6 +268,7 @@ impl Resource {
             each: None,
             condition: None,
             depends_on: Vec::new(),
+            provider: None,
             link_selector: None,
             metadata: Default::default(),
             lifecycle: Default::default(),

@@ -42,5 +42,8 @@ pub use type_id::{Package, PackageFamily, Packages, TypeId};
 pub use types::{ObjectType, Type};
 pub use value::{Asset, Function, Map, Unknown, Value};
 
+/// The type of resources that declare a further configuration of a provider.
+pub const PROVIDER_TYPE: &str = "cyan/provider";
+
 /// A name of a document. A clone copies a pointer.
 pub type Name = std::sync::Arc<str>;

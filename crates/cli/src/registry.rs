@@ -28,6 +28,7 @@ pub(crate) fn installed() -> Arc<Installed> {
             InstalledProvider::new("random", || Arc::new(providers::random::provider())),
             InstalledProvider::new("tls", || Arc::new(providers::tls::provider())),
             InstalledProvider::new("http", || Arc::new(providers::http::provider())),
+            InstalledProvider::new("cyan", || Arc::new(providers::cyan::provider())),
             InstalledProvider::new("time", || Arc::new(providers::time::provider())),
             InstalledProvider::new("std", || Arc::new(providers::std::provider())).with_functions(),
             InstalledProvider::new("OS::Heat", || Arc::new(providers::heat::provider())),

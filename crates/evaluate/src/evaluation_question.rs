@@ -18,7 +18,7 @@ use state::Remembered;
 
 use crate::answers::PinnedBytes;
 use crate::codes;
-use crate::question::{ResourceTarget, SourceError};
+use crate::question::{ProviderInstance, ResourceTarget, SourceError};
 use crate::resolve::scope::bytes_key;
 use crate::resolve::{CallSite, Evaluation, Halt, Need, Slot, site_of};
 use crate::world::World;
@@ -75,6 +75,8 @@ pub struct PlanAgain {
     pub ignored: Vec<Name>,
     /// The seed for generated names.
     pub seed: Name,
+    /// The configuration of its provider, if a resource declares it.
+    pub instance: Option<ProviderInstance>,
     /// The folder of the declaring document, relative to that of the root document.
     pub folder: Name,
 }
@@ -388,7 +390,8 @@ pub async fn put(
             return EvaluationReply::Fetched(search.fetch(world).await);
         }
         EvaluationQuestion::Plan(again) => {
-            let target = ResourceTarget::new(&again.address, &again.type_name, &again.folder);
+            let target = ResourceTarget::new(&again.address, &again.type_name, &again.folder)
+                .managed_by(again.instance.as_ref());
             let request = PlanRequest {
                 mode: again.mode,
                 phase,

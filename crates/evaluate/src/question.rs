@@ -14,11 +14,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::wire::Document;
-use blueprint::{Address, TypeId, Value};
+use blueprint::{Address, IndexMap, PROVIDER_TYPE, TypeId, Value};
 use provider::{
     CheckRequest, Checked, ErrorKind, FetchRequest, Fetched, ImportRequest, Imported, InvokeRequest, PlanRequest,
-    Planned, Preflight, PreflightRequest, ProviderError, ReadOutcome, ReadRequest, TransformError, UpgradeRequest,
-    Upgraded,
+    Planned, Preflight, PreflightRequest, ProviderError, ReadOutcome, ReadRequest, SettingsChange, TransformError,
+    UpgradeRequest, Upgraded,
 };
 use state::Snapshot;
 
@@ -100,12 +100,52 @@ pub enum Reply {
 pub struct ProviderQuestion<'a> {
     /// The namespace of the provider.
     pub namespace: &'a str,
+    /// Its configuration; `None` for the one of the configuration file.
+    pub instance: Option<&'a ProviderInstance>,
     /// What it is about.
     pub subject: Subject<'a>,
     /// The folder of the declaring document, relative to that of the root document; empty for the root's own folder.
     pub folder: &'a str,
     /// What is asked.
     pub request: ProviderRequest<'a>,
+}
+
+/// A configuration of a provider that a resource of type [`PROVIDER_TYPE`](blueprint::PROVIDER_TYPE) declares.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProviderInstance {
+    /// The address of that resource.
+    pub address: Address,
+    /// The settings: a map, or null. They may hold unknown values while a plan is made.
+    pub settings: Value,
+    /// The settings as recorded; null if nothing is recorded.
+    pub former: Value,
+}
+
+impl ProviderInstance {
+    /// The configuration as the state knows it. `None` if it is not recorded.
+    pub fn recorded(address: &Address, snapshot: &Snapshot) -> Option<ProviderInstance> {
+        let record = snapshot.records.get(address)?;
+        let settings = record.inputs.get("settings").cloned().unwrap_or_default();
+        Some(ProviderInstance { address: address.clone(), former: settings.clone(), settings })
+    }
+}
+
+/// The configurations that a state knows, by address.
+#[derive(Debug, Default)]
+pub struct RecordedInstances(IndexMap<Address, ProviderInstance>);
+
+impl RecordedInstances {
+    /// The configurations in a state.
+    pub fn of(snapshot: &Snapshot) -> RecordedInstances {
+        let declared = snapshot.records.iter().filter(|(_, record)| record.type_name.name().as_ref() == PROVIDER_TYPE);
+        let instances = declared.filter_map(|(address, _)| ProviderInstance::recorded(address, snapshot));
+        RecordedInstances(instances.map(|instance| (instance.address.clone(), instance)).collect())
+    }
+
+    /// The configuration at an address, if the state knows it.
+    pub fn get(&self, address: Option<&Address>) -> Option<&ProviderInstance> {
+        self.0.get(address?)
+    }
 }
 
 /// What a question to a provider is about. Displayed as its name in messages.
@@ -138,6 +178,9 @@ pub enum ProviderRequest<'a> {
     Import(ImportRequest<'a>),
     /// Recorded values in the current version of their schema. The reply is [`ProviderReply::Upgraded`].
     Upgrade(UpgradeRequest<'a>),
+    /// What the settings of the provider mean for resources that were managed with its former ones. The reply is
+    /// [`ProviderReply::Configured`].
+    Configure,
 }
 
 /// The reply of a provider, by [`ProviderRequest`].
@@ -159,6 +202,8 @@ pub enum ProviderReply {
     Imported(Vec<Imported>),
     /// Values in the current version of their schema.
     Upgraded(Upgraded),
+    /// What a change of settings means.
+    Configured(SettingsChange),
 }
 
 /// A resource that a provider is asked about.
@@ -166,6 +211,8 @@ pub enum ProviderReply {
 pub struct ResourceTarget<'a> {
     /// The namespace of its provider.
     pub namespace: &'a str,
+    /// The configuration of its provider; `None` for the one of the configuration file.
+    pub instance: Option<&'a ProviderInstance>,
     /// Its address.
     pub address: &'a Address,
     /// The folder of the declaring document, relative to that of the root document; empty for the root's own folder.
@@ -175,13 +222,18 @@ pub struct ResourceTarget<'a> {
 impl<'a> ResourceTarget<'a> {
     /// The resource of this type at an address. `folder` is as in [`ResourceTarget::folder`].
     pub fn new(address: &'a Address, type_name: &'a TypeId, folder: &'a str) -> ResourceTarget<'a> {
-        ResourceTarget { namespace: type_name.package_name(), address, folder }
+        ResourceTarget { namespace: type_name.package_name(), instance: None, address, folder }
+    }
+
+    /// The same resource, managed with this configuration of its provider.
+    pub fn managed_by(self, instance: Option<&'a ProviderInstance>) -> ResourceTarget<'a> {
+        ResourceTarget { instance, ..self }
     }
 
     /// The question about this resource.
     pub fn question(self, request: ProviderRequest<'a>) -> ProviderQuestion<'a> {
-        let ResourceTarget { namespace, address, folder } = self;
-        ProviderQuestion { namespace, subject: Subject::Resource(address), folder, request }
+        let ResourceTarget { namespace, instance, address, folder } = self;
+        ProviderQuestion { namespace, instance, subject: Subject::Resource(address), folder, request }
     }
 }
 

@@ -18,8 +18,8 @@ use blueprint::wire::Document;
 use blueprint::{Name, TypeId, Value};
 use provider::{
     BoxFuture, CheckRequest, Checked, FetchRequest, Fetched, ImportRequest, Imported, InvokeRequest, PlanRequest,
-    Planned, Preflight, PreflightRequest, ProviderError, ReadOutcome, ReadRequest, TransformError, UpgradeRequest,
-    Upgraded,
+    Planned, Preflight, PreflightRequest, ProviderError, ReadOutcome, ReadRequest, SettingsChange, TransformError,
+    UpgradeRequest, Upgraded,
 };
 use state::Snapshot;
 
@@ -163,7 +163,8 @@ impl dyn World + '_ {
         request: FetchRequest<'_>,
     ) -> Result<Fetched, ProviderError> {
         let (namespace, subject) = (type_name.package_name(), Subject::DataSource(type_name));
-        let question = ProviderQuestion { namespace, subject, folder, request: ProviderRequest::Fetch(request) };
+        let question =
+            ProviderQuestion { namespace, instance: None, subject, folder, request: ProviderRequest::Fetch(request) };
         match self.ask_provider(question).await? {
             ProviderReply::Fetched(fetched) => Ok(fetched),
             _ => Err(internal_error()),
@@ -173,7 +174,7 @@ impl dyn World + '_ {
     /// Calls a provider's function.
     pub async fn invoke(&self, namespace: &str, request: InvokeRequest<'_>) -> Result<Value, ProviderError> {
         let (subject, request) = (Subject::Function(request.function), ProviderRequest::Invoke(request));
-        let question = ProviderQuestion { namespace, subject, folder: "", request };
+        let question = ProviderQuestion { namespace, instance: None, subject, folder: "", request };
         match self.ask_provider(question).await? {
             ProviderReply::Returned(value) => Ok(value),
             _ => Err(internal_error()),
@@ -200,6 +201,14 @@ impl dyn World + '_ {
     ) -> Result<Upgraded, ProviderError> {
         match self.ask_provider(target.question(ProviderRequest::Upgrade(request))).await? {
             ProviderReply::Upgraded(values) => Ok(values),
+            _ => Err(internal_error()),
+        }
+    }
+
+    /// What the settings of a provider mean for the resource, which was managed with its former ones.
+    pub async fn settings_change(&self, target: ResourceTarget<'_>) -> Result<SettingsChange, ProviderError> {
+        match self.ask_provider(target.question(ProviderRequest::Configure)).await? {
+            ProviderReply::Configured(change) => Ok(change),
             _ => Err(internal_error()),
         }
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use blueprint::{Address, Name, ReplaceOrder, Resource, TypeId, Value};
 use diag::Span;
 use evaluate::answers::{Answers, PinnedSeen};
+use evaluate::question::{ProviderInstance, ResourceTarget};
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, StatusWord};
 use understand::compare::Change;
@@ -42,6 +43,8 @@ pub(crate) struct Decision {
     /// Opaque data for the call.
     pub(crate) private: Value,
     pub(crate) expired: Option<Name>,
+    /// The configuration of its provider, if a resource declares it.
+    pub(crate) provider: Option<Arc<ProviderInstance>>,
     /// What it uses, as its record will say.
     pub(crate) dependencies: Vec<Address>,
     pub(crate) protection: Protection,
@@ -74,11 +77,17 @@ pub(crate) struct Rolling {
 }
 
 impl Decision {
+    /// The resource as the subject of a question. `folder` is that of the declaring document.
+    pub(crate) fn target<'a>(&'a self, folder: &'a str) -> ResourceTarget<'a> {
+        ResourceTarget::new(&self.address, &self.type_name, folder).managed_by(self.provider.as_deref())
+    }
+
     /// Whether anything else is to be remembered than a record has.
     pub(crate) fn differs_from(&self, record: &Record) -> bool {
         self.desired != record.inputs
             || self.metadata != record.metadata
             || self.dependencies != record.dependencies
+            || self.provider.as_ref().map(|it| &it.address) != record.provider.as_ref()
             || self.protection.retain != record.retain
             || self.protection.protect != record.protect
             || self.made_from.as_deref().unwrap_or_default() != record.origin.made_from.as_ref()
@@ -111,6 +120,7 @@ pub(crate) fn of_record(address: &Address, record: &Arc<Record>, catalogs: &Cata
         outputs: record.outputs.clone(),
         private: record.private.clone(),
         expired: None,
+        provider: None,
         dependencies: record.dependencies.clone(),
         protection: Protection { retain: record.retain, protect: record.protect, restricted: Default::default() },
         made_from: Some(record.origin.made_from.clone()).filter(|name| !name.is_empty()),

@@ -282,6 +282,7 @@ pub(crate) fn record_of(ty: &ResourceType, seen: &PinnedSeen, desired: &Value, i
         schema_version: ty.schema_version,
         duration_ms: 0,
         origin: Default::default(),
+        provider: None,
     })
 }
 

@@ -101,6 +101,8 @@ pub enum Reason {
     Interrupted,
     /// Its last operation failed.
     FailedBefore,
+    /// The settings of its provider are others, so that it must be made anew with them.
+    ProviderChanged,
     /// Its provider wants to change it, though the document and the resource are as before.
     ProviderDecides,
     /// A person asked for it.
@@ -130,6 +132,7 @@ impl Reason {
             Reason::Vanished => "vanished",
             Reason::Interrupted => "interrupted",
             Reason::FailedBefore => "failed-before",
+            Reason::ProviderChanged => "provider-changed",
             Reason::ProviderDecides => "provider-decides",
             Reason::Requested => "requested",
             Reason::Moved => "moved",

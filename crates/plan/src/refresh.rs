@@ -6,7 +6,7 @@ use std::task::Poll;
 use blueprint::{Address, Field, IndexMap, Name, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
 use evaluate::answers::{Answers, PinnedSeen};
-use evaluate::question::ResourceTarget;
+use evaluate::question::{RecordedInstances, ResourceTarget};
 use evaluate::retry::{at_once, code_of};
 use evaluate::world::World;
 use futures::StreamExt as _;
@@ -66,7 +66,8 @@ pub(crate) async fn refresh(
         let reads = || types.get(&record.type_name).is_some_and(|(reads, _)| *reads);
         !only_cut_off && !record.id.is_empty() && !asked_otherwise && reads()
     });
-    let questions = recorded.map(|(address, record)| read_again(address, record));
+    let instances = &RecordedInstances::of(snapshot);
+    let questions = recorded.map(|(address, record)| read_again(address, record, instances));
     // Versions before 0.2 stated creates before all of their spec was known.
     let in_part = snapshot.open.iter().filter(|(_, open)| open.intent.inputs.has_unknown());
     let in_part: IndexMap<&Address, Value> =
@@ -82,6 +83,7 @@ pub(crate) async fn refresh(
             named => Some(named),
         };
         let target = ResourceTarget::new(address, &open.intent.type_name, &open.intent.folder);
+        let target = target.managed_by(instances.get(open.intent.provider.as_ref()));
         let request = ReadRequest {
             type_name: &open.intent.type_name,
             id,
@@ -100,7 +102,8 @@ pub(crate) async fn refresh(
     let unsure = snapshot.records.iter().filter(|(address, _)| !snapshot.open.contains_key(*address));
     let unsure = unsure.filter_map(|(address, record)| Some((address, attempt_of(record)?)));
     let unsure = unsure.map(|(address, (attempt, token))| Reading {
-        target: ResourceTarget::new(address, &attempt.type_name, &attempt.origin.folder),
+        target: ResourceTarget::new(address, &attempt.type_name, &attempt.origin.folder)
+            .managed_by(instances.get(attempt.provider.as_ref())),
         request: ReadRequest {
             type_name: &attempt.type_name,
             id: adopted.iter().find(|adoption| adoption.address == *address).and_then(|said| said.id.as_deref()),
@@ -124,7 +127,7 @@ pub(crate) async fn refresh(
     }
     let lanes = lanes.into_iter().map(|(namespace, questions)| {
         let most = at_once(catalogs.of(namespace).map_or(0, |catalog| catalog.max_parallel));
-        ask(questions, most, snapshot, catalogs, world)
+        ask(questions, most, snapshot, instances, catalogs, world)
     });
     let (mut seen, mut unread) = (Vec::new(), Vec::new());
     for answers_of_one in futures::future::join_all(lanes).await {
@@ -154,6 +157,7 @@ async fn ask<'a>(
     questions: Vec<(usize, Reading<'a>)>,
     most: usize,
     snapshot: &'a Snapshot,
+    instances: &'a RecordedInstances,
     catalogs: &Catalogs,
     world: &dyn World,
 ) -> ReadAnswers<'a> {
@@ -191,7 +195,7 @@ async fn ask<'a>(
             let beside = || recorded_beside(snapshot, address).filter(|record| reads(catalogs, record));
             let seen = match &seen {
                 Ok(ReadOutcome::Absent) if is_create && let Some(record) = beside() => {
-                    let Reading { target, request } = read_again(address, record);
+                    let Reading { target, request } = read_again(address, record, instances);
                     world.read(target, request).await
                 }
                 _ => seen,
@@ -267,8 +271,13 @@ pub(crate) struct Reading<'a> {
 }
 
 /// A read of a recorded resource by its id.
-pub(crate) fn read_again<'a>(address: &'a Address, record: &'a Record) -> Reading<'a> {
-    let target = ResourceTarget::new(address, &record.type_name, &record.origin.folder);
+pub(crate) fn read_again<'a>(
+    address: &'a Address,
+    record: &'a Record,
+    instances: &'a RecordedInstances,
+) -> Reading<'a> {
+    let target = ResourceTarget::new(address, &record.type_name, &record.origin.folder)
+        .managed_by(instances.get(record.provider.as_ref()));
     let request = ReadRequest {
         type_name: &record.type_name,
         id: Some(&record.id),
@@ -650,6 +659,7 @@ fn take_over_unsure<'o>(
             private: attempt.private.clone(),
             folder: attempt.origin.folder.clone(),
             dependencies: attempt.dependencies.clone(),
+            provider: None,
         };
         let before = Arc::new(Record { attempt: None, ..Record::clone(record) });
         if let Some(taken) = after_cut_off(&Open { intent }, Some(&before), Some(seen), catalogs) {
@@ -741,6 +751,7 @@ fn after_cut_off(
                     folder: intent.folder.clone(),
                     ..before.map(|record| record.origin.clone()).unwrap_or_default()
                 },
+                provider: None,
             }))
         }
         (StatusOp::Update, None) => before.cloned(),

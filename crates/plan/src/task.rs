@@ -123,6 +123,8 @@ pub struct Decided {
     pub outputs: Value,
     /// Opaque data of the provider for `apply`.
     pub private: Value,
+    /// The configuration of its provider when the plan was made, if a resource declares it.
+    pub provider: Option<std::sync::Arc<evaluate::question::ProviderInstance>>,
     /// What it depends on directly.
     pub dependencies: Vec<Address>,
     /// Whether it stays when it is no longer declared.

@@ -10,7 +10,7 @@ use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
 use evaluate::answers::{Answers, PinnedPreflight, PinnedSeen};
 use evaluate::evaluation_question::{Search, read_alone};
-use evaluate::question::ResourceTarget;
+use evaluate::question::{RecordedInstances, ResourceTarget};
 use evaluate::resolve::Evaluation;
 use evaluate::retry::RetryingWorld;
 use evaluate::world::World;
@@ -150,7 +150,8 @@ async fn preflights(staged: &Staged, reported: &AddressSet, world: &dyn World, f
             None => &record?.inputs,
         };
         let type_name = decision.map_or_else(|| &record.expect("it has one").type_name, |decision| &decision.type_name);
-        let target = ResourceTarget::new(address, type_name, &kept.folder);
+        let instance = decision.and_then(|decision| decision.provider.as_deref());
+        let target = ResourceTarget::new(address, type_name, &kept.folder).managed_by(instance);
         let request = PreflightRequest {
             type_name,
             operation: operation_of(action),
@@ -226,6 +227,7 @@ async fn things(staged: &Staged, world: &dyn World, found: &mut Diagnostics) -> 
     for (_, target) in plan.phases() {
         seen.entry(target).or_default();
     }
+    let instances = RecordedInstances::of(&staged.snapshot);
     let asked = seen.into_iter().filter_map(|(address, from)| {
         let record = staged.snapshot.records.get(address).filter(|record| !record.id.is_empty())?;
         let TypeRef::Known(ty) = staged.catalogs.resource_type(&record.type_name) else { return None };
@@ -235,7 +237,7 @@ async fn things(staged: &Staged, world: &dyn World, found: &mut Diagnostics) -> 
         }
         let answers = &plan.answers;
         let then = answers.imports.get(address).or_else(|| answers.seen.get(then_at));
-        let Reading { target, request } = read_again(address, record);
+        let Reading { target, request } = read_again(address, record, &instances);
         Some(async move { (address, ty, record, then, world.read(target, request).await) })
     });
     for (address, ty, record, then, now) in futures::future::join_all(asked.collect::<Vec<_>>()).await {

@@ -4,6 +4,7 @@
 
 pub mod aws;
 mod chance;
+pub mod cyan;
 pub mod fake;
 pub mod heat;
 pub mod http;

@@ -249,7 +249,10 @@ async fn call(
     progress: mpsc::UnboundedSender<Event>,
 ) -> Result<Applied, ProviderError> {
     let address = request.address.clone();
-    let settings = shell.settings_of(request.type_name.package_name());
+    let settings = match &request.provider {
+        Some(instance) => instance.settings.clone(),
+        None => shell.settings_of(request.type_name.package_name()),
+    };
     let values = [&request.desired, &request.prior_inputs, &request.prior, &request.private, &settings];
     let secrets = Secrets::of(&shell.known, values);
     let told = {
@@ -262,8 +265,9 @@ async fn call(
     let mut call =
         shell.call_of(&request.address, request.type_name.package_name(), request.token.clone(), told, &request.folder);
     call.cancel = cancel;
+    call.settings = settings.clone();
     call.deadline = request.limit;
-    let configured = shell.session_of(&request.type_name).await?;
+    let configured = shell.session_of(&request.type_name, request.provider.as_ref()).await?;
     let asked = ApplyRequest {
         operation: request.operation,
         type_name: &request.type_name,
@@ -297,7 +301,7 @@ async fn look(shell: &Shell, request: CallRequest) -> Result<Readiness, Provider
         &request.folder,
     );
     call.deadline = request.limit;
-    let configured = shell.session_of(&request.type_name).await?;
+    let configured = shell.session_of(&request.type_name, request.provider.as_ref()).await?;
     let asked = ReadRequest {
         type_name: &request.type_name,
         id: request.id.as_deref(),

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::scrub::{Known, Secrets};
 use evaluate::question::{
-    ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, Retry, SourceError, Subject,
+    ProviderInstance, ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, Retry, SourceError, Subject,
 };
 use evaluate::world::{Environment, World};
 
@@ -189,22 +189,35 @@ impl Shell {
         self.settings.get(package).cloned().unwrap_or_default()
     }
 
-    /// The session for a type. Fails if there is no provider, or if it refuses its settings.
-    pub(crate) async fn session_of(&self, type_name: &TypeId) -> Result<Arc<Configured>, ProviderError> {
-        self.session_for(type_name.package_name(), type_name).await
+    /// The session for a type, with the configuration that `instance` declares or else with that of the configuration
+    /// file. Fails if there is no provider, or if it refuses its settings.
+    pub(crate) async fn session_of(
+        &self,
+        type_name: &TypeId,
+        instance: Option<&ProviderInstance>,
+    ) -> Result<Arc<Configured>, ProviderError> {
+        self.session_for(type_name.package_name(), instance, type_name).await
     }
 
     /// The session of a package, for a type or for the package itself. An error names `what`.
-    async fn session_for(&self, package: &str, what: &str) -> Result<Arc<Configured>, ProviderError> {
-        let settings = self.settings_of(package);
-        let configure = || Configuration {
-            name: package.into(),
-            settings: settings.clone(),
-            former: Value::Null,
-            root: self.root.clone(),
-            log: self.log_of(package),
+    async fn session_for(
+        &self,
+        package: &str,
+        instance: Option<&ProviderInstance>,
+        what: &str,
+    ) -> Result<Arc<Configured>, ProviderError> {
+        let (name, settings, former) = match instance {
+            Some(it) => (it.address.to_string(), it.settings.clone(), it.former.clone()),
+            None => (package.to_owned(), self.settings_of(package), Value::Null),
         };
-        match self.providers.session(package, package, &settings, configure).await {
+        let configure = || Configuration {
+            name: name.as_str().into(),
+            settings: settings.clone(),
+            former,
+            root: self.root.clone(),
+            log: self.log_of(&name),
+        };
+        match self.providers.session(package, &name, &settings, configure).await {
             Some(Ok(configured)) => Ok(configured),
             Some(Err(error)) => Err(Secrets::of(&self.known, [&settings]).refused(error)),
             None => Err(ProviderError::new(
@@ -301,7 +314,7 @@ impl Shell {
     async fn ask_provider(&self, question: ProviderQuestion<'_>) -> Result<ProviderReply, ProviderError> {
         static NO_RESOURCE: LazyLock<[Address; 2]> =
             LazyLock::new(|| [Address::root("data"), Address::root("function")]);
-        let ProviderQuestion { namespace, subject, folder, request } = question;
+        let ProviderQuestion { namespace, instance, subject, folder, request } = question;
         let address = match subject {
             Subject::Resource(address) => address,
             Subject::DataSource(_) => &NO_RESOURCE[0],
@@ -310,8 +323,11 @@ impl Shell {
         if let (ProviderRequest::Read(_), Some(planning)) = (&request, &self.planning) {
             planning(PlanningEvent::Reading(address.clone()));
         }
-        let call = self.quiet(address, namespace, folder);
-        let session = |what| self.session_for(namespace, what);
+        let mut call = self.quiet(address, namespace, folder);
+        if let Some(instance) = instance {
+            call.settings = instance.settings.clone();
+        }
+        let session = |what| self.session_for(namespace, instance, what);
         match request {
             ProviderRequest::Check(request) => {
                 let secrets = Secrets::of(&self.known, [request.spec, &call.settings]);
@@ -360,6 +376,9 @@ impl Shell {
                 found
                     .map(|found| ProviderReply::Imported(found.into_iter().map(clean).collect()))
                     .map_err(|error| secrets.refused(error))
+            }
+            ProviderRequest::Configure => {
+                session(namespace).await.map(|configured| ProviderReply::Configured(configured.change.clone()))
             }
             ProviderRequest::Upgrade(request) => {
                 let sent = [request.inputs, request.fields, request.private, &call.settings];

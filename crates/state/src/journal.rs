@@ -257,6 +257,7 @@ mod tests {
             private: Value::Null,
             folder: "".into(),
             dependencies: Vec::new(),
+            provider: None,
         };
         Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }
     }

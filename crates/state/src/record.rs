@@ -79,6 +79,9 @@ pub struct Record {
     /// The version of the type's schema that `outputs` and `private` are of.
     #[serde(default)]
     pub schema_version: u32,
+    /// The resource that declares the configuration of its provider; none for the configuration file's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<Address>,
     /// Milliseconds that its last create or update took until it was ready, to two digits; 0 if unknown or short. Only
     /// the order of calls depends on it.
     #[serde(default, rename = "took", skip_serializing_if = "is_zero")]

@@ -112,6 +112,7 @@ mod tests {
             condition: Some(Expr::literal(Value::Bool(true), at(5)).into()),
             external: Some(Expr::literal(Value::from("id"), at(6)).into()),
             depends_on: vec![Spanned::new("x".into(), at(7))],
+            provider: None,
             link_selector: None,
             metadata: Default::default(),
             lifecycle: crate::Lifecycle { retain: true, ..Default::default() },

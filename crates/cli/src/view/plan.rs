@@ -300,6 +300,7 @@ fn words(reason: Reason) -> &'static str {
         Reason::Vanished => "vanished",
         Reason::Interrupted => "interrupted before",
         Reason::FailedBefore => "failed before",
+        Reason::ProviderChanged => "its provider has other settings",
         Reason::ProviderDecides => "its provider changes it",
         Reason::Requested => "asked for",
         Reason::Moved => "moved",

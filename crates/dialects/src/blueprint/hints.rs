@@ -14,6 +14,7 @@ use crate::codes::{INVALID_ANNOTATION, UNKNOWN_ANNOTATION};
 /// Hints that a resource takes.
 const RESOURCE_HINTS: &[&str] = &[
     "cyan.protect",
+    "cyan.provider",
     "cyan.replaceOrder",
     "cyan.ignoreChanges",
     "cyan.timeout.create",
@@ -34,6 +35,8 @@ const TOOL_HINTS: &[&str] = &["instance"];
 #[derive(Default)]
 pub(super) struct Hints {
     pub(super) lifecycle: Lifecycle,
+    /// The resource that declares the configuration of the provider.
+    pub(super) provider: Option<Spanned<Name>>,
     each_key: Option<(Expr, Span)>,
 }
 
@@ -63,6 +66,14 @@ impl Lowering<'_> {
         }
         if self.has_substitution(node, scalar, name) {
             return false;
+        }
+        if name == "cyan.provider" {
+            let text = (typed(node, scalar) == Typed::Text).then_some(scalar.text.trim());
+            hints.provider = text.filter(|text| !text.is_empty()).map(|text| Spanned::new(text.into(), place(node)));
+            if hints.provider.is_none() {
+                self.invalid_hint(node, name, "the name of a resource of type `cyan/provider`");
+            }
+            return hints.provider.is_some();
         }
         let (wanted, fits) = read(&mut hints.lifecycle, name, typed(node, scalar), scalar);
         if !fits {

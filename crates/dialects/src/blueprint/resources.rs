@@ -50,6 +50,7 @@ impl Lowering<'_> {
             None => ResourceMetadata::default(),
         };
         let key = self.each_key(&mut hints, list.is_some());
+        let provider = hints.provider.take().map(Box::new);
         let mut lifecycle = hints.lifecycle;
         if fields.get("removalPolicy").is_some_and(|node| self.retains(node)) {
             lifecycle.retain = true;
@@ -65,6 +66,7 @@ impl Lowering<'_> {
             each,
             condition,
             depends_on,
+            provider,
             link_selector,
             metadata,
             lifecycle,

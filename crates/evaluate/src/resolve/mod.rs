@@ -27,6 +27,7 @@ use state::Remembered;
 
 use crate::answers::Answers;
 use crate::codes;
+use crate::question::ProviderInstance;
 use understand::check;
 use understand::documents::{DocumentInstance, Documents, Kind};
 use understand::links::Links;
@@ -242,6 +243,18 @@ impl Evaluation {
             simulated: false,
             meter: expr::Meter::new(room.value_bytes, room.all_value_bytes),
         }
+    }
+
+    /// The configuration that a resource is managed with, if a resource declares it: with the settings as far as they
+    /// are known.
+    pub fn provider_of(&self, resource: u32) -> Option<ProviderInstance> {
+        let (unit, _, declared) = self.documents.resource(resource)?;
+        let name = &declared.provider.as_ref()?.item;
+        let unit = self.documents.unit(unit);
+        let at = unit.blueprint().resources.get_index_of(name)?;
+        let member = self.member(unit.resource(at), None)?;
+        let settings = member.spec.get("settings").cloned().unwrap_or_default();
+        Some(ProviderInstance { address: member.address.clone(), settings, former: Value::Null })
     }
 
     /// The bytes that values have used so far. Pass it to [`Self::give_back`] before an element is evaluated again.

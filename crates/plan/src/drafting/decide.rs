@@ -23,6 +23,7 @@ use crate::drafting::link_dependencies::{link_dependencies, mark_link_changes};
 use crate::drafting::members::redraw;
 use crate::drafting::opinions::ask_providers;
 use crate::drafting::preflight;
+use crate::drafting::provider_instances::{follow_settings, instance_of, note_provider};
 use crate::drafting::verdicts::apply_opinion;
 use crate::drift::prior_spec;
 use crate::model::{Action, AddressSet, Reason};
@@ -56,6 +57,7 @@ pub(crate) async fn decide_level(
             settle_external(evaluation, *index, resource, ty, id, snapshot, found);
             continue;
         }
+        let provider = instance_of(evaluation, *index, snapshot);
         let common = common_dependencies(evaluation, &documents, unit, *index, resource, groups);
         let every: Vec<(Option<u32>, &Member)> = match &evaluation.resources[*index as usize] {
             Members::Single(member) => vec![(None, member.as_ref())],
@@ -71,12 +73,15 @@ pub(crate) async fn decide_level(
             let dependencies = if linked.is_empty() { common.clone() } else { with_more(&common, linked) };
             let written = evaluation.links.written_into(&member.address);
             let mut decision = decide(member, resource, ty, snapshot, &evaluation.answers, &dependencies, written);
+            decision.provider = provider.clone();
+            note_provider(&mut decision);
             mark_link_changes(evaluation, *index, position, &mut decision);
             decision.element = Some((*index, position));
             drafts.push(decision);
         }
     }
     request_replacements(&mut drafts, replace);
+    follow_settings(evaluation, &mut drafts, world, found).await;
     preflight::ask(evaluation, &mut drafts, &decided.changing, &mut decided.obstacles, world, found).await;
     ask_providers(evaluation, &mut drafts, world, found).await;
     for mut decision in drafts {
@@ -103,6 +108,7 @@ pub(crate) async fn decide_level(
 /// changed. The reasons of the replacement stay.
 pub(crate) fn decided_again(first: Decision, mut again: Decision, answers: &Answers, resource: &Resource) -> Decision {
     again.element = first.element;
+    again.provider = first.provider;
     if let Some(opinion) = answers.opinions.get(&again.address) {
         apply_opinion(&mut again, opinion, Some(resource));
     }
@@ -267,6 +273,7 @@ fn undecided(
         outputs: Value::Null,
         private: Value::Null,
         expired: None,
+        provider: None,
         dependencies: dependencies.to_vec(),
         protection: Protection {
             retain: resource.lifecycle.retain || member.retain,

@@ -12,6 +12,7 @@ mod link_resources;
 mod members;
 pub(crate) mod opinions;
 pub(crate) mod preflight;
+pub(crate) mod provider_instances;
 mod removals;
 mod verdicts;
 

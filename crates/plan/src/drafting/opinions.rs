@@ -8,7 +8,6 @@
 use blueprint::{Address, Expr, ExprKind, FieldPath, Name, PathStep, Resource, Value};
 use diag::{Diagnostics, Span};
 use evaluate::answers::{Answers, Opinion};
-use evaluate::question::ResourceTarget;
 use evaluate::resolve::Evaluation;
 use evaluate::retry::code_of;
 use evaluate::world::World;
@@ -38,7 +37,7 @@ pub(crate) async fn ask_providers(
     let folder_of = |decision: &Decision| documents.folder_declaring(decision.element.map(|(number, _)| number));
     let checked = checked.map(|(at, decision)| (at, decision, folder_of(decision)));
     let checked = checked.map(|(at, decision, folder)| async move {
-        let target = ResourceTarget::new(&decision.address, &decision.type_name, &folder);
+        let target = decision.target(&folder);
         let request = CheckRequest { type_name: &decision.type_name, spec: &decision.desired };
         (at, world.check(target, request).await)
     });
@@ -118,7 +117,7 @@ async fn ask_plans(
         let record = decision.prior.as_deref().filter(|_| *mode != PlanMode::Create);
         let exists = record.filter(|_| *mode == PlanMode::Update);
         let seed = evaluation.answers.seed_of(&decision.address, *mode);
-        let target = ResourceTarget::new(&decision.address, &decision.type_name, &folder);
+        let target = decision.target(&folder);
         let request = PlanRequest {
             mode: *mode,
             phase: PlanPhase::Preview,

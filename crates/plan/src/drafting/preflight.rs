@@ -11,7 +11,6 @@ use std::sync::Arc;
 use blueprint::{Address, IndexMap, Name, Unknown, Value};
 use diag::{Diagnostic, Diagnostics, Span};
 use evaluate::answers::{Answers, PinnedPreflight, PinnedSource};
-use evaluate::question::ResourceTarget;
 use evaluate::resolve::Evaluation;
 use evaluate::retry::code_of;
 use evaluate::world::World;
@@ -158,7 +157,7 @@ async fn preflight_of(
     let prior = decision.prior.as_deref().filter(|record| !record.id.is_empty());
     // What has vanished is not there any more.
     let prior = prior.filter(|_| decision.action != Action::Create);
-    let target = ResourceTarget::new(&decision.address, &decision.type_name, folder);
+    let target = decision.target(folder);
     let request = PreflightRequest {
         type_name: &decision.type_name,
         operation,

@@ -705,6 +705,7 @@ fn blank(
         prior: None,
         outputs: Value::Null,
         private: Value::Null,
+        provider: None,
         expired: None,
         made_from: None,
         moved_from: None,

@@ -197,6 +197,7 @@ pub(crate) fn decided_of(number: usize, decision: &Decision) -> Decided {
         prior: decision.prior.clone(),
         outputs: decision.outputs.clone(),
         private: decision.private.clone(),
+        provider: decision.provider.clone(),
         dependencies: decision.dependencies.clone(),
         retain: decision.protection.retain,
         protect: decision.protection.protect,

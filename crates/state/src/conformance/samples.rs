@@ -67,6 +67,7 @@ pub fn intent(step: u32, at: &str) -> Entry {
         private: Value::Null,
         folder: "".into(),
         dependencies: Vec::new(),
+        provider: None,
     };
     Entry { step, kind: EntryKind::Intent(Arc::new(intent)) }
 }
@@ -141,6 +142,7 @@ pub fn record(inputs: Value) -> Record {
         schema_version: 0,
         duration_ms: 0,
         origin: RecordOrigin::default(),
+        provider: None,
     }
 }
 
@@ -200,6 +202,7 @@ pub fn full_record() -> Record {
             made_from: "core/shop".into(),
             folder: "child".into(),
         },
+        provider: None,
     }
 }
 
@@ -233,6 +236,7 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
         private: every_value(),
         folder: "child".into(),
         dependencies: vec![address("plain")],
+        provider: None,
     };
     let everything = Arc::new(full_record());
     let plain = Arc::new(record(Value::Int(1)));

@@ -215,6 +215,7 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
                 private: Value::Null,
                 hides_id: false,
                 folder: Name::default(),
+                provider: None,
             };
             let began = Operation {
                 id: "older".into(),

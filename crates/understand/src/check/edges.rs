@@ -99,6 +99,11 @@ impl<'a> Edges<'a> {
                 add(Edge { to: Node::Child(at as u32), kind: EdgeKind::DependsOn, span: name.span });
             }
         }
+        if let Some(name) = &resource.provider
+            && let Some(at) = self.blueprint.resources.get_index_of(&name.item)
+        {
+            add(Edge { to: Node::Resource(at as u32), kind: EdgeKind::DependsOn, span: name.span });
+        }
         // An external resource is not created from its spec.
         if resource.lifecycle.external.is_none() {
             self.needs(&resource.spec, EdgeKind::Reads, add);
