@@ -13,6 +13,7 @@ mod counterparts;
 mod fuzz;
 mod instructions;
 mod mutants;
+mod plugins;
 mod servers;
 mod suite;
 
