@@ -2,7 +2,7 @@
 //!
 //! The process gets no client certificate, so its socket is in plain text; the folder of the socket protects it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +24,15 @@ const LINE_VERSION: &str = "1";
 /// address and the kind of calls. A certificate and further fields may follow.
 const LEAST_FIELDS: usize = 5;
 
+/// The log level of the libraries of a provider, unless the user sets levels. Without it they write several lines for
+/// each call, which hide what the provider itself writes.
+const LIBRARY_LOG: (&str, &str) = ("TF_LOG_SDK", "WARN");
+
+/// Whether a variable of the user sets a log level of providers.
+fn is_log_level(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.starts_with("TF_LOG"))
+}
+
 /// The conventions of Terraform's plugins.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Handshake;
@@ -31,13 +40,17 @@ pub struct Handshake;
 impl Protocol for Handshake {
     fn environment(&self, sockets: &Path) -> Vec<(OsString, OsString)> {
         let versions = Version::ALL.map(|version| version.to_string()).join(",");
-        vec![
+        let mut variables: Vec<(OsString, OsString)> = vec![
             (COOKIE.0.into(), COOKIE.1.into()),
             ("PLUGIN_PROTOCOL_VERSIONS".into(), versions.into()),
             ("PLUGIN_UNIX_SOCKET_DIR".into(), sockets.into()),
             // An inherited certificate would make the plugin demand an encrypted connection.
             ("PLUGIN_CLIENT_CERT".into(), OsString::new()),
-        ]
+        ];
+        if !std::env::vars_os().any(|(name, _)| is_log_level(&name)) {
+            variables.push((LIBRARY_LOG.0.into(), LIBRARY_LOG.1.into()));
+        }
+        variables
     }
 
     fn line(&self, line: &str) -> Recognised {

@@ -12,8 +12,8 @@ use host::{Host, map, text, unknown};
 use plugins::Ending;
 use terraform_host::{Failure, ImportBy, PlanRequest, Replacing, Returned, Stored, Verdict, Version};
 
-const TIME: &str = "terraform-provider-time";
-const LOCAL: &str = "terraform-provider-local";
+const TIME: &str = "time";
+const LOCAL: &str = "local";
 
 fn names(paths: &[terraform::Path]) -> Vec<String> {
     paths.iter().map(ToString::to_string).collect()
@@ -198,50 +198,6 @@ async fn sensitive_values_are_marked_in_answers() {
     let made = host.create("local_sensitive_file", &config).await;
     assert_eq!(made.value.get("content"), Some(&Value::from("hidden").secret()));
     assert!(matches!(made.value.get("filename"), Some(Value::Secret(_))), "a mark of the document is lost");
-    host.end().await;
-}
-
-#[tokio::test]
-async fn a_crash_during_an_apply_is_an_unknown_outcome() {
-    let Some(host) = Host::start(TIME).await else { return };
-    let config = map([("create_duration", Value::from("600s"))]);
-    let planned = host.plan("time_sleep", None, &config).await;
-    let kill = async {
-        // The call must be under way.
-        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-        host.plugin.kill().await;
-    };
-    let request = terraform_host::ApplyRequest {
-        type_name: "time_sleep",
-        prior: None,
-        planned: &planned.object,
-        config: &config,
-    };
-    let (answer, ()) = tokio::join!(host.client.apply(request), kill);
-    let failure = answer.unwrap_err();
-    assert!(failure.is_outcome_unknown(), "{failure}");
-    assert!(failure.to_string().contains("was ended by signal 9"), "{failure}");
-    assert_eq!(host.plugin.exited().await.ending, Ending::Signal(9));
-    // The process is gone: nothing was asked.
-    let failure = host.client.validate_resource("time_sleep", &config).await.unwrap_err();
-    assert!(!failure.is_outcome_unknown(), "{failure}");
-}
-
-#[tokio::test]
-async fn a_stopped_call_still_answers() {
-    let Some(host) = Host::start(TIME).await else { return };
-    let config = map([("create_duration", Value::from("600s"))]);
-    let planned = host.plan("time_sleep", None, &config).await;
-    let stop = async {
-        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-        host.client.stop().await.unwrap()
-    };
-    let applied = host.apply("time_sleep", None, &planned.object, &config);
-    let (applied, said) = tokio::join!(applied, stop);
-    assert_eq!(said, None);
-    assert!(!applied.is_done(), "{applied:?}");
-    // The process keeps serving.
-    host.client.validate_resource("time_sleep", &config).await.unwrap();
     host.end().await;
 }
 

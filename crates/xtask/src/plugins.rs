@@ -1,15 +1,26 @@
-//! Provider plugins of others that the tests host: built from their published Go modules, pinned.
+//! Provider plugins that the tests host: two of others, built from their published Go modules, pinned; and one of this
+//! repository, which does on demand what no published one does.
 //!
 //! They are built once, into the user's cache folder, because a build takes minutes. If one cannot be built, its tests
 //! fail.
 
 use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The variable in which tests find the folder with the programs.
-const VARIABLE: &str = "CYAN_TEST_TERRAFORM";
+/// The variable in which tests find the folder with the programs of others.
+const PUBLISHED: &str = "CYAN_TEST_TERRAFORM";
+
+/// The variable in which tests find the program of this repository.
+const PEER: &str = "CYAN_TEST_TERRAFORM_PEER";
+
+/// Its sources, below the root.
+const PEER_FOLDER: &str = "crates/terraform_host/tests/peer";
+
+/// The files that it is built from.
+const PEER_FILES: [&str; 3] = ["main.go", "go.mod", "go.sum"];
 
 /// A module whose main package is a provider.
 struct Module {
@@ -34,14 +45,33 @@ const MODULES: [Module; 2] = [
 ];
 
 /// Builds what is missing. Returns the variables for the tests; reports and leaves out what cannot be built.
-pub(crate) fn build() -> Vec<(&'static str, String)> {
-    match folder().and_then(|folder| build_all(&folder)) {
-        Ok(programs) => vec![(VARIABLE, programs.to_string_lossy().into_owned())],
+pub(crate) fn build(root: &Path) -> Vec<(&'static str, String)> {
+    let built = folder().and_then(|folder| {
+        fs::create_dir_all(&folder)?;
+        // Two runs at the same time must not build into the same folder.
+        let lock = File::create(folder.join("lock"))?;
+        lock.lock()?;
+        Ok([(PUBLISHED, build_published(&folder)?), (PEER, build_peer(root, &folder)?)])
+    });
+    match built {
+        Ok(paths) => paths.map(|(variable, path)| (variable, path.to_string_lossy().into_owned())).into(),
         Err(error) => {
             println!("missing: plugins of Terraform (they are built with Go): {error}");
             Vec::new()
         }
     }
+}
+
+/// Builds what is missing and prints the variables for a shell. Returns whether everything is there.
+///
+/// # Errors
+/// Never; the tasks share a form.
+pub(crate) fn print(root: &Path) -> io::Result<bool> {
+    let variables = build(root);
+    for (name, value) in &variables {
+        println!("export {name}='{value}'");
+    }
+    Ok(!variables.is_empty())
 }
 
 /// The folder for all of them, outside of the checkout.
@@ -52,38 +82,56 @@ fn folder() -> io::Result<PathBuf> {
     Ok(cache.join("cyan-counterparts/terraform"))
 }
 
-/// Returns the folder with the programs. Its name has all versions, so that others have another folder.
-fn build_all(all: &Path) -> io::Result<PathBuf> {
+/// Returns the folder with the programs of others. Its name has all versions, so that others have another folder.
+fn build_published(all: &Path) -> io::Result<PathBuf> {
     let names = MODULES
         .map(|module| format!("{}-{}", module.program.trim_start_matches("terraform-provider-"), module.version));
     let programs = all.join(names.join("_"));
-    fs::create_dir_all(&programs)?;
-    // Two runs at the same time must not build into the same folder.
-    let lock = File::create(all.join("lock"))?;
-    lock.lock()?;
     for module in &MODULES {
-        let name = format!("{}{}", module.program, std::env::consts::EXE_SUFFIX);
+        let (name, half) = (executable(module.program), programs.join("half"));
         if !programs.join(&name).is_file() {
             println!("building {} {}", module.program, module.version);
-            install(module, &name, &programs)?;
+            fs::create_dir_all(&half)?;
+            let source = format!("{}@{}", module.path, module.version);
+            go(Command::new("go").args(["install", "-trimpath", &source]).env("GOBIN", &half).current_dir(&half))?;
+            // It is in its place when it is complete.
+            fs::rename(half.join(&name), programs.join(&name))?;
+            fs::remove_dir_all(half)?;
         }
     }
     Ok(programs)
 }
 
-/// Builds a program and moves it to its place when it is complete.
-fn install(module: &Module, name: &str, programs: &Path) -> io::Result<()> {
-    let half = programs.join("half");
-    let mut go = Command::new("go");
-    go.args(["install", "-trimpath"]).arg(format!("{}@{}", module.path, module.version));
-    // Settings of the user for another project must not change the build.
-    go.env("GOBIN", &half).env("GOFLAGS", "").env("GO111MODULE", "on").env("GOWORK", "off").env("CGO_ENABLED", "0");
-    let output = go.current_dir(programs).stdin(Stdio::null()).stdout(Stdio::null()).output();
-    let output = output.map_err(|error| io::Error::other(format!("`go` cannot be started: {error}")))?;
-    if !output.status.success() {
-        let text = String::from_utf8_lossy(&output.stderr);
-        let last = text.trim().lines().last().unwrap_or("it says nothing").to_owned();
-        return Err(io::Error::other(format!("`go install` of {} failed: {last}", module.path)));
+/// Returns the program of this repository. The name of its folder depends on its sources.
+fn build_peer(root: &Path, all: &Path) -> io::Result<PathBuf> {
+    let sources = root.join(PEER_FOLDER);
+    let mut hasher = DefaultHasher::new();
+    for file in PEER_FILES {
+        fs::read(sources.join(file))?.hash(&mut hasher);
     }
-    fs::rename(half.join(name), programs.join(name))
+    let home = all.join(format!("peer-{:016x}", hasher.finish()));
+    let (program, half) = (home.join(executable("terraform-provider-peer")), home.join("half"));
+    if !program.is_file() {
+        println!("building terraform-provider-peer");
+        fs::create_dir_all(&home)?;
+        go(Command::new("go").args(["build", "-trimpath", "-o"]).arg(&half).arg(".").current_dir(sources))?;
+        fs::rename(half, &program)?;
+    }
+    Ok(program)
+}
+
+fn executable(name: &str) -> String {
+    format!("{name}{}", std::env::consts::EXE_SUFFIX)
+}
+
+/// Runs Go. Settings of the user for another project do not change the build.
+fn go(command: &mut Command) -> io::Result<()> {
+    command.env("GOFLAGS", "-mod=readonly").env("GO111MODULE", "on").env("GOWORK", "off").env("CGO_ENABLED", "0");
+    let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output();
+    let output = output.map_err(|error| io::Error::other(format!("`go` cannot be started: {error}")))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&output.stderr);
+    Err(io::Error::other(text.trim().lines().last().unwrap_or("`go` failed and says nothing").to_owned()))
 }

@@ -47,7 +47,7 @@ const SEED: &str = "PROPTEST_RNG_SEED";
 /// If `cargo` cannot be started.
 pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::Error> {
     counterparts::prepare();
-    let plugins = plugins::build();
+    let plugins = plugins::build(root);
     let servers = servers::start(root);
     // With a fixed seed a failure on one machine is a failure on each.
     let seed = std::env::var(SEED).unwrap_or_else(|_| "20230420".to_owned());

@@ -7,20 +7,32 @@ use std::sync::Arc;
 
 use blueprint::Value;
 use plugins::{Inherit, Launch, Limits, Logs, Plugin};
-use terraform_host::{Answer, Applied, ApplyRequest, Client, Handshake, Object, PlanRequest, Planned, Replacing};
+use terraform_host::{
+    Answer, Applied, ApplyRequest, Client, Digest, Handshake, Object, PlanRequest, Planned, Replacing, SchemaCache,
+};
 
-/// The variable with the folder of the programs.
-const PROGRAMS: &str = "CYAN_TEST_TERRAFORM";
+/// The variable with the folder of published providers.
+const PUBLISHED: &str = "CYAN_TEST_TERRAFORM";
+
+/// The variable with the program of `peer`.
+const PEER: &str = "CYAN_TEST_TERRAFORM_PEER";
+
+/// The name of the provider of this repository.
+pub(crate) const PEER_NAME: &str = "peer";
 
 /// The program of a provider. `None`, with a message, if it was not built.
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 pub(crate) fn program(name: &str) -> Option<PathBuf> {
-    let found = std::env::var_os(PROGRAMS).filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let variable = if name == PEER_NAME { PEER } else { PUBLISHED };
+    let found = std::env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from);
     if found.is_none() {
-        assert!(std::env::var_os("CYAN_TEST_ALL").is_none(), "{name} should have been built: {PROGRAMS} is not set");
+        assert!(std::env::var_os("CYAN_TEST_ALL").is_none(), "{name} should have been built: {variable} is not set");
         eprintln!("skipped: {name} is needed; `cargo xtask test` builds it");
     }
-    let program = found?.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    let program = match name {
+        PEER_NAME => found?,
+        name => found?.join(format!("terraform-provider-{name}{}", std::env::consts::EXE_SUFFIX)),
+    };
     assert!(program.is_file(), "{} does not exist", program.display());
     Some(program)
 }
@@ -49,17 +61,28 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// `None` if the provider was not built.
+    /// A published provider. `None` if it was not built.
     pub(crate) async fn start(name: &str) -> Option<Host> {
-        Host::configured(name, Value::Null, &[]).await
+        Host::configured(launch(&program(name)?, Path::new("/")), None, |_| Value::Null).await
     }
 
-    pub(crate) async fn configured(name: &str, config: Value, environment: &[(&str, &str)]) -> Option<Host> {
+    /// The provider of this repository. `schema` says how it deals with its schema.
+    pub(crate) async fn peer(schema: &str, cache: Option<(&SchemaCache, &Digest)>) -> Option<Host> {
+        let mut launch = launch(&program(PEER_NAME)?, Path::new("/"));
+        launch.environment = vec![("PEER_SCHEMA".into(), schema.into())];
+        Host::configured(launch, cache, |folder| map([("folder", Value::text(folder.to_string_lossy()))])).await
+    }
+
+    async fn configured(
+        mut launch: Launch,
+        cache: Option<(&SchemaCache, &Digest)>,
+        config: impl FnOnce(&Path) -> Value,
+    ) -> Option<Host> {
         let folder = tempfile::tempdir().unwrap();
-        let mut launch = launch(&program(name)?, folder.path());
-        launch.environment = environment.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        launch.folder = folder.path().into();
+        let config = config(folder.path());
         let plugin = start(launch).await;
-        let client = Client::open(&plugin, None).await.unwrap();
+        let client = Client::open(&plugin, cache).await.unwrap();
         let prepared = client.validate_provider(&config).await.unwrap();
         client.configure(&prepared.value).await.unwrap();
         Some(Host { plugin, client, folder })
