@@ -64,8 +64,8 @@ impl Client {
     /// provider. With a cached schema a provider is asked only if it does not work without being asked.
     ///
     /// # Errors
-    /// [`Failure::Protocol`] if the plugin speaks another version, [`Failure::Connect`] if it cannot be reached, and the
-    /// failures of the calls.
+    /// [`Failure::Protocol`] if the plugin speaks another version, [`Failure::Connect`] if it cannot be reached, and
+    /// the failures of the calls.
     pub async fn open(plugin: &Plugin, cache: Option<(&SchemaCache, &Digest)>) -> Result<Client, Failure> {
         let version = Failure::version(plugin.endpoint().protocol)?;
         let connection = Connection::to(plugin, &Options::default()).await?;

@@ -73,8 +73,8 @@ impl Client {
     /// Calls a function. The process need not be configured. The result is secret if an argument is.
     ///
     /// # Errors
-    /// [`Failure::NoSuchType`] if there is no such function, [`Failure::Unfit`] if an argument has another type, and the
-    /// failures of the call.
+    /// [`Failure::NoSuchType`] if there is no such function, [`Failure::Unfit`] if an argument has another type, and
+    /// the failures of the call.
     pub async fn call_function(&self, name: &str, arguments: &[Value]) -> Result<Returned, Failure> {
         let functions: &IndexMap<Name, _> = &self.schemas().provider.functions;
         let Some(function) = functions.get(name) else {

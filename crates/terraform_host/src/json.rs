@@ -1,4 +1,5 @@
-//! A value in the JSON form in which Terraform stores it: a part of dynamic type is an object of the value and its type.
+//! A value in the JSON form in which Terraform stores it: a part of dynamic type is an object of the value and its
+//! type.
 
 use std::fmt::Write as _;
 

@@ -6,8 +6,8 @@
 //!   SchemaCache ──────────────────────┘  └── import, take_over, read_data, call_function
 //! ```
 //!
-//! A [`Client`] is one process with at most one configuration. Values go in and out as [`blueprint::Value`]; answers are
-//! checked ([`terraform::agree`]) before they are returned.
+//! A [`Client`] is one process with at most one configuration. Values go in and out as [`blueprint::Value`]; answers
+//! are checked ([`terraform::agree`]) before they are returned.
 //!
 //! Not here: which objects exist, what is recorded, when calls are repeated, and the provider contract of the engine.
 

@@ -20,7 +20,7 @@ use terraform_host::{
 const THING: &str = "peer_thing";
 
 /// How long a condition is waited for.
-const PATIENCE: Duration = Duration::from_secs(30);
+const APPEARS_WITHIN: Duration = Duration::from_secs(30);
 
 fn thing(mode: &str) -> Value {
     map([("name", Value::from("n")), ("size", Value::Int(1)), ("mode", Value::from(mode))])
@@ -55,7 +55,7 @@ async fn appears(path: &Path) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, wait).await.unwrap();
+    tokio::time::timeout(APPEARS_WITHIN, wait).await.unwrap();
 }
 
 #[tokio::test]

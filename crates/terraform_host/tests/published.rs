@@ -64,7 +64,7 @@ async fn a_file_lives_from_create_to_delete() {
     let second = host.change("local_file", None, &config).await;
     assert_eq!(fs::read_to_string(&path).unwrap(), "two");
 
-    // A file that somebody changed is another one: it is gone, and created again.
+    // For this provider a file with other content is another file: the old one is gone.
     fs::write(&path, "three").unwrap();
     assert!(host.read("local_file", &second).await.is_absent());
     fs::remove_file(&path).unwrap();
