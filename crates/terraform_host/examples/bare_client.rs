@@ -21,7 +21,7 @@ use prost::Message;
 use terraform::proposed::proposed;
 use terraform::wire::{decode, encode};
 use terraform::{Schema, conform};
-use terraform_host::{ApplyRequest, Client, Handshake, Object, PlanRequest, Replacing, Stored, Verdict};
+use terraform_host::{ApplyRequest, Client, Handshake, Object, Opening, PlanRequest, Replacing, Stored, Verdict};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -129,7 +129,7 @@ async fn run() -> Result<(), Failed> {
     let folder = tempfile::tempdir()?;
     let begin = Instant::now();
     let plugin = start(Path::new(program), folder.path()).await?;
-    let client = Client::open(&plugin, None).await?;
+    let client = Client::open(&plugin, Opening::default()).await?;
     let prepared = client.validate_provider(&Value::Null).await?.value;
     client.configure(&prepared).await?;
     println!("start {} ms", begin.elapsed().as_millis());

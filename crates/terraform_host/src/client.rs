@@ -16,7 +16,8 @@ use crate::messages::{Data, HostAbilities, IdentityData, IdentitySchemasAnswer, 
 use crate::schemas::Answers;
 use crate::version::Method;
 use crate::{
-    Diagnostic, Digest, Failure, Identity, Malformed, Object, SchemaCache, Schemas, Version, messages5, messages6,
+    Diagnostic, Digest, Failure, Identity, Malformed, Object, Output, SchemaCache, Schemas, Version, messages5,
+    messages6, output,
 };
 
 /// The version of Terraform that providers are told. Some refuse hosts below a version; this one has all that a host
@@ -33,6 +34,15 @@ pub struct Answer<T> {
     pub value: T,
     /// What the provider says about it. No errors: these are a [`Failure`].
     pub warnings: Vec<Diagnostic>,
+}
+
+/// How a provider is opened.
+#[derive(Clone, Default)]
+pub struct Opening<'a> {
+    /// Where schemas are kept, and the digest of the program.
+    pub cache: Option<(&'a SchemaCache, &'a Digest)>,
+    /// Gets what the provider prints. Without it the lines are dropped.
+    pub output: Option<Output>,
 }
 
 /// A connection to one process of a provider. Clones use the same one, with any number of calls at the same time.
@@ -63,12 +73,16 @@ impl Client {
     /// Connects to a provider and learns its schemas: from the cache if it has those of this digest, otherwise from the
     /// provider. With a cached schema a provider is asked only if it does not work without being asked.
     ///
+    /// It is done once for each process: what a process prints is taken once.
+    ///
     /// # Errors
     /// [`Failure::Protocol`] if the plugin speaks another version, [`Failure::Connect`] if it cannot be reached, and
     /// the failures of the calls.
-    pub async fn open(plugin: &Plugin, cache: Option<(&SchemaCache, &Digest)>) -> Result<Client, Failure> {
+    pub async fn open(plugin: &Plugin, opening: Opening<'_>) -> Result<Client, Failure> {
+        let Opening { cache, output } = opening;
         let version = Failure::version(plugin.endpoint().protocol)?;
         let connection = Connection::to(plugin, &Options::default()).await?;
+        output::take(plugin, output.unwrap_or_else(|| Arc::new(|_| ()))).await?;
         let cached = cache.and_then(|(cache, digest)| cache.load(digest, version));
         let schemas = match cached {
             Some(schemas) => {

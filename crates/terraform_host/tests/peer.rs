@@ -13,8 +13,8 @@ use blueprint::Value;
 use host::{Host, PEER_NAME, launch, map, program, text, unknown};
 use plugins::{Ending, Endpoint, Logs, PluginError, attach};
 use terraform_host::{
-    Applied, ApplyRequest, Client, Digest, Failure, Handshake, ImportBy, Moved, Object, PlanRequest, Replacing,
-    Returned, SchemaCache, Stored, StoredIdentity, Verdict, Version,
+    Applied, ApplyRequest, Client, Digest, Failure, Handshake, ImportBy, Moved, Object, Opening, PlanRequest,
+    Replacing, Returned, SchemaCache, Stored, StoredIdentity, Verdict, Version,
 };
 
 const THING: &str = "peer_thing";
@@ -300,6 +300,29 @@ async fn a_stopped_call_answers_with_what_it_has_done() {
 }
 
 #[tokio::test]
+async fn a_provider_that_prints_much_is_not_held_up() {
+    let Some(program) = program(PEER_NAME) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let plugin = host::start(launch(&program, folder.path())).await;
+    let (lines, mut printed) = tokio::sync::mpsc::unbounded_channel();
+    let output: terraform_host::Output = Arc::new(move |line| {
+        // The test may have ended.
+        let _ = lines.send(line.to_owned());
+    });
+    let client = Client::open(&plugin, Opening { cache: None, output: Some(output) }).await.unwrap();
+    client.configure(&map([("folder", Value::text(folder.path().to_string_lossy()))])).await.unwrap();
+    let config = thing("print");
+    let request = PlanRequest { type_name: THING, prior: None, config: &config, replacing: Replacing::IfAsked };
+    let planned = client.plan(request).await.unwrap().value.object;
+    let request = ApplyRequest { type_name: THING, prior: None, planned: &planned, config: &config };
+    assert!(client.apply(request).await.unwrap().is_done());
+    for at in 0..20_000 {
+        assert_eq!(printed.recv().await, Some(format!("printed line {at}")));
+    }
+    plugin.stop().await;
+}
+
+#[tokio::test]
 async fn diagnostics_have_a_severity_and_a_path() {
     let Some(host) = Host::peer("", None).await else { return };
     let config = |name: &str| with(&thing(""), "name", Value::from(name));
@@ -369,12 +392,12 @@ async fn a_large_schema_is_read() {
 async fn a_process_that_runs_already_is_attached() {
     let Some(host) = Host::peer("", None).await else { return };
     let plugin = attach("the provider", host.plugin.endpoint().clone());
-    let client = Client::open(&plugin, None).await.unwrap();
+    let client = Client::open(&plugin, Opening::default()).await.unwrap();
     client.validate_resource(THING, &thing("")).await.unwrap();
     // Another protocol than the two.
     for (protocol, expected) in [(Some(7), "protocol 7"), (None, "an unknown version of the protocol")] {
         let endpoint = Endpoint { protocol, ..host.plugin.endpoint().clone() };
-        let Err(failure) = Client::open(&attach("the provider", endpoint), None).await else { panic!() };
+        let Err(failure) = Client::open(&attach("the provider", endpoint), Opening::default()).await else { panic!() };
         assert_eq!(failure.to_string(), format!("the plugin speaks {expected}; supported are versions 5 and 6"));
     }
     host.end().await;

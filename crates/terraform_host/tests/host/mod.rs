@@ -8,7 +8,8 @@ use std::sync::Arc;
 use blueprint::Value;
 use plugins::{Inherit, Launch, Limits, Logs, Plugin};
 use terraform_host::{
-    Answer, Applied, ApplyRequest, Client, Digest, Handshake, Object, PlanRequest, Planned, Replacing, SchemaCache,
+    Answer, Applied, ApplyRequest, Client, Digest, Handshake, Object, Opening, PlanRequest, Planned, Replacing,
+    SchemaCache,
 };
 
 /// The variable with the folder of published providers.
@@ -82,7 +83,7 @@ impl Host {
         launch.folder = folder.path().into();
         let config = config(folder.path());
         let plugin = start(launch).await;
-        let client = Client::open(&plugin, cache).await.unwrap();
+        let client = Client::open(&plugin, Opening { cache, output: None }).await.unwrap();
         let prepared = client.validate_provider(&config).await.unwrap();
         client.configure(&prepared.value).await.unwrap();
         Some(Host { plugin, client, folder })

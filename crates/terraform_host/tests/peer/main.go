@@ -368,6 +368,10 @@ func (p *peer) ApplyResourceChange(ctx context.Context, request *tfprotov6.Apply
 	switch mode {
 	case "crash":
 		panic("the peer crashes")
+	case "print":
+		for line := range 20000 {
+			fmt.Printf("printed line %d\n", line)
+		}
 	case "hang":
 		// The host sees that the call is under way.
 		if err := os.WriteFile(filepath.Join(p.folder, "hangs"), nil, 0o600); err != nil {
