@@ -4,7 +4,8 @@ use std::error::Error as _;
 use std::fmt;
 use std::io;
 use std::pin::pin;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use http::Uri;
@@ -12,7 +13,7 @@ use http::uri::PathAndQuery;
 use hyper::client::conn::http2::{Builder, SendRequest};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use plugins::{Address, Endpoint, Exit, Plugin};
-use prost::Message;
+use prost::{DecodeError, Message};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
@@ -224,6 +225,40 @@ impl Connection {
         Q: Message + 'static,
         R: Message + Default + 'static,
     {
+        let (mut grpc, answered) = self.call(&request).await?;
+        match grpc.unary(Request::new(request), PathAndQuery::from_static(path), Messages::<Q, R>::new()).await {
+            Ok(answer) => readable(answer.into_inner()),
+            Err(status) => Err(self.failure(&status, &answered).await),
+        }
+    }
+
+    /// Calls a method that answers with any number of messages, and passes each on. Returns when the plugin ends its
+    /// answer. Dropping the future cancels the call.
+    ///
+    /// # Errors
+    /// The status that the plugin answered, or why there is none. Messages before it were passed on.
+    pub async fn each<Q, R>(&self, path: &'static str, request: Q, mut take: impl FnMut(R)) -> Result<(), CallError>
+    where
+        Q: Message + 'static,
+        R: Message + Default + 'static,
+    {
+        let (mut grpc, answered) = self.call(&request).await?;
+        let (request, path) = (Request::new(request), PathAndQuery::from_static(path));
+        let mut messages = match grpc.server_streaming(request, path, Messages::<Q, R>::new()).await {
+            Ok(answer) => answer.into_inner(),
+            Err(status) => return Err(self.failure(&status, &answered).await),
+        };
+        loop {
+            match messages.message().await {
+                Ok(Some(message)) => take(readable(message)?),
+                Ok(None) => return Ok(()),
+                Err(status) => return Err(self.failure(&status, &answered).await),
+            }
+        }
+    }
+
+    /// A call that is ready to be sent, and the flag that is set when an error of the plugin arrives.
+    async fn call<Q: Message>(&self, request: &Q) -> Result<(Grpc<Call>, Arc<AtomicBool>), CallError> {
         let size = request.encoded_len();
         if size > self.message_bytes {
             let why = format!("the message has {size} bytes, more than {}", self.message_bytes);
@@ -235,22 +270,20 @@ impl Connection {
         if grpc.ready().await.is_err() {
             return Err(CallError::NotSent(self.loss("the connection has ended".into()).await));
         }
-        match grpc.unary(Request::new(request), PathAndQuery::from_static(path), Messages::<Q, R>::new()).await {
-            Ok(answer) => match answer.into_inner() {
-                Ok(answer) => Ok(answer),
-                Err(error) => {
-                    let why = format!("what it answered cannot be read: {error}");
-                    Err(CallError::Lost(Loss { why, exit: None }))
-                }
-            },
-            Err(status) if answered.load(Ordering::Acquire) => Err(CallError::Status(Status::of(&status))),
-            // The connection failed.
-            Err(status) if status.source().is_some() => {
-                Err(CallError::Lost(self.loss(status.message().to_owned()).await))
-            }
-            // The connection works, but this answer cannot be used, for example because it is too large.
-            Err(status) => Err(CallError::Lost(Loss { why: status.message().to_owned(), exit: None })),
+        Ok((grpc, answered))
+    }
+
+    /// Why a call that was sent has no answer.
+    async fn failure(&self, status: &tonic::Status, answered: &AtomicBool) -> CallError {
+        if answered.load(Ordering::Acquire) {
+            return CallError::Status(Status::of(status));
         }
+        let (why, connection_failed) = (status.message().to_owned(), status.source().is_some());
+        if connection_failed {
+            return CallError::Lost(self.loss(why).await);
+        }
+        // The connection works, but this answer cannot be used, for example because it is too large.
+        CallError::Lost(Loss { why, exit: None })
     }
 
     /// A loss of the connection, with the end of the process if it follows.
@@ -268,6 +301,14 @@ impl Connection {
         // An error means that the task of the connection is gone.
         let _ = ended.wait_for(|ended| *ended).await;
     }
+}
+
+/// A message that was decoded.
+fn readable<R>(message: Result<R, DecodeError>) -> Result<R, CallError> {
+    message.map_err(|error| {
+        let why = format!("what it answered cannot be read: {error}");
+        CallError::Lost(Loss { why, exit: None })
+    })
 }
 
 /// Opens a stream, again and again until it works or the time is over.

@@ -277,3 +277,29 @@ async fn a_call_ends_with_the_process_although_its_socket_stays_open() {
     let (call, ()) = tokio::join!(ask(&connection, "/test.Test/Hang"), plugin.kill());
     assert_eq!(call.unwrap_err().to_string(), "the plugin gave no answer: it was ended by signal 9");
 }
+
+#[tokio::test]
+async fn messages_of_a_stream_are_passed_on_until_it_ends() {
+    let (connection, _server, _task, _folder) = connected(1 << 20).await;
+    for (path, expected) in [
+        ("/test.Test/Twice", (2, None)),
+        ("/test.Test/TwiceFail", (2, Some("not here"))),
+        ("/test.Test/Fail", (0, Some("not here"))),
+    ] {
+        let mut count = 0;
+        let ended = connection.each(path, message("x"), |one: Any| {
+            assert_eq!(one, message("x"));
+            count += 1;
+        });
+        let status = match ended.await {
+            Ok(()) => None,
+            Err(CallError::Status(status)) => Some(status.message),
+            Err(error) => panic!("{path}: {error}"),
+        };
+        assert_eq!((count, status.as_deref()), expected, "{path}");
+    }
+    let garbage = connection.each("/test.Test/Garbage", message("x"), |_: Any| panic!("garbage was passed on")).await;
+    assert!(matches!(garbage, Err(CallError::Lost(_))), "{garbage:?}");
+    let broken = connection.each("/test.Test/Break", message("x"), |_: Any| ()).await;
+    assert!(matches!(broken, Err(CallError::Lost(_))), "{broken:?}");
+}

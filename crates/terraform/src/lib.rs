@@ -7,7 +7,7 @@
 //! record ───────────────> prior ─┴─proposed──> proposed ──wire──> provider ──wire──> planned ──agree──> Violation
 //! ```
 //!
-//! Not here: messages, processes and connections (`terraform_plugin`). The crate uses no clock, file or network.
+//! Not here: messages, processes and connections (`terraform_host`). The crate uses no clock, file or network.
 #![warn(clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod agree;

@@ -277,6 +277,28 @@ impl Block {
             || self.blocks.values().any(|inner| inner.block.has_sensitive())
     }
 
+    /// The value with null in place of every write-only attribute: such a value is never stored.
+    pub fn without_write_only(&self, value: &Value) -> Value {
+        if !self.has_write_only() {
+            return value.clone();
+        }
+        let Value::Map(entries) = value.bare() else { return value.clone() };
+        let kept = entries.iter().map(|(name, part)| {
+            let part = match (self.attributes.get(name), self.blocks.get(name)) {
+                (Some(attribute), _) => attribute.without_write_only(part),
+                (None, Some(block)) => inside(block.nesting, part, &|part| block.block.without_write_only(part)),
+                (None, None) => part.clone(),
+            };
+            (name.clone(), part)
+        });
+        Value::map(kept).tainted(value.exposed().1)
+    }
+
+    fn has_write_only(&self) -> bool {
+        self.attributes.values().any(Attribute::has_write_only)
+            || self.blocks.values().any(|inner| inner.block.has_write_only())
+    }
+
     /// The value with every part marked secret that the schema calls sensitive.
     pub fn mark_sensitive(&self, value: &Value) -> Value {
         let Value::Map(entries) = value.bare() else { return value.clone() };
@@ -297,18 +319,34 @@ impl Attribute {
         self.sensitive || self.nested().is_some_and(|object| object.attributes.values().any(Attribute::has_sensitive))
     }
 
+    fn has_write_only(&self) -> bool {
+        self.write_only || self.nested().is_some_and(|object| object.attributes.values().any(Attribute::has_write_only))
+    }
+
+    fn without_write_only(&self, value: &Value) -> Value {
+        if self.write_only {
+            return Value::Null;
+        }
+        self.each_attribute(value, &Attribute::without_write_only)
+    }
+
     fn mark_sensitive(&self, value: &Value) -> Value {
         if self.sensitive && !value.is_null() {
             return value.clone().secret();
         }
+        self.each_attribute(value, &Attribute::mark_sensitive)
+    }
+
+    /// The value with every attribute of its objects replaced.
+    fn each_attribute(&self, value: &Value, change: &dyn Fn(&Attribute, &Value) -> Value) -> Value {
         let Some(object) = self.nested() else { return value.clone() };
         inside(object.nesting, value, &|part| {
             let Value::Map(entries) = part.bare() else { return part.clone() };
-            let marked = entries.iter().map(|(name, value)| {
+            let changed = entries.iter().map(|(name, value)| {
                 let attribute = object.attributes.get(name);
-                (name.clone(), attribute.map_or_else(|| value.clone(), |attribute| attribute.mark_sensitive(value)))
+                (name.clone(), attribute.map_or_else(|| value.clone(), |attribute| change(attribute, value)))
             });
-            Value::map(marked).tainted(part.exposed().1)
+            Value::map(changed).tainted(part.exposed().1)
         })
     }
 }
@@ -324,4 +362,32 @@ fn inside(nesting: Nesting, value: &Value, change: &dyn Fn(&Value) -> Value) -> 
         _ => return value.clone(),
     };
     changed.tainted(secret)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn write_only_values_are_dropped_at_any_depth() {
+        let plain = |write_only| Attribute { optional: true, write_only, ..Attribute::default() };
+        let inner = [("k", plain(false)), ("w", plain(true))].map(|(name, one)| (Name::from(name), one));
+        let attributes: IndexMap<Name, Attribute> = inner.into_iter().collect();
+        let object = Object { nesting: Nesting::Map, attributes: attributes.clone() };
+        let nested = Attribute { kind: AttributeKind::Nested(object), optional: true, ..Attribute::default() };
+        let block = Block { attributes: attributes.clone(), ..Block::default() };
+        let list = BlockType { nesting: Nesting::List, block, min_items: 0, max_items: 0 };
+        let block = Block {
+            attributes: attributes.into_iter().chain([(Name::from("n"), nested)]).collect(),
+            blocks: [(Name::from("b"), list)].into_iter().collect(),
+            ..Block::default()
+        };
+        let pair = |written: &Value| vec![(Name::from("k"), Value::Int(1)), (Name::from("w"), written.clone())];
+        let value = |written: Value| {
+            let nested = Value::map([("x", Value::map(pair(&written)))]);
+            let blocks = Value::list([Value::map(pair(&written))]);
+            Value::map(pair(&written).into_iter().chain([(Name::from("n"), nested), (Name::from("b"), blocks)]))
+        };
+        assert_eq!(block.without_write_only(&value(Value::from("s"))), value(Value::Null));
+    }
 }

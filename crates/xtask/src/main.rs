@@ -14,6 +14,7 @@ mod fuzz;
 mod instructions;
 mod mutants;
 mod packages;
+mod plugins;
 mod servers;
 mod suite;
 
@@ -37,6 +38,7 @@ cargo xtask instructions        count instructions with callgrind and compare wi
                                 records them
 cargo xtask bench [ARGUMENTS]   measure whole processes; ARGUMENTS go to bench/bench.py in place of the defaults
 cargo xtask performance         measure `cyan` against Terraform and write bench/performance.md
+cargo xtask plugins             build the provider plugins that tests host, and print the variables that name them
 cargo xtask catalog aws         regenerate the catalogue of AWS from CloudFormation's schemas; --check compares
 cargo xtask catalog openstack   regenerate the catalogue of OpenStack from the interfaces of Heat's types; --check
                                 compares
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Some("mutants") => mutants::run(&root(), &rest),
         Some("performance") => bench::performance(&root(), &rest),
         Some("instructions") => instructions::run(&root(), &rest),
+        Some("plugins") => plugins::print(&root()),
         Some("bench") => bench::run(&root(), &rest),
         Some("catalog") => catalog::run(&root(), &rest),
         Some("help" | "--help" | "-h") => {

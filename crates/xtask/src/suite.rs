@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::build_tool::cargo;
-use crate::{counterparts, servers};
+use crate::{counterparts, plugins, servers};
 
 /// The sum of the summaries of the test programs.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -47,6 +47,7 @@ const SEED: &str = "PROPTEST_RNG_SEED";
 /// If `cargo` cannot be started.
 pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::Error> {
     counterparts::prepare();
+    let plugins = plugins::build(root);
     let servers = servers::start(root);
     // With a fixed seed a failure on one machine is a failure on each.
     let seed = std::env::var(SEED).unwrap_or_else(|_| "20230420".to_owned());
@@ -58,6 +59,7 @@ pub(crate) fn test(root: &Path, arguments: &[String]) -> Result<bool, std::io::E
         .env(SEED, seed)
         .env(TRACES.0, std::env::var(TRACES.0).unwrap_or_else(|_| TRACES.1.to_owned()))
         .envs(servers.variables())
+        .envs(plugins)
         .stdout(Stdio::piped())
         .spawn()?;
     let mut tally = Tally::default();

@@ -110,6 +110,10 @@ impl Server {
         let ok = || Frame::trailers(trailers("0", "", ""));
         let frames = match path.as_str() {
             "/test.Test/Echo" => vec![framed(&sent), ok()],
+            "/test.Test/Twice" => vec![framed(&sent), framed(&sent), ok()],
+            "/test.Test/TwiceFail" => {
+                vec![framed(&sent), framed(&sent), Frame::trailers(trailers("5", "not%20here", ""))]
+            }
             "/test.Test/Split" => {
                 // A message in two frames.
                 let whole = framed(&sent).into_data().unwrap();

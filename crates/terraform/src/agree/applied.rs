@@ -8,7 +8,8 @@ use crate::{AttributeKind, Block, BlockType, Nesting, Object, Path, same};
 /// Where the object after an apply contradicts the planned one. Everything in it must be known.
 pub fn applied(schema: &Block, planned: &Value, actual: &Value) -> Vec<Violation> {
     let mut check = Check { findings: Findings::new(schema), may_be_unknown: false };
-    check.object(schema, planned, actual, &Path::default());
+    // A write-only value is one mistake, not also a contradiction of the plan.
+    check.object(schema, planned, &schema.without_write_only(actual), &Path::default());
     check.write_only(schema, actual, &Path::default());
     check.findings.violations
 }

@@ -1,0 +1,309 @@
+//! Measures a provider with the fewest calls that a host can make: creates, then plans that find nothing to do.
+//!
+//! ```text
+//! cargo run --release -p terraform_host --example bare_client -- PROGRAM TYPE COUNT PARALLEL [client]
+//! ```
+//!
+//! `TYPE` is `time_static` or `local_file`. The calls carry values as bytes from one to the next. With `client` the
+//! same calls go through [`terraform_host::Client`], which reads and checks every value.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that measures prints what it measured")]
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use blueprint::Value;
+use grpc_client::{Connection, Options};
+use plugins::{Inherit, Launch, Limits, Logs, Plugin};
+use prost::Message;
+use terraform::proposed::proposed;
+use terraform::wire::{decode, encode};
+use terraform::{Schema, conform};
+use terraform_host::{ApplyRequest, Client, Handshake, Object, Opening, PlanRequest, Replacing, Stored, Verdict};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+type Failed = Box<dyn Error + Send + Sync>;
+
+#[derive(Clone, PartialEq, Message)]
+struct Data {
+    #[prost(bytes = "vec", tag = "1")]
+    msgpack: Vec<u8>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Validate {
+    #[prost(string, tag = "1")]
+    type_name: String,
+    #[prost(message, optional, tag = "2")]
+    config: Option<Data>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Json {
+    #[prost(bytes = "vec", tag = "1")]
+    json: Vec<u8>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Upgrade {
+    #[prost(string, tag = "1")]
+    type_name: String,
+    #[prost(message, optional, tag = "3")]
+    stored: Option<Json>,
+}
+
+/// Read takes the first three, plan and apply take all.
+#[derive(Clone, PartialEq, Message)]
+struct Change {
+    #[prost(string, tag = "1")]
+    type_name: String,
+    #[prost(message, optional, tag = "2")]
+    first: Option<Data>,
+    #[prost(message, optional, tag = "3")]
+    second: Option<Data>,
+    #[prost(message, optional, tag = "4")]
+    config: Option<Data>,
+    #[prost(bytes = "vec", tag = "5")]
+    private: Vec<u8>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Read {
+    #[prost(string, tag = "1")]
+    type_name: String,
+    #[prost(message, optional, tag = "2")]
+    current: Option<Data>,
+}
+
+/// The value of any answer. Its other fields are not read.
+#[derive(Clone, PartialEq, Message)]
+struct Answer {
+    #[prost(message, optional, tag = "1")]
+    value: Option<Data>,
+}
+
+/// An answer of which nothing is read.
+#[derive(Clone, PartialEq, Message)]
+struct Nothing {}
+
+/// One resource: its configuration in both forms, and what was made.
+#[derive(Clone, Default)]
+struct Thing {
+    config: Value,
+    proposed: Vec<u8>,
+    wire: Vec<u8>,
+    object: Object,
+    state: Vec<u8>,
+    json: Vec<u8>,
+}
+
+struct Bench {
+    connection: Connection,
+    client: Client,
+    type_name: String,
+    schema: Arc<Schema>,
+    through_client: bool,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> Result<(), Failed> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [program, type_name, count, parallel, rest @ ..] = arguments.as_slice() else {
+        return Err("usage: bare_client PROGRAM TYPE COUNT PARALLEL [client]".into());
+    };
+    let (count, parallel) = (count.parse::<usize>()?, parallel.parse::<usize>()?);
+    let through_client = rest.first().is_some_and(|word| word == "client");
+    let folder = tempfile::tempdir()?;
+    let begin = Instant::now();
+    let plugin = start(Path::new(program), folder.path()).await?;
+    let client = Client::open(&plugin, Opening::default()).await?;
+    let prepared = client.validate_provider(&Value::Null).await?.value;
+    client.configure(&prepared).await?;
+    println!("start {} ms", begin.elapsed().as_millis());
+
+    let schema = client.schemas().provider.resources.get(type_name.as_str()).cloned().ok_or("no such type")?;
+    let connection = Connection::to(&plugin, &Options::default()).await?;
+    let bench = Arc::new(Bench { connection, client, type_name: type_name.clone(), schema, through_client });
+    let things = (0..count).map(|at| bench.thing(at, folder.path())).collect::<Result<Vec<_>, Failed>>()?;
+
+    let (taken, mut things) =
+        all(&bench, things, parallel, |bench, thing| async move { bench.create(thing).await }).await?;
+    report("create", count, parallel, taken);
+    for thing in &mut things {
+        bench.remember(thing)?;
+    }
+    let (taken, _) = all(&bench, things, parallel, |bench, thing| async move { bench.unchanged(thing).await }).await?;
+    report("no change", count, parallel, taken);
+    drop(bench);
+    plugin.stop().await;
+    Ok(())
+}
+
+fn report(what: &str, count: usize, parallel: usize, taken: Duration) {
+    println!("{what}: {count} resources, {parallel} at a time: {} ms", taken.as_millis());
+}
+
+async fn start(program: &Path, folder: &Path) -> Result<Plugin, Failed> {
+    let launch = Launch {
+        name: "the provider".into(),
+        program: PathBuf::from(program),
+        arguments: Vec::new(),
+        folder: folder.into(),
+        environment: Vec::new(),
+        inherit: Inherit::All,
+        limits: Limits::default(),
+    };
+    Ok(plugins::start(launch, Arc::new(Handshake), Logs::default()).await?)
+}
+
+/// Does something with each of them, so many at a time. Returns how long it took.
+async fn all<F, R>(
+    bench: &Arc<Bench>,
+    things: Vec<Thing>,
+    parallel: usize,
+    act: F,
+) -> Result<(Duration, Vec<Thing>), Failed>
+where
+    F: Fn(Arc<Bench>, Thing) -> R + Copy + Send + 'static,
+    R: Future<Output = Result<Thing, Failed>> + Send + 'static,
+{
+    let permits = Arc::new(Semaphore::new(parallel));
+    let begin = Instant::now();
+    let mut tasks = JoinSet::new();
+    for thing in things {
+        let (bench, permits) = (Arc::clone(bench), Arc::clone(&permits));
+        tasks.spawn(async move {
+            let _permit = permits.acquire().await?;
+            act(bench, thing).await
+        });
+    }
+    let mut done = Vec::new();
+    while let Some(one) = tasks.join_next().await {
+        done.push(one??);
+    }
+    Ok((begin.elapsed(), done))
+}
+
+impl Bench {
+    fn thing(&self, at: usize, folder: &Path) -> Result<Thing, Failed> {
+        let entries = match self.type_name.as_str() {
+            "time_static" => {
+                vec![("rfc3339", Value::text(format!("2026-01-01T00:{:02}:{:02}Z", at / 60 % 60, at % 60)))]
+            }
+            "local_file" => vec![
+                ("filename", Value::text(folder.join(format!("f{at}")).to_string_lossy())),
+                ("content", Value::text(format!("content {at}"))),
+            ],
+            other => return Err(format!("no configuration for `{other}`").into()),
+        };
+        let (block, ty) = (&self.schema.block, self.schema.block.ty());
+        let config = conform(block, &Value::map(entries));
+        let (proposed, wire) = (encode(&proposed(block, &Value::Null, &config), &ty)?, encode(&config, &ty)?);
+        Ok(Thing { config, proposed, wire, ..Thing::default() })
+    }
+
+    async fn create(&self, mut thing: Thing) -> Result<Thing, Failed> {
+        if self.through_client {
+            self.client.validate_resource(&self.type_name, &thing.config).await?;
+            let request = PlanRequest {
+                type_name: &self.type_name,
+                prior: None,
+                config: &thing.config,
+                replacing: Replacing::IfAsked,
+            };
+            let first = self.client.plan(request).await?.value;
+            let second = self.client.plan(request).await?.value;
+            let (first, planned) = (&first.object.value, &second.object);
+            if !self.client.contradictions(&self.type_name, first, &planned.value)?.is_empty() {
+                return Err("the second plan contradicts the first".into());
+            }
+            let request = ApplyRequest { type_name: &self.type_name, prior: None, planned, config: &thing.config };
+            thing.object = self.client.apply(request).await?.object;
+            return Ok(thing);
+        }
+        let nil = || Some(Data { msgpack: vec![0xc0] });
+        self.validate(&thing).await?;
+        let plan = || self.change(nil(), Some(data(&thing.proposed)), &thing, "/tfplugin5.Provider/PlanResourceChange");
+        plan().await?;
+        let planned = plan().await?;
+        let made = self.change(nil(), planned, &thing, "/tfplugin5.Provider/ApplyResourceChange").await?;
+        thing.state = made.ok_or("nothing was made")?.msgpack;
+        Ok(thing)
+    }
+
+    /// Keeps what was made in the form of a state. It is not measured.
+    fn remember(&self, thing: &mut Thing) -> Result<(), Failed> {
+        if !self.through_client {
+            thing.object.value = decode(&thing.state, &self.schema.block.ty())?;
+        }
+        thing.json = Stored::restore(&thing.object.value, &Value::Null)?.json;
+        Ok(())
+    }
+
+    async fn unchanged(&self, thing: Thing) -> Result<Thing, Failed> {
+        if self.through_client {
+            let envelope = self.client.envelope(&self.type_name, &thing.object)?;
+            let stored = Stored::restore(&thing.object.value, &envelope)?;
+            let object = self.client.upgrade(&self.type_name, &stored).await?.value;
+            let object = self.client.read(&self.type_name, &object).await?.value;
+            self.client.validate_resource(&self.type_name, &thing.config).await?;
+            let request = PlanRequest {
+                type_name: &self.type_name,
+                prior: Some(&object),
+                config: &thing.config,
+                replacing: Replacing::IfAsked,
+            };
+            let planned = self.client.plan(request).await?.value;
+            return if planned.verdict == Verdict::Same { Ok(thing) } else { Err("something changed".into()) };
+        }
+        let upgrade = Upgrade { type_name: self.type_name.clone(), stored: Some(Json { json: thing.json.clone() }) };
+        let path = "/tfplugin5.Provider/UpgradeResourceState";
+        let upgraded: Answer = self.connection.unary(path, upgrade).await?;
+        let read = Read { type_name: self.type_name.clone(), current: upgraded.value };
+        let read: Answer = self.connection.unary("/tfplugin5.Provider/ReadResource", read).await?;
+        self.validate(&thing).await?;
+        let path = "/tfplugin5.Provider/PlanResourceChange";
+        let planned = self.change(read.value.clone(), read.value.clone(), &thing, path).await?;
+        let ty = self.schema.block.ty();
+        let value = |data: Option<Data>| decode(&data.unwrap_or_default().msgpack, &ty);
+        // A look at the first bytes would do, but their order is the provider's.
+        if terraform::same(&value(planned)?, &value(read.value)?) { Ok(thing) } else { Err("something changed".into()) }
+    }
+
+    async fn validate(&self, thing: &Thing) -> Result<(), Failed> {
+        let request = Validate { type_name: self.type_name.clone(), config: Some(data(&thing.wire)) };
+        let path = "/tfplugin5.Provider/ValidateResourceTypeConfig";
+        let _: Nothing = self.connection.unary(path, request).await?;
+        Ok(())
+    }
+
+    async fn change(
+        &self,
+        first: Option<Data>,
+        second: Option<Data>,
+        thing: &Thing,
+        path: &'static str,
+    ) -> Result<Option<Data>, Failed> {
+        let (type_name, config) = (self.type_name.clone(), Some(data(&thing.wire)));
+        let request = Change { type_name, first, second, config, private: Vec::new() };
+        let answer: Answer = self.connection.unary(path, request).await?;
+        Ok(answer.value)
+    }
+}
+
+fn data(bytes: &[u8]) -> Data {
+    Data { msgpack: bytes.to_vec() }
+}

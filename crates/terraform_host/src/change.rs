@@ -1,0 +1,317 @@
+//! Changes of a resource: plan and apply, with the checks of what the provider answers.
+
+use blueprint::Value;
+use terraform::agree::{Violation, applied, planned, replacing, replanned};
+use terraform::proposed::proposed;
+use terraform::{Path, ValueType, same};
+
+use crate::client::{HOST, Shape, accept, read, write};
+use crate::diagnostic::{diagnostics, path};
+use crate::messages::{Apply, ApplyAnswer, Data, Plan, PlanAnswer};
+use crate::version::Method;
+use crate::{Answer, Client, Diagnostic, Failure, Malformed, Object, marks};
+
+/// Asks what a change would do.
+#[derive(Clone, Copy)]
+pub struct PlanRequest<'a> {
+    /// The resource type.
+    pub type_name: &'a str,
+    /// The object as it is now. `None` for a create.
+    pub prior: Option<&'a Object>,
+    /// The configuration: exactly what the document sets. Parts of it may be unknown. Null for a delete.
+    pub config: &'a Value,
+    /// Whether an object that exists is replaced.
+    pub replacing: Replacing,
+}
+
+/// Whether an object that exists is replaced.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Replacing {
+    /// If the provider asks for it.
+    #[default]
+    IfAsked,
+    /// In any case.
+    Always,
+    /// In any case, and the provider is not told of the old object: it is broken.
+    Broken,
+}
+
+/// What a change would do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planned {
+    /// The object after the change. Parts of it may be unknown. Absent for a delete. For a replacement it is the new
+    /// object.
+    pub object: Object,
+    /// The kind of change.
+    pub verdict: Verdict,
+    /// Where a provider of the legacy type system contradicts the configuration. This is normal for such providers.
+    pub tolerated: Vec<Violation>,
+}
+
+/// The kind of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing has to be done.
+    Same,
+    /// A new object.
+    Create,
+    /// The object is changed in place.
+    Update,
+    /// The object is deleted and another one created.
+    Replace {
+        /// The parts that cannot be changed in place. Empty if the caller asked for the replacement.
+        paths: Vec<Path>,
+    },
+    /// The object is deleted.
+    Delete,
+}
+
+/// Carries a change out.
+#[derive(Clone, Copy)]
+pub struct ApplyRequest<'a> {
+    /// The resource type.
+    pub type_name: &'a str,
+    /// The object as it is now. `None` for a create, also for that of a replacement.
+    pub prior: Option<&'a Object>,
+    /// The planned object with its private data and identity. Absent for a delete.
+    pub planned: &'a Object,
+    /// The configuration that the plan was made from. Null for a delete.
+    pub config: &'a Value,
+}
+
+/// What a change did. Errors of the provider are in it, because they can come with an object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Applied {
+    /// The object as it is now, to be recorded in any case. Absent if there is none.
+    pub object: Object,
+    /// What the provider says, errors and warnings.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Where the answer contradicts the plan. This is a bug of the provider.
+    pub violations: Vec<Violation>,
+    /// Where a provider of the legacy type system contradicts the plan. This is normal for such providers.
+    pub tolerated: Vec<Violation>,
+    /// Whether an object was made that must be replaced, because its create failed.
+    pub broken: bool,
+}
+
+impl Applied {
+    /// Whether everything was done as planned.
+    pub fn is_done(&self) -> bool {
+        self.violations.is_empty() && !self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+}
+
+/// A single question of a plan.
+struct Question<'a> {
+    prior: Option<&'a Object>,
+    private: &'a [u8],
+    config: &'a Value,
+}
+
+/// The answer to it, checked.
+struct Plain {
+    object: Object,
+    replaces: Vec<Path>,
+    tolerated: Vec<Violation>,
+    warnings: Vec<Diagnostic>,
+}
+
+impl Client {
+    /// Plans a change. A replacement takes two questions: what becomes of the object, and what a new one will be.
+    ///
+    /// # Errors
+    /// [`Failure::Rejected`] if the provider refuses the change, [`Failure::Inconsistent`] if its plan contradicts the
+    /// configuration, and the failures of the calls.
+    pub async fn plan(&self, request: PlanRequest<'_>) -> Result<Answer<Planned>, Failure> {
+        let PlanRequest { type_name, prior, config, replacing: wanted } = request;
+        let shape = self.shape(type_name)?;
+        let prior = prior.filter(|prior| !prior.is_absent());
+        if config.is_null() {
+            return self.plan_delete(type_name, &shape, prior).await;
+        }
+        let config = &shape.conform(config);
+        let create = |private| Question { prior: None, private, config };
+        let Some(prior) = prior else {
+            let plain = self.plan_once(type_name, &shape, create(&[])).await?;
+            return Ok(plain.into_answer(Verdict::Create));
+        };
+        if wanted == Replacing::Broken {
+            let plain = self.plan_once(type_name, &shape, create(&[])).await?;
+            return Ok(plain.into_answer(Verdict::Replace { paths: Vec::new() }));
+        }
+        let question = Question { prior: Some(prior), private: &prior.private, config };
+        let first = self.plan_once(type_name, &shape, question).await?;
+        let paths = replacing(&prior.value, &first.object.value, &first.replaces);
+        if paths.is_empty() && wanted == Replacing::IfAsked {
+            let verdict = if same(&first.object.value, &prior.value) { Verdict::Same } else { Verdict::Update };
+            return Ok(first.into_answer(verdict));
+        }
+        let mut second = self.plan_once(type_name, &shape, create(&first.object.private)).await?;
+        second.warnings.retain(|warning| !first.warnings.contains(warning));
+        second.warnings.splice(0..0, first.warnings);
+        Ok(second.into_answer(Verdict::Replace { paths }))
+    }
+
+    /// Where a plan that was made when more is known contradicts an earlier one.
+    ///
+    /// # Errors
+    /// If the provider has no such type.
+    pub fn contradictions(&self, type_name: &str, earlier: &Value, later: &Value) -> Result<Vec<Violation>, Failure> {
+        Ok(replanned(&self.shape(type_name)?.schema.block, earlier, later))
+    }
+
+    async fn plan_delete(
+        &self,
+        type_name: &str,
+        shape: &Shape,
+        prior: Option<&Object>,
+    ) -> Result<Answer<Planned>, Failure> {
+        let absent =
+            Object { private: prior.map(|prior| prior.private.clone()).unwrap_or_default(), ..Object::default() };
+        let Some(prior) = prior.filter(|_| self.schemas().abilities.plans_deletes) else {
+            let planned = Planned { object: absent, verdict: Verdict::Delete, tolerated: Vec::new() };
+            return Ok(Answer { value: planned, warnings: Vec::new() });
+        };
+        let question = Question { prior: Some(prior), private: &prior.private, config: &Value::Null };
+        let plain = self.plan_once(type_name, shape, question).await?;
+        Ok(plain.into_answer(Verdict::Delete))
+    }
+
+    async fn plan_once(&self, type_name: &str, shape: &Shape, question: Question<'_>) -> Result<Plain, Failure> {
+        let Question { prior, private, config } = question;
+        let block = &shape.schema.block;
+        let before = prior.map_or(&Value::Null, |prior| &prior.value);
+        let dynamic = prior.map_or(&[][..], |prior| &prior.dynamic);
+        let request = Plan {
+            type_name: type_name.into(),
+            prior: Some(shape.object(prior)?),
+            proposed: Some(write(&proposed(block, before, config), &shape.ty, dynamic)?),
+            config: Some(write(config, &shape.ty, &[])?),
+            private: private.to_vec(),
+            meta: self.meta(),
+            host: Some(HOST),
+            identity: shape.write_identity(prior.and_then(|prior| prior.identity.as_ref()))?,
+        };
+        let answer: PlanAnswer = self.ask(Method::PLAN, request).await?;
+        let warnings = accept(answer.notices)?;
+        self.undeferred(Method::PLAN, answer.deferred)?;
+        let (value, dynamic) = self.changed(Method::PLAN, shape, answer.planned.as_ref(), answer.legacy)?;
+        if value.is_null() && !config.is_null() {
+            return Err(self.malformed(Method::PLAN, Malformed::Null("planned state")));
+        }
+        let value = marks::carry(config, &value);
+        let found = planned(block, before, config, &value);
+        let (violations, tolerated) = found.into_iter().partition::<Vec<_>, _>(|one| one.stands(answer.legacy));
+        if !violations.is_empty() {
+            return Err(Failure::Inconsistent { method: self.name(Method::PLAN), violations });
+        }
+        let identity = shape.read_identity(answer.identity.as_ref());
+        let object = Object {
+            value: block.mark_sensitive(&value),
+            dynamic,
+            private: answer.private,
+            identity: identity.map_err(|problem| self.malformed(Method::PLAN, problem))?,
+        };
+        Ok(Plain { object, replaces: answer.replaces.into_iter().map(path).collect(), tolerated, warnings })
+    }
+
+    /// Carries a planned change out.
+    ///
+    /// # Errors
+    /// If there is no answer that can be used; [`Failure::is_outcome_unknown`] tells whether something may have been
+    /// done. What the provider itself calls an error is in [`Applied`].
+    pub async fn apply(&self, request: ApplyRequest<'_>) -> Result<Applied, Failure> {
+        let ApplyRequest { type_name, prior, planned, config } = request;
+        let shape = self.shape(type_name)?;
+        let prior = prior.filter(|prior| !prior.is_absent());
+        let message = Apply {
+            type_name: type_name.into(),
+            prior: Some(shape.object(prior)?),
+            planned: Some(shape.object(Some(planned))?),
+            config: Some(write(&shape.conform(config), &shape.ty, &[])?),
+            private: planned.private.clone(),
+            meta: self.meta(),
+            identity: shape.write_identity(planned.identity.as_ref())?,
+        };
+        let answer: ApplyAnswer = self.ask(Method::APPLY, message).await?;
+        self.applied(&shape, answer, prior, planned)
+    }
+
+    fn applied(
+        &self,
+        shape: &Shape,
+        answer: ApplyAnswer,
+        prior: Option<&Object>,
+        planned: &Object,
+    ) -> Result<Applied, Failure> {
+        let diagnostics = diagnostics(answer.notices);
+        let failed = diagnostics.iter().any(Diagnostic::is_error);
+        let (value, dynamic) = self.changed(Method::APPLY, shape, answer.state.as_ref(), answer.legacy)?;
+        if failed && value.is_null() {
+            // Providers leave the state out when they fail. What was there is still there.
+            let object = prior.cloned().unwrap_or_default();
+            return Ok(Applied { object, diagnostics, violations: vec![], tolerated: vec![], broken: false });
+        }
+        let block = &shape.schema.block;
+        let value = marks::carry(&planned.value, &value);
+        let found = if failed { Vec::new() } else { applied(block, &planned.value, &value) };
+        // That there is no object, or still one, cannot be tolerated.
+        let stands = |one: &Violation| one.stands(answer.legacy) || one.path.0.is_empty();
+        let (violations, tolerated) = found.into_iter().partition::<Vec<_>, _>(stands);
+        let value = marks::without_unknown(&block.without_write_only(&value), &Path::default(), &mut Vec::new());
+        let identity = shape.read_identity(answer.identity.as_ref());
+        let identity = identity.map_err(|problem| self.malformed(Method::APPLY, problem))?;
+        let object = Object {
+            identity: identity.or_else(|| planned.identity.clone()).filter(|_| !value.is_null()),
+            value: block.mark_sensitive(&value),
+            dynamic,
+            private: answer.private,
+        };
+        let broken = prior.is_none() && !object.is_absent() && (failed || !violations.is_empty());
+        Ok(Applied { object, diagnostics, violations, tolerated, broken })
+    }
+
+    /// The value of an answer to a change. One of the legacy type system is brought into shape.
+    fn changed(
+        &self,
+        method: Method,
+        shape: &Shape,
+        data: Option<&Data>,
+        legacy: bool,
+    ) -> Result<(Value, Vec<(Path, ValueType)>), Failure> {
+        let (value, dynamic) = read(data, &shape.ty, "state").map_err(|problem| self.malformed(method, problem))?;
+        Ok((if legacy { shape.conform(&value) } else { value }, dynamic))
+    }
+}
+
+impl Plain {
+    fn into_answer(self, verdict: Verdict) -> Answer<Planned> {
+        let planned = Planned { object: self.object, verdict, tolerated: self.tolerated };
+        Answer { value: planned, warnings: self.warnings }
+    }
+}
+
+impl Verdict {
+    /// Whether a later plan with this verdict keeps what an earlier one promised. A harsher one does not.
+    pub fn keeps(&self, earlier: &Verdict) -> bool {
+        match (earlier, self) {
+            (Verdict::Update, Verdict::Same | Verdict::Update)
+            | (Verdict::Replace { .. }, Verdict::Replace { .. } | Verdict::Create) => true,
+            (earlier, later) => earlier == later,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_harsher_verdict_breaks_a_promise() {
+        let replace = || Verdict::Replace { paths: Vec::new() };
+        assert!(Verdict::Same.keeps(&Verdict::Update));
+        assert!(Verdict::Create.keeps(&replace()));
+        assert!(!replace().keeps(&Verdict::Update));
+        assert!(!Verdict::Update.keeps(&Verdict::Same));
+    }
+}

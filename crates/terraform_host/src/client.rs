@@ -1,0 +1,280 @@
+//! A connection to a provider: opening it, its schemas, and what all calls have in common.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use blueprint::{Name, Value};
+use grpc_client::prost::Message;
+use grpc_client::{CallError, Code, ConnectError, Connection, Options};
+use plugins::Plugin;
+use terraform::wire::{decode_with_types, encode, encode_with_types};
+use terraform::{Path, Schema, ValueType, conform};
+
+use crate::diagnostic::diagnostics;
+use crate::messages::Empty;
+use crate::messages::{Data, HostAbilities, IdentityData, IdentitySchemasAnswer, Notice, StopAnswer};
+use crate::schemas::Answers;
+use crate::version::Method;
+use crate::{
+    Diagnostic, Digest, Failure, Identity, Malformed, Object, Output, SchemaCache, Schemas, Version, messages5,
+    messages6, output,
+};
+
+/// The version of Terraform that providers are told. Some refuse hosts below a version; this one has all that a host
+/// here does.
+pub const HOST_VERSION: &str = "1.12.0";
+
+/// What a host here can do: it takes write-only attributes, and does not let providers defer.
+pub(crate) const HOST: HostAbilities = HostAbilities { defers: false, write_only: true };
+
+/// An answer, with the warnings that came with it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer<T> {
+    /// The answer.
+    pub value: T,
+    /// What the provider says about it. No errors: these are a [`Failure`].
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// How a provider is opened.
+#[derive(Clone, Default)]
+pub struct Opening<'a> {
+    /// Where schemas are kept, and the digest of the program.
+    pub cache: Option<(&'a SchemaCache, &'a Digest)>,
+    /// Gets what the provider prints. Without it the lines are dropped.
+    pub output: Option<Output>,
+}
+
+/// A connection to one process of a provider. Clones use the same one, with any number of calls at the same time.
+///
+/// A dropped future cancels its call: the provider may have carried it out.
+#[derive(Clone)]
+pub struct Client {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    connection: Connection,
+    version: Version,
+    schemas: Arc<Schemas>,
+    /// The resource types in use.
+    shapes: Mutex<HashMap<Name, Arc<Shape>>>,
+}
+
+/// What is needed for each call about a resource type.
+pub(crate) struct Shape {
+    pub(crate) schema: Arc<Schema>,
+    /// The type of its values.
+    pub(crate) ty: ValueType,
+    pub(crate) identity: Option<Identity>,
+}
+
+impl Client {
+    /// Connects to a provider and learns its schemas: from the cache if it has those of this digest, otherwise from the
+    /// provider. With a cached schema a provider is asked only if it does not work without being asked.
+    ///
+    /// It is done once for each process: what a process prints is taken once.
+    ///
+    /// # Errors
+    /// [`Failure::Protocol`] if the plugin speaks another version, [`Failure::Connect`] if it cannot be reached, and
+    /// the failures of the calls.
+    pub async fn open(plugin: &Plugin, opening: Opening<'_>) -> Result<Client, Failure> {
+        let Opening { cache, output } = opening;
+        let version = Failure::version(plugin.endpoint().protocol)?;
+        let connection = Connection::to(plugin, &Options::default()).await?;
+        output::take(plugin, output.unwrap_or_else(|| Arc::new(|_| ()))).await?;
+        let cached = cache.and_then(|(cache, digest)| cache.load(digest, version));
+        let schemas = match cached {
+            Some(schemas) => {
+                if !schemas.abilities.schema_is_optional {
+                    // The answer is known: nothing of it is read.
+                    let _: Empty = call(&connection, version, Method::SCHEMA, Empty {}).await?;
+                }
+                schemas
+            }
+            None => {
+                let answers = Answers::ask(&connection, version).await?;
+                if let Some((cache, digest)) = cache {
+                    cache.store(digest, version, &answers);
+                }
+                let method = Method::SCHEMA.name(version);
+                Schemas::of(answers).map_err(|problem| Failure::Malformed { method, problem })?
+            }
+        };
+        let shapes = Mutex::default();
+        Ok(Client { shared: Arc::new(Shared { connection, version, schemas: Arc::new(schemas), shapes }) })
+    }
+
+    /// What the provider says about itself.
+    pub fn schemas(&self) -> &Arc<Schemas> {
+        &self.shared.schemas
+    }
+
+    /// The version of the protocol.
+    pub fn version(&self) -> Version {
+        self.shared.version
+    }
+
+    /// The connection below: it tells when the process is gone.
+    pub fn connection(&self) -> &Connection {
+        &self.shared.connection
+    }
+
+    /// Asks the provider to cut all running calls short. They still answer, perhaps with a part of what was asked. The
+    /// process keeps serving. Returns what the provider says if it cannot.
+    ///
+    /// # Errors
+    /// If there is no answer.
+    pub async fn stop(&self) -> Result<Option<String>, Failure> {
+        let answer: StopAnswer = self.ask(Method::STOP, Empty {}).await?;
+        Ok(Some(answer.error).filter(|error| !error.is_empty()))
+    }
+
+    /// What has to be stored beside the value of an object: see [`Stored::restore`](crate::Stored::restore).
+    ///
+    /// # Errors
+    /// If the provider has no such type.
+    pub fn envelope(&self, type_name: &str, object: &Object) -> Result<Value, Failure> {
+        let shape = self.shape(type_name)?;
+        Ok(object.envelope(shape.schema.version, shape.identity.as_ref().map_or(0, |identity| identity.version)))
+    }
+
+    pub(crate) async fn ask<Q, A>(&self, method: Method, request: Q) -> Result<A, Failure>
+    where
+        Q: Message + 'static,
+        A: Message + Default + 'static,
+    {
+        call(&self.shared.connection, self.shared.version, method, request).await
+    }
+
+    /// The name of a method, for messages.
+    pub(crate) fn name(&self, method: Method) -> &'static str {
+        method.name(self.shared.version)
+    }
+
+    pub(crate) fn malformed(&self, method: Method, problem: Malformed) -> Failure {
+        Failure::Malformed { method: self.name(method), problem }
+    }
+
+    /// The shape of a resource type.
+    pub(crate) fn shape(&self, type_name: &str) -> Result<Arc<Shape>, Failure> {
+        let mut shapes = self.shared.shapes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(shape) = shapes.get(type_name) {
+            return Ok(Arc::clone(shape));
+        }
+        let schemas = &self.shared.schemas;
+        let Some((name, schema)) = schemas.provider.resources.get_key_value(type_name) else {
+            return Err(Failure::NoSuchType { kind: "resource type", name: type_name.into() });
+        };
+        let identity = schemas.identities.get(type_name).cloned();
+        let shape = Arc::new(Shape { schema: Arc::clone(schema), ty: schema.block.ty(), identity });
+        shapes.insert(name.clone(), Arc::clone(&shape));
+        Ok(shape)
+    }
+
+    /// The configuration that modules pass to a provider. None is ever set here, so it is null where there is one.
+    pub(crate) fn meta(&self) -> Option<Data> {
+        let schema = self.shared.schemas.provider.provider_meta.as_ref()?;
+        write(&Value::Null, &schema.block.ty(), &[]).ok()
+    }
+}
+
+impl Answers {
+    async fn ask(connection: &Connection, version: Version) -> Result<Answers, Failure> {
+        let schemas: messages6::SchemaAnswer = match version {
+            Version::Five => {
+                let answer: messages5::SchemaAnswer = call(connection, version, Method::SCHEMA, Empty {}).await?;
+                answer.into()
+            }
+            Version::Six => call(connection, version, Method::SCHEMA, Empty {}).await?,
+        };
+        accept(schemas.notices.clone())?;
+        let asked: Result<IdentitySchemasAnswer, Failure> =
+            call(connection, version, Method::IDENTITY_SCHEMAS, Empty {}).await;
+        let identities = match asked {
+            Ok(answer) => {
+                accept(answer.notices.clone())?;
+                Some(answer)
+            }
+            // A provider that is older than identities.
+            Err(Failure::Call { error: CallError::Status(status), .. }) if status.code == Code::Unimplemented => None,
+            Err(failure) => return Err(failure),
+        };
+        Ok(Answers { schemas: Some(schemas), identities })
+    }
+}
+
+async fn call<Q, A>(connection: &Connection, version: Version, method: Method, request: Q) -> Result<A, Failure>
+where
+    Q: Message + 'static,
+    A: Message + Default + 'static,
+{
+    let answer = connection.unary(method.path(version), request).await;
+    answer.map_err(|error| Failure::Call { method: method.name(version), error })
+}
+
+impl From<ConnectError> for Failure {
+    fn from(error: ConnectError) -> Failure {
+        Failure::Connect(Arc::new(error))
+    }
+}
+
+/// The warnings of an answer.
+///
+/// # Errors
+/// If there are errors among them.
+pub(crate) fn accept(notices: Vec<Notice>) -> Result<Vec<Diagnostic>, Failure> {
+    let diagnostics = diagnostics(notices);
+    if diagnostics.iter().any(Diagnostic::is_error) { Err(Failure::Rejected(diagnostics)) } else { Ok(diagnostics) }
+}
+
+/// A value of the caller as a message.
+pub(crate) fn write(value: &Value, ty: &ValueType, dynamic: &[(Path, ValueType)]) -> Result<Data, Failure> {
+    let msgpack = match dynamic {
+        [] => encode(value, ty),
+        dynamic => encode_with_types(value, ty, dynamic),
+    };
+    Ok(Data { msgpack: msgpack.map_err(Failure::Unfit)?, json: Vec::new() })
+}
+
+/// A value of the provider with the types of its dynamic parts. A missing one is null.
+pub(crate) fn read(
+    data: Option<&Data>,
+    ty: &ValueType,
+    what: &'static str,
+) -> Result<(Value, Vec<(Path, ValueType)>), Malformed> {
+    let Some(data) = data else { return Ok((Value::Null, Vec::new())) };
+    match (data.msgpack.is_empty(), data.json.is_empty()) {
+        (true, true) => Ok((Value::Null, Vec::new())),
+        (true, false) => Err(Malformed::Json(what)),
+        (false, _) => Ok(decode_with_types(&data.msgpack, ty)?),
+    }
+}
+
+impl Shape {
+    /// A configuration of a document in the shape of the schema.
+    pub(crate) fn conform(&self, value: &Value) -> Value {
+        conform(&self.schema.block, value)
+    }
+
+    /// An object of this type as a message; null without one.
+    pub(crate) fn object(&self, object: Option<&Object>) -> Result<Data, Failure> {
+        match object {
+            None => write(&Value::Null, &self.ty, &[]),
+            Some(object) => write(&object.value, &self.ty, &object.dynamic),
+        }
+    }
+
+    /// An identity of this type as a message.
+    pub(crate) fn write_identity(&self, identity: Option<&Value>) -> Result<Option<IdentityData>, Failure> {
+        let (Some(schema), Some(identity)) = (&self.identity, identity) else { return Ok(None) };
+        Ok(Some(IdentityData { data: Some(write(identity, &schema.ty, &[])?) }))
+    }
+
+    /// An identity of the provider. A missing or null one is `None`.
+    pub(crate) fn read_identity(&self, identity: Option<&IdentityData>) -> Result<Option<Value>, Malformed> {
+        let (Some(schema), Some(identity)) = (&self.identity, identity) else { return Ok(None) };
+        let (value, _) = read(identity.data.as_ref(), &schema.ty, "identity")?;
+        Ok(Some(value).filter(|value| !value.is_null()))
+    }
+}

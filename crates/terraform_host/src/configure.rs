@@ -1,0 +1,48 @@
+//! The configuration of a provider.
+
+use blueprint::Value;
+use terraform::conform;
+
+use crate::client::{HOST, accept, read, write};
+use crate::messages::{Configure, NoticesAnswer, ValidateProvider, ValidateProviderAnswer};
+use crate::version::Method;
+use crate::{Answer, Client, Failure, HOST_VERSION, Version};
+
+impl Client {
+    /// Whether a configuration of the provider is valid. Returns it with the defaults of the provider: what
+    /// [`Client::configure`] takes. Parts of it may be unknown.
+    ///
+    /// # Errors
+    /// [`Failure::Rejected`] if it is not valid, and the failures of the call.
+    pub async fn validate_provider(&self, config: &Value) -> Result<Answer<Value>, Failure> {
+        let block = &self.schemas().provider.provider.block;
+        let (ty, config) = (block.ty(), conform(block, &present(config)));
+        let request = ValidateProvider { config: Some(write(&config, &ty, &[])?) };
+        let answer: ValidateProviderAnswer = self.ask(Method::VALIDATE_PROVIDER, request).await?;
+        let warnings = accept(answer.notices)?;
+        let fault = |problem| self.malformed(Method::VALIDATE_PROVIDER, problem);
+        let (prepared, _) = read(answer.prepared.as_ref(), &ty, "prepared configuration").map_err(fault)?;
+        let value = match self.version() {
+            Version::Five if !prepared.is_null() => crate::marks::carry(&config, &conform(block, &prepared)),
+            _ => config,
+        };
+        Ok(Answer { value, warnings })
+    }
+
+    /// Configures the process. It can be done once for each process.
+    ///
+    /// # Errors
+    /// [`Failure::Rejected`] if the provider refuses, and the failures of the call.
+    pub async fn configure(&self, prepared: &Value) -> Result<Answer<()>, Failure> {
+        let block = &self.schemas().provider.provider.block;
+        let config = write(&conform(block, &present(prepared)), &block.ty(), &[])?;
+        let request = Configure { host_version: HOST_VERSION.into(), config: Some(config), host: Some(HOST) };
+        let answer: NoticesAnswer = self.ask(Method::CONFIGURE, request).await?;
+        Ok(Answer { value: (), warnings: accept(answer.notices)? })
+    }
+}
+
+/// A configuration is never null: without any, all of its attributes are.
+fn present(config: &Value) -> Value {
+    if config.is_null() { Value::Map(std::sync::Arc::default()) } else { config.clone() }
+}

@@ -1,0 +1,293 @@
+//! What a provider says to people, and why a call has no usable answer.
+
+use std::fmt;
+use std::sync::Arc;
+
+use blueprint::Name;
+use grpc_client::{CallError, ConnectError};
+use terraform::agree::Violation;
+use terraform::wire::WireError;
+use terraform::{Path, Step};
+
+use crate::Version;
+use crate::messages::{Deferred, Notice, Place, Selector};
+
+/// How serious a diagnostic is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Severity {
+    /// What was asked was not done, or not completely.
+    Error,
+    /// It was done, and something is worth knowing.
+    Warning,
+}
+
+/// A message of a provider. Its texts are the provider's: they may repeat secrets of the call.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Diagnostic {
+    /// How serious it is.
+    pub severity: Severity,
+    /// One line.
+    pub summary: String,
+    /// The explanation. Empty if there is none.
+    pub detail: String,
+    /// The part of the configuration that it is about. Empty for the whole.
+    pub path: Path,
+}
+
+impl Diagnostic {
+    /// Whether it is an error.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+}
+
+/// The place, the summary and the detail.
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.path.0.is_empty() {
+            write!(f, "`{}`: ", self.path)?;
+        }
+        f.write_str(&self.summary)?;
+        if !self.detail.is_empty() {
+            write!(f, ": {}", self.detail)?;
+        }
+        Ok(())
+    }
+}
+
+/// The severity of a warning. Any other one is taken as an error, so that nothing is missed.
+const WARNING: i32 = 2;
+
+pub(crate) fn diagnostics(notices: Vec<Notice>) -> Vec<Diagnostic> {
+    notices.into_iter().map(diagnostic).collect()
+}
+
+fn diagnostic(notice: Notice) -> Diagnostic {
+    Diagnostic {
+        severity: if notice.severity == WARNING { Severity::Warning } else { Severity::Error },
+        summary: notice.summary,
+        detail: notice.detail,
+        path: notice.place.map(path).unwrap_or_default(),
+    }
+}
+
+/// The path of a place. It ends before a step that selects nothing, such as an element of a set.
+pub(crate) fn path(place: Place) -> Path {
+    let step = |selector| match selector {
+        Selector::Attribute(name) => Some(Step::Attribute(name.into())),
+        Selector::Key(key) => Some(Step::Key(key.into())),
+        Selector::Index(index) => u64::try_from(index).ok().map(Step::Index),
+    };
+    Path(place.steps.into_iter().map_while(|one| one.selector.and_then(step)).collect())
+}
+
+/// Why a call has no usable answer. The messages are lower-case phrases without values of the call; the provider's own
+/// texts are in [`Failure::Rejected`] and in the status of [`Failure::Call`].
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum Failure {
+    /// The provider answered with errors. Warnings are among them.
+    #[error("the provider refused: {}", first(.0))]
+    Rejected(Vec<Diagnostic>),
+    /// The plugin cannot be reached.
+    #[error(transparent)]
+    Connect(Arc<ConnectError>),
+    /// There is no answer.
+    #[error("{method}: {error}")]
+    Call {
+        /// The method that was called.
+        method: &'static str,
+        /// Why it has no answer.
+        error: CallError,
+    },
+    /// The answer is not what the protocol asks for.
+    #[error("{method}: the provider's answer is not in the form of the protocol: {problem}")]
+    Malformed {
+        /// The method that was called.
+        method: &'static str,
+        /// What is wrong.
+        problem: Malformed,
+    },
+    /// The answer contradicts what was asked. This is a bug of the provider.
+    #[error("{method}: the provider contradicts itself: {}", contradictions(.violations))]
+    Inconsistent {
+        /// The method that was called.
+        method: &'static str,
+        /// Where. Never empty.
+        violations: Vec<Violation>,
+    },
+    /// A value of the caller is not of the type's schema.
+    #[error("the value does not fit the provider's schema: {0}")]
+    Unfit(WireError),
+    /// The provider does not have that resource type, data source or function.
+    #[error("the provider has no {kind} `{name}`")]
+    NoSuchType {
+        /// What was looked for.
+        kind: &'static str,
+        /// Its name.
+        name: Name,
+    },
+    /// The stored object was written by a newer version of the provider.
+    #[error("the stored object has version {stored} of its schema; the provider knows version {known}")]
+    Newer {
+        /// The version of the stored object.
+        stored: u64,
+        /// The version of the provider.
+        known: u64,
+    },
+    /// The object that was to be imported does not exist.
+    #[error("there is no such object")]
+    NothingImported,
+    /// The provider cannot do what is asked.
+    #[error("the provider does not support {0}")]
+    Unsupported(&'static str),
+    /// The provider cannot decide yet, although the host asked it to.
+    #[error("{method}: the provider defers: {reason}")]
+    Deferred {
+        /// The method that was called.
+        method: &'static str,
+        /// Why.
+        reason: Deferral,
+    },
+    /// The plugin speaks another version of the protocol.
+    #[error("the plugin speaks {}; supported are versions 5 and 6", spoken(*.0))]
+    Protocol(Option<u32>),
+}
+
+/// Why a provider cannot decide yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Deferral {
+    /// It does not say.
+    Unsaid,
+    /// A part of the resource's configuration is unknown.
+    ResourceConfig,
+    /// A part of the provider's configuration is unknown.
+    ProviderConfig,
+    /// Something that must exist first does not exist.
+    Prerequisite,
+}
+
+impl Deferral {
+    pub(crate) fn of(message: Deferred) -> Deferral {
+        match message.reason {
+            1 => Deferral::ResourceConfig,
+            2 => Deferral::ProviderConfig,
+            3 => Deferral::Prerequisite,
+            _ => Deferral::Unsaid,
+        }
+    }
+}
+
+/// A phrase for people.
+impl fmt::Display for Deferral {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Deferral::Unsaid => "it gives no reason",
+            Deferral::ResourceConfig => "the configuration of the resource is not known yet",
+            Deferral::ProviderConfig => "the configuration of the provider is not known yet",
+            Deferral::Prerequisite => "something that must exist first does not exist",
+        })
+    }
+}
+
+/// What is wrong with an answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Malformed {
+    /// A value is no msgpack of its type.
+    #[error("{0}")]
+    Value(#[from] WireError),
+    /// A value that must be there is missing.
+    #[error("the {0} is missing")]
+    Missing(&'static str),
+    /// A value is null that must not be.
+    #[error("the {0} is null")]
+    Null(&'static str),
+    /// A part of an object that exists is unknown.
+    #[error("`{0}` is unknown")]
+    Unknown(Path),
+    /// A value is in JSON where msgpack is expected.
+    #[error("the {0} is in JSON")]
+    Json(&'static str),
+    /// A schema that cannot be understood.
+    #[error("the schema of `{0}` is malformed: {1}")]
+    Schema(Name, &'static str),
+}
+
+impl Failure {
+    /// Whether the provider may have done what the call asks for. Then only reading the object shows what happened.
+    pub fn is_outcome_unknown(&self) -> bool {
+        match self {
+            Failure::Call { error, .. } => !matches!(error, CallError::NotSent(_)),
+            Failure::Malformed { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// The provider's own messages.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        match self {
+            Failure::Rejected(diagnostics) => diagnostics,
+            _ => &[],
+        }
+    }
+
+    /// A version of the protocol that is not supported.
+    pub(crate) fn version(number: Option<u32>) -> Result<Version, Failure> {
+        number.and_then(Version::of).ok_or(Failure::Protocol(number))
+    }
+}
+
+fn first(diagnostics: &[Diagnostic]) -> String {
+    diagnostics.iter().find(|one| one.is_error()).map(Diagnostic::to_string).unwrap_or_default()
+}
+
+fn contradictions(violations: &[Violation]) -> String {
+    let one = |violation: &Violation| match violation.path.0.is_empty() {
+        true => violation.to_string(),
+        false => format!("`{}`: {violation}", violation.path),
+    };
+    violations.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+fn spoken(number: Option<u32>) -> String {
+    number.map_or_else(|| "an unknown version of the protocol".into(), |number| format!("protocol {number}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::PlaceStep;
+
+    fn step(selector: Option<Selector>) -> PlaceStep {
+        PlaceStep { selector }
+    }
+
+    #[test]
+    fn a_path_ends_at_an_element_that_cannot_be_named() {
+        let steps = vec![
+            step(Some(Selector::Attribute("a".into()))),
+            step(Some(Selector::Key("k".into()))),
+            step(Some(Selector::Index(2))),
+            step(None),
+            step(Some(Selector::Attribute("b".into()))),
+        ];
+        assert_eq!(path(Place { steps }).to_string(), r#"a["k"][2]"#);
+        assert!(path(Place { steps: vec![step(Some(Selector::Index(-1)))] }).0.is_empty());
+    }
+
+    #[test]
+    fn a_message_of_an_unknown_severity_is_an_error() {
+        let notice = |severity| Notice { severity, summary: "s".into(), detail: "d".into(), place: None };
+        let severities: Vec<_> =
+            diagnostics([0, 1, 2, 9].map(notice).into()).iter().map(Diagnostic::is_error).collect();
+        assert_eq!(severities, [true, true, false, true]);
+    }
+
+    #[test]
+    fn the_message_of_a_wrong_version_names_it() {
+        assert_eq!(
+            Failure::version(Some(4)).unwrap_err().to_string(),
+            "the plugin speaks protocol 4; supported are versions 5 and 6"
+        );
+        assert_eq!(Failure::version(Some(6)).unwrap(), Version::Six);
+    }
+}

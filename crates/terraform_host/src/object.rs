@@ -1,0 +1,179 @@
+//! An object of a provider, and the form in which it is stored.
+
+use std::fmt;
+
+use blueprint::{Name, Value};
+use terraform::wire::WireError;
+use terraform::{Path, Step, ValueType};
+
+use crate::json;
+
+/// An object as a provider answered it, or as it plans it.
+#[derive(Clone, Default, PartialEq)]
+pub struct Object {
+    /// All attributes and blocks: a map in the shape of the schema. Null if the object does not exist. What the schema
+    /// calls sensitive is marked secret.
+    pub value: Value,
+    /// The types of those parts whose type in the schema is dynamic.
+    pub dynamic: Vec<(Path, ValueType)>,
+    /// Data of the provider that only it understands. It can be any bytes, and may hold secrets.
+    pub private: Vec<u8>,
+    /// What identifies the object outside: a map. Only some types have it.
+    pub identity: Option<Value>,
+}
+
+/// The private bytes may hold secrets, so they are left out.
+impl fmt::Debug for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let private = format_args!("{} bytes", self.private.len()).to_string();
+        let mut debug = f.debug_struct("Object");
+        debug.field("value", &self.value).field("dynamic", &self.dynamic).field("private", &private);
+        debug.field("identity", &self.identity).finish()
+    }
+}
+
+/// An object in the form in which it is stored. It must be upgraded before it is used.
+#[derive(Clone, PartialEq)]
+pub struct Stored {
+    /// The version of the schema with which it was written.
+    pub version: u64,
+    /// The value in Terraform's JSON form. It may hold secrets.
+    pub json: Vec<u8>,
+    /// Private data of the provider.
+    pub private: Vec<u8>,
+    /// Its identity, if it has one.
+    pub identity: Option<StoredIdentity>,
+}
+
+/// The identity of an object in the form in which it is stored.
+#[derive(Clone, PartialEq)]
+pub struct StoredIdentity {
+    /// The version of the schema with which it was written.
+    pub version: u64,
+    /// The value: a map.
+    pub value: Value,
+}
+
+// The keys of an envelope.
+const PRIVATE: &str = "private";
+const VERSION: &str = "version";
+const DYNAMIC: &str = "dynamic";
+const IDENTITY: &str = "identity";
+const IDENTITY_VERSION: &str = "identity_version";
+
+impl Object {
+    /// Whether the object does not exist.
+    pub fn is_absent(&self) -> bool {
+        self.value.is_null()
+    }
+
+    /// All that has to be stored beside the value so that the object can be used again: a map whose private part is
+    /// secret. `version` and `identity_version` are those of the schemas ([`Client`](crate::Client) fills them in by
+    /// [`envelope`](crate::Client::envelope)).
+    pub(crate) fn envelope(&self, version: u64, identity_version: u64) -> Value {
+        let mut entries = vec![(VERSION, integer(version))];
+        if !self.private.is_empty() {
+            entries.push((PRIVATE, Value::Bytes(self.private.as_slice().into()).secret()));
+        }
+        if !self.dynamic.is_empty() {
+            let one = |(path, ty): &(Path, ValueType)| {
+                let steps = Value::list(path.0.iter().map(|step| match step {
+                    Step::Attribute(name) => Value::Text(name.clone()),
+                    Step::Key(key) => Value::list([Value::Text(key.clone())]),
+                    Step::Index(index) => integer(*index),
+                }));
+                Value::list([steps, Value::text(ty.to_json().to_string())])
+            };
+            entries.push((DYNAMIC, Value::list(self.dynamic.iter().map(one))));
+        }
+        if let Some(identity) = &self.identity {
+            entries.push((IDENTITY, identity.clone()));
+            entries.push((IDENTITY_VERSION, integer(identity_version)));
+        }
+        Value::map(entries)
+    }
+}
+
+impl Stored {
+    /// The object of a value and its envelope. A part of the envelope that is missing is taken as empty.
+    ///
+    /// # Errors
+    /// If the value cannot be stored, for example because a part of it is unknown.
+    pub fn restore(value: &Value, envelope: &Value) -> Result<Stored, WireError> {
+        let number =
+            |key: &str| envelope.get(key).and_then(Value::as_int).and_then(|number| u64::try_from(number).ok());
+        let private = match envelope.get(PRIVATE).map(Value::bare) {
+            Some(Value::Bytes(bytes)) => bytes.to_vec(),
+            _ => Vec::new(),
+        };
+        let dynamic: Vec<_> = envelope
+            .get(DYNAMIC)
+            .and_then(Value::as_list)
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|pair| dynamic_part(pair.as_list()?))
+            .collect();
+        let identity = envelope.get(IDENTITY).filter(|identity| !identity.is_null());
+        Ok(Stored {
+            version: number(VERSION).unwrap_or_default(),
+            json: json::write(value, &dynamic)?,
+            private,
+            identity: identity.map(|identity| StoredIdentity {
+                version: number(IDENTITY_VERSION).unwrap_or_default(),
+                value: identity.clone(),
+            }),
+        })
+    }
+}
+
+fn dynamic_part(pair: &[Value]) -> Option<(Path, ValueType)> {
+    let [steps, ty] = pair else { return None };
+    let step = |step: &Value| match step.bare() {
+        Value::Text(name) => Some(Step::Attribute(name.clone())),
+        Value::Int(index) => u64::try_from(*index).ok().map(Step::Index),
+        Value::List(key) => Some(Step::Key(Name::from(key.first()?.as_text()?))),
+        _ => None,
+    };
+    let path = Path(steps.as_list()?.iter().map(step).collect::<Option<_>>()?);
+    Some((path, ValueType::from_json(ty.as_text()?.as_bytes()).ok()?))
+}
+
+fn integer(number: u64) -> Value {
+    // A version above this range is refused when the schema is read again, so the limit loses nothing.
+    Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_envelope_gives_the_object_back() {
+        let path = Path::default().attribute(&"d".into()).index(1).key(&"k".into());
+        let value = Value::map([("d", Value::list([Value::Null, Value::map([("k", Value::Int(7))])]))]);
+        let object = Object {
+            value: value.clone(),
+            dynamic: vec![(path, ValueType::Number)],
+            private: vec![0, 255, 7],
+            identity: Some(Value::map([("id", Value::from("x"))])),
+        };
+        let stored = Stored::restore(&value, &object.envelope(4, 2)).unwrap();
+        assert_eq!((stored.version, stored.private.as_slice()), (4, [0, 255, 7].as_slice()));
+        assert_eq!(stored.json, br#"{"d":[null,{"k":{"value":7,"type":"number"}}]}"#);
+        let identity = stored.identity.unwrap();
+        assert_eq!((identity.version, Some(identity.value)), (2, object.identity));
+    }
+
+    #[test]
+    fn private_data_is_secret() {
+        let object = Object { private: b"p".to_vec(), ..Object::default() };
+        assert!(matches!(object.envelope(0, 0).get(PRIVATE), Some(Value::Secret(_))));
+        assert!(!format!("{object:?}").contains("112"), "private bytes are shown");
+    }
+
+    #[test]
+    fn a_foreign_envelope_is_empty() {
+        let stored = Stored::restore(&Value::map([("a", Value::Int(1))]), &Value::from("x")).unwrap();
+        assert_eq!((stored.version, stored.private.len(), stored.identity.is_none()), (0, 0, true));
+    }
+}

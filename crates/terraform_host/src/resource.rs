@@ -1,0 +1,256 @@
+//! Resources outside of a change: validation, stored objects, reading, import, and moves from other types.
+
+use blueprint::{Name, Value};
+use terraform::Path;
+
+use crate::client::{HOST, Shape, accept, read, write};
+use crate::messages::{
+    Data, Import, ImportAnswer, ImportedThing, Move, MoveAnswer, NoticesAnswer, Read, ReadAnswer, StoredData, Upgrade,
+    UpgradeIdentityAnswer, UpgradeStateAnswer, ValidateType,
+};
+use crate::version::Method;
+use crate::{Answer, Client, Deferral, Diagnostic, Failure, Malformed, Object, Stored, StoredIdentity, json, marks};
+
+/// What names an object that is to be imported.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ImportBy<'a> {
+    /// An id in the form of the type.
+    Id(&'a str),
+    /// An identity: a map.
+    Identity(&'a Value),
+}
+
+/// One of the objects of an import.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imported {
+    /// Its resource type.
+    pub type_name: Name,
+    /// The object, as it was read after the import.
+    pub object: Object,
+}
+
+/// A stored object of another type, perhaps of another provider.
+#[derive(Clone, Debug)]
+pub struct Moved<'a> {
+    /// The provider, for example `registry.terraform.io/hashicorp/random`. Providers compare its end.
+    pub provider: &'a str,
+    /// Its resource type.
+    pub type_name: &'a str,
+}
+
+impl Client {
+    /// Whether a configuration of a resource is valid. Parts of it may be unknown.
+    ///
+    /// # Errors
+    /// [`Failure::Rejected`] if it is not valid, and the failures of the call.
+    pub async fn validate_resource(&self, type_name: &str, config: &Value) -> Result<Answer<()>, Failure> {
+        let shape = self.shape(type_name)?;
+        let config = Some(write(&shape.conform(config), &shape.ty, &[])?);
+        let request = ValidateType { type_name: type_name.into(), config, host: Some(HOST) };
+        let answer: NoticesAnswer = self.ask(Method::VALIDATE_RESOURCE, request).await?;
+        Ok(Answer { value: (), warnings: accept(answer.notices)? })
+    }
+
+    /// Brings a stored object into the form of the current schema. This is due before every use of a stored object,
+    /// also if its version is the current one.
+    ///
+    /// # Errors
+    /// [`Failure::Newer`] if a newer version of the provider wrote it, [`Failure::Rejected`] if the provider cannot
+    /// upgrade it, and the failures of the calls.
+    pub async fn upgrade(&self, type_name: &str, stored: &Stored) -> Result<Answer<Object>, Failure> {
+        let shape = self.shape(type_name)?;
+        let raw = StoredData { json: stored.json.clone(), ..StoredData::default() };
+        let version = written_version(stored.version, shape.schema.version)?;
+        let request = Upgrade { type_name: type_name.into(), version, stored: Some(raw) };
+        let answer: UpgradeStateAnswer = self.ask(Method::UPGRADE_STATE, request).await?;
+        let mut warnings = accept(answer.notices)?;
+        let mut object = self.object(Method::UPGRADE_STATE, &shape, answer.state.as_ref())?;
+        if object.is_absent() {
+            return Err(self.malformed(Method::UPGRADE_STATE, Malformed::Null("upgraded state")));
+        }
+        object.private = stored.private.clone();
+        if let Some(identity) = &stored.identity {
+            let upgraded = self.upgrade_identity(type_name, &shape, identity).await?;
+            object.identity = upgraded.value;
+            warnings.extend(upgraded.warnings);
+        }
+        Ok(Answer { value: object, warnings })
+    }
+
+    /// An identity of the current version stays as it is, and one that the provider no longer knows is dropped.
+    async fn upgrade_identity(
+        &self,
+        type_name: &str,
+        shape: &Shape,
+        stored: &StoredIdentity,
+    ) -> Result<Answer<Option<Value>>, Failure> {
+        let Some(schema) = &shape.identity else { return Ok(Answer { value: None, warnings: Vec::new() }) };
+        if stored.version == schema.version {
+            return Ok(Answer { value: Some(stored.value.clone()), warnings: Vec::new() });
+        }
+        let raw = StoredData { json: json::write(&stored.value, &[]).map_err(Failure::Unfit)?, ..Default::default() };
+        let version = written_version(stored.version, schema.version)?;
+        let request = Upgrade { type_name: type_name.into(), version, stored: Some(raw) };
+        let answer: UpgradeIdentityAnswer = self.ask(Method::UPGRADE_IDENTITY, request).await?;
+        let warnings = accept(answer.notices)?;
+        let fault = |problem| self.malformed(Method::UPGRADE_IDENTITY, problem);
+        Ok(Answer { value: shape.read_identity(answer.identity.as_ref()).map_err(fault)?, warnings })
+    }
+
+    /// The object as it is now. An absent object is gone.
+    ///
+    /// # Errors
+    /// [`Failure::Rejected`] if it cannot be read, and the failures of the call.
+    pub async fn read(&self, type_name: &str, object: &Object) -> Result<Answer<Object>, Failure> {
+        let shape = self.shape(type_name)?;
+        let request = Read {
+            type_name: type_name.into(),
+            current: Some(shape.object(Some(object))?),
+            private: object.private.clone(),
+            meta: self.meta(),
+            host: Some(HOST),
+            identity: shape.write_identity(object.identity.as_ref())?,
+        };
+        let answer: ReadAnswer = self.ask(Method::READ, request).await?;
+        let warnings = accept(answer.notices)?;
+        self.undeferred(Method::READ, answer.deferred)?;
+        let mut found = self.object(Method::READ, &shape, answer.state.as_ref())?;
+        self.known(Method::READ, &found.value)?;
+        found.value = marks::carry(&object.value, &found.value);
+        found.private = answer.private;
+        let identity = shape.read_identity(answer.identity.as_ref());
+        found.identity = identity.map_err(|problem| self.malformed(Method::READ, problem))?;
+        if found.identity.is_none() && !found.is_absent() {
+            found.identity = object.identity.clone();
+        }
+        Ok(Answer { value: found, warnings })
+    }
+
+    /// The objects that a name stands for, each read once. Usually it is one of the asked type; others belong to it.
+    ///
+    /// # Errors
+    /// [`Failure::NothingImported`] if there is no object of the asked type, [`Failure::Rejected`] if the provider
+    /// refuses, and the failures of the calls.
+    pub async fn import(&self, type_name: &str, by: ImportBy<'_>) -> Result<Answer<Vec<Imported>>, Failure> {
+        let shape = self.shape(type_name)?;
+        let (id, identity) = match by {
+            ImportBy::Id(id) => (id.to_owned(), None),
+            ImportBy::Identity(_) if shape.identity.is_none() => {
+                return Err(Failure::Unsupported("an import by identity for this type"));
+            }
+            ImportBy::Identity(identity) => (String::new(), shape.write_identity(Some(identity))?),
+        };
+        let request = Import { type_name: type_name.into(), id, host: Some(HOST), identity };
+        let answer: ImportAnswer = self.ask(Method::IMPORT, request).await?;
+        let mut warnings = accept(answer.notices)?;
+        let mut found = Vec::with_capacity(answer.things.len());
+        for thing in answer.things {
+            if let Some(imported) = self.imported(thing, &mut warnings).await? {
+                found.push(imported);
+            }
+        }
+        if found.iter().all(|one| one.type_name.as_ref() != type_name) {
+            return Err(Failure::NothingImported);
+        }
+        Ok(Answer { value: found, warnings })
+    }
+
+    async fn imported(
+        &self,
+        thing: ImportedThing,
+        warnings: &mut Vec<Diagnostic>,
+    ) -> Result<Option<Imported>, Failure> {
+        let shape = self.shape(&thing.type_name)?;
+        let mut object = self.object(Method::IMPORT, &shape, thing.state.as_ref())?;
+        if object.is_absent() {
+            return Err(self.malformed(Method::IMPORT, Malformed::Null("imported object")));
+        }
+        object.private = thing.private;
+        let identity = shape.read_identity(thing.identity.as_ref());
+        object.identity = identity.map_err(|problem| self.malformed(Method::IMPORT, problem))?;
+        let read = self.read(&thing.type_name, &object).await?;
+        warnings.extend(read.warnings);
+        let imported = Imported { type_name: thing.type_name.into(), object: read.value };
+        Ok(Some(imported).filter(|imported| !imported.object.is_absent()))
+    }
+
+    /// The object of a type of this provider that takes over a stored object of another type. It is in the form of the
+    /// current schema.
+    ///
+    /// # Errors
+    /// [`Failure::Unsupported`] if the provider takes nothing over, [`Failure::Rejected`] if not this object, and the
+    /// failures of the call.
+    pub async fn take_over(
+        &self,
+        type_name: &str,
+        from: &Moved<'_>,
+        stored: &Stored,
+    ) -> Result<Answer<Object>, Failure> {
+        if !self.schemas().abilities.moves {
+            return Err(Failure::Unsupported("moves from other types"));
+        }
+        let shape = self.shape(type_name)?;
+        let identity = stored.identity.as_ref().map(|one| json::write(&one.value, &[])).transpose();
+        let raw = |json| StoredData { json, ..StoredData::default() };
+        let request = Move {
+            source_provider: from.provider.into(),
+            source_type: from.type_name.into(),
+            source_version: written_version(stored.version, i64::MAX.unsigned_abs())?,
+            source: Some(raw(stored.json.clone())),
+            target_type: type_name.into(),
+            source_private: stored.private.clone(),
+            source_identity: identity.map_err(Failure::Unfit)?.map(raw),
+            source_identity_version: stored
+                .identity
+                .as_ref()
+                .map_or(Ok(0), |one| written_version(one.version, i64::MAX.unsigned_abs()))?,
+        };
+        let answer: MoveAnswer = self.ask(Method::MOVE, request).await?;
+        let warnings = accept(answer.notices)?;
+        let mut object = self.object(Method::MOVE, &shape, answer.state.as_ref())?;
+        if object.is_absent() {
+            return Err(self.malformed(Method::MOVE, Malformed::Null("target state")));
+        }
+        object.private = answer.private;
+        let identity = shape.read_identity(answer.identity.as_ref());
+        object.identity = identity.map_err(|problem| self.malformed(Method::MOVE, problem))?;
+        Ok(Answer { value: object, warnings })
+    }
+
+    /// A whole object of an answer, in the shape of the schema, without what must not be stored.
+    pub(crate) fn object(&self, method: Method, shape: &Shape, data: Option<&Data>) -> Result<Object, Failure> {
+        let (value, dynamic) = read(data, &shape.ty, "state").map_err(|problem| self.malformed(method, problem))?;
+        let block = &shape.schema.block;
+        let value = block.mark_sensitive(&block.without_write_only(&shape.conform(&value)));
+        Ok(Object { value, dynamic, ..Object::default() })
+    }
+
+    /// That an object outside of a plan is known.
+    pub(crate) fn known(&self, method: Method, value: &Value) -> Result<(), Failure> {
+        let mut places = Vec::new();
+        marks::without_unknown(value, &Path::default(), &mut places);
+        match places.into_iter().next() {
+            None => Ok(()),
+            Some(path) => Err(self.malformed(method, Malformed::Unknown(path))),
+        }
+    }
+
+    pub(crate) fn undeferred(
+        &self,
+        method: Method,
+        deferred: Option<crate::messages::Deferred>,
+    ) -> Result<(), Failure> {
+        match deferred {
+            None => Ok(()),
+            Some(message) => Err(Failure::Deferred { method: self.name(method), reason: Deferral::of(message) }),
+        }
+    }
+}
+
+/// The version of a stored form as it is sent, if it is not above the known one.
+fn written_version(stored: u64, known: u64) -> Result<i64, Failure> {
+    match i64::try_from(stored) {
+        Ok(version) if stored <= known => Ok(version),
+        _ => Err(Failure::Newer { stored, known }),
+    }
+}

@@ -1,0 +1,170 @@
+//! Keeps what providers say about themselves on disk, one file for each program and version of the protocol.
+//!
+//! A file is written as a whole and is verified when it is read. A file that is missing or damaged only costs time: the
+//! provider is asked again. The caller chooses the folder, and whether old files are removed.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use data_encoding::HEXLOWER;
+use grpc_client::prost::Message as _;
+use sha2::{Digest as _, Sha256};
+
+use crate::schemas::Answers;
+use crate::{Schemas, Version};
+
+/// The beginning of each file. It changes when the form of the files changes.
+const MAGIC: &[u8] = b"cyan terraform schemas 1\n";
+
+/// The length of a digest in bytes.
+const DIGEST: usize = 32;
+
+/// The largest file that is read, in bytes.
+const LARGEST: u64 = 512 << 20;
+
+/// How much of a program is read at once, in bytes.
+const CHUNK: usize = 256 << 10;
+
+/// The SHA-256 digest of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Digest([u8; DIGEST]);
+
+/// Why a program has no digest.
+#[derive(Debug, thiserror::Error)]
+#[error("{} cannot be read", path.display())]
+pub struct CacheError {
+    /// The file.
+    pub path: PathBuf,
+    /// What the system said.
+    pub source: io::Error,
+}
+
+impl Digest {
+    /// The digest of some bytes.
+    pub fn of(bytes: &[u8]) -> Digest {
+        Digest(Sha256::digest(bytes).into())
+    }
+
+    /// The digest of a file. It reads the whole file and blocks meanwhile.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn of_file(path: &Path) -> Result<Digest, CacheError> {
+        let read = || {
+            let (mut file, mut hasher) = (File::open(path)?, Sha256::new());
+            let mut buffer = vec![0; CHUNK];
+            loop {
+                match file.read(&mut buffer)? {
+                    0 => return Ok(Digest(hasher.finalize().into())),
+                    length => hasher.update(buffer.get(..length).unwrap_or_default()),
+                }
+            }
+        };
+        read().map_err(|source| CacheError { path: path.to_owned(), source })
+    }
+
+    /// It in hexadecimal digits.
+    pub fn to_hex(&self) -> String {
+        HEXLOWER.encode(&self.0)
+    }
+}
+
+/// A folder with the schemas of providers.
+#[derive(Clone, Debug)]
+pub struct SchemaCache {
+    folder: PathBuf,
+}
+
+impl SchemaCache {
+    /// A cache in a folder. It is created with the first file.
+    pub fn new(folder: impl Into<PathBuf>) -> SchemaCache {
+        SchemaCache { folder: folder.into() }
+    }
+
+    /// The schemas of a program, if they are there.
+    pub fn load(&self, program: &Digest, version: Version) -> Option<Schemas> {
+        let mut bytes = Vec::new();
+        File::open(self.path(program, version)).ok()?.take(LARGEST).read_to_end(&mut bytes).ok()?;
+        let (stated, payload) = bytes.strip_prefix(MAGIC)?.split_at_checked(DIGEST)?;
+        if Digest::of(payload).0 != stated {
+            return None;
+        }
+        Schemas::of(Answers::decode(payload).ok()?).ok()
+    }
+
+    /// Keeps the answers of a provider. A folder that cannot be written only means that it is asked again.
+    pub(crate) fn store(&self, program: &Digest, version: Version, answers: &Answers) {
+        let payload = answers.encode_to_vec();
+        // The result is not needed: see above.
+        let _ = self.write(&self.path(program, version), &payload);
+    }
+
+    fn write(&self, path: &Path, payload: &[u8]) -> io::Result<()> {
+        fs::create_dir_all(&self.folder)?;
+        let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
+        file.write_all(MAGIC)?;
+        file.write_all(&Digest::of(payload).0)?;
+        file.write_all(payload)?;
+        file.persist(path)?;
+        Ok(())
+    }
+
+    fn path(&self, program: &Digest, version: Version) -> PathBuf {
+        self.folder.join(format!("{}-{version}.schema", program.to_hex()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages6::{Block, Schema, SchemaAnswer};
+
+    fn answers(version: i64) -> Answers {
+        let schema = Schema { version, block: Some(Block::default()) };
+        let resources = [("t".to_owned(), schema)].into();
+        Answers { schemas: Some(SchemaAnswer { resources, ..SchemaAnswer::default() }), identities: None }
+    }
+
+    #[test]
+    fn schemas_are_found_by_program_and_version() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = SchemaCache::new(folder.path().join("deep/er"));
+        let (one, other) = (Digest::of(b"one"), Digest::of(b"other"));
+        assert_eq!(cache.load(&one, Version::Five), None);
+        cache.store(&one, Version::Five, &answers(3));
+        let found = cache.load(&one, Version::Five).unwrap();
+        assert_eq!(found.provider.resources["t"].version, 3);
+        assert_eq!(cache.load(&one, Version::Six), None);
+        assert_eq!(cache.load(&other, Version::Five), None);
+        cache.store(&one, Version::Five, &answers(4));
+        assert_eq!(cache.load(&one, Version::Five).unwrap().provider.resources["t"].version, 4);
+    }
+
+    #[test]
+    fn a_damaged_file_is_no_schema() {
+        let folder = tempfile::tempdir().unwrap();
+        let (cache, program) = (SchemaCache::new(folder.path()), Digest::of(b"one"));
+        cache.store(&program, Version::Six, &answers(3));
+        let path = cache.path(&program, Version::Six);
+        let whole = fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1;
+            fs::write(&path, &damaged).unwrap();
+            assert_eq!(cache.load(&program, Version::Six), None, "byte {at}");
+            fs::write(&path, &whole[..at]).unwrap();
+            assert_eq!(cache.load(&program, Version::Six), None, "{at} bytes");
+        }
+    }
+
+    #[test]
+    fn the_digest_of_a_file_is_that_of_its_bytes() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(b"abc").unwrap();
+        assert_eq!(Digest::of_file(file.path()).unwrap(), Digest::of(b"abc"));
+        assert!(Digest::of(b"abc").to_hex().starts_with("ba7816bf"));
+        let error = Digest::of_file(Path::new("/nothing/here")).unwrap_err();
+        assert_eq!(error.to_string(), "/nothing/here cannot be read");
+    }
+}

@@ -1,0 +1,108 @@
+//! The versions of the protocol, and the path of each method in either.
+
+use std::fmt;
+
+/// A version of the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Version {
+    /// Protocol 5: attributes are plain.
+    Five,
+    /// Protocol 6: attributes can be nested.
+    Six,
+}
+
+impl Version {
+    /// All of them.
+    pub const ALL: [Version; 2] = [Version::Five, Version::Six];
+
+    /// The version of a number.
+    pub fn of(number: u32) -> Option<Version> {
+        Version::ALL.into_iter().find(|version| version.number() == number)
+    }
+
+    /// Its number.
+    pub fn number(self) -> u32 {
+        match self {
+            Version::Five => 5,
+            Version::Six => 6,
+        }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.number())
+    }
+}
+
+/// A method of the service of a provider.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Method {
+    five: &'static str,
+    six: &'static str,
+}
+
+impl Method {
+    /// The path of its calls.
+    pub(crate) fn path(self, version: Version) -> &'static str {
+        match version {
+            Version::Five => self.five,
+            Version::Six => self.six,
+        }
+    }
+
+    /// Its name in a version.
+    pub(crate) fn name(self, version: Version) -> &'static str {
+        self.path(version).rsplit('/').next().unwrap_or_default()
+    }
+}
+
+macro_rules! methods {
+    ($($name:ident = $five:literal, $six:literal;)*) => {
+        impl Method {
+            $(pub(crate) const $name: Method = Method {
+                five: concat!("/tfplugin5.Provider/", $five),
+                six: concat!("/tfplugin6.Provider/", $six),
+            };)*
+        }
+    };
+}
+
+methods! {
+    SCHEMA = "GetSchema", "GetProviderSchema";
+    IDENTITY_SCHEMAS = "GetResourceIdentitySchemas", "GetResourceIdentitySchemas";
+    VALIDATE_PROVIDER = "PrepareProviderConfig", "ValidateProviderConfig";
+    VALIDATE_RESOURCE = "ValidateResourceTypeConfig", "ValidateResourceConfig";
+    VALIDATE_DATA = "ValidateDataSourceConfig", "ValidateDataResourceConfig";
+    CONFIGURE = "Configure", "ConfigureProvider";
+    UPGRADE_STATE = "UpgradeResourceState", "UpgradeResourceState";
+    UPGRADE_IDENTITY = "UpgradeResourceIdentity", "UpgradeResourceIdentity";
+    READ = "ReadResource", "ReadResource";
+    PLAN = "PlanResourceChange", "PlanResourceChange";
+    APPLY = "ApplyResourceChange", "ApplyResourceChange";
+    IMPORT = "ImportResourceState", "ImportResourceState";
+    MOVE = "MoveResourceState", "MoveResourceState";
+    READ_DATA = "ReadDataSource", "ReadDataSource";
+    CALL = "CallFunction", "CallFunction";
+    STOP = "Stop", "StopProvider";
+}
+
+/// The method that ends a process.
+pub(crate) const SHUTDOWN: &str = "/plugin.GRPCController/Shutdown";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_has_its_own_name_in_each_version() {
+        assert_eq!(Method::SCHEMA.path(Version::Five), "/tfplugin5.Provider/GetSchema");
+        assert_eq!(Method::SCHEMA.path(Version::Six), "/tfplugin6.Provider/GetProviderSchema");
+        assert_eq!(Method::STOP.name(Version::Six), "StopProvider");
+    }
+
+    #[test]
+    fn only_two_versions_are_known() {
+        assert_eq!([4, 5, 6, 7].map(Version::of), [None, Some(Version::Five), Some(Version::Six), None]);
+    }
+}

@@ -1,0 +1,137 @@
+//! Provider plugins that the tests host: two of others, built from their published Go modules, pinned; and one of this
+//! repository, which does on demand what no published one does.
+//!
+//! They are built once, into the user's cache folder, because a build takes minutes. If one cannot be built, its tests
+//! fail.
+
+use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The variable in which tests find the folder with the programs of others.
+const PUBLISHED: &str = "CYAN_TEST_TERRAFORM";
+
+/// The variable in which tests find the program of this repository.
+const PEER: &str = "CYAN_TEST_TERRAFORM_PEER";
+
+/// Its sources, below the root.
+const PEER_FOLDER: &str = "crates/terraform_host/tests/peer";
+
+/// The files that it is built from.
+const PEER_FILES: [&str; 3] = ["main.go", "go.mod", "go.sum"];
+
+/// A module whose main package is a provider.
+struct Module {
+    /// The name of its program.
+    program: &'static str,
+    path: &'static str,
+    version: &'static str,
+}
+
+const MODULES: [Module; 2] = [
+    Module {
+        program: "terraform-provider-time",
+        path: "github.com/hashicorp/terraform-provider-time",
+        version: "v0.14.2",
+    },
+    // Release 2.9: the module of the provider's newer home is not published.
+    Module {
+        program: "terraform-provider-local",
+        path: "github.com/terraform-providers/terraform-provider-local",
+        version: "v1.4.1-0.20260513075820-3561e410f9fe",
+    },
+];
+
+/// Builds what is missing. Returns the variables for the tests; reports and leaves out what cannot be built.
+pub(crate) fn build(root: &Path) -> Vec<(&'static str, String)> {
+    let built = folder().and_then(|folder| {
+        fs::create_dir_all(&folder)?;
+        // Two runs at the same time must not build into the same folder.
+        let lock = File::create(folder.join("lock"))?;
+        lock.lock()?;
+        Ok([(PUBLISHED, build_published(&folder)?), (PEER, build_peer(root, &folder)?)])
+    });
+    match built {
+        Ok(paths) => paths.map(|(variable, path)| (variable, path.to_string_lossy().into_owned())).into(),
+        Err(error) => {
+            println!("missing: plugins of Terraform (they are built with Go): {error}");
+            Vec::new()
+        }
+    }
+}
+
+/// Builds what is missing and prints the variables for a shell. Returns whether everything is there.
+///
+/// # Errors
+/// Never; the tasks share a form.
+pub(crate) fn print(root: &Path) -> io::Result<bool> {
+    let variables = build(root);
+    for (name, value) in &variables {
+        println!("export {name}='{value}'");
+    }
+    Ok(!variables.is_empty())
+}
+
+/// The folder for all of them, outside of the checkout.
+fn folder() -> io::Result<PathBuf> {
+    let set = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = set("XDG_CACHE_HOME").or_else(|| set("LOCALAPPDATA")).or_else(|| Some(set("HOME")?.join(".cache")));
+    let cache = cache.ok_or_else(|| io::Error::other("there is no cache folder: HOME is not set"))?;
+    Ok(cache.join("cyan-counterparts/terraform"))
+}
+
+/// Returns the folder with the programs of others. Its name has all versions, so that others have another folder.
+fn build_published(all: &Path) -> io::Result<PathBuf> {
+    let names = MODULES
+        .map(|module| format!("{}-{}", module.program.trim_start_matches("terraform-provider-"), module.version));
+    let programs = all.join(names.join("_"));
+    for module in &MODULES {
+        let (name, half) = (executable(module.program), programs.join("half"));
+        if !programs.join(&name).is_file() {
+            println!("building {} {}", module.program, module.version);
+            fs::create_dir_all(&half)?;
+            let source = format!("{}@{}", module.path, module.version);
+            go(Command::new("go").args(["install", "-trimpath", &source]).env("GOBIN", &half).current_dir(&half))?;
+            // It is in its place when it is complete.
+            fs::rename(half.join(&name), programs.join(&name))?;
+            fs::remove_dir_all(half)?;
+        }
+    }
+    Ok(programs)
+}
+
+/// Returns the program of this repository. The name of its folder depends on its sources.
+fn build_peer(root: &Path, all: &Path) -> io::Result<PathBuf> {
+    let sources = root.join(PEER_FOLDER);
+    let mut hasher = DefaultHasher::new();
+    for file in PEER_FILES {
+        fs::read(sources.join(file))?.hash(&mut hasher);
+    }
+    let home = all.join(format!("peer-{:016x}", hasher.finish()));
+    let (program, half) = (home.join(executable("terraform-provider-peer")), home.join("half"));
+    if !program.is_file() {
+        println!("building terraform-provider-peer");
+        fs::create_dir_all(&home)?;
+        go(Command::new("go").args(["build", "-trimpath", "-o"]).arg(&half).arg(".").current_dir(sources))?;
+        fs::rename(half, &program)?;
+    }
+    Ok(program)
+}
+
+fn executable(name: &str) -> String {
+    format!("{name}{}", std::env::consts::EXE_SUFFIX)
+}
+
+/// Runs Go. Settings of the user for another project do not change the build.
+fn go(command: &mut Command) -> io::Result<()> {
+    command.env("GOFLAGS", "-mod=readonly").env("GO111MODULE", "on").env("GOWORK", "off").env("CGO_ENABLED", "0");
+    let output = command.stdin(Stdio::null()).stdout(Stdio::null()).output();
+    let output = output.map_err(|error| io::Error::other(format!("`go` cannot be started: {error}")))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let text = String::from_utf8_lossy(&output.stderr);
+    Err(io::Error::other(text.trim().lines().last().unwrap_or("`go` failed and says nothing").to_owned()))
+}
