@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use blueprint::{Field, IndexMap, Kind, Name, ReplaceOrder, Schema, Type};
-use provider::{Attributes, Capabilities, DataSourceType, FilterField, FilterType, ResourceType, Setting, TypeSource};
+use provider::{Attributes, Capabilities, DataSourceType, FilterField, FilterType, Plans, ResourceType, Setting, TypeSource};
 use serde_json::Value as Json;
 
 use super::facts::{FunctionFacts, ResourceFacts};
@@ -182,8 +182,8 @@ fn resource_type(schema: &PackageSchema, name: Name, entry: &Json) -> ResourceTy
         rejects: Vec::new(),
         annotations: Vec::new(),
         capabilities: Capabilities {
-            checks: true,
-            plans: true,
+            plans: Plans::Always,
+            exact: false,
             described_only: entry["isComponent"] == true,
             ..Capabilities::default()
         },
