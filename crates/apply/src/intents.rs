@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use blueprint::{Address, Name, Value, parse_duration};
 use provider::Operation as Verb;
-use state::{EntryKind, Intent, Record, StatusOp};
+use state::{EntryKind, Intent, ProviderRef, Record, StatusOp};
 
 use crate::journal::Durable;
 use crate::machine::Apply;
@@ -131,15 +131,18 @@ impl Apply {
             dependencies: decided.dependencies.clone(),
             provider: match prior {
                 Some(prior) if verb == Verb::Delete => prior.provider.clone(),
-                _ => Apply::provider_address(decided),
+                _ => self.provider_ref(decided),
             },
         }
     }
 
-    /// The resource that declares the configuration of a resource's provider; none for the configuration file's.
-    pub(crate) fn provider_address(decided: &Decided) -> Option<Address> {
+    /// The declared configuration of a resource's provider; none for the configuration file's.
+    pub(crate) fn provider_ref(&self, decided: &Decided) -> Option<ProviderRef> {
         match &decided.provider {
-            Some(instance) => Some(instance.address.clone()),
+            Some(instance) => {
+                let id = self.snapshot.records.get(&instance.address).map(|record| record.id.clone());
+                Some(ProviderRef { address: instance.address.clone(), id: id.unwrap_or_default() })
+            }
             // Without a declaration it stays as recorded.
             None if decided.element.is_none() => decided.prior.as_ref()?.provider.clone(),
             None => None,
@@ -147,8 +150,8 @@ impl Apply {
     }
 
     /// A configuration of a provider as it is now. It is recorded before anything that it manages is called.
-    pub(crate) fn instance_of(&self, address: Option<&Address>) -> Option<ProviderInstance> {
-        ProviderInstance::recorded(address?, &self.snapshot)
+    pub(crate) fn instance_of(&self, of: Option<&ProviderRef>) -> Option<ProviderInstance> {
+        ProviderInstance::recorded(of?, &self.snapshot)
     }
 
     /// The digests that the sources of a resource had at plan time. Sources that this plan may have changed since are

@@ -116,7 +116,7 @@ impl Apply {
             attention: None,
             unhealthy: Vec::new(),
             schema_version: decided.ty.as_ref().map_or(0, |ty| ty.schema_version),
-            provider: Apply::provider_address(decided),
+            provider: self.provider_ref(decided),
             duration_ms: self.snapshot.records.get(&decided.address).map_or(0, |record| record.duration_ms),
             origin: self.origin(decided),
         }

@@ -136,7 +136,7 @@ impl Apply {
             desired,
             ignored,
             seed: self.plan.answers.seed_of(&decided.address, mode),
-            instance: self.instance_of(Apply::provider_address(decided).as_ref()),
+            instance: self.instance_of(self.provider_ref(decided).as_ref()),
             folder: self.folder_of(decided),
         }));
         let questions = vec![question];

@@ -14,13 +14,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::wire::Document;
-use blueprint::{Address, IndexMap, PROVIDER_TYPE, TypeId, Value};
+use blueprint::{Address, PROVIDER_TYPE, TypeId, Value};
 use provider::{
     CheckRequest, Checked, ErrorKind, FetchRequest, Fetched, ImportRequest, Imported, InvokeRequest, PlanRequest,
     Planned, Preflight, PreflightRequest, ProviderError, ReadOutcome, ReadRequest, SettingsChange, TransformError,
     UpgradeRequest, Upgraded,
 };
-use state::Snapshot;
+use state::{ProviderRef, Snapshot};
 
 /// The message for a reply of another kind than the question: a bug of the world.
 pub(crate) const OTHER_KIND: &str = "internal error: the reply is of another kind than the question";
@@ -122,29 +122,40 @@ pub struct ProviderInstance {
 }
 
 impl ProviderInstance {
-    /// The configuration as the state knows it. `None` if it is not recorded.
-    pub fn recorded(address: &Address, snapshot: &Snapshot) -> Option<ProviderInstance> {
-        let record = snapshot.records.get(address)?;
-        let settings = record.inputs.get("settings").cloned().unwrap_or_default();
-        Some(ProviderInstance { address: address.clone(), former: settings.clone(), settings })
+    /// The configuration as the state knows it: the one of that id, also if it is deposed, else the current one. `None`
+    /// if none is recorded.
+    pub fn recorded(of: &ProviderRef, snapshot: &Snapshot) -> Option<ProviderInstance> {
+        let record = snapshot.records.get(&of.address)?.as_ref();
+        let deposed = record.deposed_objects().find(|old| old.id == of.id && record.id != of.id);
+        let settings = deposed.unwrap_or(record).inputs.get("settings").cloned().unwrap_or_default();
+        Some(ProviderInstance { address: of.address.clone(), former: settings.clone(), settings })
     }
 }
 
-/// The configurations that a state knows, by address.
+/// The configurations that a state knows, by the references of its records.
 #[derive(Debug, Default)]
-pub struct RecordedInstances(IndexMap<Address, ProviderInstance>);
+pub struct RecordedInstances(Vec<(ProviderRef, ProviderInstance)>);
 
 impl RecordedInstances {
     /// The configurations in a state.
     pub fn of(snapshot: &Snapshot) -> RecordedInstances {
         let declared = snapshot.records.iter().filter(|(_, record)| record.type_name.name().as_ref() == PROVIDER_TYPE);
-        let instances = declared.filter_map(|(address, _)| ProviderInstance::recorded(address, snapshot));
-        RecordedInstances(instances.map(|instance| (instance.address.clone(), instance)).collect())
+        let mut all = Vec::new();
+        for (address, record) in declared {
+            let ids = std::iter::once(&record.id).chain(record.deposed_objects().map(|old| &old.id));
+            for of in ids.map(|id| ProviderRef { address: address.clone(), id: id.clone() }) {
+                all.extend(ProviderInstance::recorded(&of, snapshot).map(|instance| (of, instance)));
+            }
+        }
+        RecordedInstances(all)
     }
 
-    /// The configuration at an address, if the state knows it.
-    pub fn get(&self, address: Option<&Address>) -> Option<&ProviderInstance> {
-        self.0.get(address?)
+    /// The configuration that a record names, or the current one at its address; `None` if the state knows none.
+    pub fn get(&self, of: Option<&ProviderRef>) -> Option<&ProviderInstance> {
+        let of = of?;
+        let named = self.0.iter().find(|(known, _)| known == of);
+        let found = named.or_else(|| self.0.iter().find(|(known, _)| known.address == of.address));
+        found.map(|(_, instance)| instance)
     }
 }
 

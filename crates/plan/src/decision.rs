@@ -87,7 +87,7 @@ impl Decision {
         self.desired != record.inputs
             || self.metadata != record.metadata
             || self.dependencies != record.dependencies
-            || self.provider.as_ref().map(|it| &it.address) != record.provider.as_ref()
+            || self.provider.as_ref().map(|it| &it.address) != record.provider.as_ref().map(|it| &it.address)
             || self.protection.retain != record.retain
             || self.protection.protect != record.protect
             || self.made_from.as_deref().unwrap_or_default() != record.origin.made_from.as_ref()

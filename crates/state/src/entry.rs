@@ -164,9 +164,9 @@ pub struct Intent {
     /// The resources that it depends on directly.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<Address>,
-    /// The resource that declares the configuration of its provider, as [`Record::provider`](crate::Record::provider).
+    /// The declared configuration of its provider, as [`Record::provider`](crate::Record::provider).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub provider: Option<Address>,
+    pub provider: Option<crate::ProviderRef>,
 }
 
 fn no_name() -> Name {

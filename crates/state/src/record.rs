@@ -26,6 +26,15 @@ pub struct RecordOrigin {
     pub folder: Name,
 }
 
+/// The configuration of a provider that a resource was managed with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProviderRef {
+    /// The resource that declares it.
+    pub address: Address,
+    /// Its id. After a replacement of the configuration, the deposed object has the old one.
+    pub id: Name,
+}
+
 fn no_name() -> Name {
     Name::default()
 }
@@ -79,9 +88,9 @@ pub struct Record {
     /// The version of the type's schema that `outputs` and `private` are of.
     #[serde(default)]
     pub schema_version: u32,
-    /// The resource that declares the configuration of its provider; none for the configuration file's.
+    /// The declared configuration of its provider; none for the configuration file's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub provider: Option<Address>,
+    pub provider: Option<ProviderRef>,
     /// Milliseconds that its last create or update took until it was ready, to two digits; 0 if unknown or short. Only
     /// the order of calls depends on it.
     #[serde(default, rename = "took", skip_serializing_if = "is_zero")]

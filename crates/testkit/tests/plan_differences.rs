@@ -325,7 +325,8 @@ impl World for Opinionated {
                 ProviderRequest::Read(_)
                 | ProviderRequest::Invoke(_)
                 | ProviderRequest::Import(_)
-                | ProviderRequest::Upgrade(_) => {
+                | ProviderRequest::Upgrade(_)
+                | ProviderRequest::Configure => {
                     return question.refused("nothing is known here");
                 }
             }))

@@ -23,7 +23,7 @@ use crate::drafting::link_dependencies::{link_dependencies, mark_link_changes};
 use crate::drafting::members::redraw;
 use crate::drafting::opinions::ask_providers;
 use crate::drafting::preflight;
-use crate::drafting::provider_instances::{follow_settings, instance_of, note_provider};
+use crate::drafting::provider_instances::{follow_replaced_instances, follow_settings, instance_of, note_provider};
 use crate::drafting::verdicts::apply_opinion;
 use crate::drift::prior_spec;
 use crate::model::{Action, AddressSet, Reason};
@@ -81,6 +81,7 @@ pub(crate) async fn decide_level(
         }
     }
     request_replacements(&mut drafts, replace);
+    follow_replaced_instances(&mut drafts, &decided.remade);
     follow_settings(evaluation, &mut drafts, world, found).await;
     preflight::ask(evaluation, &mut drafts, &decided.changing, &mut decided.obstacles, world, found).await;
     ask_providers(evaluation, &mut drafts, world, found).await;

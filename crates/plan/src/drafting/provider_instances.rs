@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use blueprint::{Address, Value};
+use blueprint::{Address, PROVIDER_TYPE, ReplaceOrder, Value};
 use diag::Diagnostics;
-use evaluate::question::ProviderInstance;
+use evaluate::question::{ProviderInstance, ResourceTarget};
 use evaluate::resolve::Evaluation;
 use evaluate::world::World;
 use provider::SettingsChange;
@@ -15,7 +15,7 @@ use state::Snapshot;
 
 use crate::decision::Decision;
 use crate::drafting::opinions::provider_failed;
-use crate::model::{Action, Reason};
+use crate::model::{Action, HashSet, Reason};
 
 /// The configuration that a resource is managed with, if a resource declares it.
 pub(crate) fn instance_of(evaluation: &Evaluation, index: u32, snapshot: &Snapshot) -> Option<Arc<ProviderInstance>> {
@@ -23,11 +23,6 @@ pub(crate) fn instance_of(evaluation: &Evaluation, index: u32, snapshot: &Snapsh
     let recorded = snapshot.records.get(&instance.address);
     let former = recorded.and_then(|record| record.inputs.get("settings")).cloned().unwrap_or_default();
     Some(Arc::new(ProviderInstance { former, ..instance }))
-}
-
-/// The configuration that a recorded resource is managed with, as the state knows it.
-pub(crate) fn recorded_instance(address: Option<&Address>, snapshot: &Snapshot) -> Option<Arc<ProviderInstance>> {
-    address.and_then(|address| ProviderInstance::recorded(address, snapshot)).map(Arc::new)
 }
 
 /// A resource that moves to another configuration is only recorded with it: the configurations may mean the same
@@ -40,43 +35,48 @@ pub(crate) fn note_provider(decision: &mut Decision) {
     }
 }
 
-/// Replaces the resources whose provider says that its new settings need new resources.
+/// Replaces configurations whose provider says that the new settings need new resources, such as another region: the
+/// old configuration stays until what was made with it is deleted.
 pub(crate) async fn follow_settings(
     evaluation: &Evaluation,
     drafts: &mut [Decision],
     world: &dyn World,
     found: &mut Diagnostics,
 ) {
-    // Each configuration is asked about once, for the first resource that it manages.
-    let mut asked: Vec<(Address, usize)> = Vec::new();
-    for (at, decision) in drafts.iter().enumerate() {
-        let Some(instance) = &decision.provider else { continue };
-        let exists = decision.prior.as_ref().is_some_and(|record| !record.id.is_empty());
-        let changed = !instance.former.is_null() && instance.former != instance.settings;
-        if exists && changed && !asked.iter().any(|(address, _)| *address == instance.address) {
-            asked.push((instance.address.clone(), at));
+    let changed =
+        |decision: &Decision| decision.action == Action::Update && decision.type_name.name().as_ref() == PROVIDER_TYPE;
+    for decision in drafts.iter_mut().filter(|decision| changed(decision)) {
+        let Some(namespace) = decision.desired.get("namespace").and_then(Value::as_text) else { continue };
+        let settings = |inputs: &Value| inputs.get("settings").cloned().unwrap_or_default();
+        let instance = ProviderInstance {
+            address: decision.address.clone(),
+            settings: settings(&decision.desired),
+            former: decision.prior.as_ref().map(|record| settings(&record.inputs)).unwrap_or_default(),
+        };
+        let folder = evaluation.documents.folder_declaring(decision.element.map(|(number, _)| number));
+        let (address, folder) = (&decision.address, folder.as_ref());
+        let target = ResourceTarget { namespace, instance: Some(&instance), address, folder };
+        match world.settings_change(target).await {
+            Ok(SettingsChange::Replace(paths)) => {
+                let under = |path: &str| paths.iter().any(|it| path == format!("spec.settings.{it}"));
+                decision.changes.iter_mut().for_each(|change| change.forces = under(&change.path));
+                decision.action = Action::Replace;
+                decision.replace_order = ReplaceOrder::CreateFirst;
+                decision.reasons.insert(0, Reason::FieldForces);
+            }
+            Ok(SettingsChange::Same | SettingsChange::Update) => {}
+            Err(error) => found.push(provider_failed(&decision.address, decision.span, &error)),
         }
     }
-    for (address, at) in asked {
-        let decision = &drafts[at];
-        let folder = evaluation.documents.folder_declaring(decision.element.map(|(number, _)| number));
-        let change = match world.settings_change(decision.target(&folder)).await {
-            Ok(change) => change,
-            Err(error) => {
-                found.push(provider_failed(&decision.address, decision.span, &error));
-                continue;
-            }
-        };
-        if !matches!(change, SettingsChange::Replace(_)) {
-            continue;
-        }
-        for decision in drafts.iter_mut().filter(|it| it.provider.as_ref().is_some_and(|it| it.address == address)) {
-            if matches!(decision.action, Action::None | Action::Update) {
-                decision.may_replace =
-                    decision.provider.as_ref().is_some_and(|instance| Value::has_unknown(&instance.settings));
-                decision.action = Action::Replace;
-                decision.reasons.insert(0, Reason::ProviderChanged);
-            }
+}
+
+/// Replaces the resources whose configuration is replaced.
+pub(crate) fn follow_replaced_instances(drafts: &mut [Decision], remade: &HashSet<Address>) {
+    for decision in drafts {
+        let is_remade = decision.provider.as_ref().is_some_and(|instance| remade.contains(&instance.address));
+        if is_remade && matches!(decision.action, Action::None | Action::Update) {
+            decision.action = Action::Replace;
+            decision.reasons.insert(0, Reason::ProviderChanged);
         }
     }
 }

@@ -4,7 +4,9 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use blueprint::{Field, IndexMap, Kind, Name, ReplaceOrder, Schema, Type};
-use provider::{Attributes, Capabilities, DataSourceType, FilterField, FilterType, Plans, ResourceType, Setting, TypeSource};
+use provider::{
+    Attributes, Capabilities, DataSourceType, FilterField, FilterType, Plans, ResourceType, Setting, TypeSource,
+};
 use serde_json::Value as Json;
 
 use super::facts::{FunctionFacts, ResourceFacts};

@@ -3,6 +3,7 @@
 
 mod catalogues;
 mod commits;
+mod configurations;
 mod crashes;
 mod leases;
 mod linear;
