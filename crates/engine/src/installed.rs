@@ -138,6 +138,11 @@ impl Installed {
         self.providers.iter().any(|provider| provider.namespace == namespace)
     }
 
+    /// Whether a provider or a catalogue has this namespace.
+    pub fn has(&self, namespace: &str) -> bool {
+        self.manages(namespace) || self.catalogs.iter().any(|catalog| catalog.namespaces.contains(&namespace))
+    }
+
     /// Every installed catalogue, those for tests last.
     pub fn all_catalogs(&self) -> impl Iterator<Item = Arc<Catalog>> {
         let own = self.providers.iter().map(|provider| (provider.make)().catalog().clone());

@@ -41,7 +41,7 @@ impl SessionOptions {
     pub fn selection(&self, config: &Config, installed: &Installed) -> Result<Selection, Error> {
         let simulated = self.simulate.unwrap_or(config.simulate);
         let named = if self.catalogs.is_empty() { &config.catalog } else { &self.catalogs };
-        let catalogs = catalog_files::read_all(named, simulated, installed)?;
+        let catalogs = catalog_files::read_all(named, simulated, config, installed)?;
         let mut selection = Selection { simulated, catalogs, lists_all: self.lists_all, ..Selection::default() };
         selection.dialects = config.dialects(&installed.dialects)?;
         selection.limits = config.limits(|namespace| selection.knows(installed, namespace))?;

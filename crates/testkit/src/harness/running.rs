@@ -53,6 +53,7 @@ impl Harness {
                 shell: &shell,
                 store: &store,
                 instance: &instance,
+                id: engine::shell::operation_id(&shell.chance),
                 who: "tester@lab",
                 settings,
                 back: Some(self),

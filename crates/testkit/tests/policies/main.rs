@@ -174,6 +174,7 @@ impl Bench {
             shell: &shell,
             store: store.as_ref(),
             instance: &self.harness.name,
+            id: engine::shell::operation_id(&shell.chance),
             who: "tester@lab",
             settings: self.settings,
             back: self.back,
