@@ -78,7 +78,7 @@ impl Session {
 
     /// Makes a kept plan again from what it was made from, and refuses it unless it is the same.
     pub async fn stage_kept(&self, plan: KeptPlan, frontend: &mut dyn Frontend) -> Result<(Planned, Files), Error> {
-        let mut run = Run::new(&self.installed.runtime.rng);
+        let mut run = Run::new(&self.installed.runtime.ids);
         let KeptPlan { instance, file, made_from } = plan;
         let mut differs = Diagnostics::new();
         if let Some(frozen) = &made_from.document {
@@ -122,7 +122,7 @@ impl Session {
         };
         let source = DocumentSource::kept(frozen, &self.place);
         let root = source.folder.clone();
-        let document = self.check(source, Known::kept(given, &made_from.answers.frozen())).await;
+        let document = self.check(source, Known::kept(given, &made_from.answers.frozen(), snapshot)).await;
         frontend.found(&document.found, &document.files);
         if document.has_transforms() {
             self.library.open_all();
