@@ -79,7 +79,7 @@ impl Document {
 
     /// Reads a document without checking it.
     pub(crate) fn read(source: DocumentSource, library: &Library, installed: Arc<Installed>) -> Document {
-        let root = Root::read(&source, library);
+        let root = Root::read(&source, library, &installed.roots);
         Document {
             files: Files::new(),
             source,

@@ -42,7 +42,7 @@ impl Selection {
 /// The catalogues, functions and providers of a session.
 #[derive(Clone)]
 pub struct Library {
-    pub(crate) installed: Arc<Installed>,
+    installed: Arc<Installed>,
     /// What it was made from.
     pub selection: Selection,
     /// All catalogues.

@@ -9,6 +9,7 @@ use diag::{Diagnostic, Diagnostics, FileId, Files};
 use dialects::{Companion, Dialects, LoadContext};
 
 use crate::document_source::DocumentSource;
+use crate::installed::Roots;
 use crate::library::Library;
 use crate::paths::folder_of;
 use crate::withheld::unquoted;
@@ -28,12 +29,11 @@ pub(crate) struct Root {
 
 impl Root {
     /// Reads a document.
-    pub(crate) fn read(source: &DocumentSource, library: &Library) -> Root {
+    pub(crate) fn read(source: &DocumentSource, library: &Library, roots: &Roots) -> Root {
         let mut files = Files::new();
         let ids = add_texts(source, &mut files);
         let mut found = Diagnostics::new();
         let settings = library.selection.dialects.clone();
-        let roots = &library.installed.roots;
         let alone = LoadContext { settings, types: Some(library.types()), ..roots.context.clone() };
         let (around, environment) = surrounded(source, &ids, &library.dialects, alone, &mut found);
         let mut loaded = {

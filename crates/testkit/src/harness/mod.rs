@@ -14,11 +14,12 @@ mod staging;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use blueprint::{Breakpoints, IndexMap, Name};
 use dialects::Dialects;
+use engine::Library;
 use engine::shell::{Clock, HttpGet, Rng};
 use expr::FunctionTable;
 use provider::{Catalog, Catalogs, Provider, Providers};
@@ -84,6 +85,7 @@ pub struct Harness {
     delayed_reads: DelayedReads,
     rng: Rng,
     ids: Rng,
+    library: OnceLock<Library>,
     simulated_catalogs: Vec<Arc<Catalog>>,
     real_providers: Vec<Arc<dyn Provider>>,
 }
@@ -124,6 +126,7 @@ impl Harness {
             rng: Rng::seeded(1),
             // Far from the numbers of `rng`.
             ids: Rng::seeded(u64::from(u32::MAX) << 16),
+            library: OnceLock::new(),
             simulated_catalogs: simulated,
             real_providers: real,
         }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use diag::{Diagnostics, Files};
 use engine::installed::{Installed, InstalledStore, Roots, Runtime, WorkingDirectory};
 use engine::{
-    Config, DocumentSource, Envelope, Event, Frontend, Given, InputSource, Inputs, Session, SessionEvent,
-    SessionOptions,
+    Config, DocumentSource, Envelope, Event, Frontend, Given, InputSource, Inputs, Library, Selection, Session,
+    SessionEvent, SessionOptions,
 };
 use providers::fake::FakeProvider;
 
@@ -43,12 +43,17 @@ impl Harness {
         // Paths in the state are relative to the folder of the documents.
         let state = Some(format!("memory:{}", self.whole_folder().join("state").display()));
         let options = SessionOptions { state, ..SessionOptions::default() };
-        let session = Session::new(Arc::new(installed), Config::default(), &options, &self.folder);
+        let installed = Arc::new(installed);
+        // Made once, because the table of its functions is large.
+        let library = self.library.get_or_init(|| Library::new(installed.clone(), Selection::default()));
+        let mut library = library.clone();
+        library.selection.dialects = self.context.settings.clone();
+        library.dialects = self.dialects.clone();
+        library.catalogs = self.catalogs.clone();
+        library.functions = self.functions.clone();
+        library.providers = providers;
+        let session = Session::with_library(installed, Config::default(), library, &options, &self.folder);
         let mut session = session.unwrap_or_else(|error| panic!("the session cannot be opened: {error}"));
-        session.library.selection.dialects = self.context.settings.clone();
-        session.library.catalogs = self.catalogs.clone();
-        session.library.functions = self.functions.clone();
-        session.library.providers = providers;
         session.seal_with(self.sealer());
         (session, test)
     }
