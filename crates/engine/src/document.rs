@@ -102,7 +102,7 @@ impl Document {
     /// Checks the root and its children. The root is not parsed again.
     pub(crate) async fn check_again(&mut self, known: Known<'_>) {
         // Drop the documents of the last check first, so that memory holds them only once.
-        let before = self.documents.take().map(|documents| documents.frozen().clone());
+        let before = self.documents.take().map(|documents| documents.pinned().clone());
         self.checked = None;
         self.checked_with = known.given.cloned();
         let (mut files, mut found) = self.root.begin(&self.source);
@@ -205,7 +205,7 @@ impl Document {
     }
 
     /// The document as a plan keeps it. Paths are relative to the state.
-    pub fn frozen(&self, place: &StatePlace) -> PinnedDocument {
+    pub fn pinned(&self, place: &StatePlace) -> PinnedDocument {
         let path = match &self.source.path {
             Some(path) => relative(&place.base(), &absolute(path)),
             None => "-".to_owned(),

@@ -87,7 +87,7 @@ impl Session {
                 let source = DocumentSource::kept(&kept.document, &self.place);
                 let folder = source.folder.clone();
                 let shown = format!("{} (generation {})", source.shown, kept.generation.0);
-                let children = kept.answers.frozen();
+                let children = kept.answers.pinned();
                 let known = Known::kept(&kept.given, &children, &snapshot);
                 let document = self.check(DocumentSource { shown, ..source }, known).await;
                 if document.has_transforms() {

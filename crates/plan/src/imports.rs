@@ -218,7 +218,7 @@ pub(crate) async fn read(
     };
     match world.read(question).await {
         Ok(seen @ ReadOutcome::Present { .. }) => {
-            let first = frozen(seen);
+            let first = pinned(seen);
             // What a provider sees may depend on what was sent, as it will be from now on.
             let Some(record) = first.as_ref().and_then(|first| record_of(ty, first, &Value::Null, id)) else {
                 return Err(format!("there is no `{}` with the id `{id}`", ty.name));
@@ -234,7 +234,7 @@ pub(crate) async fn read(
                 folder: "",
             };
             match world.read(again).await {
-                Ok(seen) => frozen(seen).or(first).ok_or_else(|| "it has just gone".to_owned()),
+                Ok(seen) => pinned(seen).or(first).ok_or_else(|| "it has just gone".to_owned()),
                 Err(error) => Err(error.message),
             }
         }
@@ -244,7 +244,7 @@ pub(crate) async fn read(
     }
 }
 
-fn frozen(seen: ReadOutcome) -> Option<PinnedSeen> {
+fn pinned(seen: ReadOutcome) -> Option<PinnedSeen> {
     match seen {
         ReadOutcome::Present { id, fields, private, expired } => {
             Some(PinnedSeen::There { id, fields, private, expired: expired.map(Into::into) })

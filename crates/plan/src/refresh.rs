@@ -158,7 +158,7 @@ async fn ask<'a>(
             match result {
                 Ok(there) => {
                     let is_open = snapshot.open.contains_key(address);
-                    let differs = frozen(there, snapshot.records.get(address), is_open);
+                    let differs = pinned(there, snapshot.records.get(address), is_open);
                     answered.seen.extend(differs.map(|differs| (number, address, differs)));
                 }
                 Err(error) => {
@@ -292,7 +292,7 @@ fn reads(catalogs: &Catalogs, record: &Record) -> bool {
 }
 
 /// What was seen, unless it is just what is recorded.
-fn frozen(seen: ReadOutcome, record: Option<&Arc<Record>>, keep: bool) -> Option<PinnedSeen> {
+fn pinned(seen: ReadOutcome, record: Option<&Arc<Record>>, keep: bool) -> Option<PinnedSeen> {
     match seen {
         ReadOutcome::Absent => Some(PinnedSeen::Gone),
         ReadOutcome::Unknown => Some(PinnedSeen::CannotTell),

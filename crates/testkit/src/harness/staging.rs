@@ -64,7 +64,7 @@ impl Harness {
     }
 
     fn checked_document(&self, document: engine::Document, session: &Session) -> CheckedDocument {
-        let pinned = document.frozen(&session.place);
+        let pinned = document.pinned(&session.place);
         let engine::Document { files, found, checked, documents, .. } = document;
         let mut diagnostics = self.contradictions_found();
         diagnostics.append(found);

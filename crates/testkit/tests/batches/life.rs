@@ -195,7 +195,7 @@ fn saved_plan_has_the_same_batches() {
         deploy(&harness, &group(2, "a", policy)).await;
         let first = staged(&harness, &group(2, "b", policy)).await;
         let text = format!("heat_template_version: wallaby\n{}", group(2, "b", policy));
-        let read = harness.read_with(&text, &first.plan.answers.frozen()).await;
+        let read = harness.read_with(&text, &first.plan.answers.pinned()).await;
         let mut found = diag::Diagnostics::new();
         let answers = Some(first.plan.answers.clone());
         let wanted = read.documents.map(|documents| (documents, read.document));
