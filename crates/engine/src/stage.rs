@@ -186,7 +186,7 @@ impl Session {
         }
     }
 
-    /// The values that a request gives, before a person is asked; `None` if they cannot be read. That is reported later.
+    /// The values that a request gives before questions; `None` if they cannot be read, which is reported later.
     fn given_so_far(&self, document: &Document, inputs: &Inputs) -> Option<Given> {
         let (mut files, mut found) = (Files::new(), Diagnostics::new());
         let (environment, defaults) = (&document.environment, &self.config.vars);
