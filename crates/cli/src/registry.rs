@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::installed::{
-    Access, Installed, InstalledCatalog, InstalledProvider, InstalledSimulation, InstalledStore, Runtime, Simulation,
+    Access, Installed, InstalledCatalog, InstalledProvider, InstalledSimulation, InstalledStore, Roots, Runtime,
+    Simulation,
 };
 use provider::{Catalog, Provider};
 use providers::fake::{self, FakeOptions, SharedWorld};
@@ -59,6 +60,7 @@ pub(crate) fn installed() -> Arc<Installed> {
             },
         ],
         sources: Arc::new(sources),
+        roots: Roots::default(),
         runtime: Runtime { http: Some(Arc::new(fetch::http_get)), ..Runtime::system() },
     })
 }

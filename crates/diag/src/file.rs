@@ -132,7 +132,7 @@ pub struct Position {
 }
 
 /// A named text.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct File {
     name: String,
     text: Arc<str>,
@@ -184,7 +184,7 @@ impl File {
 }
 
 /// All source texts of a run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Files {
     files: Vec<File>,
 }

@@ -5,25 +5,36 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use blueprint::PackageFamily;
 use diag::{Diagnostic, Diagnostics, FileId, Files, Span};
 use provider::codes::INVALID_CATALOG;
 use provider::{Catalog, CatalogError, Catalogs};
 use syntax::{Content, Format, Node, Tree};
 
+use crate::config::Config;
 use crate::error::Error;
 use crate::findings::Findings;
 use crate::installed::Installed;
 use crate::paths::absolute;
 use crate::text::read_text;
 
-/// The catalogues in files, which are to be used together.
-pub(crate) fn read_all(paths: &[PathBuf], simulated: bool, installed: &Installed) -> Result<Vec<Arc<Catalog>>, Error> {
+/// The catalogues in files, which are to be used together. Mistakes that concern a whole file name the place in
+/// `config` that lists the file, if there is one.
+pub(crate) fn read_all(
+    paths: &[PathBuf],
+    simulated: bool,
+    config: &Config,
+    installed: &Installed,
+) -> Result<Vec<Arc<Catalog>>, Error> {
     let mut files = Files::new();
     let mut found = Diagnostics::new();
     let mut catalogs: Vec<(FileId, Arc<Catalog>)> = Vec::new();
     for path in paths {
-        if let Some(read) = read(path, &catalogs, installed, &mut files, &mut found)? {
-            catalogs.push(read);
+        if let Some((file, catalog)) = read(path, &catalogs, installed, &mut files, &mut found)? {
+            if let Some(taken) = takes_built_in_namespace(path, file, &catalog, config, installed, &files) {
+                found.push(taken);
+            }
+            catalogs.push((file, catalog));
         }
     }
     if !found.has_errors() {
@@ -74,6 +85,36 @@ fn diagnostic(error: &CatalogError, file: FileId, shown: &str, text: &str) -> Di
         None => diagnostic.note(format!("at {}", error.place)),
     };
     diagnostic.help("the form of a catalogue is described in `docs/catalogues.md`")
+}
+
+/// The mistake of a catalogue of hosted packages whose namespace is built in: types of that namespace would have two
+/// providers, in a simulation too.
+fn takes_built_in_namespace(
+    path: &Path,
+    file: FileId,
+    catalog: &Catalog,
+    config: &Config,
+    installed: &Installed,
+    files: &Files,
+) -> Option<Diagnostic> {
+    let hosted = catalog.hosted.as_ref()?;
+    let namespace = catalog.namespaces.iter().find(|namespace| installed.has(namespace))?;
+    let message = format!("the namespace `{namespace}` is built in, a hosted package cannot have it");
+    let text = files.get(file)?.text();
+    let position = catalog.namespaces.iter().position(|name| name == namespace)?;
+    let (tree, _) = syntax::parse(file, text, Format::Json);
+    let span = at_path(&tree, &format!("$.namespace[{position}]"))?;
+    let prefix = match hosted.family {
+        PackageFamily::Terraform => "tf",
+        PackageFamily::Pulumi => "pulumi",
+        PackageFamily::Kubernetes | PackageFamily::BuiltIn => "k8s",
+    };
+    let diagnostic = INVALID_CATALOG.new(message).label(span, "this namespace");
+    let diagnostic = match config.catalog_place(path) {
+        Some(place) => diagnostic.note(format!("`{place}` lists the catalogue")),
+        None => diagnostic,
+    };
+    Some(diagnostic.help(format!("give the package another name, such as `{prefix}-{namespace}`")))
 }
 
 /// Contradictions between these catalogues, and with those of this program.

@@ -126,6 +126,16 @@ pub struct Config {
     file: String,
     #[serde(skip)]
     folder: PathBuf,
+    /// Line and column of each item of `catalog`.
+    #[serde(skip)]
+    catalog_places: Vec<(usize, usize)>,
+}
+
+/// The places of the parts of the file that later checks report.
+#[derive(Deserialize)]
+struct Places {
+    #[serde(default)]
+    catalog: Vec<toml::Spanned<PathBuf>>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -172,6 +182,10 @@ impl Config {
         };
         let mut config: Config = toml::from_str(&text)
             .map_err(|error| Error::Config { name: shown.clone(), source: unquoted(&error, &text).into() })?;
+        if let Ok(places) = toml::from_str::<Places>(&text) {
+            config.catalog_places =
+                places.catalog.iter().map(|item| line_and_column(&text, item.span().start)).collect();
+        }
         config.folder = path.parent().map_or_else(|| folder.to_owned(), Path::to_owned);
         for file in config.vars.iter_mut().chain(&mut config.catalog) {
             if let Some(mistake) = file.to_str().and_then(blueprint::home_mistake) {
@@ -196,6 +210,13 @@ impl Config {
     /// The folder that paths in it are relative to.
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Where the file lists a catalogue, as `FILE:LINE:COLUMN`; `None` if it does not.
+    pub(crate) fn catalog_place(&self, path: &Path) -> Option<String> {
+        let number = self.catalog.iter().position(|listed| listed == path)?;
+        let (line, column) = self.catalog_places.get(number)?;
+        Some(format!("{}:{line}:{column}", self.file))
     }
 
     fn wrong(&self, what: String) -> Error {
@@ -342,8 +363,13 @@ fn unquoted(error: &toml::de::Error, text: &str) -> String {
         _ => message.to_owned(),
     };
     let Some(span) = error.span() else { return message };
-    let before = text.get(..span.start).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let column = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
+    let (line, column) = line_and_column(text, span.start);
     format!("line {line}, column {column}: {message}")
+}
+
+/// The line and the column of a byte, from 1.
+fn line_and_column(text: &str, at: usize) -> (usize, usize) {
+    let before = text.get(..at).unwrap_or(text);
+    let column = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
+    (before.matches('\n').count() + 1, column)
 }

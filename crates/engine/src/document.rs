@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::phases::shell::Shell;
 use crate::phases::{Checked, Documents, Given, Pinned, PinnedDocument, Reading};
-use blueprint::{IndexMap, Name, Value};
+use blueprint::{Blueprint, IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, Files};
 use source::Location;
 use state::Snapshot;
@@ -35,6 +35,8 @@ pub struct Document {
     pub library: Library,
     root: Root,
     installed: Arc<Installed>,
+    /// The inputs of the last check; `None` if it had none.
+    checked_with: Option<Given>,
 }
 
 /// What is known when a document is read.
@@ -56,9 +58,9 @@ impl<'a> Known<'a> {
         Known { given: Some(given), ..Known::default() }
     }
 
-    /// All inputs and the children of a plan or an operation that was kept.
-    pub fn kept(given: &'a Given, kept: &'a Pinned) -> Known<'a> {
-        Known { given: Some(given), complete: true, kept: Some(kept), before: None }
+    /// All inputs and the children of a plan or an operation that was kept, and the state.
+    pub fn kept(given: &'a Given, kept: &'a Pinned, before: &'a Snapshot) -> Known<'a> {
+        Known { given: Some(given), complete: true, kept: Some(kept), before: Some(before) }
     }
 }
 
@@ -70,8 +72,15 @@ impl Document {
         known: Known<'_>,
         installed: Arc<Installed>,
     ) -> Document {
-        let root = Root::read(&source, library);
-        let mut document = Document {
+        let mut document = Document::read(source, library, installed);
+        document.check_again(known).await;
+        document
+    }
+
+    /// Reads a document without checking it.
+    pub(crate) fn read(source: DocumentSource, library: &Library, installed: Arc<Installed>) -> Document {
+        let root = Root::read(&source, library, &installed.roots);
+        Document {
             files: Files::new(),
             source,
             found: Diagnostics::new(),
@@ -81,16 +90,21 @@ impl Document {
             library: library.clone(),
             root,
             installed,
-        };
-        document.check_again(known).await;
-        document
+            checked_with: None,
+        }
+    }
+
+    /// What was read of the root; `None` if no dialect recognises it.
+    pub(crate) fn blueprint(&self) -> Option<&Blueprint> {
+        self.root.loaded.blueprint.as_deref()
     }
 
     /// Checks the root and its children. The root is not parsed again.
-    async fn check_again(&mut self, known: Known<'_>) {
+    pub(crate) async fn check_again(&mut self, known: Known<'_>) {
         // Drop the documents of the last check first, so that memory holds them only once.
-        let before = self.documents.take().map(|documents| documents.frozen().clone());
+        let before = self.documents.take().map(|documents| documents.pinned().clone());
         self.checked = None;
+        self.checked_with = known.given.cloned();
         let (mut files, mut found) = self.root.begin(&self.source);
         let world = self.reading_shell();
         let none = Pinned::default();
@@ -114,10 +128,11 @@ impl Document {
         (self.files, self.found, self.documents) = (files, found, documents);
     }
 
-    /// Checks the document again with all inputs, if the places of children depend on them. Afterwards `found` holds
-    /// only new diagnostics.
+    /// Checks the document again with all inputs, if it was checked with others or if the places of children depend on
+    /// them. Afterwards `found` holds only new diagnostics.
     pub async fn complete(&mut self, given: &Given, before: &Snapshot) {
-        if !self.documents.as_ref().is_some_and(|documents| documents.is_open()) {
+        let is_open = self.documents.as_ref().is_some_and(|documents| documents.is_open());
+        if !is_open && self.checked_with.clone().unwrap_or_default() == *given {
             self.found = Diagnostics::new();
             return;
         }
@@ -190,7 +205,7 @@ impl Document {
     }
 
     /// The document as a plan keeps it. Paths are relative to the state.
-    pub fn frozen(&self, place: &StatePlace) -> PinnedDocument {
+    pub fn pinned(&self, place: &StatePlace) -> PinnedDocument {
         let path = match &self.source.path {
             Some(path) => relative(&place.base(), &absolute(path)),
             None => "-".to_owned(),

@@ -29,7 +29,7 @@ impl Session {
         options: Options,
         frontend: &mut dyn Frontend,
     ) -> Result<Planned, Error> {
-        let mut run = Run::new(&self.installed.runtime.rng);
+        let mut run = Run::new(&self.installed.runtime.ids);
         self.refuse_held(&instance, frontend).await?;
         let options = self.plan_options(options);
         let snapshot = self.settled_state(&instance, frontend).await?;

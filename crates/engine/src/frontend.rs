@@ -4,7 +4,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::phases::shell::Rng;
+use crate::phases::shell::{Rng, operation_id};
 use crate::phases::{Checked, Given};
 use blueprint::{Address, Name};
 use diag::{Diagnostics, Files};
@@ -52,9 +52,11 @@ pub struct Renamed {
 /// An event with what orders it.
 #[derive(Clone, Debug)]
 pub struct Envelope {
-    /// The run that it belongs to: a plan and the operation that carries it out share one.
-    pub run: Name,
-    /// Its number in the run, from 1.
+    /// The id of the operation that it belongs to, as the history shows it. The id is chosen before planning, so events
+    /// of a plan name the operation that carries the plan out. An automatic rollback reports under the id of the
+    /// operation that failed.
+    pub operation: Name,
+    /// Its number in the operation, from 1.
     pub sequence: u64,
     /// When it happened, in milliseconds since 1970 UTC.
     pub at_ms: i64,
@@ -109,7 +111,7 @@ pub enum Notice {
     Store(String),
 }
 
-/// A plan and its operation: numbers their events.
+/// A plan and its operation: has the id of the operation, numbers the events.
 #[derive(Debug)]
 pub struct Run {
     id: Name,
@@ -119,11 +121,10 @@ pub struct Run {
 impl Run {
     /// A new run.
     pub fn new(chance: &Rng) -> Run {
-        let id: String = chance.bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-        Run { id: id.into(), sequence: 0 }
+        Run { id: operation_id(chance), sequence: 0 }
     }
 
-    /// The id of the run.
+    /// The id that the operation has in the history, if the plan is carried out.
     pub fn id(&self) -> &Name {
         &self.id
     }
@@ -133,7 +134,7 @@ impl Run {
         self.sequence += 1;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let at_ms = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
-        frontend.event(Envelope { run: self.id.clone(), sequence: self.sequence, at_ms, event });
+        frontend.event(Envelope { operation: self.id.clone(), sequence: self.sequence, at_ms, event });
     }
 
     /// Tells a front end of a fact.

@@ -120,7 +120,7 @@ impl Session {
         let (targets, importing) = (vec![address.clone()], vec![address.clone()]);
         let simulated = self.is_simulated();
         let options = Options { refresh: false, targets, importing, simulated, ..Options::default() };
-        let wanted = Some((documents, document.frozen(&self.place)));
+        let wanted = Some((documents, document.pinned(&self.place)));
         let basis = Basis { document: wanted, given, options, snapshot, answers: None };
         // The resource exists where the plan would create it, so the plan may be refused. It knows the address all the
         // same.

@@ -22,6 +22,8 @@ const PREFIX: &str = "CYAN_VAR_";
 pub enum InputSource {
     /// An input and its text.
     Text(Name, Name),
+    /// An input and its value.
+    Value(Name, Value),
     /// A YAML or JSON file with a map of inputs.
     File(PathBuf),
 }
@@ -63,6 +65,10 @@ pub(crate) fn gather(
         match written {
             InputSource::Text(name, value) => {
                 given.text.insert(name, value);
+            }
+            InputSource::Value(name, value) => {
+                given.text.shift_remove(&name);
+                given.typed.insert(name, value);
             }
             InputSource::File(path) => {
                 for (name, value) in read_file(&path, files, found)? {

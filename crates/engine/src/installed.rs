@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::phases::shell::{Clock, HttpGet, Rng, Shell};
-use blueprint::{IndexMap, Name};
-use dialects::Dialects;
+use blueprint::{Blueprint, IndexMap, Name};
+use dialects::{Dialects, LoadContext};
 use provider::{Catalog, Catalogs, Provider, Providers};
 use source::Sources;
 use state::Store;
@@ -31,25 +31,68 @@ pub struct Installed {
     pub stores: Vec<InstalledStore>,
     /// Makes the sources of documents.
     pub sources: Arc<dyn Fn() -> Sources + Send + Sync>,
+    /// What the program gives to root documents besides their text.
+    pub roots: Roots,
     /// The clock, the random numbers and the client for requests.
     pub runtime: Runtime,
 }
+
+/// What a program gives to root documents besides their text. The default is nothing.
+#[derive(Clone, Default)]
+pub struct Roots {
+    /// The load context of a root, before its environment files. Settings of dialects and the types of providers come
+    /// from the session.
+    pub context: LoadContext,
+    /// Changes a root after it was lowered and before it is checked.
+    pub change: Option<ChangeRoot>,
+}
+
+/// Changes the meaning of a root document.
+pub type ChangeRoot = Arc<dyn Fn(&mut Blueprint) + Send + Sync>;
 
 /// What plans and operations take from the machine. Tests install a virtual clock and fixed random numbers.
 #[derive(Clone)]
 pub struct Runtime {
     /// The clock of expressions, waits and leases.
     pub clock: Clock,
-    /// The random numbers of expressions, tokens and ids.
+    /// The random numbers of expressions, tokens, pauses and ids of objects.
     pub rng: Rng,
+    /// The random numbers of the ids of operations.
+    pub ids: Rng,
     /// Makes the client for URLs in expressions; `None` if requests are not allowed.
     pub http: Option<Arc<dyn Fn() -> HttpGet + Send + Sync>>,
+    /// The working directory of expressions.
+    pub working_directory: WorkingDirectory,
+}
+
+/// The working directory of expressions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WorkingDirectory {
+    /// The current folder of the process.
+    OfProcess,
+    /// This folder; `None` if there is none.
+    Fixed(Option<Name>),
+}
+
+impl WorkingDirectory {
+    fn path(&self) -> Option<Name> {
+        match self {
+            WorkingDirectory::OfProcess => std::env::current_dir().ok()?.to_str().map(Name::from),
+            WorkingDirectory::Fixed(folder) => folder.clone(),
+        }
+    }
 }
 
 impl Runtime {
     /// The clock and the random numbers of the machine, without requests.
     pub fn system() -> Runtime {
-        Runtime { clock: Clock::System, rng: Rng::System, http: None }
+        Runtime {
+            clock: Clock::System,
+            rng: Rng::System,
+            ids: Rng::System,
+            http: None,
+            working_directory: WorkingDirectory::OfProcess,
+        }
     }
 }
 
@@ -138,6 +181,11 @@ impl Installed {
         self.providers.iter().any(|provider| provider.namespace == namespace)
     }
 
+    /// Whether a provider or a catalogue has this namespace.
+    pub fn has(&self, namespace: &str) -> bool {
+        self.manages(namespace) || self.catalogs.iter().any(|catalog| catalog.namespaces.contains(&namespace))
+    }
+
     /// Every installed catalogue, those for tests last.
     pub fn all_catalogs(&self) -> impl Iterator<Item = Arc<Catalog>> {
         let own = self.providers.iter().map(|provider| (provider.make)().catalog().clone());
@@ -146,14 +194,13 @@ impl Installed {
 
     /// A shell for documents in the folder `root`, without settings and without the name of an instance.
     pub(crate) fn shell(&self, providers: Providers, catalogs: Arc<Catalogs>, root: PathBuf) -> Shell {
-        let working_directory = std::env::current_dir().ok();
         Shell {
             providers,
             catalogs,
             settings: IndexMap::default(),
             instance: "".into(),
             root,
-            working_directory: working_directory.and_then(|folder| folder.to_str().map(Name::from)),
+            working_directory: self.runtime.working_directory.path(),
             clock: self.runtime.clock.clone(),
             chance: self.runtime.rng.clone(),
             sources: (self.sources)(),

@@ -57,7 +57,6 @@ mod inputs;
 pub mod installed;
 mod instance;
 pub mod json;
-mod kept;
 pub mod key;
 mod library;
 mod operate;
@@ -67,6 +66,7 @@ mod place;
 pub mod retention;
 mod rollback;
 mod root;
+mod saved_plan;
 mod session;
 mod stage;
 mod state_url;
@@ -85,11 +85,11 @@ pub use import::ImportRequest;
 pub use inputs::{InputSource, Inputs};
 pub use installed::Installed;
 pub use instance::Meant;
-pub use kept::KeptPlan;
 pub use library::{Library, Selection};
 pub use operate::OperateRequest;
 pub use phases::*;
 pub use place::StatePlace;
+pub use saved_plan::SavedPlan;
 pub use session::{Session, SessionOptions};
 pub use stage::{Examine, Planned, StageRequest, StagedDocument};
 pub use text::{read_text, text_of};
@@ -103,9 +103,9 @@ impl Session {
     /// these diagnostics are the reason why there is no plan.
     pub async fn stage(&self, request: StageRequest, frontend: &mut dyn Frontend) -> Result<StagedDocument, Error> {
         let StageRequest { source, instance, inputs, keep_inputs, options, examine } = request;
-        let mut run = Run::new(&self.installed.runtime.rng);
+        let mut run = Run::new(&self.installed.runtime.ids);
         // Parse and lower the text, then report all mistakes that the documents alone show.
-        let mut document = self.checked(source, &inputs, frontend).await?;
+        let mut document = self.checked(source, &inputs, keep_inputs, frontend).await?;
         // Find the instance of the document, and load its state.
         let instance = self.instance_of(instance.as_ref(), &document, &mut run, frontend).await?;
         let snapshot = self.settled_state(&instance, frontend).await?;
@@ -114,7 +114,7 @@ impl Session {
         let given = self.given(&mut document, &inputs, keep, examine, frontend).await?;
         let documents = self.completed(&mut document, &given, &snapshot, frontend).await?;
         // Read the world, evaluate each element, decide for each resource what to do and why.
-        let document_of = Some((documents, document.frozen(&self.place)));
+        let document_of = Some((documents, document.pinned(&self.place)));
         let basis =
             Basis { document: document_of, given, options: self.plan_options(options), snapshot, answers: None };
         let mut shell = self.shell_for(&document, &instance, &basis.snapshot)?;
@@ -150,7 +150,7 @@ const _: () = {
     is_send::<OperateRequest>();
     is_send::<Error>();
     is_send::<Envelope>();
-    is_send::<KeptPlan>();
+    is_send::<SavedPlan>();
 };
 
 #[cfg(test)]

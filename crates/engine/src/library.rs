@@ -35,9 +35,7 @@ impl Selection {
 
     /// Whether resources of this namespace are managed or simulated, now or in a later version.
     pub fn knows(&self, installed: &Installed, namespace: &str) -> bool {
-        installed.manages(namespace)
-            || installed.catalogs.iter().any(|catalog| catalog.namespaces.contains(&namespace))
-            || self.simulated && self.extends(namespace)
+        installed.has(namespace) || self.simulated && self.extends(namespace)
     }
 }
 

@@ -56,6 +56,7 @@ impl Session {
         let Planned { instance, staged, shell, mut run } = planned;
         let store = self.writing();
         let back = Planner::new(self, &instance);
+        let id = run.id().clone();
         let operated = {
             let tell = |event| run.tell(SessionEvent::Operation(event), frontend);
             let request = crate::phases::shell::OperateRequest {
@@ -64,6 +65,7 @@ impl Session {
                 shell: &shell,
                 store: store.as_ref(),
                 instance: &instance,
+                id,
                 who: &who,
                 settings,
                 back: Some(&back),

@@ -46,7 +46,7 @@ impl Session {
         refresh: bool,
         frontend: &mut dyn Frontend,
     ) -> Result<(Planned, Files), Error> {
-        let mut run = Run::new(&self.installed.runtime.rng);
+        let mut run = Run::new(&self.installed.runtime.ids);
         self.refuse_held(&instance, frontend).await?;
         let goal = match last_goal(self.reading().as_ref(), &instance, generation).await? {
             Ok(goal) => goal,
@@ -87,8 +87,8 @@ impl Session {
                 let source = DocumentSource::kept(&kept.document, &self.place);
                 let folder = source.folder.clone();
                 let shown = format!("{} (generation {})", source.shown, kept.generation.0);
-                let children = kept.answers.frozen();
-                let known = Known::kept(&kept.given, &children);
+                let children = kept.answers.pinned();
+                let known = Known::kept(&kept.given, &children, &snapshot);
                 let document = self.check(DocumentSource { shown, ..source }, known).await;
                 if document.has_transforms() {
                     self.library.open_all();

@@ -1,12 +1,15 @@
 //! A root document that is parsed and lowered, with its environment files. Checks start from it, each without parsing
 //! again.
 
+use std::sync::Arc;
+
 use crate::phases::Loaded;
 use blueprint::{IndexMap, Name, Value};
 use diag::{Diagnostic, Diagnostics, FileId, Files};
 use dialects::{Companion, Dialects, LoadContext};
 
 use crate::document_source::DocumentSource;
+use crate::installed::Roots;
 use crate::library::Library;
 use crate::paths::folder_of;
 use crate::withheld::unquoted;
@@ -26,17 +29,20 @@ pub(crate) struct Root {
 
 impl Root {
     /// Reads a document.
-    pub(crate) fn read(source: &DocumentSource, library: &Library) -> Root {
+    pub(crate) fn read(source: &DocumentSource, library: &Library, roots: &Roots) -> Root {
         let mut files = Files::new();
         let ids = add_texts(source, &mut files);
         let mut found = Diagnostics::new();
         let settings = library.selection.dialects.clone();
-        let alone = LoadContext { settings, types: Some(library.types()), ..LoadContext::NONE };
+        let alone = LoadContext { settings, types: Some(library.types()), ..roots.context.clone() };
         let (around, environment) = surrounded(source, &ids, &library.dialects, alone, &mut found);
-        let loaded = {
+        let mut loaded = {
             let packages = library.catalogs.packages();
             crate::phases::load(&files, ids.root, &library.dialects, &library.functions, packages, &around, &mut found)
         };
+        if let (Some(change), Some(blueprint)) = (&roots.change, &mut loaded.blueprint) {
+            change(Arc::make_mut(blueprint));
+        }
         Root { loaded, around, environment, found }
     }
 

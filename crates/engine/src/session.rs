@@ -41,7 +41,7 @@ impl SessionOptions {
     pub fn selection(&self, config: &Config, installed: &Installed) -> Result<Selection, Error> {
         let simulated = self.simulate.unwrap_or(config.simulate);
         let named = if self.catalogs.is_empty() { &config.catalog } else { &self.catalogs };
-        let catalogs = catalog_files::read_all(named, simulated, installed)?;
+        let catalogs = catalog_files::read_all(named, simulated, config, installed)?;
         let mut selection = Selection { simulated, catalogs, lists_all: self.lists_all, ..Selection::default() };
         selection.dialects = config.dialects(&installed.dialects)?;
         selection.limits = config.limits(|namespace| selection.knows(installed, namespace))?;
@@ -75,15 +75,25 @@ impl Session {
         options: &SessionOptions,
         folder: &Path,
     ) -> Result<Session, Error> {
-        let selection = options.selection(&config, &installed)?;
+        let library = Library::new(installed.clone(), options.selection(&config, &installed)?);
+        Session::with_library(installed, config, library, options, folder)
+    }
+
+    /// The same with a library that exists already. Its selection takes precedence over that of the options.
+    pub fn with_library(
+        installed: Arc<Installed>,
+        config: Config,
+        library: Library,
+        options: &SessionOptions,
+        folder: &Path,
+    ) -> Result<Session, Error> {
         let place = match (&options.state, &config.state) {
             (Some(url), _) => state_url::parse(url, Path::new(""), &installed)?,
             (None, Some(url)) => state_url::parse(url, config.folder(), &installed)?,
             (None, None) => state_url::usual(folder, &installed),
         };
-        let place = place.for_simulation(selection.simulated)?;
+        let place = place.for_simulation(library.selection.simulated)?;
         let strict = options.strict || config.strict;
-        let library = Library::new(installed.clone(), selection);
         let sealer = key::sealer()?;
         Ok(Session { installed, config, library, place, strict, sealer, reader: Mutex::default() })
     }

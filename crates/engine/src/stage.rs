@@ -87,15 +87,19 @@ pub(crate) struct Basis {
 }
 
 impl Session {
-    /// The document, read and checked without inputs.
+    /// The document, read and checked with the inputs that the request gives, because dialects judge some values. If
+    /// inputs of the last operation are kept, none is known yet: the instance is not.
     pub(crate) async fn checked(
         &self,
         source: DocumentSource,
         inputs: &Inputs,
+        keep_inputs: bool,
         frontend: &mut dyn Frontend,
     ) -> Result<Document, Error> {
         let source = source.with(&inputs.environments)?;
-        let mut document = self.check(source, Known::default()).await;
+        let mut document = Document::read(source, &self.library, self.installed.clone());
+        let given = if keep_inputs { None } else { self.given_so_far(&document, inputs) };
+        document.check_again(given.as_ref().map_or_else(Known::default, Known::of)).await;
         raise_warnings(self.strict, &mut document.found);
         if document.found.has_errors() {
             return Err(self.refuse(document, inputs, frontend).await);
@@ -180,6 +184,14 @@ impl Session {
             true => Err(self.refuse_inputs(document, &given, frontend).await),
             false => Ok(given),
         }
+    }
+
+    /// The values that a request gives before questions; `None` if they cannot be read, which is reported later.
+    fn given_so_far(&self, document: &Document, inputs: &Inputs) -> Option<Given> {
+        let (mut files, mut found) = (Files::new(), Diagnostics::new());
+        let (environment, defaults) = (&document.environment, &self.config.vars);
+        let blueprint = document.blueprint()?;
+        inputs::gather(blueprint, environment, defaults, &inputs.written, &mut files, &mut found).ok()
     }
 
     /// The given values. Mistakes in files of inputs go to `found`.

@@ -102,7 +102,7 @@ impl Answers {
     }
 
     /// The answers that reading the documents again needs, as a plan keeps them.
-    pub fn frozen(&self) -> Pinned {
+    pub fn pinned(&self) -> Pinned {
         Pinned {
             documents: self.documents.clone(),
             data_sources: self.data_sources.clone(),

@@ -525,8 +525,8 @@ fn search(
     let Some((unit, name, source)) = documents.data_source(index) else {
         return Ok(Searched::Settled(Slot::Failed));
     };
-    if let Some(frozen) = evaluation.answers.data_sources.get(documents.unit(unit).named(name).as_str()) {
-        return Ok(Searched::Settled(Slot::Value(frozen.fields.clone())));
+    if let Some(pinned) = evaluation.answers.data_sources.get(documents.unit(unit).named(name).as_str()) {
+        return Ok(Searched::Settled(Slot::Value(pinned.fields.clone())));
     }
     let TypeRef::Known(ty) = catalogs.data_source_type(&source.type_name.item) else {
         return Ok(Searched::Settled(Slot::Failed));

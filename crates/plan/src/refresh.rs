@@ -167,7 +167,7 @@ async fn ask<'a>(
             match result {
                 Ok(there) => {
                     let is_open = snapshot.open.contains_key(address);
-                    let differs = frozen(there, snapshot.records.get(address), is_open);
+                    let differs = differing(there, snapshot.records.get(address), is_open);
                     answered.seen.extend(differs.map(|differs| (number, address, differs)));
                 }
                 Err(error) => {
@@ -314,7 +314,7 @@ fn reads(catalogs: &Catalogs, record: &Record) -> bool {
 }
 
 /// What was seen, unless it is just what is recorded.
-fn frozen(seen: ReadOutcome, record: Option<&Arc<Record>>, keep: bool) -> Option<PinnedSeen> {
+fn differing(seen: ReadOutcome, record: Option<&Arc<Record>>, keep: bool) -> Option<PinnedSeen> {
     match seen {
         ReadOutcome::Absent => Some(PinnedSeen::Gone),
         ReadOutcome::Unknown => Some(PinnedSeen::CannotTell),

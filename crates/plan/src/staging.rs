@@ -226,7 +226,7 @@ impl<'a> Staging<'a> {
             children::refuse_unsupported(checked, &mut self.mistakes);
         }
         documents.refuse_open(&mut self.mistakes);
-        let pinned = &documents.frozen;
+        let pinned = &documents.pinned;
         self.answers.documents = pinned.documents.clone();
         for (name, found) in &pinned.data_sources {
             self.answers.data_sources.entry(name.clone()).or_insert_with(|| found.clone());

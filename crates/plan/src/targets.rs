@@ -1,7 +1,7 @@
-//! What a plan may change where a person named addresses: these, with everything they depend on (decision 5.5).
+//! Restricts a plan to target addresses: it may change these and everything that they depend on (decision 5.5).
 //!
-//! The whole document is decided about first, so that a target sees everything it reads as it will be; then what is out
-//! of target is left out again.
+//! The plan is first drafted for the whole document, so that each target is evaluated with the planned values of its
+//! dependencies. Then the decisions outside the targets are removed from the draft.
 
 use blueprint::{AccessorKind, Address, Expr, Head, IndexMap, Name};
 use diag::Diagnostics;
@@ -17,10 +17,10 @@ use crate::draft::Draft;
 use crate::linked::Linked;
 use crate::model::{Action, AddressSet, HashSet, Purpose};
 
-/// Exports and metadata that stay as they are, because they read something that is out of target.
+/// Exports and metadata that keep their values, because they read a resource outside the targets that would change.
 #[derive(Clone, Debug, Default)]
 pub struct Untouched {
-    /// Whether anything is out of target at all.
+    /// Whether the plan leaves any change out.
     pub partial: bool,
     /// Names of exports, by the document in which they stand.
     exports: HashSet<(u32, Name)>,
@@ -40,9 +40,9 @@ impl Untouched {
     }
 }
 
-/// Leaves out what is out of target, and says what it was, in the order of the draft.
+/// Removes the decisions outside the targets from the draft, and returns them in its order.
 ///
-/// `removed-but-needed` where something would be deleted that stays in use by what is left out.
+/// Reports `removed-but-needed` for a target that would be deleted while a resource outside the targets still uses it.
 pub(crate) fn restrict(
     draft: &mut Draft,
     named: &Named,
@@ -68,7 +68,7 @@ pub(crate) fn restrict(
             continue;
         }
         let decision = &draft.decisions[at];
-        // What goes does not take along what it used.
+        // A delete needs no change of the dependencies.
         if decision.element.is_none() && decision.linked.is_none() || purpose != Purpose::Deploy {
             continue;
         }
@@ -99,7 +99,7 @@ pub(crate) fn restrict(
         .collect()
 }
 
-/// Reports everything within the target that would be deleted although something out of it uses it.
+/// Reports each target that would be deleted although a resource outside the targets uses it.
 fn still_needed(
     draft: &Draft,
     within: &[bool],
@@ -118,7 +118,7 @@ fn still_needed(
         return;
     }
     let mut behind: IndexMap<&str, AddressSet> = IndexMap::default();
-    // What a value uses is recorded before what uses the value.
+    // The snapshot lists a group after the groups that it uses.
     for (name, uses) in &snapshot.groups {
         let mut all = AddressSet::default();
         for used in uses {
@@ -164,8 +164,7 @@ fn still_needed(
     }
 }
 
-/// Which exports keep their former values: those that read, however indirectly, a thing that would have changed and is
-/// left out.
+/// The exports that keep their former values: those that read, also indirectly, a resource whose change is left out.
 pub(crate) fn untouched(left_out: &[Decision], evaluation: &Evaluation) -> Untouched {
     let would_change: HashSet<(u32, Option<u32>)> = left_out
         .iter()
@@ -221,18 +220,18 @@ pub(crate) fn untouched(left_out: &[Decision], evaluation: &Evaluation) -> Untou
     untouched
 }
 
-/// What would have another value if everything were carried out.
+/// The elements whose values would differ if the whole document were deployed.
 struct Stale<'a> {
     documents: &'a Documents,
     would_change: HashSet<(u32, Option<u32>)>,
     locals: HashSet<u32>,
     data: HashSet<u32>,
-    /// What children are given.
+    /// Inputs of children.
     passed: HashSet<u32>,
 }
 
 impl Stale<'_> {
-    /// Whether an expression of a document reads any of it.
+    /// Whether an expression of a document reads one of these elements.
     fn is_read_by(&self, number: u32, expr: &Expr) -> bool {
         let unit = self.documents.unit(number);
         let blueprint = unit.blueprint();
@@ -258,7 +257,7 @@ impl Stale<'_> {
                     .inputs
                     .get_index_of(name)
                     .is_some_and(|at| self.passed.contains(&unit.number(Kind::Input, at))),
-                // An export reads in its own document; how deep documents stand in each other is bounded.
+                // The recursion into the child's export ends, because the nesting of documents is limited.
                 Head::Child(name) => {
                     let child = blueprint.children.get_index_of(name).and_then(|at| unit.child(at));
                     let export = match reference.path.first().map(|accessor| &accessor.kind) {

@@ -46,29 +46,29 @@ pub async fn unchanged(staged: &Staged, folder: &str, world: &dyn World, found: 
 /// Files, URLs and child documents still have the bytes that the plan saw.
 async fn inputs(answers: &Answers, folder: &str, world: &dyn World, found: &mut Diagnostics) {
     let requests: Vec<source::Request> =
-        answers.documents.values().map(|frozen| frozen.request.request(folder)).collect();
+        answers.documents.values().map(|pinned| pinned.request.request(folder)).collect();
     let now = futures::future::join_all(requests.iter().map(|request| world.document(request))).await;
-    for (frozen, now) in answers.documents.values().zip(now) {
+    for (pinned, now) in answers.documents.values().zip(now) {
         let what = match now {
-            Ok(document) if document.digest == frozen.digest => continue,
+            Ok(document) if document.digest == pinned.digest => continue,
             Ok(_) => CHANGED.to_owned(),
             Err(error) => format!("cannot be read any more: {error}"),
         };
-        let shown = &frozen.location;
+        let shown = &pinned.location;
         found.push(codes::INPUT_CHANGED.new(format!("the child document `{shown}` {what}")).help("stage again"));
     }
-    for frozen in answers.bytes.values() {
-        let now = if frozen.folder.is_empty() {
-            world.http(&frozen.path).await
+    for pinned in answers.bytes.values() {
+        let now = if pinned.folder.is_empty() {
+            world.http(&pinned.path).await
         } else {
-            world.file(&frozen.folder, &frozen.path).await
+            world.file(&pinned.folder, &pinned.path).await
         };
         let what = match now {
-            Ok(bytes) if evaluate::answers::digest(&bytes) == frozen.digest => continue,
+            Ok(bytes) if evaluate::answers::digest(&bytes) == pinned.digest => continue,
             Ok(_) => CHANGED.to_owned(),
             Err(error) => format!("cannot be read any more: {error}"),
         };
-        found.push(codes::INPUT_CHANGED.new(format!("`{}` {what}", frozen.path)).help("stage again"));
+        found.push(codes::INPUT_CHANGED.new(format!("`{}` {what}", pinned.path)).help("stage again"));
     }
 }
 
@@ -78,15 +78,15 @@ async fn data_sources(evaluation: &Evaluation, staged: &Staged, world: &dyn Worl
     let [_, count, _] = documents.counts();
     let asked = (0..count as u32).filter_map(|number| {
         let (unit, name, source) = documents.data_source(number)?;
-        let frozen = staged.plan.answers.data_sources.get(documents.unit(unit).named(name).as_str())?;
+        let pinned = staged.plan.answers.data_sources.get(documents.unit(unit).named(name).as_str())?;
         let TypeRef::Known(ty) = staged.catalogs.data_source_type(&source.type_name.item) else { return None };
-        let asked = frozen.asked.as_deref()?;
+        let asked = pinned.asked.as_deref()?;
         let (filters, annotations) = (asked.filters.clone(), asked.annotations.clone());
         let search = Search { ty, filters, annotations, folder: asked.folder.clone() };
         Some(async move {
             let mut wrong = Diagnostics::new();
             let now = read_alone(name, source, &search, world, &mut wrong).await;
-            (name, &frozen.fields, now, wrong)
+            (name, &pinned.fields, now, wrong)
         })
     });
     for (name, then, now, wrong) in futures::future::join_all(asked.collect::<Vec<_>>()).await {

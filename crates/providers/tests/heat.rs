@@ -178,30 +178,30 @@ async fn a_test_resource_is_replaced_on_request() {
 async fn waits_take_real_time_and_can_be_cancelled() {
     let test = "OS::Heat::TestResource";
     let mut here = call(Address::root("t"), "t1");
-    let took = async |type_name: &str, spec: &str, here: &Call| {
+    let elapsed = async |type_name: &str, spec: &str, here: &Call| {
         let start = tokio::time::Instant::now();
         let result = create(type_name, here, spec).await;
         (start.elapsed().as_secs(), result.err().map(|error| error.kind))
     };
-    assert_eq!(took(test, r#"{"wait_secs": 90.0}"#, &here).await, (90, None));
+    assert_eq!(elapsed(test, r#"{"wait_secs": 90.0}"#, &here).await, (90, None));
     assert_eq!(
-        took(test, r#"{"wait_secs": 90.0, "action_wait_secs": {"create": 5, "delete": 7}}"#, &here).await,
+        elapsed(test, r#"{"wait_secs": 90.0, "action_wait_secs": {"create": 5, "delete": 7}}"#, &here).await,
         (5, None)
     );
-    assert_eq!(took("OS::Heat::Delay", r#"{"min_wait": 60, "actions": ["CREATE"]}"#, &here).await, (60, None));
-    assert_eq!(took("OS::Heat::Delay", r#"{"min_wait": 60, "actions": ["DELETE"]}"#, &here).await, (0, None));
+    assert_eq!(elapsed("OS::Heat::Delay", r#"{"min_wait": 60, "actions": ["CREATE"]}"#, &here).await, (60, None));
+    assert_eq!(elapsed("OS::Heat::Delay", r#"{"min_wait": 60, "actions": ["DELETE"]}"#, &here).await, (0, None));
     let jitter = r#"{"min_wait": 10, "max_jitter": 10, "jitter_multiplier": 2.0, "actions": ["CREATE"]}"#;
-    let (seconds, error) = took("OS::Heat::Delay", jitter, &here).await;
+    let (seconds, error) = elapsed("OS::Heat::Delay", jitter, &here).await;
     assert!((10..30).contains(&seconds) && error.is_none(), "{seconds}");
     here.deadline = Some(Duration::from_secs(3));
-    assert_eq!(took(test, r#"{"wait_secs": -1}"#, &here).await, (3, Some(ErrorKind::TimedOut)));
+    assert_eq!(elapsed(test, r#"{"wait_secs": -1}"#, &here).await, (3, Some(ErrorKind::TimedOut)));
     here.deadline = None;
     let cancel = here.cancel.clone();
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_secs(2)).await;
         cancel.cancel();
     });
-    assert_eq!(took(test, r#"{"wait_secs": -1}"#, &here).await, (2, Some(ErrorKind::Cancelled)));
+    assert_eq!(elapsed(test, r#"{"wait_secs": -1}"#, &here).await, (2, Some(ErrorKind::Cancelled)));
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use super::run::{Aborted, Interrupt, LEASE, run};
 use crate::codes;
-use crate::shell::Shell;
+use crate::shell::{Rng, Shell};
 use apply::machine::Apply;
 use apply::model::{OnFailure, Outcome, Settings};
 use evaluate::event::Event;
@@ -60,6 +60,8 @@ pub struct OperateRequest<'a> {
     pub store: &'a dyn Store,
     /// The name of the instance.
     pub instance: &'a InstanceName,
+    /// The id of the operation in the history. No other operation of the state has it.
+    pub id: Name,
     /// The person or process that runs the operation, for the lease and the history.
     pub who: &'a str,
     /// How it is carried out.
@@ -87,7 +89,8 @@ struct Leased<'a> {
 /// Refused if the state has changed since the plan was made (`plan-stale`), if its sources have changed
 /// (`input-changed`, `observation-changed`: compared if `looks_again`), or if secrets cannot be sealed.
 pub async fn operate(request: OperateRequest<'_>, mut tell: impl FnMut(Event) + Send) -> Operated {
-    let OperateRequest { staged, looks_again, shell, store, instance, who, settings, back, mut interrupts } = request;
+    let OperateRequest { staged, looks_again, shell, store, instance, id, who, settings, back, mut interrupts } =
+        request;
     let mut found = Diagnostics::new();
     if staged.plan.secret && !store.can_seal() {
         found.push(
@@ -127,7 +130,7 @@ pub async fn operate(request: OperateRequest<'_>, mut tell: impl FnMut(Event) + 
     };
     // Boxed so that the future does not contain two operations.
     let leased = Leased { shell, store, lease: &lease, settings, who };
-    let mut operated = Box::pin(leased.run(staged, lease.revision, &mut interrupts, &mut tell)).await;
+    let mut operated = Box::pin(leased.run(staged, lease.revision, id, &mut interrupts, &mut tell)).await;
     if let (Operated::Done(outcome), Some(back), OnFailure::Rollback) = (&mut operated, back, settings.on_failure)
         && outcome.outcome == Some(OperationOutcome::Failed)
         && let Some(lost) = leased.roll_back(outcome, back, &mut interrupts, tell).await
@@ -157,6 +160,7 @@ impl Leased<'_> {
         &self,
         staged: Staged,
         head: Revision,
+        id: Name,
         interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
         tell: impl FnMut(Event) + Send,
     ) -> Operated {
@@ -171,7 +175,7 @@ impl Leased<'_> {
                 Err(error) => return Operated::Store(error),
             }
         }
-        let operation = operation_of(&staged.plan, shell, who);
+        let operation = operation_of(&staged.plan, id, shell.clock.now(), who);
         let apply = Apply::new(staged, settings, operation);
         match run(apply, shell, store, lease, interrupts, tell).await {
             Ok(outcome) => Operated::Done(outcome),
@@ -226,7 +230,7 @@ impl Leased<'_> {
             Err(error) => return Some(Operated::Aborted(lost(outcome, error))),
         };
         let second = Leased { settings, ..*self };
-        match Box::pin(second.run(staged, head, interrupts, tell)).await {
+        match Box::pin(second.run(staged, head, operation_id(&shell.chance), interrupts, tell)).await {
             Operated::Done(mut second) => {
                 let said = back.in_words(std::mem::take(&mut second.diagnostics));
                 match second.outcome {
@@ -346,17 +350,21 @@ fn held_by(holder: &LeaseHolder, now: i64) -> String {
     format!("held by {}, who began {begun} ago{sign}", holder.who)
 }
 
+/// A new id for an operation: 32 hexadecimal digits.
+pub fn operation_id(chance: &Rng) -> Name {
+    data_encoding::HEXLOWER.encode(&chance.bytes()).into()
+}
+
 /// The entry of this plan's run in the history.
-fn operation_of(plan: &Plan, shell: &Shell, who: &str) -> Operation {
-    let id = data_encoding::HEXLOWER.encode(&shell.chance.bytes());
+fn operation_of(plan: &Plan, id: Name, began: i64, who: &str) -> Operation {
     let document: Name = plan.document.as_ref().map_or("".into(), |document| document.path.clone());
     let remembered = plan.answers.remembered.clone();
     Operation {
         remembered: if plan.document.is_some() { remembered } else { Default::default() },
-        id: id.into(),
+        id,
         kind: plan.kind,
         who: who.into(),
-        began: shell.clock.now(),
+        began,
         document,
         stops: None,
         desired: generation::kept(plan),

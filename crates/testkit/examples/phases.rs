@@ -213,6 +213,7 @@ impl Bench {
             shell: &self.shell,
             store: self.store.as_ref(),
             instance: &self.name,
+            id: engine::shell::operation_id(&self.shell.chance),
             who: "me@here",
             settings: engine::apply::Settings::default(),
             back: None,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::Installed;
-use engine::installed::{InstalledProvider, InstalledSimulation, InstalledStore, Runtime, Simulation};
+use engine::installed::{InstalledProvider, InstalledSimulation, InstalledStore, Roots, Runtime, Simulation};
 use provider::{Catalog, Provider};
 use providers::fake::{self, FakeOptions, SharedWorld};
 use source::Sources;
@@ -31,6 +31,7 @@ pub fn installed() -> Arc<Installed> {
             let disk: Arc<dyn source::Source> = Arc::new(Disk::new("/"));
             Sources::new([disk])
         }),
+        roots: Roots::default(),
         runtime: Runtime::system(),
     })
 }

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use blueprint::Name;
 use engine::apply::OnFailure;
-use engine::shell::last_goal;
 use engine::{Action, Event, Given, Options, PlannedStop};
 use testkit::harness::{Harness, Run, Stage, heat_environment, settings};
 
@@ -54,11 +53,7 @@ async fn run_steps(folder: &Path, acts: &[Act<'_>]) -> Vec<Came> {
             }
             Destroy => harness.stage_destroy(Options::default()).await,
             Reconcile => harness.stage_destroy(Options { reconcile: true, ..Options::default() }).await,
-            Rollback => {
-                let goal =
-                    last_goal(harness.store().as_ref(), &Harness::instance(), None).await.expect("it can be read");
-                harness.stage_rollback(goal.expect("there is one")).await
-            }
+            Rollback => harness.stage_rollback(None).await.expect("it can be read"),
         };
         let staged = stage.staged.unwrap_or_else(|| panic!("{:?}", stage.diagnostics));
         let run = harness.run(staged, false, Vec::new(), settings).await;

@@ -353,7 +353,7 @@ impl Opinionated {
 
 /// Stages without a refresh.
 async fn stage_in(harness: &Harness, text: &str, world: &Opinionated) -> (Option<Staged>, Diagnostics) {
-    let read = harness.read("plan.yaml", text);
+    let read = harness.read("plan.yaml", text).await;
     let request = Request {
         instance: harness.name.name().clone(),
         document: Some((

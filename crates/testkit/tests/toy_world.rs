@@ -28,7 +28,7 @@ exports:
 /// Stages a text in `/folder`. Returns the messages of all errors with their notes.
 async fn errors(text: &str, world: &dyn World) -> Vec<String> {
     let harness = Harness::new("/folder".into(), Vec::new());
-    let read = harness.read("main.yaml", text);
+    let read = harness.read("main.yaml", text).await;
     let mut found = read.diagnostics;
     let checked = read.checked.expect("it can be checked");
     let request = Request {

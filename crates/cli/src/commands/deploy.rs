@@ -47,6 +47,6 @@ async fn kept(
         session = open::beside(global, &folder, report)?;
         session.place = place;
     }
-    let (planned, files) = session.stage_kept(plan, report).await?;
+    let (planned, files) = session.stage_saved(plan, report).await?;
     operation::carry_out(planned, &files, true, &mut session, &arguments.running, report).await
 }

@@ -87,3 +87,30 @@ fn mistakes_in_types_of_hosted_packages_are_reported() {
         assert!(ran.code != 0 && (ran.out.contains(message) || ran.err.contains(message)), "{}{}", ran.out, ran.err);
     }
 }
+
+#[test]
+fn a_hosted_package_cannot_have_a_built_in_namespace() {
+    let place = place();
+    // `random` has a provider, `aws` only a catalogue.
+    for (namespace, another) in [("random", "pulumi-random"), ("aws", "pulumi-aws")] {
+        let text = format!(
+            r#"{{"format": 1, "namespace": ["{namespace}"], "package": {{"family": "pulumi"}}, "resourceTypes": {{}}}}"#
+        );
+        place.write("taken.json", text);
+        place.write("cyan.toml", "simulate = true\ncatalog = [\n  \"hosted.json\",\n  \"taken.json\",\n]\n");
+        let ran = place.run(&["validate"]);
+        assert_eq!(ran.code, 1, "{}{}", ran.out, ran.err);
+        for part in [
+            format!("the namespace `{namespace}` is built in, a hosted package cannot have it"),
+            "taken.json:1:".to_owned(),
+            "`cyan.toml:4:3` lists the catalogue".to_owned(),
+            format!("give the package another name, such as `{another}`"),
+        ] {
+            assert!(ran.err.contains(&part), "{part}: {}", ran.err);
+        }
+    }
+    // On the command line, no line of the configuration is to blame.
+    std::fs::remove_file(place.path().join("cyan.toml")).unwrap();
+    let ran = place.run(&["validate", "--catalog", "taken.json"]);
+    assert!(ran.code == 1 && ran.err.contains("is built in") && !ran.err.contains("cyan.toml"), "{}", ran.err);
+}

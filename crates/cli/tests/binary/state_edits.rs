@@ -61,7 +61,7 @@ fn secrets_are_sealed_with_another_key() {
         "version: 2023-04-20\nresources:\n  word: {type: random/password, spec: {length: 20}}\n",
     );
     place.ends(0, &["key", "new"]);
-    // Nothing is there yet, and nothing is made but the key.
+    // There is no state yet. Only the key file is created.
     assert_eq!(
         place.ends(0, &["state", "rekey", "first.key"]).out,
         "0 entries are sealed with the key in first.key now\n"
@@ -163,7 +163,7 @@ fn one_file_cannot_be_imported_twice() {
         let ran = place.ends(1, &["import", "local/file", id, "b", "-y"]);
         assert!(ran.err.contains("is managed already, as `a`"), "{id}: {}", ran.err);
     }
-    // So it is where the document asks for it.
+    // An import that the document requests is refused in the same way.
     place.write(
         "blueprint.yaml",
         text.replace(
@@ -191,14 +191,14 @@ fn two_instances_cannot_manage_one_thing() {
     assert_eq!(place.read("out/a.txt"), "one");
     let ran = place.ends(1, &["import", "local/file", "out/../out/a.txt", "a", "-y", "-i", "two", "-C", "."]);
     assert!(ran.err.contains("claimed-twice") || ran.err.contains("unknown-address"), "{}", ran.err);
-    // Once one lets go, the other may have it.
+    // After one instance removes the file from its state, the other can manage it.
     place.ends(0, &["state", "remove", "a", "-y", "-i", "one"]);
     std::fs::remove_file(place.path().join("out/a.txt")).unwrap();
     place.ends(0, &["deploy", "-y", "two.blueprint.yaml"]);
     assert_eq!(place.read("out/a.txt"), "two");
 }
 
-/// A state that was read back under another name must not take away what belongs to the first.
+/// A state that was loaded under another name must not delete resources of the first instance.
 #[test]
 fn a_copy_of_an_instance_deletes_nothing_of_it() {
     let place = Place::with("blueprint.yaml", SHOP);
@@ -224,7 +224,7 @@ fn two_resources_cannot_manage_one_thing() {
     assert!(place.ends(1, &["stage"]).err.contains("`a` and `b` would both manage"), "one path, written in two ways");
     place.write("blueprint.yaml", two("a", "b"));
     place.ends(0, &["deploy", "-y"]);
-    // A resource that was renamed would be created where the old one is deleted.
+    // A renamed resource would be created at the path at which the old one is deleted.
     place.write("blueprint.yaml", two("a", "c"));
     let ran = place.ends(1, &["stage"]);
     assert!(ran.err.contains("error[claimed-twice]") && ran.err.contains("cyan state move 'b' 'c'"), "{}", ran.err);

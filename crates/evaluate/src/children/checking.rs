@@ -83,7 +83,7 @@ impl Reader<'_> {
             (false, false) => Reach::ByInputs,
             (false, true) => Reach::Fixed,
         };
-        Documents::assemble(placed, std::mem::take(&mut self.frozen), reach, found).within(room)
+        Documents::assemble(placed, std::mem::take(&mut self.pinned), reach, found).within(room)
     }
 
     /// The diagnostic for too many resources in total, if any. An include counts as a resource.

@@ -308,7 +308,7 @@ impl Reader<'_> {
     ) -> Loaded {
         let Reading { dialects, functions, catalogs, .. } = self.reading;
         let loaded = load(self.reading.files, file, dialects, functions, catalogs.packages(), around, found);
-        answered(&mut self.reading, &mut self.frozen, loaded, around, location.as_ref(), found).await
+        answered(&mut self.reading, &mut self.pinned, loaded, around, location.as_ref(), found).await
     }
 
     /// Adds to a document what a document in the dialect `reader` reads of it besides its exports.

@@ -63,7 +63,7 @@ impl Reader<'_> {
         self.samples.extend(expanded.sample.map(|sample| ((place, include), sample)));
         // A document from unknown inputs is provisional, so it is not remembered.
         if self.reading.complete && !expanded.memory.is_null() {
-            self.frozen.groups.insert(key, expanded.memory);
+            self.pinned.groups.insert(key, expanded.memory);
         }
         self.members += expanded.blueprint.resources.len() + expanded.blueprint.children.len();
         let members = expanded.blueprint.resources.len() + expanded.blueprint.children.len();

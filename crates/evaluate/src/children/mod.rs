@@ -50,9 +50,9 @@ use self::wanted::answered;
 pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnostics) -> Option<Documents> {
     let patient = RetryingWorld::new(reading.world, reading.catalogs);
     let mut reading = Reading { world: &patient, ..reading };
-    let (mut frozen, mut around) = (Pinned::default(), reading.around.clone());
+    let (mut pinned, mut around) = (Pinned::default(), reading.around.clone());
     let location = reading.location.clone();
-    let root = answered(&mut reading, &mut frozen, root, &mut around, location.as_ref(), found).await;
+    let root = answered(&mut reading, &mut pinned, root, &mut around, location.as_ref(), found).await;
     let blueprint = root.blueprint?;
     let rules = reading.dialects.rules(blueprint.dialect);
     let mut wrong = Diagnostics::new();
@@ -84,7 +84,7 @@ pub async fn documents(root: Loaded, reading: Reading<'_>, found: &mut Diagnosti
         crowded: false,
         meter: Cell::new(meter),
         places: vec![Place { text: 0, parent: None, children, left_out: BTreeSet::new(), level: 0 }],
-        frozen,
+        pinned,
         inputs: inputs.clone(),
         data: Found::default(),
         answers: Vec::new(),

@@ -34,7 +34,7 @@ pub(super) struct Reader<'a> {
     pub(super) crowded: bool,
     /// The memory used so far by values that decide the location of includes.
     pub(super) meter: Cell<expr::Meter>,
-    pub(super) frozen: Pinned,
+    pub(super) pinned: Pinned,
     /// Inputs of the root by position.
     pub(super) inputs: Vec<Value>,
     /// The exports of data sources that paths read.
@@ -181,13 +181,13 @@ impl Reader<'_> {
 
     pub(super) fn freeze(&mut self, key: Name, request: &Request, document: &source::Document, text: &str) {
         let folder = &self.reading.folder;
-        let frozen = PinnedChild {
+        let pinned = PinnedChild {
             request: PinnedRequest::new(request, folder),
             location: document.location.relative_to(folder),
             digest: document.digest,
             text: text.into(),
         };
-        self.frozen.documents.insert(key, frozen);
+        self.pinned.documents.insert(key, pinned);
     }
 
     /// The includes that lead to a place, outermost first.

@@ -45,7 +45,7 @@ impl Reader<'_> {
             let name = self.named(place, at);
             if let Some(kept) = self.reading.kept.data_sources.get(&name) {
                 self.data.insert((place, at), Some(kept.fields.clone()));
-                self.frozen.data_sources.insert(name, kept.clone());
+                self.pinned.data_sources.insert(name, kept.clone());
                 // No question is needed, but its readers can continue.
                 continue;
             }
@@ -127,7 +127,7 @@ impl Reader<'_> {
             let text = self.places[place as usize].text as usize;
             self.texts[text].found.append(found);
             if let Some(fields) = &fields {
-                self.frozen.data_sources.insert(name, PinnedData { at: now, fields: fields.clone(), asked: None });
+                self.pinned.data_sources.insert(name, PinnedData { at: now, fields: fields.clone(), asked: None });
             }
             self.data.insert((place, at), fields);
         }

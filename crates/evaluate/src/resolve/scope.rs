@@ -172,7 +172,7 @@ impl Scope for Frame<'_> {
         let answers = &self.evaluation.answers;
         let refused = &self.evaluation.refused;
         let bytes = |key: &str| match answers.bytes.get(key) {
-            Some(frozen) => Some(Ok(frozen.value.clone())),
+            Some(pinned) => Some(Ok(pinned.value.clone())),
             None => refused.get(key).cloned().map(Err),
         };
         match ask {

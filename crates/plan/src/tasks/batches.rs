@@ -13,14 +13,14 @@ use crate::draft::Draft;
 use crate::task::{TaskKind, Until, Wait};
 use crate::tasks::builder::Builder;
 
-/// Lets batches wait for each other, and takes back what stood in for others once everything before is done.
+/// Makes each batch wait for the one before. Deletes temporary members after the tasks that used them.
 pub(crate) fn order(builder: &mut Builder<'_>, draft: &Draft) {
     for line in &draft.batches {
         let mut gate: Option<u32> = None;
         for together in line {
             let of = |address: &Address| builder.of.get(address).copied().unwrap_or_default();
             let forward: Vec<u32> = together.comes.iter().filter_map(|address| of(address).forward).collect();
-            // A delete-first replacement deletes its old object not before its batch.
+            // A delete-first replacement deletes its old object when its batch begins, not earlier.
             let first = |task: &u32| matches!(builder.tasks[*task as usize].kind, TaskKind::DeleteOld(_));
             let old: Vec<u32> =
                 together.comes.iter().filter_map(|address| of(address).backward).filter(first).collect();
@@ -44,7 +44,7 @@ pub(crate) fn order(builder: &mut Builder<'_>, draft: &Draft) {
     take_back(builder, draft);
 }
 
-/// What stood in for others goes after it was made, and what uses it before it.
+/// Deletes a temporary member after its creation, and everything that uses the member before the member.
 fn take_back(builder: &mut Builder<'_>, draft: &Draft) {
     for decision in draft.decisions.iter().filter(|decision| decision.rolling.temporary) {
         let Some(tasks) = builder.of.get(&decision.address).copied() else { continue };

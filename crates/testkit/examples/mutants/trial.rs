@@ -132,15 +132,15 @@ fn command(executable: &Executable) -> Command {
 /// Waits until a run has ended, or a test of it has failed, or it is too late.
 fn ended(mut command: Command, limit: Duration) -> Result<Ended, Error> {
     let mut child = command.spawn()?;
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let output = child.stdout.take();
     let reader = std::thread::spawn(move || {
         if let Some(failed) = output.and_then(first_failed) {
             // The receiver is gone after the time limit.
-            let _ = tell.send(failed);
+            let _ = sender.send(failed);
         }
     });
-    let ended = match told.recv_timeout(limit) {
+    let ended = match receiver.recv_timeout(limit) {
         Ok(test) => {
             killed(&mut child)?;
             Ended::Failed(Some(test))

@@ -81,7 +81,7 @@ fn function(case: &Json) -> Result<(), String> {
             harness.stage("case.yaml", &document, given(case.get("inputs"), None), Options::default()).await;
         let mut value = None;
         if let Some(staged) = &mut stage.staged {
-            let read = harness.read("case.yaml", &document);
+            let read = harness.read("case.yaml", &document).await;
             let expr =
                 read.checked.and_then(|checked| match checked.blueprint.metadata.as_ref().map(|it| it.kind.clone()) {
                     Some(ExprKind::Map(mut entries)) => entries.pop().map(|(_, expr)| expr),

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use state::seal::Sealer;
 use state::{
-    BoxFuture, Checkpoint, Entry, InstanceInfo, InstanceName, Lease, LeaseHolder, Pruned, Revision, Since, Store,
-    StoreError, Tail,
+    BoxFuture, Checkpoint, Entry, InstanceInfo, InstanceName, Lease, LeaseHolder, Pruned, Revision, Since, Snapshot,
+    Store, StoreError, Tail,
 };
 
 use super::process::{SimulatedProcess, lock};
@@ -75,6 +75,16 @@ impl Store for FaultyStore {
 
     fn read<'a>(&'a self, instance: &'a InstanceName, since: Since) -> BoxFuture<'a, Result<Option<Tail>, StoreError>> {
         self.inner.read(instance, since)
+    }
+
+    fn load<'a>(&'a self, instance: &'a InstanceName) -> BoxFuture<'a, Result<Snapshot, StoreError>> {
+        Box::pin(async move {
+            let mut snapshot = self.inner.load(instance).await?;
+            if let Some(bug) = self.process.bug {
+                bug.change_snapshot(&mut snapshot);
+            }
+            Ok(snapshot)
+        })
     }
 
     fn commit<'a>(

@@ -1,7 +1,8 @@
 //! The test harness: one simulated cloud, one store, one virtual clock, and processes that start and end.
 //!
-//! `staging` reads documents and makes plans, `running` carries them out, `inspection` compares cloud and state.
-//! `session` does the first two through `engine::Session`.
+//! Documents are read, planned and carried out through `engine::Session`, the orchestration that users run: `session`
+//! opens the session of a process, `staging` reads documents and makes plans, `running` carries them out. `inspection`
+//! compares cloud and state.
 //!
 //! Not here: faults (`crate::faults`); scripts of several steps (`crate::scenario`).
 
@@ -13,14 +14,15 @@ mod staging;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use blueprint::{Breakpoints, IndexMap, Name};
 use dialects::Dialects;
-use engine::shell::{Clock, HttpGet, Rng, Shell};
+use engine::Library;
+use engine::shell::{Clock, HttpGet, Rng};
 use expr::FunctionTable;
-use provider::{Catalog, Catalogs, Provider};
+use provider::{Catalog, Catalogs, Provider, Providers};
 use providers::fake::{self, FakeOptions, FakeProvider, SharedWorld};
 use source::{Source, Sources};
 use sources::disk::Disk;
@@ -82,6 +84,8 @@ pub struct Harness {
     pub interrupt_after: Option<Duration>,
     delayed_reads: DelayedReads,
     rng: Rng,
+    ids: Rng,
+    library: OnceLock<Library>,
     simulated_catalogs: Vec<Arc<Catalog>>,
     real_providers: Vec<Arc<dyn Provider>>,
 }
@@ -120,6 +124,9 @@ impl Harness {
             interrupt_after: None,
             delayed_reads: DelayedReads::default(),
             rng: Rng::seeded(1),
+            // Far from the numbers of `rng`.
+            ids: Rng::seeded(u64::from(u32::MAX) << 16),
+            library: OnceLock::new(),
             simulated_catalogs: simulated,
             real_providers: real,
         }
@@ -172,8 +179,8 @@ impl Harness {
         (faulty, test)
     }
 
-    /// The shell of a process, and the provider `test` behind it, which keeps a journal of its calls.
-    fn shell(&self, process: &Arc<SimulatedProcess>) -> (Shell, Arc<FakeProvider>) {
+    /// The providers of a process, and the provider `test` behind them, which keeps a journal of its calls.
+    fn providers(&self, process: &Arc<SimulatedProcess>) -> (Providers, Arc<FakeProvider>) {
         let (faulty, test) = self.provider(process);
         let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
         providers.insert("test".into(), Arc::new(faulty));
@@ -193,23 +200,7 @@ impl Harness {
                 providers.insert(namespace.clone(), provider.clone());
             }
         }
-        let shell = Shell {
-            providers: providers.into_iter().collect(),
-            catalogs: self.catalogs.clone(),
-            settings: IndexMap::default(),
-            instance: self.name.name().clone(),
-            root: self.folder.clone(),
-            working_directory: self.working_directory.clone(),
-            clock: self.clock.clone(),
-            chance: self.rng.clone(),
-            sources: self.sources(),
-            http: self.http(),
-            planning: None,
-            log: None,
-            known: Default::default(),
-            cancel: tokio_util::sync::CancellationToken::new(),
-        };
-        (shell, test)
+        (providers.into_iter().collect(), test)
     }
 
     fn http(&self) -> Option<HttpGet> {

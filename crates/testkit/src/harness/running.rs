@@ -1,14 +1,18 @@
 //! Carrying plans out in processes that may fail.
 
 use engine::apply::{OnFailure, Outcome, Settings};
-use engine::shell::{Interrupt, OperateRequest, Operated, operate};
-use engine::{Event, Staged};
+use engine::shell::{Interrupt, Operated};
+use engine::{Event, OperateRequest, Planned, StageRequest, Staged};
 use providers::fake::{self, FakeProvider, Fault};
 use state::{Lease, OperationOutcome};
 use tokio::sync::mpsc;
 
 use super::Harness;
-use crate::faults::{FaultPlan, FaultyStore, SimulatedProcess};
+use super::session::Reports;
+use crate::faults::{FaultPlan, SimulatedProcess};
+
+/// The name of the person who runs operations.
+const WHO: &str = "tester@lab";
 
 /// The result of carrying out a plan.
 pub struct Run {
@@ -41,31 +45,64 @@ impl Harness {
     /// Carries out a plan in a new process under a fault plan.
     pub async fn run_under(&self, staged: Staged, saved: bool, fault_plan: FaultPlan, settings: Settings) -> Run {
         let process = SimulatedProcess::new(fault_plan, self.planted_bug);
-        let (shell, provider) = self.shell(&process);
-        let store = FaultyStore::new(self.store(), process.clone());
-        let instance = self.name.clone();
-        let mut events = Vec::new();
+        let (session, provider) = self.session_of(&process);
+        let shell = session.shell(&self.name, self.whole_folder()).unwrap_or_else(|error| panic!("{error}"));
+        // Recorded pauses are drawn after the ids of operations that began.
+        let begins = !staged.plan.writes_nothing(&staged.snapshot);
+        let run = engine::Run::new(if begins { &self.rng } else { &self.ids });
+        let planned = Planned { instance: self.name.clone(), staged, shell, run };
+        let mut reports = Reports::default();
         let (send, interrupts) = mpsc::unbounded_channel::<Interrupt>();
         let operated = {
-            let request = OperateRequest {
-                staged,
-                looks_again: saved,
-                shell: &shell,
-                store: &store,
-                instance: &instance,
-                who: "tester@lab",
-                settings,
-                back: Some(self),
-                interrupts,
-            };
-            let running = operate(request, |event| events.push(event));
+            let request =
+                OperateRequest { looks_again: saved, settings, interrupts, ..OperateRequest::of(planned, WHO) };
+            // Boxed, because the runner of scenarios nests it in further futures.
+            let running = Box::pin(session.operate(request, &mut reports));
             self.until_end(&process, send, running).await
         };
-        self.conclude(&process, &provider, operated, events).await
+        self.conclude(&process, &provider, operated, reports.events).await
+    }
+
+    /// Stages a document and carries the plan out, all in one session of one process under a fault plan.
+    ///
+    /// # Errors
+    /// Why there is no plan, with the diagnostics.
+    pub async fn deploy_in_session(
+        &self,
+        name: &str,
+        text: &str,
+        fault_plan: FaultPlan,
+        settings: Settings,
+    ) -> Result<Run, String> {
+        let process = SimulatedProcess::new(fault_plan, self.planted_bug);
+        let (session, provider) = self.session_of(&process);
+        let mut reports = Reports::default();
+        let (send, interrupts) = mpsc::unbounded_channel();
+        let mut request = StageRequest::new(self.source(name, text));
+        request.instance = Some(self.name.clone());
+        let mut staging_failed = None;
+        let running = async {
+            match session.stage(request, &mut reports).await {
+                Ok(staged) => {
+                    let request = OperateRequest::of(staged.planned, WHO);
+                    session.operate(OperateRequest { settings, interrupts, ..request }, &mut reports).await
+                }
+                Err(error) => {
+                    staging_failed = Some(error);
+                    Operated::Nothing
+                }
+            }
+        };
+        let operated = self.until_end(&process, send, running).await;
+        if let Some(error) = staging_failed {
+            let found: Vec<&str> = reports.diagnostics.iter().map(|one| one.message.as_str()).collect();
+            return Err(format!("{error}: {}", found.join("; ")));
+        }
+        Ok(self.conclude(&process, &provider, operated, reports.events).await)
     }
 
     /// Waits for the result of an operation; `None` if its process ends before.
-    pub(super) async fn until_end(
+    async fn until_end(
         &self,
         process: &SimulatedProcess,
         interrupts: mpsc::UnboundedSender<Interrupt>,
@@ -87,7 +124,7 @@ impl Harness {
     }
 
     /// The result of a process, with the invariants that it violated.
-    pub(super) async fn conclude(
+    async fn conclude(
         &self,
         process: &SimulatedProcess,
         provider: &FakeProvider,

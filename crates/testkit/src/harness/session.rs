@@ -1,102 +1,143 @@
-//! Deploying documents through `engine::Session`, the orchestration that users run, in processes that may fail.
+//! The session of a process: the harness's cloud, store, clock and random numbers under `engine::Session`.
 //!
-//! Not here: simulated catalogues, real providers, load contexts and breakpoints of the harness (`staging`).
+//! Not here: requests to it (`staging`, `running`).
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use engine::apply::Settings;
-use engine::installed::{Installed, InstalledProvider, InstalledStore, Runtime};
-use engine::shell::Operated;
+use diag::{Diagnostics, Files};
+use engine::installed::{Installed, InstalledStore, Roots, Runtime, WorkingDirectory};
 use engine::{
-    Config, DocumentSource, Event, OperateRequest, Session, SessionEvent, SessionOptions, Silent, StageRequest,
+    Config, DocumentSource, Envelope, Event, Frontend, Given, InputSource, Inputs, Library, Selection, Session,
+    SessionEvent, SessionOptions,
 };
-use provider::Provider;
 use providers::fake::FakeProvider;
-use tokio::sync::mpsc;
 
+use super::Harness;
 use super::clock::VirtualHost;
-use super::{Harness, Run};
 use crate::faults::{FaultPlan, FaultyStore, SimulatedProcess};
 use crate::installed::simulation;
 
 impl Harness {
-    /// Stages a document through a session and carries the plan out, all in one process under a fault plan.
-    ///
-    /// # Errors
-    /// Why there is no plan, with the diagnostics.
-    pub async fn deploy_in_session(
-        &self,
-        name: &str,
-        text: &str,
-        fault_plan: FaultPlan,
-        settings: Settings,
-    ) -> Result<Run, String> {
-        let process = SimulatedProcess::new(fault_plan, self.planted_bug);
-        let (session, provider) = self.session(&process);
-        let session = session.map_err(|error| error.to_string())?;
-        let mut frontend = Silent::default();
-        let (send, interrupts) = mpsc::unbounded_channel();
-        let mut request = StageRequest::new(DocumentSource::of_text(name, text));
-        request.instance = Some(self.name.clone());
-        let mut staging_failed = None;
-        let running = async {
-            match session.stage(request, &mut frontend).await {
-                Ok(staged) => {
-                    let request = OperateRequest::of(staged.planned, "tester@lab");
-                    let request = OperateRequest { settings, interrupts, ..request };
-                    session.operate(request, &mut frontend).await
-                }
-                Err(error) => {
-                    staging_failed = Some(error);
-                    Operated::Nothing
-                }
-            }
-        };
-        let operated = self.until_end(&process, send, running).await;
-        if let Some(error) = staging_failed {
-            let found: Vec<&str> = frontend.diagnostics.iter().map(|one| one.message.as_str()).collect();
-            return Err(format!("{error}: {}", found.join("; ")));
-        }
-        let events = frontend.events.into_iter().filter_map(|envelope| match envelope.event {
-            SessionEvent::Operation(event) => Some(event),
-            _ => None,
-        });
-        let events: Vec<Event> = events.collect();
-        Ok(self.conclude(&process, &provider, operated, events).await)
-    }
-
-    /// The session of a process on the harness's cloud, store, clock and random numbers, and its provider.
-    fn session(&self, process: &Arc<SimulatedProcess>) -> (Result<Session, engine::Error>, Arc<FakeProvider>) {
-        let (faulty, test) = self.provider(process);
-        let faulty: Arc<dyn Provider> = Arc::new(faulty);
-        let (open_store, clock, process) = (self.open_store.clone(), self.clock.clone(), process.clone());
+    /// The session of a process, and its provider `test`.
+    pub(super) fn session_of(&self, process: &Arc<SimulatedProcess>) -> (Session, Arc<FakeProvider>) {
+        let (providers, test) = self.providers(process);
         let (http, sources) = (self.http(), self.sources());
         let installed = Installed {
-            providers: vec![InstalledProvider::new("test", move || faulty.clone()).with_functions()],
+            // The session gets catalogues, functions and providers below, because tests change them.
+            providers: Vec::new(),
             catalogs: Vec::new(),
             dialects: self.dialects.clone(),
             simulate: simulation(self.world.clone()),
-            stores: vec![InstalledStore {
-                scheme: "memory",
-                is_file: false,
-                open: Arc::new(move |_, sealer, _| {
-                    let store = open_store(sealer, Arc::new(VirtualHost(clock.clone())));
-                    Box::new(FaultyStore::new(store, process.clone()))
-                }),
-            }],
+            stores: vec![self.installed_store(process)],
             sources: Arc::new(move || sources.clone()),
+            roots: Roots { context: self.context.clone(), change: self.breakpoints_of_root() },
             runtime: Runtime {
                 clock: self.clock.clone(),
                 rng: self.rng.clone(),
+                ids: self.ids.clone(),
                 http: http.map(|get| Arc::new(move || get.clone()) as Arc<dyn Fn() -> _ + Send + Sync>),
+                working_directory: WorkingDirectory::Fixed(self.working_directory.clone()),
             },
         };
-        let options = SessionOptions { state: Some("memory:".to_owned()), ..SessionOptions::default() };
-        let session = Session::new(Arc::new(installed), Config::default(), &options, &self.folder);
-        let session = session.map(|mut session| {
-            session.seal_with(self.sealer());
-            session
-        });
+        // Paths in the state are relative to the folder of the documents.
+        let state = Some(format!("memory:{}", self.whole_folder().join("state").display()));
+        let options = SessionOptions { state, ..SessionOptions::default() };
+        let installed = Arc::new(installed);
+        // Made once, because the table of its functions is large.
+        let library = self.library.get_or_init(|| Library::new(installed.clone(), Selection::default()));
+        let mut library = library.clone();
+        library.selection.dialects = self.context.settings.clone();
+        library.dialects = self.dialects.clone();
+        library.catalogs = self.catalogs.clone();
+        library.functions = self.functions.clone();
+        library.providers = providers;
+        let session = Session::with_library(installed, Config::default(), library, &options, &self.folder);
+        let mut session = session.unwrap_or_else(|error| panic!("the session cannot be opened: {error}"));
+        session.seal_with(self.sealer());
         (session, test)
+    }
+
+    /// The session of a process without faults.
+    pub(super) fn session(&self) -> Session {
+        self.session_of(&SimulatedProcess::new(FaultPlan::default(), self.planted_bug)).0
+    }
+
+    /// The store as a process reaches it.
+    fn installed_store(&self, process: &Arc<SimulatedProcess>) -> InstalledStore {
+        let (open_store, clock, process) = (self.open_store.clone(), self.clock.clone(), process.clone());
+        InstalledStore {
+            scheme: "memory",
+            is_file: true,
+            open: Arc::new(move |_, sealer, _| {
+                let store = open_store(sealer, Arc::new(VirtualHost(clock.clone())));
+                Box::new(FaultyStore::new(store, process.clone()))
+            }),
+        }
+    }
+
+    /// Adds the harness's breakpoints to a root, as a dialect that can express breakpoints would.
+    fn breakpoints_of_root(&self) -> Option<engine::installed::ChangeRoot> {
+        if self.breakpoints.is_empty() {
+            return None;
+        }
+        let all = self.breakpoints.clone();
+        Some(Arc::new(move |blueprint| {
+            for (name, breakpoints) in &all {
+                if let Some(resource) = blueprint.resources.get_mut(name) {
+                    resource.lifecycle.breakpoints = *breakpoints;
+                }
+                if let Some(child) = blueprint.children.get_mut(name) {
+                    child.breakpoints = *breakpoints;
+                }
+            }
+        }))
+    }
+
+    /// The absolute folder of the documents, as locations spell it.
+    pub(super) fn whole_folder(&self) -> PathBuf {
+        match &self.memory_source {
+            Some(_) => self.folder.clone(),
+            None => self.folder.canonicalize().unwrap_or_else(|_| self.folder.clone()),
+        }
+    }
+
+    /// A text as the document of a name in the folder. No file needs to exist.
+    pub(super) fn source(&self, name: &str, text: &str) -> DocumentSource {
+        let folder = self.whole_folder();
+        DocumentSource { path: Some(folder.join(name)), folder, ..DocumentSource::of_text(name, text) }
+    }
+}
+
+/// Inputs of a request that give these values.
+pub(super) fn inputs(given: &Given) -> Inputs {
+    let typed = given.typed.iter().map(|(name, value)| InputSource::Value(name.clone(), value.clone()));
+    let text = given.text.iter().map(|(name, text)| InputSource::Text(name.clone(), text.clone()));
+    Inputs { written: typed.chain(text).collect(), environments: Vec::new() }
+}
+
+/// A front end that keeps what a session reports. It has no answers.
+#[derive(Default)]
+pub(super) struct Reports {
+    /// All diagnostics.
+    pub(super) diagnostics: Diagnostics,
+    /// The texts that the last diagnostics point into.
+    pub(super) files: Files,
+    /// The events of operations.
+    pub(super) events: Vec<Event>,
+}
+
+impl Frontend for Reports {
+    fn found(&mut self, found: &Diagnostics, files: &Files) {
+        if found.iter().next().is_some() {
+            self.diagnostics.extend(found.iter().cloned());
+            self.files = files.clone();
+        }
+    }
+
+    fn event(&mut self, envelope: Envelope) {
+        if let SessionEvent::Operation(event) = envelope.event {
+            self.events.push(event);
+        }
     }
 }

@@ -1,19 +1,18 @@
 //! Reading and checking documents, and making plans.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use blueprint::{Name, Value};
+use blueprint::Value;
 use diag::{Diagnostics, Files};
-use dialects::{Companion, Dialects, Document, LoadContext};
-use engine::generation::RollbackTarget;
-use engine::shell::RollbackPlanner;
-use engine::{Answers, Checked, Documents, Given, Loaded, Options, Pinned, PinnedDocument, Reading, Request, Staged};
-use provider::BoxFuture;
-use source::Location;
+use dialects::{Companion, Dialects, LoadContext};
+use engine::{
+    Answers, Checked, Documents, Error, Given, Known, Options, Pinned, PinnedDocument, Planned, Request, Session,
+    StageRequest, Staged,
+};
+use state::{Generation, StoreError};
 
 use super::Harness;
-use crate::faults::{FaultPlan, SimulatedProcess};
+use super::session::{Reports, inputs};
 
 /// A document that was read and checked.
 pub struct CheckedDocument {
@@ -40,160 +39,94 @@ pub struct Stage {
 }
 
 impl Harness {
-    /// The absolute folder of the documents, as locations spell it.
-    fn whole_folder(&self) -> PathBuf {
-        match &self.memory_source {
-            Some(_) => self.folder.clone(),
-            None => self.folder.canonicalize().unwrap_or_else(|_| self.folder.clone()),
-        }
-    }
-
     /// Reads and checks a document with the children whose locations the inputs determine. `complete`: all inputs are
     /// given.
     pub async fn read_all(&self, name: &str, text: &str, given: &Given, complete: bool) -> CheckedDocument {
-        self.read_pinned(name, text, given, complete, &Pinned::default()).await
+        let before = self.snapshot().await;
+        self.read_knowing(name, text, Known { given: Some(given), complete, kept: None, before: Some(&before) }).await
     }
 
     /// Reads a document as a saved plan does, with the bytes that the plan pinned.
     pub async fn read_with(&self, text: &str, pinned: &Pinned) -> CheckedDocument {
-        self.read_pinned("main.yaml", text, &Given::default(), true, pinned).await
-    }
-
-    async fn read_pinned(
-        &self,
-        name: &str,
-        text: &str,
-        given: &Given,
-        complete: bool,
-        pinned: &Pinned,
-    ) -> CheckedDocument {
-        let mut files = Files::new();
-        let file = files.add(name, text);
-        let mut diagnostics = Diagnostics::new();
-        for contradiction in &self.contradictions {
-            diagnostics.push(provider::codes::INVALID_CATALOG.new(contradiction.clone()));
-        }
-        let loaded = engine::load(
-            &files,
-            file,
-            &self.dialects,
-            &self.functions,
-            self.catalogs.packages(),
-            &self.context,
-            &mut diagnostics,
-        );
-        let loaded = self.with_breakpoints(loaded);
-        let (shell, _) = self.shell(&SimulatedProcess::new(FaultPlan::default(), None));
-        let folder = self.whole_folder();
         let before = self.snapshot().await;
-        let reading = Reading {
-            files: &mut files,
-            catalogs: &self.catalogs,
-            functions: &self.functions,
-            dialects: &self.dialects,
-            given: Some(given),
-            around: &self.context,
-            world: &shell,
-            location: Some(Location::disk(folder.join(name).to_string_lossy().as_ref())),
-            folder: folder.to_string_lossy().as_ref().into(),
-            complete,
-            kept: pinned,
-            before: Some(&before),
-        };
-        let documents = engine::documents(loaded, reading, &mut diagnostics).await.map(Arc::new);
-        let checked = documents.as_ref().map(|documents| documents.root().checked.clone());
-        let document = PinnedDocument { path: name.into(), text: text.into(), beside: Vec::new() };
-        CheckedDocument { files, diagnostics, checked, documents, document }
+        self.read_knowing("main.yaml", text, Known::kept(&Given::default(), pinned, &before)).await
     }
 
-    /// Adds the harness's breakpoints to a blueprint, as a dialect that can express breakpoints would.
-    fn with_breakpoints(&self, mut loaded: Loaded) -> Loaded {
-        let Some(blueprint) = loaded.blueprint.as_mut().filter(|_| !self.breakpoints.is_empty()) else { return loaded };
-        let blueprint = Arc::make_mut(blueprint);
-        for (name, breakpoints) in &self.breakpoints {
-            if let Some(resource) = blueprint.resources.get_mut(name) {
-                resource.lifecycle.breakpoints = *breakpoints;
-            }
-            if let Some(child) = blueprint.children.get_mut(name) {
-                child.breakpoints = *breakpoints;
-            }
-        }
-        loaded
+    /// Reads and checks a document without inputs.
+    pub async fn read(&self, name: &str, text: &str) -> CheckedDocument {
+        self.read_knowing(name, text, Known::default()).await
     }
 
-    /// Reads and checks a document alone, without its children.
-    pub fn read(&self, name: &str, text: &str) -> CheckedDocument {
-        let mut files = Files::new();
-        let file = files.add(name, text);
-        let mut diagnostics = Diagnostics::new();
-        for contradiction in &self.contradictions {
-            diagnostics.push(provider::codes::INVALID_CATALOG.new(contradiction.clone()));
-        }
-        let loaded = engine::load(
-            &files,
-            file,
-            &self.dialects,
-            &self.functions,
-            self.catalogs.packages(),
-            &self.context,
-            &mut diagnostics,
-        );
-        let checked = loaded.blueprint.map(|blueprint| {
-            let rules = self.dialects.rules(blueprint.dialect);
-            let context = engine::check::CheckContext::new(&self.catalogs, &self.functions, rules);
-            Arc::new(engine::check(blueprint, &context, &mut diagnostics))
-        });
-        let folder: Name = self.folder.to_string_lossy().as_ref().into();
-        let documents = checked.clone().map(|checked| Arc::new(Documents::single(checked, folder)));
-        let document = PinnedDocument { path: name.into(), text: text.into(), beside: Vec::new() };
-        CheckedDocument { files, diagnostics, checked, documents, document }
+    async fn read_knowing(&self, name: &str, text: &str, known: Known<'_>) -> CheckedDocument {
+        let session = self.session();
+        let document = session.check(self.source(name, text), known).await;
+        self.checked_document(document, &session)
+    }
+
+    fn checked_document(&self, document: engine::Document, session: &Session) -> CheckedDocument {
+        let pinned = document.pinned(&session.place);
+        let engine::Document { files, found, checked, documents, .. } = document;
+        let mut diagnostics = self.contradictions_found();
+        diagnostics.append(found);
+        CheckedDocument { files, diagnostics, checked, documents, document: pinned }
+    }
+
+    fn contradictions_found(&self) -> Diagnostics {
+        self.contradictions.iter().map(|one| provider::codes::INVALID_CATALOG.new(one.clone())).collect()
     }
 
     /// Reads, checks and stages a document. A document with errors gets no plan.
     pub async fn stage(&self, name: &str, text: &str, given: Given, options: Options) -> Stage {
-        let CheckedDocument { files, mut diagnostics, documents, document, .. } =
-            self.read_all(name, text, &given, true).await;
-        let Some(documents) = documents.filter(|_| !diagnostics.has_errors()) else {
-            return Stage { files, diagnostics, staged: None };
-        };
-        let staged = self.plan(Some((documents, document)), given, options, None, &mut diagnostics).await;
-        Stage { files, diagnostics, staged }
+        let (session, mut reports) = (self.session(), self.reports());
+        let mut request = StageRequest::new(self.source(name, text));
+        (request.instance, request.inputs, request.options) = (Some(self.name.clone()), inputs(&given), options);
+        // Boxed, because the runner of scenarios nests it in further futures.
+        match Box::pin(session.stage(request, &mut reports)).await {
+            Ok(staged) => Stage {
+                files: staged.document.files,
+                diagnostics: reports.diagnostics,
+                staged: Some(staged.planned.staged).filter(|_| self.contradictions.is_empty()),
+            },
+            Err(error) => failed(error, reports),
+        }
     }
 
     /// Checks a document offline: evaluates as much of it as the inputs determine.
     pub async fn validate(&self, name: &str, text: &str, given: &Given) -> CheckedDocument {
-        let mut read = self.read_all(name, text, given, false).await;
-        if let Some(documents) = read.documents.clone().filter(|_| !read.diagnostics.has_errors()) {
-            let (shell, _) = self.shell(&SimulatedProcess::new(FaultPlan::default(), None));
-            let functions = self.functions.clone();
-            engine::check_offline(documents, given, &self.catalogs, functions, &shell, &mut read.diagnostics).await;
-        }
-        read
+        let (session, mut reports) = (self.session(), self.reports());
+        let validated = session.validate(self.source(name, text), &inputs(given), &mut reports).await;
+        let document = validated.unwrap_or_else(|error| panic!("{error}"));
+        self.checked_document(document, &session)
     }
 
     /// Plans without a document: a destroy, unless the options say otherwise.
     pub async fn stage_destroy(&self, options: Options) -> Stage {
-        let mut diagnostics = Diagnostics::new();
-        let staged = self.plan(None, Given::default(), options, None, &mut diagnostics).await;
-        Stage { files: Files::new(), diagnostics, staged }
+        let (session, mut reports) = (self.session(), self.reports());
+        let planned = Box::pin(session.stage_state(self.name.clone(), options, &mut reports)).await;
+        match planned {
+            Ok(planned) => staged(planned, reports),
+            Err(error) => failed(error, reports),
+        }
     }
 
-    /// Stages a rollback.
-    pub async fn stage_rollback(&self, goal: RollbackTarget) -> Stage {
-        let options = Options { rollback: true, ..Options::default() };
-        let RollbackTarget::Generation(kept) = goal else { return self.stage_destroy(options).await };
-        let PinnedDocument { path, text, .. } = &kept.document;
-        let read = self.read_pinned(path, text, &kept.given, true, &kept.answers.frozen()).await;
-        let CheckedDocument { files, mut diagnostics, documents, document, .. } = read;
-        let Some(documents) = documents.filter(|_| !diagnostics.has_errors()) else {
-            return Stage { files, diagnostics, staged: None };
-        };
-        let wanted = Some((documents, document));
-        let staged = self.plan(wanted, kept.given, options, Some(kept.answers), &mut diagnostics).await;
-        Stage { files, diagnostics, staged }
+    /// Stages a rollback to a generation; `None` means the last one that succeeded.
+    ///
+    /// # Errors
+    /// The error of the store, for example that there is no such instance.
+    pub async fn stage_rollback(&self, generation: Option<Generation>) -> Result<Stage, StoreError> {
+        let (session, mut reports) = (self.session(), self.reports());
+        match Box::pin(session.rollback(self.name.clone(), generation, true, &mut reports)).await {
+            Ok((planned, files)) => Ok(Stage { files, ..staged(planned, reports) }),
+            Err(Error::State(error)) => Err(error),
+            Err(error) => Ok(failed(error, reports)),
+        }
     }
 
-    /// Makes a plan.
+    fn reports(&self) -> Reports {
+        Reports { diagnostics: self.contradictions_found(), ..Reports::default() }
+    }
+
+    /// Makes a plan with kept answers, as a saved plan is made again.
     pub async fn plan(
         &self,
         document: Option<(Arc<Documents>, PinnedDocument)>,
@@ -202,7 +135,6 @@ impl Harness {
         answers: Option<Answers>,
         found: &mut Diagnostics,
     ) -> Option<Staged> {
-        let (shell, _) = self.shell(&SimulatedProcess::new(FaultPlan::default(), None));
         let request = Request {
             instance: self.name.name().clone(),
             document,
@@ -213,7 +145,7 @@ impl Harness {
             functions: self.functions.clone(),
             answers,
             others: None,
-            world: &shell,
+            world: &self.shell(),
         };
         engine::plan(request, found).await
     }
@@ -225,9 +157,29 @@ impl Harness {
         expr: &blueprint::Expr,
         found: &mut Diagnostics,
     ) -> Option<Value> {
-        let (shell, _) = self.shell(&SimulatedProcess::new(FaultPlan::default(), None));
-        staged.evaluate(expr, &shell, found).await
+        staged.evaluate(expr, &self.shell(), found).await
     }
+
+    /// The shell of a process without faults.
+    fn shell(&self) -> engine::shell::Shell {
+        let shell = self.session().shell(&self.name, self.whole_folder());
+        shell.unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+/// A plan with what was reported.
+fn staged(planned: Planned, reports: Reports) -> Stage {
+    Stage { files: reports.files, diagnostics: reports.diagnostics, staged: Some(planned.staged) }
+}
+
+/// A request without a plan. The diagnostics say why.
+fn failed(error: Error, mut reports: Reports) -> Stage {
+    match error {
+        Error::Reported | Error::Held => {}
+        Error::Diagnosed(diagnostic) => reports.diagnostics.push(*diagnostic),
+        error => panic!("{error}: {:?}", error.causes()),
+    }
+    Stage { files: reports.files, diagnostics: reports.diagnostics, staged: None }
 }
 
 /// The load context that an environment of Heat gives to a root document. Drops the environment's diagnostics.
@@ -237,20 +189,6 @@ pub fn heat_environment(root: &str, text: &str, name: &str, environment: &str) -
     let (tree, _) = syntax::parse(file, text, syntax::Format::of_name(root));
     let (given, _) = syntax::parse(beside, environment, syntax::Format::Yaml);
     let alone = LoadContext::NONE;
-    let document = Document { file, name: root, text, tree: &tree, around: &alone };
+    let document = dialects::Document { file, name: root, text, tree: &tree, around: &alone };
     Dialects::BUILT_IN.surround(&document, &[Companion { file: beside, name, folder: "", tree: &given }]).context
-}
-
-impl RollbackPlanner for Harness {
-    fn stage<'a>(&'a self, goal: RollbackTarget, found: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>> {
-        Box::pin(async move {
-            let stage = self.stage_rollback(goal).await;
-            found.append(stage.diagnostics);
-            stage.staged
-        })
-    }
-
-    fn in_words(&self, found: Diagnostics) -> Diagnostics {
-        found
-    }
 }

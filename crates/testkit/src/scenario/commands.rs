@@ -3,9 +3,7 @@
 use std::fmt::Write as _;
 
 use blueprint::Breakpoints;
-use diag::Files;
 use engine::apply::OnFailure;
-use engine::shell::last_goal;
 use engine::{Action, Staged, StateEdit};
 use provider::{Operation, TypeRef};
 use providers::fake::{Fault, FaultKind, Refusal};
@@ -14,7 +12,7 @@ use state::{Exported, Generation};
 use super::arguments::{Arguments, Tokens};
 use super::runner::Runner;
 use crate::faults::PlantedBug;
-use crate::harness::{Stage, settings};
+use crate::harness::settings;
 use crate::json_values;
 
 impl Runner {
@@ -138,16 +136,9 @@ impl Runner {
 
     /// Rolls back to a generation, or to the last one that ended well.
     async fn rollback(&mut self, generation: Option<Generation>, arguments: Arguments) {
-        let goal = match last_goal(self.harness.store().as_ref(), &self.harness.name, generation).await {
-            Ok(goal) => goal,
+        let stage = match self.harness.stage_rollback(generation).await {
+            Ok(stage) => stage,
             Err(error) => return self.line(error.to_string()),
-        };
-        let stage = match goal {
-            Ok(goal) => self.harness.stage_rollback(goal).await,
-            Err(diagnostic) => {
-                let diagnostics = std::iter::once(*diagnostic).collect();
-                Stage { files: Files::new(), diagnostics, staged: None }
-            }
         };
         if let Some(staged) = self.show_stage(stage) {
             self.show_plan(&staged);

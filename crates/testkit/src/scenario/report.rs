@@ -32,7 +32,8 @@ impl Runner {
             let place = files.get(it.span().file).map(|file| file.position(it.span().start).line);
             let place = place.map(|line| format!(" (line {line})")).unwrap_or_default();
             self.line(format!("{} {}: {}{place}", it.severity.word(), it.code.name, it.message));
-            for note in &it.notes {
+            // A rollback gives the places in its own documents as notes. Columns are not shown.
+            for note in it.notes.iter().filter(|note| !note.contains(" (generation ")) {
                 self.line(format!("    {note}"));
             }
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use engine::apply::Outcome;
-use engine::shell::{Operated, last_goal};
+use engine::shell::Operated;
 use engine::{Given, Options};
 use state::{Generation, OperationOutcome};
 use testkit::faults::FaultPlan;
@@ -195,7 +195,7 @@ fn saved_plan_has_the_same_batches() {
         deploy(&harness, &group(2, "a", policy)).await;
         let first = staged(&harness, &group(2, "b", policy)).await;
         let text = format!("heat_template_version: wallaby\n{}", group(2, "b", policy));
-        let read = harness.read_with(&text, &first.plan.answers.frozen()).await;
+        let read = harness.read_with(&text, &first.plan.answers.pinned()).await;
         let mut found = diag::Diagnostics::new();
         let answers = Some(first.plan.answers.clone());
         let wanted = read.documents.map(|documents| (documents, read.document));
@@ -287,9 +287,12 @@ fn rollback_uses_batches() {
         let policy = "rolling_update: {max_batch_size: 2}";
         deploy(&harness, &group(3, "a", policy)).await;
         deploy(&harness, &group(5, "b", policy)).await;
-        let goal =
-            last_goal(harness.store().as_ref(), &harness.name, Some(Generation(1))).await.expect("there is a history");
-        let back = harness.stage_rollback(goal.expect("it is kept")).await.staged.expect("it can be planned");
+        let back = harness
+            .stage_rollback(Some(Generation(1)))
+            .await
+            .expect("there is a history")
+            .staged
+            .expect("it can be planned");
         let rank = |batches: Vec<Vec<(char, blueprint::Name)>>| -> Vec<String> {
             let shown = |batch: Vec<(char, blueprint::Name)>| {
                 let mut names: Vec<String> = batch.iter().map(|(what, name)| format!("{what}{name}")).collect();

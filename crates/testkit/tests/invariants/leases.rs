@@ -24,6 +24,7 @@ async fn beside<T>(harness: &Harness, other: impl Future<Output = T>) -> (Operat
         shell: &shell,
         store: store.as_ref(),
         instance: &harness.name,
+        id: engine::shell::operation_id(&shell.chance),
         who: "ann@lab",
         settings,
         back: None,

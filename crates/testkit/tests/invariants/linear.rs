@@ -78,7 +78,7 @@ async fn counts(count: usize) -> Counts {
     assert!(calls.values().all(|times| *times == 1), "something was called twice: {calls:?}");
     let entries = harness.store().log(&harness.name, None, usize::MAX).await.expect("there is a journal").len() as u64;
     let world = Counting::new(&harness);
-    let read = harness.read("main.yaml", &text);
+    let read = harness.read("main.yaml", &text).await;
     let mut found = Diagnostics::new();
     let request = Request {
         instance: harness.name.name().clone(),
@@ -156,14 +156,14 @@ fn linked(count: usize, hub: bool) -> String {
 async fn counts_of_links(count: usize, hub: bool) -> Vec<(&'static str, u64)> {
     let harness = harness();
     let text = linked(count, hub);
-    let checked = harness.read("main.yaml", &text).checked.expect("it can be checked");
+    let checked = harness.read("main.yaml", &text).await.checked.expect("it can be checked");
     let edges: usize = checked.graph.nodes().iter().map(|node| checked.graph.edges(*node).len()).sum();
     let mut counts = vec![("edges", edges as u64)];
     let bare = text.replace("linkSelector: ", "metadata: ").replace("byLabel: ", "labels: ");
     let names = [("first questions", "first waits"), ("later questions", "later waits")];
     for (document, (questions, waits)) in [text, bare].iter().zip(names) {
         let world = Counting::new(&harness);
-        let read = harness.read("main.yaml", document);
+        let read = harness.read("main.yaml", document).await;
         let mut found = Diagnostics::new();
         let request = Request {
             instance: harness.name.name().clone(),

@@ -53,7 +53,7 @@ proptest! {
             let first = stage(&harness, &text).await.staged.expect("a plan");
             let answers = first.plan.answers.clone();
             let mut found = Diagnostics::new();
-            let read = harness.read("main.yaml", &text);
+            let read = harness.read("main.yaml", &text).await;
             let checked = read.checked.expect("it can be checked");
             let document = (engine::Documents::single(checked, "/nowhere".into()).into(), read.document);
             let second = harness.plan(Some(document), Given::default(), Options::default(), Some(answers), &mut found).await;

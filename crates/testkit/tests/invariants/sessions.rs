@@ -1,6 +1,9 @@
 //! Runs that end early, in the orchestration that users run: `engine::Session`.
 
-use engine::Action;
+use engine::shell::Operated;
+use engine::{
+    Action, Config, DocumentSource, OperateRequest, Session, SessionEvent, SessionOptions, Silent, StageRequest,
+};
 use state::OperationOutcome;
 use testkit::faults::FaultPlan;
 use testkit::harness::{Harness, Run, settings};
@@ -52,5 +55,29 @@ fn session_deploys_to_the_store_of_the_harness() {
         assert!(run.outcome().is_some_and(|outcome| outcome.outcome == Some(OperationOutcome::Ready)));
         assert_eq!(harness.snapshot().await.records.len(), 2);
         assert!(run.journal.events.len() >= 2);
+    });
+}
+
+#[test]
+fn events_of_plan_and_operation_name_the_operation_of_the_history() {
+    lately(async {
+        let options = SessionOptions { state: Some("memory:".to_owned()), ..SessionOptions::default() };
+        let session = Session::new(testkit::installed(), Config::default(), &options, ".".as_ref()).unwrap();
+        let mut frontend = Silent::default();
+        for input in [1, 2] {
+            let text = DOCUMENT.replace("input: 1", &format!("input: {input}"));
+            let request = StageRequest::new(DocumentSource::of_text("main.yaml", text));
+            let planned = session.stage(request, &mut frontend).await.unwrap().planned;
+            let instance = planned.instance.clone();
+            let operated = session.operate(OperateRequest::of(planned, "tester@lab"), &mut frontend).await;
+            assert!(matches!(operated, Operated::Done(_)), "{:?}", frontend.diagnostics);
+            let events = std::mem::take(&mut frontend.events);
+            let read = events.iter().any(|envelope| matches!(envelope.event, SessionEvent::Reading(_)));
+            assert_eq!(read, input == 2, "the second plan reads what the first operation made");
+            let last = session.reading().history(&instance, 1).await.unwrap().remove(0);
+            for (envelope, sequence) in events.iter().zip(1..) {
+                assert_eq!((&envelope.operation, envelope.sequence), (&last.operation.id, sequence));
+            }
+        }
     });
 }

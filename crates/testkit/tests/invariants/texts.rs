@@ -31,9 +31,9 @@ fn seeds() -> &'static [String] {
 }
 
 /// Reads and checks a text and draws its diagnostics.
-fn read(harness: &Harness, text: &str) {
+async fn read(harness: &Harness, text: &str) {
     let name = if text.trim_start().starts_with('{') { "main.jsonc" } else { "main.yaml" };
-    let read = harness.read(name, text);
+    let read = harness.read(name, text).await;
     for diagnostic in &read.diagnostics {
         let drawn = draw(diagnostic, &read.files, Colors::Off);
         assert!(drawn.contains(diagnostic.code.name));
@@ -108,7 +108,7 @@ proptest! {
                 }
             }
         }
-        lately(async { read(&harness(), &text) });
+        lately(async { read(&harness(), &text).await });
     }
 }
 
@@ -120,8 +120,8 @@ fn truncated_text_is_read() {
         let harness = harness();
         for text in seeds.into_iter().take(4) {
             for end in (0..text.len()).step_by(3).filter(|end| text.is_char_boundary(*end)) {
-                read(&harness, &text[..end]);
-                read(&harness, &text[end..]);
+                read(&harness, &text[..end]).await;
+                read(&harness, &text[end..]).await;
             }
         }
     });

@@ -287,6 +287,7 @@ async fn said(harness: &Harness, speaks: Speaks, destroy: bool) -> usize {
             shell: &shell,
             store: store.as_ref(),
             instance: &harness.name,
+            id: engine::shell::operation_id(&shell.chance),
             who: "tester@lab",
             settings: settings(Some(2), true),
             back: None,

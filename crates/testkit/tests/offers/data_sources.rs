@@ -204,7 +204,7 @@ fn exports_have_names_aliases_kinds_and_secrets() {
         assert!(!exports.contains_key("zone"));
         let plan = staged.staged.expect("a plan").plan;
         assert_eq!(plan.answers.data_sources.len(), 3);
-        assert!(plan.answers.data_sources.values().all(|frozen| frozen.at == plan.answers.now));
+        assert!(plan.answers.data_sources.values().all(|pinned| pinned.at == plan.answers.now));
     });
 }
 

@@ -197,7 +197,7 @@ impl World for Calls {
 async fn staged_with(text: &str, answer: fn(&[Value]) -> Result<Value, ProviderError>) -> (Calls, Stage) {
     let harness = harness(&[]);
     let world = Calls { under_way: 0.into(), most: 0.into(), all: 0.into(), answer };
-    let read = harness.read("case.yaml", text);
+    let read = harness.read("case.yaml", text).await;
     let mut diagnostics: Diagnostics = read.diagnostics;
     let request = Request {
         instance: "case".into(),

@@ -200,20 +200,24 @@ fn readiness_is_polled_with_growing_pauses_until_the_time_limit() {
         bench.accidents("unsettled cluster", vec![Accident::None; 1_000]);
         let ran = bench.apply(Some(CLUSTER)).await;
         assert_eq!(ran.said(), ["error not-stable: `cluster` did not become ready in time"]);
-        assert!(ran.took > Duration::from_secs(29 * 60) && ran.took <= Duration::from_secs(30 * 60), "{:?}", ran.took);
+        assert!(
+            ran.elapsed > Duration::from_secs(29 * 60) && ran.elapsed <= Duration::from_secs(30 * 60),
+            "{:?}",
+            ran.elapsed
+        );
     });
 }
 
 #[test]
 fn readiness_may_use_the_whole_time_limit() {
     // Polled at once, after 500 ms, and after 750 ms more.
-    for (within, took) in [(1_250, 1_250), (1_249, 500)] {
+    for (within, elapsed) in [(1_250, 1_250), (1_249, 500)] {
         lately(async {
             let mut bench = Bench::new();
             bench.settings.stable_within = Duration::from_millis(within);
             bench.accidents("unsettled cluster", vec![Accident::None; 10]);
             let ran = bench.apply(Some(CLUSTER)).await;
-            assert_eq!((ran.ended(), ran.took), (Some(Failed), Duration::from_millis(took)));
+            assert_eq!((ran.ended(), ran.elapsed), (Some(Failed), Duration::from_millis(elapsed)));
         });
     }
 }
@@ -225,7 +229,7 @@ fn unanswered_poll_ends_at_the_time_limit() {
         bench.accidents("stable cluster", [Accident::Deaf]);
         let ran = bench.apply(Some(CLUSTER)).await;
         assert_eq!(ran.said(), ["error not-stable: `cluster` did not become ready in time"]);
-        assert_eq!(ran.took, Duration::from_secs(30 * 60));
+        assert_eq!(ran.elapsed, Duration::from_secs(30 * 60));
         assert_eq!(bench.statuses().await, ["cluster: create failed"]);
     });
 }
@@ -263,7 +267,7 @@ fn call_over_its_time_limit_is_cancelled() {
         bench.accidents("create a", [Accident::Hangs]);
         let ran = bench.apply(Some(LIMITED)).await;
         assert_eq!(ran.said(), ["error not-stable: the create of `a` was not done within 1m 0s"]);
-        assert_eq!(ran.took, Duration::from_secs(60));
+        assert_eq!(ran.elapsed, Duration::from_secs(60));
         assert_eq!(bench.statuses().await, ["c: create ready", "a: create failed"]);
         assert_eq!(bench.apply(Some(LIMITED)).await.ended(), Some(Ready));
     });
@@ -296,7 +300,7 @@ fn time_limits_reach_the_provider() {
         bench.accidents("create a", busy.into_iter().chain([Accident::GivesUp]));
         let ran = bench.apply(Some(LIMITED)).await;
         assert_eq!(ran.said(), ["error not-stable: the create of `a` was not done within 1m 0s"]);
-        assert_eq!(ran.took, Duration::from_secs(60));
+        assert_eq!(ran.elapsed, Duration::from_secs(60));
         // A later try has the rest of the minute. A call without a limit has no deadline.
         let [Some(first), Some(second)] = bench.cloud.deadlines_of("create a")[..] else {
             panic!("{:?}", bench.cloud.deadlines_of("create a"))
@@ -320,7 +324,7 @@ fn call_that_ignores_cancellation_is_left_to_the_next_plan() {
         bench.accidents("create a", [Accident::Deaf]);
         let ran = bench.apply(Some(LIMITED)).await;
         assert_eq!(ran.ended(), Some(Failed));
-        assert_eq!(ran.took, Duration::from_secs(60 + 20));
+        assert_eq!(ran.elapsed, Duration::from_secs(60 + 20));
         let left: Vec<String> = ran.outcome().left_in_flight.iter().map(ToString::to_string).collect();
         assert_eq!(left, ["a"]);
         assert_eq!(bench.statuses().await, ["c: create ready", "a: open"]);
@@ -353,7 +357,7 @@ fn interrupt_cancels_calls_after_two_minutes() {
         bench.accidents("create c", [Accident::Hangs]);
         let ran = bench.apply(Some(LIMITED.replace("cyan.timeout.create: 1m", "x: y").as_str())).await;
         assert_eq!(ran.ended(), Some(Interrupted));
-        assert_eq!(ran.took, Duration::from_secs(10 + 120));
+        assert_eq!(ran.elapsed, Duration::from_secs(10 + 120));
         assert_eq!(ran.said(), ["error provider-failed: the create of `c` was cut short"]);
         assert_eq!(bench.statuses().await, ["a: create ready", "c: create failed"]);
         assert_eq!(bench.cloud.times_of("create b").len(), 0);
@@ -362,7 +366,7 @@ fn interrupt_cancels_calls_after_two_minutes() {
 
 #[test]
 fn failure_cancels_other_calls_after_two_minutes() {
-    for (accident, took, statuses) in [
+    for (accident, elapsed, statuses) in [
         (Accident::Takes(Duration::from_secs(100)), 100, ["a: create failed", "c: create ready"]),
         (Accident::Hangs, 120, ["a: create failed", "c: create failed"]),
         (Accident::Deaf, 120 + 20, ["a: create failed", "c: open"]),
@@ -372,7 +376,7 @@ fn failure_cancels_other_calls_after_two_minutes() {
             bench.accidents("create a", times(1, ErrorKind::Permanent));
             bench.accidents("create c", [accident]);
             let ran = bench.apply(Some(LIMITED)).await;
-            assert_eq!((ran.ended(), ran.took), (Some(Failed), Duration::from_secs(took)));
+            assert_eq!((ran.ended(), ran.elapsed), (Some(Failed), Duration::from_secs(elapsed)));
             assert_eq!(bench.statuses().await, statuses);
             assert_eq!(bench.apply(Some(LIMITED)).await.ended(), Some(Ready));
         });
@@ -389,7 +393,7 @@ fn second_interrupt_cancels_calls_at_once() {
         let ran = bench.apply(Some(LIMITED)).await;
         let Operated::Aborted(lost) = &ran.operated else { panic!("{:?}", ran.operated) };
         assert_eq!(lost.counts, [1, 0, 0, 0]);
-        assert_eq!(ran.took, Duration::from_secs(11));
+        assert_eq!(ran.elapsed, Duration::from_secs(11));
         assert_eq!(bench.statuses().await, ["c: create ready", "a: open"]);
     });
 }
@@ -403,7 +407,7 @@ fn interrupt_ends_waiting_retries() {
             bench.accidents(call, times(5, ErrorKind::Transient));
             let ran = bench.apply(Some(ASKING)).await;
             assert_eq!(ran.ended(), Some(Interrupted), "{call}");
-            assert_eq!(ran.took, Duration::from_secs(11), "{call}");
+            assert_eq!(ran.elapsed, Duration::from_secs(11), "{call}");
             bench.interrupts.clear();
             bench.accidents(call, []);
         });
@@ -447,7 +451,7 @@ fn interrupt_ends_the_planning_of_a_rollback() {
         bench.interrupts = vec![(Duration::from_secs(10), Interrupt::Gently)];
         bench.accidents("create a", times(1, ErrorKind::Permanent));
         let ran = bench.apply(Some(ONE)).await;
-        assert_eq!((ran.ended(), ran.took), (Some(Failed), Duration::from_secs(10)));
+        assert_eq!((ran.ended(), ran.elapsed), (Some(Failed), Duration::from_secs(10)));
         assert!(ran.said()[1].starts_with("error rollback-incomplete"), "{:?}", ran.said());
     });
 }
@@ -458,8 +462,8 @@ fn retries_of_planning_are_reported() {
         let bench = Bench::new();
         bench.apply(Some(ONE)).await;
         bench.accidents("read a", times(2, ErrorKind::Throttled));
-        let told = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
-        let heard = told.clone();
+        let retries = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+        let heard = retries.clone();
         let mut shell = bench.shell();
         shell.planning = Some(std::sync::Arc::new(move |event| {
             if let PlanningEvent::AskedAgain { what, pause, why } = event {
@@ -470,8 +474,8 @@ fn retries_of_planning_are_reported() {
         let snapshot = bench.harness.snapshot().await;
         let looked = engine::drift(&snapshot, &bench.harness.catalogs, &shell, &mut Diagnostics::new()).await;
         assert!(looked.unread.is_empty());
-        let told = told.lock().expect("no thread panics with it").clone();
-        assert_eq!(told, ["a 2s too much at the moment", "a 4s too much at the moment"]);
+        let retries = retries.lock().expect("no thread panics with it").clone();
+        assert_eq!(retries, ["a 2s too much at the moment", "a 4s too much at the moment"]);
     });
 }
 
@@ -490,13 +494,13 @@ resources:
 
 #[test]
 fn link_call_has_the_time_limit_of_an_update_and_blocks_other_writers() {
-    for (accident, updates, took) in [(Accident::Hangs, 2, 60), (Accident::Deaf, 1, 60 + 20)] {
+    for (accident, updates, elapsed) in [(Accident::Hangs, 2, 60), (Accident::Deaf, 1, 60 + 20)] {
         lately(async {
             let mut bench = Bench::new();
             bench.settings.on_failure = engine::apply::OnFailure::KeepGoing;
             bench.accidents("update role", [accident]);
             let ran = bench.apply(Some(LINKED)).await;
-            assert_eq!((ran.ended(), ran.took), (Some(Failed), Duration::from_secs(took)));
+            assert_eq!((ran.ended(), ran.elapsed), (Some(Failed), Duration::from_secs(elapsed)));
             let late = "was not done within 1m 0s";
             assert!(ran.said().iter().any(|it| it.contains("not-stable") && it.contains(late)), "{:?}", ran.said());
             assert_eq!(bench.cloud.times_of("update role").len(), updates, "{:#?}", ran.events);
@@ -512,7 +516,7 @@ fn link_call_has_the_time_limit_of_an_update_and_blocks_other_writers() {
 
 #[test]
 fn calls_are_cancelled_and_awaited_after_the_store_fails() {
-    for (accident, took, left) in [(Accident::Hangs, 10, 0), (Accident::Deaf, 10 + 20, 1)] {
+    for (accident, elapsed, left) in [(Accident::Hangs, 10, 0), (Accident::Deaf, 10 + 20, 1)] {
         lately(async {
             let bench = Bench::new();
             bench.accidents("create a", [accident]);
@@ -525,7 +529,7 @@ fn calls_are_cancelled_and_awaited_after_the_store_fails() {
                 store.lease(&bench.harness.name, "bob@lab", LEASE).await.expect("the lease is free")
             };
             let (ran, _) = tokio::join!(bench.run(staged.expect("a plan")), taking_over);
-            assert_eq!(ran.took, Duration::from_secs(took), "{:?}", ran.operated);
+            assert_eq!(ran.elapsed, Duration::from_secs(elapsed), "{:?}", ran.operated);
             let Operated::Aborted(lost) = &ran.operated else { panic!("{:?}", ran.operated) };
             assert_eq!(lost.left_in_flight.len(), left);
         });

@@ -91,7 +91,7 @@ fn run_waits_for_questions_as_for_calls() {
         bench.accidents("fetch data", [Accident::Takes(Duration::from_secs(60))]);
         let reader = "  b: {type: test/data, spec: {input: \"${datasources.net.name}\"}}\ndatasources:";
         let ran = bench.apply(Some(&EXPORTED.replace("datasources:\n", &format!("{reader}\n")))).await;
-        assert_eq!((ran.ended(), ran.took), (Some(Interrupted), Duration::from_secs(60)));
+        assert_eq!((ran.ended(), ran.elapsed), (Some(Interrupted), Duration::from_secs(60)));
         let draining = ran.events.iter().find_map(|event| match event {
             Event::Draining { running } => Some(*running),
             _ => None,

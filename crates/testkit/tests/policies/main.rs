@@ -48,7 +48,7 @@ struct Ran {
     operated: Operated,
     events: Vec<Event>,
     /// The duration.
-    took: Duration,
+    elapsed: Duration,
 }
 
 impl Ran {
@@ -175,6 +175,7 @@ impl Bench {
             shell: &shell,
             store: store.as_ref(),
             instance: &self.harness.name,
+            id: engine::shell::operation_id(&shell.chance),
             who: "tester@lab",
             settings: self.settings,
             back: self.back,
@@ -182,11 +183,11 @@ impl Bench {
         };
         let running = operate(request, tell);
         let operated = running.await;
-        let took = begun.elapsed();
+        let elapsed = begun.elapsed();
         if matches!(operated, Operated::Aborted(_)) {
             tokio::time::sleep(LEASE * 2).await;
         }
-        Ran { operated, events, took }
+        Ran { operated, events, elapsed }
     }
 
     /// Stages and carries out a document; without one, a destroy.

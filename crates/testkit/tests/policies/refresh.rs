@@ -48,8 +48,8 @@ fn reads_run_in_parallel_up_to_a_limit() {
         assert!(staged.is_some());
         assert_eq!(bench.cloud.most_at_once(), 128);
         // 16 waves. In the first one some reads are refused at once.
-        let took = bench.begun.elapsed() - begun;
-        assert!(took >= Duration::from_millis(1_500) && took <= Duration::from_millis(1_600), "{took:?}");
+        let elapsed = bench.begun.elapsed() - begun;
+        assert!(elapsed >= Duration::from_millis(1_500) && elapsed <= Duration::from_millis(1_600), "{elapsed:?}");
     });
 }
 
@@ -288,9 +288,9 @@ fn failed_create_without_a_search_blocks_nothing() {
             for document in [Some(TWO), None] {
                 let (staged, found) = bench.stage(document, Options::default()).await;
                 assert!(staged.is_none(), "{way}");
-                let told = "error provider-failed: `a` cannot be read: it is not known whether its failed create was carried out";
-                assert_eq!(said(&found), [told], "{way}");
-                let help = found.iter().next().map(|told| told.help.join("\n")).unwrap_or_default();
+                let message = "error provider-failed: `a` cannot be read: it is not known whether its failed create was carried out";
+                assert_eq!(said(&found), [message], "{way}");
+                let help = found.iter().next().map(|one| one.help.join("\n")).unwrap_or_default();
                 let last = way.split(' ').next_back().unwrap_or_default();
                 assert!(help.contains(last) || last == "--retry", "{way}: {help}");
             }

@@ -49,16 +49,16 @@ fn longest_path_goes_first_once_durations_are_known() {
         all_take(&bench, &["create", "update", "delete"], 90, 2, takes);
         let first = bench.apply(Some(&chain_behind_many(90, 2, "one"))).await;
         // Durations are unknown: the chain starts after everything before it has started.
-        assert_eq!((first.ended(), first.took), (Some(Ready), Duration::from_secs(9 + 10)));
+        assert_eq!((first.ended(), first.elapsed), (Some(Ready), Duration::from_secs(9 + 10)));
         let second = bench.apply(Some(&chain_behind_many(90, 2, "two"))).await;
-        assert_eq!((second.ended(), second.took), (Some(Ready), Duration::from_secs(10)));
+        assert_eq!((second.ended(), second.elapsed), (Some(Ready), Duration::from_secs(10)));
         let snapshot = bench.harness.snapshot().await;
-        let took =
+        let elapsed =
             |address: &str| snapshot.records[&address.parse::<blueprint::Address>().expect("an address")].duration_ms;
-        assert_eq!((took("r7"), took("c1")), (1_000, 5_000));
+        assert_eq!((elapsed("r7"), elapsed("c1")), (1_000, 5_000));
         // Deletes run in the opposite order. A slow create predicts a slow delete.
         let third = bench.apply(None).await;
-        assert_eq!((third.ended(), third.took), (Some(Gone), Duration::from_secs(10)));
+        assert_eq!((third.ended(), third.elapsed), (Some(Gone), Duration::from_secs(10)));
     });
 }
 
@@ -81,7 +81,7 @@ fn new_resource_is_expected_to_take_as_long_as_its_type() {
         }
         more.push_str("  c0: {type: test/bucket, spec: {name: c}}\n");
         all_take(&bench, &["create"], 8, 1, [Duration::from_secs(1), Duration::from_secs(8)]);
-        assert_eq!(bench.apply(Some(&text(&more))).await.took, Duration::from_secs(8));
+        assert_eq!(bench.apply(Some(&text(&more))).await.elapsed, Duration::from_secs(8));
     });
 }
 
@@ -91,8 +91,8 @@ fn queued_calls_start_in_the_order_of_the_longest_path() {
         let mut bench = Bench::with(|catalog| catalog.max_parallel = 2);
         bench.settings.parallelism = 100;
         all_take(&bench, &["create", "update"], 10, 2, [Duration::from_secs(1), Duration::from_secs(5)]);
-        assert_eq!(bench.apply(Some(&chain_behind_many(10, 2, "one"))).await.took, Duration::from_secs(15));
-        assert_eq!(bench.apply(Some(&chain_behind_many(10, 2, "two"))).await.took, Duration::from_secs(10));
+        assert_eq!(bench.apply(Some(&chain_behind_many(10, 2, "one"))).await.elapsed, Duration::from_secs(15));
+        assert_eq!(bench.apply(Some(&chain_behind_many(10, 2, "two"))).await.elapsed, Duration::from_secs(10));
     });
 }
 
@@ -151,7 +151,7 @@ fn beyond_ideal(text: &str, names: &[String], parallelism: usize, ideal: Duratio
         let ran = bench.apply(Some(text)).await;
         assert_eq!(ran.ended(), Some(Ready));
         assert!(bench.cloud.most_at_once() <= parallelism);
-        ran.took.as_secs_f64() / ideal.as_secs_f64() - 1.0
+        ran.elapsed.as_secs_f64() / ideal.as_secs_f64() - 1.0
     })
 }
 

@@ -207,7 +207,7 @@ pub struct Documents {
     /// The number of elements of each kind.
     counts: [usize; 5],
     /// The results of reading them, as a plan keeps them.
-    pub frozen: Pinned,
+    pub pinned: Pinned,
     reach: Reach,
     /// The size limits that apply to them.
     pub room: dialects::DocumentLimits,
@@ -240,7 +240,7 @@ impl Documents {
             graph,
             links,
             counts,
-            frozen: Pinned::default(),
+            pinned: Pinned::default(),
             reach,
             room: dialects::DocumentLimits::USUAL,
         }
@@ -261,7 +261,7 @@ impl Documents {
             folder: unit.folder.clone(),
             file: unit.file,
         });
-        Documents::assemble(placed.collect(), self.frozen.clone(), self.reach, found).within(self.room)
+        Documents::assemble(placed.collect(), self.pinned.clone(), self.reach, found).within(self.room)
     }
 
     /// The same documents with other size limits.
@@ -280,8 +280,8 @@ impl Documents {
     }
 
     /// The results of reading the children.
-    pub fn frozen(&self) -> &Pinned {
-        &self.frozen
+    pub fn pinned(&self) -> &Pinned {
+        &self.pinned
     }
 
     /// The children of a unit, as a check of its document takes them.

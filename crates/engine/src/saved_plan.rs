@@ -20,7 +20,7 @@ use crate::stage::{Basis, Planned};
 use crate::text::read_text;
 
 /// A plan file that was read.
-pub struct KeptPlan {
+pub struct SavedPlan {
     /// The instance.
     pub instance: InstanceName,
     file: PlanFile,
@@ -34,16 +34,16 @@ struct ReadAgain {
     root: PathBuf,
 }
 
-impl KeptPlan {
+impl SavedPlan {
     /// The folder of its document; `None` for a plan from the state alone.
     pub fn folder(&self, place: &StatePlace) -> Option<PathBuf> {
-        self.made_from.document.as_ref().map(|frozen| DocumentSource::kept(frozen, place).folder)
+        self.made_from.document.as_ref().map(|pinned| DocumentSource::kept(pinned, place).folder)
     }
 }
 
 impl Session {
     /// Reads a plan file. `named` is the instance that the request names.
-    pub fn read_plan(&self, source: &DocumentSource, named: Option<&InstanceName>) -> Result<KeptPlan, Error> {
+    pub fn read_plan(&self, source: &DocumentSource, named: Option<&InstanceName>) -> Result<SavedPlan, Error> {
         let (file, made_from) =
             plan_file::read(&source.text, self.sealer()).map_err(|error| unusable(&source.shown, error))?;
         let instance: InstanceName =
@@ -61,11 +61,11 @@ impl Session {
             let (name, what) = (source.shown.clone(), what.to_owned());
             return Err(Error::Unfit { name, what, help: Some(help.to_owned()) });
         }
-        Ok(KeptPlan { instance, file, made_from })
+        Ok(SavedPlan { instance, file, made_from })
     }
 
     /// Refuses a kept plan if an operation holds its instance, or if the state has changed since the plan was made.
-    pub async fn refuse_stale(&self, plan: &KeptPlan, frontend: &mut dyn Frontend) -> Result<(), Error> {
+    pub async fn refuse_stale(&self, plan: &SavedPlan, frontend: &mut dyn Frontend) -> Result<(), Error> {
         self.refuse_held(&plan.instance, frontend).await?;
         let head = self.reading().head(&plan.instance).await?;
         if head == plan.file.revision {
@@ -77,12 +77,12 @@ impl Session {
     }
 
     /// Makes a kept plan again from what it was made from, and refuses it unless it is the same.
-    pub async fn stage_kept(&self, plan: KeptPlan, frontend: &mut dyn Frontend) -> Result<(Planned, Files), Error> {
-        let mut run = Run::new(&self.installed.runtime.rng);
-        let KeptPlan { instance, file, made_from } = plan;
+    pub async fn stage_saved(&self, plan: SavedPlan, frontend: &mut dyn Frontend) -> Result<(Planned, Files), Error> {
+        let mut run = Run::new(&self.installed.runtime.ids);
+        let SavedPlan { instance, file, made_from } = plan;
         let mut differs = Diagnostics::new();
-        if let Some(frozen) = &made_from.document {
-            document_differs(frozen, &self.place, &mut differs);
+        if let Some(pinned) = &made_from.document {
+            document_differs(pinned, &self.place, &mut differs);
         }
         let snapshot = self.reading().load(&instance).await?;
         let given = made_from.given();
@@ -117,18 +117,18 @@ impl Session {
         snapshot: &Snapshot,
         frontend: &mut dyn Frontend,
     ) -> Result<ReadAgain, Error> {
-        let Some(frozen) = &made_from.document else {
+        let Some(pinned) = &made_from.document else {
             return Ok(ReadAgain { files: Files::new(), document: None, root: self.root_of(snapshot) });
         };
-        let source = DocumentSource::kept(frozen, &self.place);
+        let source = DocumentSource::kept(pinned, &self.place);
         let root = source.folder.clone();
-        let document = self.check(source, Known::kept(given, &made_from.answers.frozen())).await;
+        let document = self.check(source, Known::kept(given, &made_from.answers.pinned(), snapshot)).await;
         frontend.found(&document.found, &document.files);
         if document.has_transforms() {
             self.library.open_all();
         }
         let documents = document.documents.filter(|_| !document.found.has_errors()).ok_or(Error::Reported)?;
-        Ok(ReadAgain { files: document.files, document: Some((documents, frozen.clone())), root })
+        Ok(ReadAgain { files: document.files, document: Some((documents, pinned.clone())), root })
     }
 }
 
@@ -138,11 +138,11 @@ fn refuse(diagnostic: Diagnostic, frontend: &mut dyn Frontend) -> Error {
 }
 
 /// Adds to `differs` how the files of a document differ from the plan.
-fn document_differs(frozen: &PinnedDocument, place: &StatePlace, differs: &mut Diagnostics) {
-    if frozen.path.as_ref() != "-" {
-        differs.extend(file_differs(&place.base().join(frozen.path.as_ref()), &frozen.path, &frozen.text));
+fn document_differs(pinned: &PinnedDocument, place: &StatePlace, differs: &mut Diagnostics) {
+    if pinned.path.as_ref() != "-" {
+        differs.extend(file_differs(&place.base().join(pinned.path.as_ref()), &pinned.path, &pinned.text));
     }
-    for (path, text) in &frozen.beside {
+    for (path, text) in &pinned.beside {
         differs.extend(file_differs(&place.base().join(path.as_ref()), path, text));
     }
 }
