@@ -1,11 +1,13 @@
 //! The fields of a resource in the contract, and its outputs in the protocol.
 //!
 //! The fields are the outputs and `id`, the id of the resource. Some plugins also answer an output `id`. It is kept in
-//! the private data, and given back to the plugin as it was.
+//! the private data, and given back to the plugin as it was. Outputs of the schema that a plugin leaves out are null in
+//! the fields, and are left out again.
 
 use std::sync::Arc;
 
 use blueprint::{Map, Value};
+use pulumi_wire::schema::ResourceFacts;
 
 /// The field with the id.
 const ID: &str = "id";
@@ -48,9 +50,10 @@ impl Private {
     }
 
     /// The outputs of the plugin, from fields of the contract.
-    pub(crate) fn outputs(&self, fields: &Value) -> Value {
+    pub(crate) fn outputs(&self, facts: &ResourceFacts, fields: &Value) -> Value {
         let (Value::Map(entries), secret) = fields.exposed() else { return fields.clone() };
         let mut outputs = Map::clone(entries);
+        outputs.retain(|name, value| !value.is_null() || !facts.outputs.contains_key(name));
         match &self.own_id {
             Some(id) => {
                 outputs.insert(ID.into(), id.clone());
@@ -63,6 +66,17 @@ impl Private {
     }
 }
 
+/// The fields of a resource that exists: every output of the schema.
+pub(crate) fn complete_fields(facts: &ResourceFacts, outputs: Value, id: Value) -> (Value, Private) {
+    let (fields, private) = fields_of(facts.mark_outputs(&outputs), id);
+    let (bare, secret) = fields.exposed();
+    let mut all = bare.as_map().cloned().unwrap_or_default();
+    for name in facts.outputs.keys() {
+        all.get_or_insert_with(name.clone(), || Value::Null);
+    }
+    (Value::Map(Arc::new(all)).tainted(secret), private)
+}
+
 /// The fields of a resource with that id, and what is to be kept of its outputs.
 pub(crate) fn fields_of(outputs: Value, id: Value) -> (Value, Private) {
     let (bare, secret) = outputs.exposed();
@@ -73,6 +87,8 @@ pub(crate) fn fields_of(outputs: Value, id: Value) -> (Value, Private) {
 
 #[cfg(test)]
 mod tests {
+    use blueprint::Type;
+
     use super::*;
 
     #[test]
@@ -80,12 +96,16 @@ mod tests {
         for outputs in [
             Value::map([("id", Value::from("other")), ("a", Value::Int(1))]),
             Value::map([("a", Value::from("s").secret())]),
-            Value::map([("id", Value::Null)]),
         ] {
-            let (fields, private) = fields_of(outputs.clone(), "i-1".into());
+            let facts = ResourceFacts {
+                outputs: [("a".into(), Type::Int), ("b".into(), Type::Int)].into_iter().collect(),
+                ..ResourceFacts::default()
+            };
+            let (fields, private) = complete_fields(&facts, outputs.clone(), "i-1".into());
+            assert_eq!(fields.get("b"), Some(&Value::Null));
             assert_eq!(fields.get("id"), Some(&Value::from("i-1")));
             let kept = private.value();
-            assert_eq!(Private::of(&kept).outputs(&fields), outputs);
+            assert_eq!(Private::of(&kept).outputs(&facts, &fields), outputs);
             assert_eq!(kept.is_null(), outputs.get("id").is_none());
         }
     }

@@ -14,10 +14,10 @@ use provider::{
     ReadRequest, Ready, Scrub, TypeSource as _,
 };
 use pulumi_wire::schema::{PackageTypes, ResourceFacts};
-use pulumi_wire::{NoLookups, Phase};
+use pulumi_wire::{NoLookups, Phase, differences, mark_like_inputs};
 
 use crate::failure::Failure;
-use crate::fields::{Private, fields_of};
+use crate::fields::{Private, complete_fields};
 use crate::names::ResourceName;
 use crate::planning::{current, planned, target, undecided};
 use crate::problems::{Effect, error_of, refusals};
@@ -87,7 +87,7 @@ impl Managed {
             match request.operation {
                 Operation::Create => self.create(&session, &target, &facts, call, &request).await,
                 Operation::Update => self.update(&session, &target, &facts, call, &request).await,
-                Operation::Delete => self.delete(&session, &target, call, &request).await,
+                Operation::Delete => self.delete(&session, &target, &facts, call, &request).await,
             }
         };
         within(call, Effect::Changes, acting).await
@@ -116,7 +116,7 @@ impl Managed {
                 let error = self.changed(request)(failure);
                 // The resource exists, although what the plugin says of it makes no sense.
                 let partial = id.map(|id| {
-                    let (fields, private) = fields_of(inputs.clone(), Value::Text(id.clone()));
+                    let (fields, private) = complete_fields(facts, inputs.clone(), Value::Text(id.clone()));
                     Box::new(Applied::ready(id, fields).with_private(private.value()))
                 });
                 return Err(ProviderError { partial, ..error });
@@ -137,7 +137,7 @@ impl Managed {
         let id = id_of(request)?;
         let private = Private::of(request.private);
         let inputs = facts.complete_inputs(request.desired);
-        let outputs = private.outputs(request.prior);
+        let outputs = private.outputs(facts, request.prior);
         let old_inputs = private.read_inputs.as_ref().unwrap_or(request.prior_inputs);
         let recorded = Recorded { id, inputs: old_inputs, outputs: &outputs };
         let outputs = current(session, target, &recorded, &private, call).await?;
@@ -152,11 +152,12 @@ impl Managed {
         &self,
         session: &Session,
         target: &Target<'_>,
+        facts: &ResourceFacts,
         call: &Call,
         request: &ApplyRequest<'_>,
     ) -> Result<Applied, ProviderError> {
         let id = id_of(request)?;
-        let outputs = Private::of(request.private).outputs(request.prior);
+        let outputs = Private::of(request.private).outputs(facts, request.prior);
         let recorded = Recorded { id, inputs: request.prior_inputs, outputs: &outputs };
         match session.delete(target, &recorded, call.deadline).await.map_err(self.changed(request)) {
             // It is gone, which is what was wanted.
@@ -178,7 +179,7 @@ impl Managed {
             let (fields, private) = (request.outputs.clone(), request.private.clone());
             return Ok(ReadOutcome::Present(Observed { id: id.into(), fields, private, ..Observed::default() }));
         };
-        let outputs = private.outputs(request.outputs);
+        let outputs = private.outputs(&facts, request.outputs);
         let reading = async {
             let (_lease, session) = process.session().await?;
             let name = ResourceName::new(&call.instance, &call.address, &facts.token);
@@ -193,12 +194,13 @@ impl Managed {
             Read::Absent => ReadOutcome::Absent,
             Read::Unknown => ReadOutcome::Unknown,
             Read::Present { id, outputs, inputs, problems, refresh_before_update } => {
-                let inputs = inputs.map(|inputs| facts.complete_inputs(&inputs));
-                let (fields, own) = fields_of(facts.mark_outputs(&outputs), Value::Text(id.clone()));
+                // A plugin that takes secrets may still forget them when it reads.
+                let outputs = mark_like_inputs(mark_like_inputs(outputs, request.inputs), request.outputs);
+                let inputs = inputs.map(|inputs| facts.complete_inputs(&mark_like_inputs(inputs, request.inputs)));
+                let (fields, own) = complete_fields(&facts, outputs, Value::Text(id.clone()));
                 // A plugin that cannot compare is helped with the inputs as they are now.
-                let drifted = |inputs: &&Value| {
-                    !request.inputs.is_null() && !pulumi_wire::differences(request.inputs, inputs, &[]).is_empty()
-                };
+                let drifted =
+                    |inputs: &&Value| !request.inputs.is_null() && !differences(request.inputs, inputs, &[]).is_empty();
                 let read_inputs = inputs.as_ref().filter(drifted).cloned();
                 let private = Private { read_first: refresh_before_update, read_inputs, ..own };
                 let secrets = Scrub::of([&fields, &self.settings]);
@@ -285,7 +287,7 @@ fn applied(
     answered: Option<Value>,
     (sent, request): (Value, &ApplyRequest<'_>),
 ) -> Applied {
-    let (fields, own) = fields_of(facts.mark_outputs(&outputs), Value::Text(id.clone()));
+    let (fields, own) = complete_fields(facts, outputs, Value::Text(id.clone()));
     let secrets = Scrub::of([&fields, &sent]);
     let inputs = answered.map(|inputs| facts.complete_inputs(&inputs)).or(Some(sent));
     Applied {

@@ -130,34 +130,43 @@ impl PulumiProvider {
         self.processes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The process of these settings: one for each. The first takes over the one that told the schema.
-    fn process_of(&self, settings: &Value) -> Result<Arc<Process>, ProviderError> {
+    /// The process of settings with that digest: one for each. The first takes over the one without settings.
+    fn process_of(&self, digest: &str) -> Arc<Process> {
+        let mut processes = self.processes();
+        if let Some(known) = processes.configured.get(digest) {
+            return known.clone();
+        }
+        let process = processes.spare.take().unwrap_or_else(|| Process::new(self.host.clone(), digest.to_owned()));
+        processes.configured.insert(digest.to_owned(), process.clone());
+        process
+    }
+
+    /// A process to check settings with. If none has these settings, it is the one without settings, which stays so.
+    fn process_to_check(&self, digest: Option<&str>) -> Arc<Process> {
+        let mut processes = self.processes();
+        if let Some(known) = digest.and_then(|digest| processes.configured.get(digest)) {
+            return known.clone();
+        }
+        processes.spare.get_or_insert_with(|| Process::new(self.host.clone(), unconfigured())).clone()
+    }
+
+    /// A digest of settings. `None` while they are unknown.
+    fn digest(&self, settings: &Value) -> Result<Option<String>, ProviderError> {
+        if settings.has_unknown() {
+            return Ok(None);
+        }
         let text = serde_json::to_string(&settings.revealed()).map_err(|_| {
             let message = format!("the settings of `{}` hold a function", self.host.package.name);
             ProviderError::new(ErrorKind::Document, message)
         })?;
-        let digest = schema_cache::digest(&text);
-        let mut processes = self.processes();
-        if let Some(known) = processes.configured.get(&digest) {
-            return Ok(known.clone());
-        }
-        let process = processes.spare.take().unwrap_or_else(|| Process::new(self.host.clone(), digest.clone()));
-        processes.configured.insert(digest, process.clone());
-        Ok(process)
-    }
-
-    /// A process without settings, for questions that need none. A later configuration takes it over.
-    fn spare(&self) -> Arc<Process> {
-        let mut processes = self.processes();
-        processes.spare.get_or_insert_with(|| Process::new(self.host.clone(), unconfigured())).clone()
+        Ok(Some(schema_cache::digest(&text)))
     }
 
     async fn configure_process(&self, with: Configuration) -> Result<Configured, ProviderError> {
         self.host.log_to(with.log);
         let values = if with.settings.is_null() { Value::map::<Name>([]) } else { with.settings };
-        let unknown = values.has_unknown();
-        let phase = if unknown { Phase::Planning } else { Phase::Applying };
-        let process = if unknown { self.spare() } else { self.process_of(&values)? };
+        let digest = self.digest(&values)?;
+        let phase = if digest.is_none() { Phase::Planning } else { Phase::Applying };
         let package = match &**self.types.schema().name() {
             "" => self.host.package.name.clone(),
             name => name.into(),
@@ -166,7 +175,7 @@ impl PulumiProvider {
         let settings = OwnSettings { package, values, urn, name: with.name };
         let secrets = Scrub::of([&settings.values, &with.former]);
         let reads = |failure| error_of(failure, Effect::Reads, &secrets);
-        let (lease, client) = process.client().await?;
+        let (lease, client) = self.process_to_check(digest.as_deref()).client().await?;
         let checked = client.check_config(&settings.borrowed(), &with.former, phase).await.map_err(reads)?;
         if !checked.failures.is_empty() {
             return Err(ProviderError::of_diagnostics(ErrorKind::Document, refusals(&checked.failures, &secrets)));
@@ -185,7 +194,7 @@ impl PulumiProvider {
         };
         drop(lease);
         let (types, package) = (self.types.clone(), &self.host.package.name);
-        if unknown {
+        let Some(digest) = digest else {
             let note = format!("the settings of `{package}` are not known yet, so its plugin plans nothing");
             let note = ProviderDiagnostic {
                 severity: provider::ProviderSeverity::Note,
@@ -193,7 +202,8 @@ impl PulumiProvider {
             };
             let session = Arc::new(Managed::new(types, package.clone(), None, settings.values));
             return Ok(Configured { session, change, diagnostics: vec![note] });
-        }
+        };
+        let process = self.process_of(&digest);
         let values = settings.values.clone();
         process.configure(settings).await?;
         process.enter();

@@ -84,7 +84,7 @@ pub(crate) async fn planned(
     let previews = request.phase == PlanPhase::Preview;
     let (verdict, replaces, outputs) = match request.id.filter(|_| updates) {
         Some(id) => {
-            let outputs = private.outputs(request.prior);
+            let outputs = private.outputs(facts, request.prior);
             let recorded = Recorded { id, inputs: recorded_inputs, outputs: &outputs };
             let outputs = current(session, &target, &recorded, &private, call).await?;
             let recorded = Recorded { outputs: outputs.as_ref().unwrap_or(recorded.outputs), ..recorded };

@@ -202,9 +202,13 @@ mod tests {
 
     #[test]
     fn paths_become_paths_of_fields_and_back() {
-        for (property, field) in
-            [("a.b[0]", "a.b[0]"), ("a[\"b c\"].d", "a[\"b c\"].d"), ("a[*].b", "a"), ("", ""), ("[\"x y\"]", "x y")]
-        {
+        for (property, field) in [
+            ("a.b[0]", "a.b[0]"),
+            ("a[\"b c\"].d", "a[\"b c\"].d"),
+            ("a[*].b", "a"),
+            ("", ""),
+            ("[\"x y\"]", "[\"x y\"]"),
+        ] {
             assert_eq!(field_path(&PropertyPath::parse_or_name(property)).to_string(), field, "{property}");
         }
         assert_eq!(property_path("a[\"b c\"][1]"), PropertyPath::parse("a[\"b c\"][1]").unwrap());
