@@ -5,8 +5,8 @@
 //! HostedPackage ──open──> provider::Provider ──configure──> provider::Session, on the calls above
 //! ```
 //!
-//! [`open`] is what the engine uses: the contract of providers, answered by a plugin. `package.rs` has its catalogue and
-//! configurations, `managed.rs` the calls about resources, `process.rs` the process behind them.
+//! [`open`] is what the engine uses: the contract of providers, answered by a plugin. `package.rs` has its catalogue
+//! and configurations, `managed.rs` the calls about resources, `process.rs` the process behind them.
 //!
 //! Not here: the conversion of values and schemas (`pulumi_wire`), processes (`plugins`), connections (`grpc_client`),
 //! and what the engine makes of the answers.

@@ -175,7 +175,7 @@ impl Managed {
             if request.outputs.is_null() {
                 return self.process().map(|_| ReadOutcome::Unknown);
             }
-            // What is recorded counts, because nobody can be asked.
+            // What is recorded counts, because the plugin cannot be asked.
             let (fields, private) = (request.outputs.clone(), request.private.clone());
             return Ok(ReadOutcome::Present(Observed { id: id.into(), fields, private, ..Observed::default() }));
         };

@@ -1,8 +1,9 @@
 //! The names of things for plugins.
 //!
-//! A resource is `urn:pulumi:INSTANCE::cyan::TYPE::ADDRESS`, with its whole address as its name, so that two resources of
-//! an instance never share a URN. A provider is `urn:pulumi:cyan::cyan::pulumi:providers:PACKAGE::NAME`: a configuration
-//! does not know its instance. The names stay the same from run to run. Plugins derive automatic names from them.
+//! A resource is `urn:pulumi:INSTANCE::cyan::TYPE::ADDRESS`, with its whole address as its name, so that two resources
+//! of an instance never share a URN. A provider is `urn:pulumi:cyan::cyan::pulumi:providers:PACKAGE::NAME`, because a
+//! configuration does not know its instance. The names stay the same from run to run. Plugins derive automatic names
+//! from them.
 
 use blueprint::Address;
 use pulumi_wire::Urn;

@@ -1,8 +1,8 @@
 //! A package of a plugin as a provider: its catalogue from the schema of the plugin, its configurations.
 //!
 //! The functions of a package are data sources of its catalogue. They are in no function table: a token is no name that
-//! an expression can call, and their arguments are named. [`provider::Session::invoke`] takes a function by its name as a
-//! data source, with a map of arguments.
+//! an expression can call, and their arguments are named. [`provider::Session::invoke`] takes a function by its name as
+//! a data source, with a map of arguments.
 //!
 //! Not here: calls about resources (`managed`), processes (`process`).
 
@@ -45,8 +45,8 @@ struct Processes {
     spare: Option<Arc<Process>>,
 }
 
-/// Opens a package: reads its schema from the cache, or starts its plugin and asks it. The process is kept for the first
-/// configuration. A plugin that is listed in `PULUMI_DEBUG_PROVIDERS` is attached to and not started.
+/// Opens a package: reads its schema from the cache, or starts its plugin and asks it. The process is kept for the
+/// first configuration. A plugin that is listed in `PULUMI_DEBUG_PROVIDERS` is attached to and not started.
 ///
 /// # Errors
 /// If the plugin cannot be started, or if it has no schema that can be read.

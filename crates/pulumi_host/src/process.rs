@@ -27,7 +27,7 @@ pub(crate) struct Host {
     pub(crate) pool: Arc<Pool>,
     /// Started with the first process.
     engine: OnceCell<Engine>,
-    /// Receives what plugins log by calls. Before a configuration nobody does.
+    /// Receives what plugins log by calls. `None` before the first configuration: their lines are dropped.
     log: Arc<Mutex<Option<Progress>>>,
 }
 

@@ -1,7 +1,7 @@
 //! Schemas of plugins on disk, so that a start of `cyan` need not start the plugin to know its types.
 //!
-//! A cached schema belongs to a program as it was: its path, size, time of change and inode, and those of arguments that
-//! are files, such as a script. A script that imports other files is not noticed when only these change.
+//! A cached schema belongs to a program as it was: its path, size, time of change and inode, and those of arguments
+//! that are files, such as a script. A change of files that a script imports is not noticed.
 //!
 //! Nothing here fails: what cannot be read or written is not cached.
 
