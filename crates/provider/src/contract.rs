@@ -381,7 +381,8 @@ pub trait Session: Send + Sync {
     /// Creates, updates or deletes one resource. Deleting a resource that does not exist succeeds.
     fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>>;
 
-    /// Returns whether a resource is ready. Only called after an `apply` whose answer was [`Ready::Pending`](crate::Ready::Pending).
+    /// Returns whether a resource is ready. Only called after an `apply` whose answer was
+    /// [`Ready::Pending`](crate::Ready::Pending).
     fn poll_ready<'a>(
         &'a self,
         call: &'a Call,

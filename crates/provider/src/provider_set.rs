@@ -89,7 +89,7 @@ impl Providers {
         })
     }
 
-    /// Closes all sessions. A session that is needed again is configured anew.
+    /// Closes all sessions. A session that is needed again is configured again.
     pub async fn close(&self) {
         for entry in self.by_namespace.values() {
             let sessions = std::mem::take(&mut *entry.sessions.lock().unwrap_or_else(PoisonError::into_inner));

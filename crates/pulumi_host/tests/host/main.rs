@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 mod bare;
+mod contract;
+mod contract_support;
 mod life;
 mod processes;
 mod support;

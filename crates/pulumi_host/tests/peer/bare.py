@@ -27,7 +27,7 @@ from pulumi.runtime.proto import (
     status_pb2,
 )
 
-OPTIONS = {name: name in sys.argv[1:] for name in ("--no-handshake", "--no-secrets", "--crlf", "--noise", "--late")}
+OPTIONS = {name: name in sys.argv[1:] for name in ("--no-handshake", "--no-secrets", "--crlf", "--noise", "--late", "--schema")}
 ENGINE = sys.argv[-1]
 
 
@@ -66,6 +66,14 @@ class Bare(provider_pb2_grpc.ResourceProviderServicer):
 
     def GetPluginInfo(self, request, context):
         return plugin_pb2.PluginInfo(version="1.2.3")
+
+    def GetSchema(self, request, context):
+        if not OPTIONS["--schema"]:
+            fail(context, grpc.StatusCode.UNIMPLEMENTED, "no schema")
+        any_text = {"do": {"type": "string"}, "x": {"$ref": "pulumi.json#/Any"}}
+        thing = {"inputProperties": any_text, "properties": any_text}
+        schema = {"name": "bare", "resources": {"bare:index:Thing": thing}}
+        return provider_pb2.GetSchemaResponse(schema=json.dumps(schema))
 
     def Configure(self, request, context):
         settings = json_format.MessageToDict(request.args)

@@ -1,7 +1,8 @@
 """A provider on the official framework. It keeps each item as a JSON file in a folder, so tests can look at what exists.
 
 Its items show what providers do: defaults, names from the random seed, unknown outputs, replacements of both orders,
-secrets, failures, and operations that take time or end the process.
+secrets, failures, and operations that take time or end the process. Each process adds its number to the file that the
+variable `SHOP_STARTS` names.
 """
 
 import asyncio
@@ -122,14 +123,23 @@ def text(properties, name):
     return plain(properties[name]) if name in properties else None
 
 
+def exit_in(call):
+    print(f"the process ends in {call}", file=sys.stderr, flush=True)
+    os._exit(3)
+
+
 class Shop(Provider):
     folder = None
     secrets = True
 
     async def get_schema(self, request):
+        if os.environ.get("SHOP_FAIL") == "schema":
+            exit_in("schema")
         return GetSchemaResponse(json.dumps(SCHEMA))
 
     async def check_config(self, request):
+        if text(request.new_inputs, "token") == "exit-check-config":
+            exit_in("check-config")
         if "folder" not in request.new_inputs:
             return CheckResponse(failures=[CheckFailure("folder", "the folder is missing")])
         return CheckResponse(inputs=request.new_inputs)
@@ -137,6 +147,8 @@ class Shop(Provider):
     async def configure(self, request):
         # The old form of the settings must say the same.
         folder = plain(request.args["folder"])
+        if text(request.args, "token") == "exit-configure":
+            exit_in("configure")
         if request.variables.get("shop:config:folder") != folder:
             raise Exception("the two forms of the settings differ")
         self.folder = folder
@@ -162,12 +174,16 @@ class Shop(Provider):
         for key, tag in (plain(news["tags"]) if "tags" in news and not unknown(news["tags"]) else {}).items():
             if tag == "":
                 failures.append(CheckFailure(f'tags["{key}"]', "a tag must not be empty"))
+        if text(news, "fail") == "exit-check":
+            exit_in("check")
         if text(news, "fail") == "check":
             failures.append(CheckFailure("", "the shop is closed"))
         return CheckResponse(inputs=news, failures=failures)
 
     async def diff(self, request):
         detailed, replaces = {}, []
+        if text(request.new_inputs, "fail") == "exit-diff":
+            exit_in("diff")
         names = [name for name in INPUTS if name in request.old_state or name in request.new_inputs]
         for name in names:
             old, new = request.old_state.get(name), request.new_inputs.get(name)
@@ -225,14 +241,15 @@ class Shop(Provider):
             await asyncio.sleep(wait)
         fail = text(inputs, "fail")
         if fail == ("exit-after-" if after else "exit-") + operation:
-            print(f"the process ends in {operation}", file=sys.stderr, flush=True)
-            os._exit(3)
+            exit_in(operation)
         if fail == operation and not after:
             raise Exception(f"the {operation} fails")
 
     async def create(self, request):
         inputs = request.properties
         if request.preview:
+            if text(inputs, "fail") == "exit-preview":
+                exit_in("preview")
             return CreateResponse(properties=self.outputs(inputs, {"revision": 0}))
         await self.trouble(inputs, "create")
         slot = text(inputs, "slot")
@@ -263,6 +280,8 @@ class Shop(Provider):
         item = self.load(request.resource_id)
         if item is None:
             return ReadResponse()
+        if item["inputs"].get("fail") == "exit-read":
+            exit_in("read")
         if item["inputs"].get("fail") == "read":
             raise Exception("the read fails")
         inputs = {name: wrap(value) for name, value in item["inputs"].items()}
@@ -282,6 +301,8 @@ class Shop(Provider):
         if request.tok != "shop:index:getItem":
             raise Exception(f"there is no function {request.tok}")
         name = text(request.args, "name")
+        if name == "exit-invoke":
+            exit_in("invoke")
         for item in self.all():
             if item["inputs"].get("name") == name:
                 found = {"id": item["id"], "label": item["inputs"].get("label"), "size": item["inputs"]["size"]}
@@ -290,4 +311,7 @@ class Shop(Provider):
 
 
 if __name__ == "__main__":
+    if "SHOP_STARTS" in os.environ:
+        with open(os.environ["SHOP_STARTS"], "a", encoding="utf-8") as file:
+            print(os.getpid(), file=file)
     main(sys.argv[1:], "0.1.0", Shop())

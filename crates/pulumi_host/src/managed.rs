@@ -1,0 +1,399 @@
+//! A configured package as a session of the contract: the calls about its resources and functions.
+//!
+//! Secrets are removed from what a plugin says. A call that is stopped is dropped, which cancels it in the plugin; one
+//! that changes something has some seconds to end first. Cancel is not sent then, because it would end the calls about
+//! other resources too; it is sent when the session ends.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use blueprint::{FieldPath, Name, Value};
+use provider::{
+    Applied, ApplyRequest, BoxFuture, Call, Candidate, ErrorKind, FetchRequest, Fetched, ImportRequest, Imported,
+    InvokeRequest, Observed, Operation, PlanMode, PlanRequest, Planned, ProviderDiagnostic, ProviderError, ReadOutcome,
+    ReadRequest, Ready, Scrub, TypeSource as _,
+};
+use pulumi_wire::schema::{PackageTypes, ResourceFacts};
+use pulumi_wire::{NoLookups, Phase, differences, mark_like_inputs};
+
+use crate::failure::Failure;
+use crate::fields::{Private, complete_fields};
+use crate::names::ResourceName;
+use crate::planning::{current, planned, target, undecided};
+use crate::problems::{Effect, error_of, refusals};
+use crate::process::Process;
+use crate::session::{Desired, Invoked, Read, Recorded, Session, Target};
+
+/// How long a call that changes something may go on after it was stopped.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// A configured package.
+pub(crate) struct Managed {
+    types: Arc<PackageTypes>,
+    package: Name,
+    /// `None` while the settings are unknown.
+    process: Option<Arc<Process>>,
+    settings: Value,
+}
+
+impl Managed {
+    pub(crate) fn new(
+        types: Arc<PackageTypes>,
+        package: Name,
+        process: Option<Arc<Process>>,
+        settings: Value,
+    ) -> Managed {
+        Managed { types, package, process, settings }
+    }
+
+    fn facts(&self, type_name: &str) -> Result<Arc<ResourceFacts>, ProviderError> {
+        let facts = self.types.resource_facts(type_name);
+        let refused = |why: &str| ProviderError::new(ErrorKind::Document, format!("`{type_name}` {why}"));
+        match facts {
+            None => Err(refused("is no resource type of its package")),
+            Some(facts) if facts.component => Err(refused("is a component, which only programs can construct")),
+            Some(facts) => Ok(facts),
+        }
+    }
+
+    fn process(&self) -> Result<&Arc<Process>, ProviderError> {
+        self.process.as_ref().ok_or_else(|| {
+            let message = format!("the settings of `{}` are not known yet", self.package);
+            ProviderError::new(ErrorKind::Permanent, message)
+        })
+    }
+
+    async fn plan_with(&self, call: &Call, request: PlanRequest<'_>) -> Result<Planned, ProviderError> {
+        if request.mode == PlanMode::Delete {
+            return Ok(Planned::default());
+        }
+        let facts = self.facts(request.type_name)?;
+        let Some(process) = &self.process else { return Ok(undecided(&self.package, &facts, call, &request)) };
+        let asking = async {
+            let (_lease, session) = process.session().await?;
+            planned(&session, &facts, call, &request, &self.settings).await
+        };
+        within(call, Effect::Reads, asking).await
+    }
+
+    async fn apply_with(&self, call: &Call, request: ApplyRequest<'_>) -> Result<Applied, ProviderError> {
+        let facts = self.facts(request.type_name)?;
+        let process = self.process()?;
+        // A process that starts is not waited for once the call is stopped.
+        let (_lease, session) = within(call, Effect::Reads, process.session()).await?;
+        let name = ResourceName::new(&call.instance, &call.address, &facts.token);
+        let target = target(&name, &facts, Phase::Applying, &call.address);
+        let acting = async {
+            match request.operation {
+                Operation::Create => self.create(&session, &target, &facts, call, &request).await,
+                Operation::Update => self.update(&session, &target, &facts, call, &request).await,
+                Operation::Delete => self.delete(&session, &target, &facts, call, &request).await,
+            }
+        };
+        within(call, Effect::Changes, acting).await
+    }
+
+    fn changed(&self, request: &ApplyRequest<'_>) -> impl Fn(Failure) -> ProviderError {
+        let values = [request.prior_inputs, request.prior, request.desired, request.private, &self.settings];
+        let values = values.map(Value::clone);
+        move |failure| error_of(failure, Effect::Changes, &Scrub::of(&values))
+    }
+
+    async fn create(
+        &self,
+        session: &Session,
+        target: &Target<'_>,
+        facts: &ResourceFacts,
+        call: &Call,
+        request: &ApplyRequest<'_>,
+    ) -> Result<Applied, ProviderError> {
+        let inputs = facts.complete_inputs(request.desired);
+        let desired = Desired { inputs: &inputs, ignored: &[], timeout: call.deadline };
+        let made = match session.create(target, &desired).await {
+            Ok(made) => made,
+            Err(failure) => {
+                let id = if let Failure::Answer { id, .. } = &failure { id.clone() } else { None };
+                let error = self.changed(request)(failure);
+                // The resource exists, although what the plugin says of it makes no sense.
+                let partial = id.map(|id| {
+                    let (fields, private) = complete_fields(facts, inputs.clone(), Value::Text(id.clone()));
+                    Box::new(Applied::ready(id, fields).with_private(private.value()))
+                });
+                return Err(ProviderError { partial, ..error });
+            }
+        };
+        let id = made.id.unwrap_or_default();
+        Ok(applied(facts, id, made.outputs, made.problems, made.refresh_before_update, made.inputs, (inputs, request)))
+    }
+
+    async fn update(
+        &self,
+        session: &Session,
+        target: &Target<'_>,
+        facts: &ResourceFacts,
+        call: &Call,
+        request: &ApplyRequest<'_>,
+    ) -> Result<Applied, ProviderError> {
+        let id = id_of(request)?;
+        let private = Private::of(request.private);
+        let inputs = facts.complete_inputs(request.desired);
+        let outputs = private.outputs(facts, request.prior);
+        let old_inputs = private.read_inputs.as_ref().unwrap_or(request.prior_inputs);
+        let recorded = Recorded { id, inputs: old_inputs, outputs: &outputs };
+        let outputs = current(session, target, &recorded, &private, call).await?;
+        let recorded = Recorded { outputs: outputs.as_ref().unwrap_or(recorded.outputs), ..recorded };
+        let desired = Desired { inputs: &inputs, ignored: &[], timeout: call.deadline };
+        let made = session.update(target, &recorded, &desired).await.map_err(self.changed(request))?;
+        let id = Name::from(id);
+        Ok(applied(facts, id, made.outputs, made.problems, made.refresh_before_update, made.inputs, (inputs, request)))
+    }
+
+    async fn delete(
+        &self,
+        session: &Session,
+        target: &Target<'_>,
+        facts: &ResourceFacts,
+        call: &Call,
+        request: &ApplyRequest<'_>,
+    ) -> Result<Applied, ProviderError> {
+        let id = id_of(request)?;
+        let outputs = Private::of(request.private).outputs(facts, request.prior);
+        let recorded = Recorded { id, inputs: request.prior_inputs, outputs: &outputs };
+        match session.delete(target, &recorded, call.deadline).await.map_err(self.changed(request)) {
+            // It is gone, which is what was wanted.
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(Applied::deleted()),
+            answer => answer.map(|()| Applied::deleted()),
+        }
+    }
+
+    async fn read_with(&self, call: &Call, request: ReadRequest<'_>) -> Result<ReadOutcome, ProviderError> {
+        let facts = self.facts(request.type_name)?;
+        // A plugin finds nothing by the token of a create.
+        let Some(id) = request.id.filter(|id| !id.is_empty()) else { return Ok(ReadOutcome::Unknown) };
+        let private = Private::of(request.private);
+        let Some(process) = &self.process else {
+            if request.outputs.is_null() {
+                return self.process().map(|_| ReadOutcome::Unknown);
+            }
+            // What is recorded counts, because the plugin cannot be asked.
+            let (fields, private) = (request.outputs.clone(), request.private.clone());
+            return Ok(ReadOutcome::Present(Observed { id: id.into(), fields, private, ..Observed::default() }));
+        };
+        let outputs = private.outputs(&facts, request.outputs);
+        let reading = async {
+            let (_lease, session) = process.session().await?;
+            let name = ResourceName::new(&call.instance, &call.address, &facts.token);
+            let target = target(&name, &facts, Phase::Applying, &call.address);
+            let recorded = Recorded { id, inputs: request.inputs, outputs: &outputs };
+            session.read(&target, &recorded, call.deadline).await.map_err(|failure| {
+                let secrets = Scrub::of([request.inputs, request.outputs, request.private, &self.settings]);
+                error_of(failure, Effect::Reads, &secrets)
+            })
+        };
+        Ok(match within(call, Effect::Reads, reading).await? {
+            Read::Absent => ReadOutcome::Absent,
+            Read::Unknown => ReadOutcome::Unknown,
+            Read::Present { id, outputs, inputs, problems, refresh_before_update } => {
+                // A plugin that takes secrets may still forget them when it reads.
+                let outputs = mark_like_inputs(mark_like_inputs(outputs, request.inputs), request.outputs);
+                let inputs = inputs.map(|inputs| facts.complete_inputs(&mark_like_inputs(inputs, request.inputs)));
+                let (fields, own) = complete_fields(&facts, outputs, Value::Text(id.clone()));
+                // A plugin that cannot compare is helped with the inputs as they are now.
+                let drifted =
+                    |inputs: &&Value| !request.inputs.is_null() && !differences(request.inputs, inputs, &[]).is_empty();
+                let read_inputs = inputs.as_ref().filter(drifted).cloned();
+                let private = Private { read_first: refresh_before_update, read_inputs, ..own };
+                let secrets = Scrub::of([&fields, &self.settings]);
+                let diagnostics = problems
+                    .iter()
+                    .map(|why| ProviderDiagnostic::warning("", format!("it is not healthy: {}", secrets.clean(why))));
+                let diagnostics = diagnostics.collect();
+                ReadOutcome::Present(Observed {
+                    id,
+                    fields,
+                    inputs,
+                    private: private.value(),
+                    expired: None,
+                    diagnostics,
+                })
+            }
+        })
+    }
+
+    /// Calls a function. `None` if it cannot be called yet.
+    async fn call_function(
+        &self,
+        call: &Call,
+        function: &str,
+        arguments: Value,
+        phase: Phase,
+    ) -> Result<Value, ProviderError> {
+        let Some(facts) = self.types.function_facts(function) else {
+            let message = format!("there is no function `{function}` here");
+            return Err(ProviderError::new(ErrorKind::Document, message));
+        };
+        let Some(process) = self.process.as_ref() else {
+            if phase == Phase::Planning {
+                return Ok(Value::unknown(None, None));
+            }
+            return self.process().map(|_| Value::Null);
+        };
+        let secret_inputs = ResourceFacts { secret_inputs: facts.secret_inputs.clone(), ..ResourceFacts::default() };
+        let arguments = secret_inputs.complete_inputs(&arguments);
+        let secrets = || Scrub::of([&arguments, &self.settings]);
+        let asking = async {
+            let (_lease, session) = process.session().await?;
+            let invoked = session.invoke(&facts.token, &arguments, phase, &NoLookups).await;
+            invoked.map_err(|failure| error_of(failure, Effect::Reads, &secrets()))
+        };
+        let Invoked { result, failures } = within(call, Effect::Reads, asking).await?;
+        if failures.is_empty() {
+            return Ok(result);
+        }
+        Err(ProviderError::of_diagnostics(ErrorKind::Document, refusals(&failures, &secrets())))
+    }
+
+    async fn fetch_with(&self, call: &Call, request: FetchRequest<'_>) -> Result<Fetched, ProviderError> {
+        let equal = |(_, (_, operator, _)): &(usize, &(Name, Name, Value))| operator.as_ref() == "=";
+        let filters: Vec<(usize, &(Name, Name, Value))> = request.filters.iter().enumerate().filter(equal).collect();
+        let arguments = filters.iter().map(|(_, (field, _, value))| (field.clone(), value.clone()));
+        // A data source is read while a plan is made.
+        let result = self.call_function(call, request.type_name, Value::map(arguments), Phase::Planning).await?;
+        let result = if result.is_unknown() { self.unknown_result(request.type_name) } else { result };
+        let applied = filters.iter().map(|(at, _)| *at).collect();
+        let candidates = vec![Candidate { filter_fields: result.clone(), fields: result }];
+        Ok(Fetched { candidates, applied, diagnostics: Vec::new() })
+    }
+
+    fn unknown_result(&self, function: &str) -> Value {
+        let ty = self.types.data_source_type(function);
+        let fields = ty.iter().flat_map(|ty| &ty.schema.fields).filter(|(_, field)| field.computed);
+        Value::map(fields.map(|(name, field)| (name.clone(), Value::unknown(Some(field.ty()), None))))
+    }
+}
+
+fn id_of<'a>(request: &ApplyRequest<'a>) -> Result<&'a str, ProviderError> {
+    let missing = || ProviderError::new(ErrorKind::Permanent, "the id of the resource is not known");
+    request.id.filter(|id| !id.is_empty()).ok_or_else(missing)
+}
+
+/// The answer of the contract from that of the protocol.
+fn applied(
+    facts: &ResourceFacts,
+    id: Name,
+    outputs: Value,
+    problems: Vec<String>,
+    refresh_before_update: bool,
+    answered: Option<Value>,
+    (sent, request): (Value, &ApplyRequest<'_>),
+) -> Applied {
+    let (fields, own) = complete_fields(facts, outputs, Value::Text(id.clone()));
+    let secrets = Scrub::of([&fields, &sent]);
+    let inputs = answered.map(|inputs| facts.complete_inputs(&inputs)).or(Some(sent));
+    Applied {
+        id,
+        fields,
+        private: Private { read_first: refresh_before_update, ..own }.value(),
+        ready: match problems.is_empty() {
+            true => Ready::Yes,
+            false => Ready::Broken(problems.iter().map(|why| secrets.clean(why).into()).collect()),
+        },
+        inputs: inputs.filter(|inputs| inputs != request.desired),
+        diagnostics: Vec::new(),
+    }
+}
+
+/// Waits for a call until it is stopped.
+async fn within<T>(
+    call: &Call,
+    effect: Effect,
+    work: impl Future<Output = Result<T, ProviderError>>,
+) -> Result<T, ProviderError> {
+    if call.cancel.is_cancelled() {
+        return Err(ProviderError::new(ErrorKind::Cancelled, "the call was cancelled before it was made"));
+    }
+    let time_is_over = async {
+        match call.deadline {
+            Some(deadline) => tokio::time::sleep(deadline).await,
+            None => std::future::pending().await,
+        }
+    };
+    let mut work = std::pin::pin!(work);
+    let stopped = tokio::select! {
+        biased;
+        done = &mut work => return done,
+        () = call.cancel.cancelled() => ProviderError::new(ErrorKind::Cancelled, "the call was cancelled"),
+        () = time_is_over => ProviderError::new(ErrorKind::TimedOut, "the plugin did not answer in time"),
+    };
+    match effect {
+        Effect::Reads => Err(stopped),
+        Effect::Changes => tokio::time::timeout(GRACE, work).await.unwrap_or(Err(stopped)),
+    }
+}
+
+impl provider::Session for Managed {
+    fn read<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
+        Box::pin(self.read_with(call, request))
+    }
+
+    fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+        Box::pin(self.plan_with(call, request))
+    }
+
+    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+        Box::pin(self.apply_with(call, request))
+    }
+
+    fn import<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ImportRequest<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Imported>, ProviderError>> {
+        Box::pin(async move {
+            let read = ReadRequest {
+                type_name: request.type_name,
+                id: Some(request.id),
+                inputs: &Value::Null,
+                outputs: &Value::Null,
+                schema_version: 0,
+                private: &Value::Null,
+                token: None,
+            };
+            Ok(match self.read_with(call, read).await? {
+                ReadOutcome::Present(observed) => vec![Imported { type_name: request.type_name.into(), observed }],
+                ReadOutcome::Absent | ReadOutcome::Unknown => Vec::new(),
+            })
+        })
+    }
+
+    fn fetch<'a>(&'a self, call: &'a Call, request: FetchRequest<'a>) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+        Box::pin(self.fetch_with(call, request))
+    }
+
+    fn invoke<'a>(&'a self, call: &'a Call, request: InvokeRequest<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
+        Box::pin(async move {
+            let arguments = match request.arguments {
+                [] => Value::map::<Name>([]),
+                [arguments] if arguments.as_map().is_some() => arguments.clone(),
+                _ => {
+                    let message = format!("`{}` takes its arguments as one map", request.function);
+                    return Err(ProviderError::new(ErrorKind::Document, message).at(FieldPath::default()));
+                }
+            };
+            let phase = if request.preview { Phase::Planning } else { Phase::Applying };
+            self.call_function(call, request.function, arguments, phase).await
+        })
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {
+            if let Some(process) = &self.process {
+                process.leave().await;
+            }
+        })
+    }
+}

@@ -1,0 +1,223 @@
+//! A package of a plugin as a provider: its catalogue from the schema of the plugin, its configurations.
+//!
+//! The functions of a package are data sources of its catalogue. They are in no function table: a token is no name that
+//! an expression can call, and their arguments are named. [`provider::Session::invoke`] takes a function by its name as
+//! a data source, with a map of arguments.
+//!
+//! Not here: calls about resources (`managed`), processes (`process`).
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use blueprint::{Name, PackageFamily, Value};
+use plugins::Pool;
+use provider::{
+    BoxFuture, Catalog, Configuration, Configured, ErrorKind, Hosted, HostedPackage, Provider, ProviderDiagnostic,
+    ProviderError, Scrub, SettingsChange,
+};
+use pulumi_wire::Phase;
+use pulumi_wire::schema::{PackageSchema, PackageTypes};
+
+use crate::managed::Managed;
+use crate::names::provider_urn;
+use crate::problems::{Effect, error_of, field_path, refusals};
+use crate::process::{Host, OwnSettings, Process};
+use crate::protocol::{DEBUG_PROVIDERS, attached};
+use crate::schema_cache;
+
+/// Numbers the processes that are started without settings.
+static UNCONFIGURED: AtomicU64 = AtomicU64::new(0);
+
+/// The provider of a package.
+pub(crate) struct PulumiProvider {
+    catalog: Arc<Catalog>,
+    types: Arc<PackageTypes>,
+    host: Arc<Host>,
+    processes: Mutex<Processes>,
+}
+
+#[derive(Default)]
+struct Processes {
+    /// By the digest of their settings.
+    configured: HashMap<String, Arc<Process>>,
+    /// A process without settings: that of the schema, for the first configuration.
+    spare: Option<Arc<Process>>,
+}
+
+/// Opens a package: reads its schema from the cache, or starts its plugin and asks it. The process is kept for the
+/// first configuration. A plugin that is listed in `PULUMI_DEBUG_PROVIDERS` is attached to and not started.
+///
+/// # Errors
+/// If the plugin cannot be started, or if it has no schema that can be read.
+pub fn open(package: HostedPackage, pool: Arc<Pool>) -> BoxFuture<'static, Result<Arc<dyn Provider>, ProviderError>> {
+    Box::pin(async move { open_package(package, pool).await.map(|provider| provider as Arc<dyn Provider>) })
+}
+
+async fn open_package(package: HostedPackage, pool: Arc<Pool>) -> Result<Arc<PulumiProvider>, ProviderError> {
+    let listed = std::env::var(DEBUG_PROVIDERS).unwrap_or_default();
+    let attached =
+        attached(&package.name, &listed).map_err(|error| ProviderError::new(ErrorKind::Document, error.to_string()))?;
+    // What runs already may change at any time.
+    let caches = attached.is_none();
+    let looked_up = {
+        let package = package.clone();
+        tokio::task::spawn_blocking(move || {
+            let identity = schema_cache::identity(&package);
+            let cached = caches.then(|| schema_cache::load(&package, &identity)).flatten();
+            let schema = cached.and_then(|text| PackageSchema::parse(text).ok());
+            (identity, schema)
+        })
+    };
+    let (identity, cached) = looked_up.await.unwrap_or_default();
+    let host = Host::new(package, identity, attached, pool);
+    let mut spare = None;
+    let schema = match cached {
+        Some(schema) => schema,
+        None => {
+            let process = Process::new(host.clone(), unconfigured());
+            let text = ask_schema(&host, &process).await?;
+            let schema = PackageSchema::parse(text.as_str())
+                .map_err(|error| ProviderError::new(ErrorKind::Permanent, error.to_string()))?;
+            if caches {
+                let host = host.clone();
+                let stored =
+                    tokio::task::spawn_blocking(move || schema_cache::store(&host.package, &host.identity, &text));
+                // A schema that is not stored is asked for again.
+                let _ = stored.await;
+            }
+            spare = Some(process);
+            schema
+        }
+    };
+    let types = Arc::new(PackageTypes::new(Arc::new(schema), host.package.name.clone()));
+    let catalog = Arc::new(catalog(&types));
+    let processes = Mutex::new(Processes { spare, ..Processes::default() });
+    Ok(Arc::new(PulumiProvider { catalog, types, host, processes }))
+}
+
+async fn ask_schema(host: &Host, process: &Process) -> Result<String, ProviderError> {
+    let (_lease, client) = process.client().await?;
+    let schema = client.schema().await.map_err(|failure| error_of(failure, Effect::Reads, &Scrub::default()))?;
+    schema.filter(|text| !text.is_empty()).ok_or_else(|| {
+        let message = format!("the plugin of `{}` has no schema", host.package.name);
+        ProviderError::new(ErrorKind::Permanent, message)
+    })
+}
+
+fn unconfigured() -> String {
+    format!("unconfigured {}", UNCONFIGURED.fetch_add(1, Ordering::Relaxed))
+}
+
+fn catalog(types: &Arc<PackageTypes>) -> Catalog {
+    let schema = types.schema();
+    Catalog {
+        namespaces: vec![types.tokens().namespace().clone()],
+        docs: schema.description().lines().next().unwrap_or_default().into(),
+        settings: types.settings(),
+        hosted: Some(Hosted {
+            family: PackageFamily::Pulumi,
+            version: schema.version().cloned(),
+            parameters: Value::Null,
+        }),
+        source: Some(types.clone()),
+        ..Catalog::default()
+    }
+}
+
+impl PulumiProvider {
+    fn processes(&self) -> MutexGuard<'_, Processes> {
+        self.processes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The process of settings with that digest: one for each. The first takes over the one without settings.
+    fn process_of(&self, digest: &str) -> Arc<Process> {
+        let mut processes = self.processes();
+        if let Some(known) = processes.configured.get(digest) {
+            return known.clone();
+        }
+        let process = processes.spare.take().unwrap_or_else(|| Process::new(self.host.clone(), digest.to_owned()));
+        processes.configured.insert(digest.to_owned(), process.clone());
+        process
+    }
+
+    /// A process to check settings with. If none has these settings, it is the one without settings, which stays so.
+    fn process_to_check(&self, digest: Option<&str>) -> Arc<Process> {
+        let mut processes = self.processes();
+        if let Some(known) = digest.and_then(|digest| processes.configured.get(digest)) {
+            return known.clone();
+        }
+        processes.spare.get_or_insert_with(|| Process::new(self.host.clone(), unconfigured())).clone()
+    }
+
+    /// A digest of settings. `None` while they are unknown.
+    fn digest(&self, settings: &Value) -> Result<Option<String>, ProviderError> {
+        if settings.has_unknown() {
+            return Ok(None);
+        }
+        let text = serde_json::to_string(&settings.revealed()).map_err(|_| {
+            let message = format!("the settings of `{}` hold a function", self.host.package.name);
+            ProviderError::new(ErrorKind::Document, message)
+        })?;
+        Ok(Some(schema_cache::digest(&text)))
+    }
+
+    async fn configure_process(&self, with: Configuration) -> Result<Configured, ProviderError> {
+        self.host.log_to(with.log);
+        let values = if with.settings.is_null() { Value::map::<Name>([]) } else { with.settings };
+        let digest = self.digest(&values)?;
+        let phase = if digest.is_none() { Phase::Planning } else { Phase::Applying };
+        let package = match &**self.types.schema().name() {
+            "" => self.host.package.name.clone(),
+            name => name.into(),
+        };
+        let urn = provider_urn(&package, &with.name);
+        let settings = OwnSettings { package, values, urn, name: with.name };
+        let secrets = Scrub::of([&settings.values, &with.former]);
+        let reads = |failure| error_of(failure, Effect::Reads, &secrets);
+        let (lease, client) = self.process_to_check(digest.as_deref()).client().await?;
+        let checked = client.check_config(&settings.borrowed(), &with.former, phase).await.map_err(reads)?;
+        if !checked.failures.is_empty() {
+            return Err(ProviderError::of_diagnostics(ErrorKind::Document, refusals(&checked.failures, &secrets)));
+        }
+        let settings = OwnSettings { values: checked.inputs, ..settings };
+        let change = match with.former.is_null() {
+            true => SettingsChange::Same,
+            false => {
+                let diff = client.diff_config(&settings.borrowed(), &with.former, phase).await.map_err(reads)?;
+                match (diff.changed, diff.replaces) {
+                    (false, _) => SettingsChange::Same,
+                    (true, replaces) if replaces.is_empty() => SettingsChange::Update,
+                    (true, replaces) => SettingsChange::Replace(replaces.iter().map(field_path).collect()),
+                }
+            }
+        };
+        drop(lease);
+        let (types, package) = (self.types.clone(), &self.host.package.name);
+        let Some(digest) = digest else {
+            let note = format!("the settings of `{package}` are not known yet, so its plugin plans nothing");
+            let note = ProviderDiagnostic {
+                severity: provider::ProviderSeverity::Note,
+                ..ProviderDiagnostic::error("", note)
+            };
+            let session = Arc::new(Managed::new(types, package.clone(), None, settings.values));
+            return Ok(Configured { session, change, diagnostics: vec![note] });
+        };
+        let process = self.process_of(&digest);
+        let values = settings.values.clone();
+        process.configure(settings).await?;
+        process.enter();
+        let session = Arc::new(Managed::new(types, package.clone(), Some(process), values));
+        Ok(Configured { session, change, diagnostics: Vec::new() })
+    }
+}
+
+impl Provider for PulumiProvider {
+    fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    fn configure(self: Arc<Self>, with: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+        Box::pin(async move { self.configure_process(with).await })
+    }
+}

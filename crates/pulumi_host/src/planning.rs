@@ -1,0 +1,193 @@
+//! What a plugin plans: Check, then Diff for what exists, then a preview of Create or Update.
+//!
+//! Directly before a call, Check and Diff are asked again and no preview is.
+
+use blueprint::{Address, FieldPath, Name, Type, Value};
+use provider::{Call, ErrorKind, PlanMode, PlanPhase, PlanRequest, Planned, ProviderError, Scrub, Verdict};
+use pulumi_wire::schema::ResourceFacts;
+use pulumi_wire::{NoLookups, Phase, PropertyPath};
+use sha2::{Digest as _, Sha256};
+
+use crate::answer::Diff;
+use crate::failure::Failure;
+use crate::fields::{Private, fields_of};
+use crate::names::ResourceName;
+use crate::problems::{Effect, error_of, field_path, property_path, refusals};
+use crate::session::{Desired, Read, Recorded, Session, Target};
+
+/// The target of a call about a resource.
+pub(crate) fn target<'a>(
+    name: &'a ResourceName,
+    facts: &'a ResourceFacts,
+    phase: Phase,
+    address: &'a Address,
+) -> Target<'a> {
+    Target {
+        urn: &name.urn,
+        type_name: &facts.token,
+        name: &name.name,
+        phase,
+        address: Some(address),
+        lookups: &NoLookups,
+    }
+}
+
+/// The plan of a plugin whose settings are unknown: it is asked when they are known.
+pub(crate) fn undecided(package: &str, facts: &ResourceFacts, call: &Call, request: &PlanRequest<'_>) -> Planned {
+    let outputs = facts.complete_planned(&Value::map::<Name>([]), Some(&call.address));
+    let id = planned_id(request.id.map(Name::from), &call.address);
+    Planned {
+        verdict: Verdict::Undecided { needs: format!("the settings of `{package}`") },
+        inputs: Some(facts.complete_inputs(request.desired)),
+        outputs: Some(fields_of(outputs, id).0),
+        ..Planned::default()
+    }
+}
+
+fn planned_id(id: Option<Name>, address: &Address) -> Value {
+    id.map_or_else(|| Value::unknown(Some(Type::Text), Some(address.clone())), Value::Text)
+}
+
+/// Asks a configured plugin about a create, update or replacement.
+pub(crate) async fn planned(
+    session: &Session,
+    facts: &ResourceFacts,
+    call: &Call,
+    request: &PlanRequest<'_>,
+    settings: &Value,
+) -> Result<Planned, ProviderError> {
+    let secrets = || Scrub::of([request.prior_inputs, request.prior, request.desired, settings]);
+    let reads = |failure: Failure| error_of(failure, Effect::Reads, &secrets());
+    let phase = match request.phase {
+        PlanPhase::Preview => Phase::Planning,
+        PlanPhase::Apply => Phase::Applying,
+    };
+    let name = ResourceName::new(&call.instance, &call.address, &facts.token);
+    let target = target(&name, facts, phase, &call.address);
+    let private = Private::of(request.private);
+    let updates = request.mode == PlanMode::Update;
+    let recorded_inputs = private.read_inputs.as_ref().unwrap_or(request.prior_inputs);
+
+    let seed = Sha256::digest(request.seed.as_bytes());
+    let desired = facts.complete_inputs(request.desired);
+    let olds = if updates { recorded_inputs } else { &Value::Null };
+    // The plugin's own way of naming applies: there is nothing to configure it with.
+    let checked = session.check(&target, olds, &desired, &seed, None).await.map_err(reads)?;
+    if !checked.failures.is_empty() {
+        let refused = refusals(&checked.failures, &secrets());
+        return Err(ProviderError::of_diagnostics(ErrorKind::Document, refused));
+    }
+    let inputs = facts.complete_inputs(&checked.inputs);
+
+    let ignored: Vec<PropertyPath> = request.ignored.iter().map(|path| property_path(path)).collect();
+    let desired = Desired { inputs: &inputs, ignored: &ignored, timeout: call.deadline };
+    let previews = request.phase == PlanPhase::Preview;
+    let (verdict, replaces, outputs) = match request.id.filter(|_| updates) {
+        Some(id) => {
+            let outputs = private.outputs(facts, request.prior);
+            let recorded = Recorded { id, inputs: recorded_inputs, outputs: &outputs };
+            let outputs = current(session, &target, &recorded, &private, call).await?;
+            let recorded = Recorded { outputs: outputs.as_ref().unwrap_or(recorded.outputs), ..recorded };
+            let diff = session.diff(&target, &recorded, &desired).await.map_err(reads)?;
+            let (verdict, replaces) = verdict_of(&diff, facts, !request.unhealthy.is_empty());
+            let outputs = match verdict {
+                Verdict::Update if previews => {
+                    let updated = session.update(&target, &recorded, &desired).await.map_err(reads)?;
+                    Some((updated.outputs, Some(Name::from(id))))
+                }
+                _ => None,
+            };
+            (verdict, replaces, outputs)
+        }
+        None if previews => {
+            let made = session.create(&target, &desired).await.map_err(reads)?;
+            (Verdict::Update, Vec::new(), Some((made.outputs, made.id)))
+        }
+        None => (Verdict::Update, Vec::new(), None),
+    };
+    let outputs = outputs.map(|(outputs, id)| {
+        let outputs = facts.complete_planned(&outputs, Some(&call.address));
+        fields_of(outputs, planned_id(id, &call.address)).0
+    });
+    Ok(Planned { verdict, inputs: Some(inputs), outputs, replaces, ..Planned::default() })
+}
+
+/// The outputs of a resource that must be read before each comparison. `None` if those that are recorded count.
+pub(crate) async fn current(
+    session: &Session,
+    target: &Target<'_>,
+    recorded: &Recorded<'_>,
+    private: &Private,
+    call: &Call,
+) -> Result<Option<Value>, ProviderError> {
+    if !private.read_first {
+        return Ok(None);
+    }
+    let read = session.read(target, recorded, call.deadline).await;
+    let secrets = || Scrub::of([recorded.inputs, recorded.outputs]);
+    match read.map_err(|failure| error_of(failure, Effect::Reads, &secrets()))? {
+        Read::Present { outputs, .. } => Ok(Some(outputs)),
+        Read::Absent => {
+            let message = format!("`{}` does not exist any more", call.address);
+            Err(ProviderError::new(ErrorKind::NotFound, message))
+        }
+        Read::Unknown => Ok(None),
+    }
+}
+
+/// What a comparison means, with the paths for which the resource is replaced.
+fn verdict_of(diff: &Diff, facts: &ResourceFacts, unhealthy: bool) -> (Verdict, Vec<FieldPath>) {
+    if !diff.changed {
+        let verdict = if unhealthy { Verdict::Update } else { Verdict::Same };
+        return (verdict, Vec::new());
+    }
+    let mut replaces = diff.replaces.clone();
+    let demanded: Vec<PropertyPath> = facts.replace_on_changes.iter().cloned().map(PropertyPath::property).collect();
+    for change in &diff.changes {
+        if demanded.iter().any(|path| path.covers(&change.path)) && !replaces.contains(&change.path) {
+            replaces.push(change.path.clone());
+        }
+    }
+    if replaces.is_empty() {
+        return (Verdict::Update, Vec::new());
+    }
+    let delete_first = diff.delete_before_replace.then_some(true);
+    (Verdict::Replace { delete_first }, replaces.iter().map(field_path).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answer::{Change, ChangeKind, DiffOf};
+
+    fn diff(changed: bool, changes: &[&str], replaces: &[&str]) -> Diff {
+        let path = |text: &&str| PropertyPath::parse_or_name(text);
+        let change = |text: &&str| Change { path: path(text), kind: ChangeKind::Update, replaces: false, input: true };
+        Diff {
+            changed,
+            decided: DiffOf::Plugin,
+            replaces: replaces.iter().map(path).collect(),
+            stables: Vec::new(),
+            delete_before_replace: false,
+            changes: changes.iter().map(change).collect(),
+        }
+    }
+
+    #[test]
+    fn an_unhealthy_resource_is_updated() {
+        let facts = ResourceFacts::default();
+        assert_eq!(verdict_of(&diff(false, &[], &[]), &facts, false).0, Verdict::Same);
+        assert_eq!(verdict_of(&diff(false, &[], &[]), &facts, true).0, Verdict::Update);
+        let replace = Verdict::Replace { delete_first: None };
+        assert_eq!(verdict_of(&diff(true, &["a"], &["a"]), &facts, true).0, replace);
+    }
+
+    #[test]
+    fn the_schema_may_demand_a_replacement() {
+        let facts = ResourceFacts { replace_on_changes: vec!["zone".into()], ..ResourceFacts::default() };
+        assert_eq!(verdict_of(&diff(true, &["a"], &[]), &facts, false).0, Verdict::Update);
+        let (verdict, replaces) = verdict_of(&diff(true, &["zone.name", "a"], &[]), &facts, false);
+        assert_eq!(verdict, Verdict::Replace { delete_first: None });
+        assert_eq!(replaces, [FieldPath::parse("zone.name")]);
+    }
+}

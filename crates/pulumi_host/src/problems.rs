@@ -1,0 +1,216 @@
+//! Failures of calls as errors of the provider contract, and places of plugins as paths of fields.
+
+use blueprint::{FieldPath, PathStep};
+use grpc_client::Code;
+use plugins::{Exit, PluginError};
+use provider::{ErrorKind, ProviderDiagnostic, ProviderError, Scrub};
+use pulumi_wire::{PropertyPath, Step};
+
+use crate::failure::{Failure, MissingSetting, PropertyFailure};
+
+/// How many of the last lines of a process that ended are shown.
+const LINES: usize = 20;
+
+/// Whether a call may change something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// It only reads: it can be made again.
+    Reads,
+    /// It may change something: without an answer its outcome is unknown.
+    Changes,
+}
+
+/// The error of a call. Secrets are removed from what the plugin says.
+pub(crate) fn error_of(failure: Failure, effect: Effect, secrets: &Scrub) -> ProviderError {
+    let kind = kind_of(&failure, effect);
+    let mut said = match &failure {
+        Failure::Refused { properties, message, .. } if !properties.is_empty() => {
+            let mut all: Vec<_> = properties.iter().map(|property| refusal(property, secrets)).collect();
+            if all.iter().all(|said| said.summary.is_empty()) {
+                all.push(message_of(message, secrets));
+            }
+            all
+        }
+        Failure::Refused { missing, .. } if !missing.is_empty() => missing.iter().map(missing_setting).collect(),
+        Failure::Request(error) => vec![ProviderDiagnostic::error(field_path(&error.path), error.to_string())],
+        other => vec![message_of(&other.to_string(), secrets)],
+    };
+    if let (Some(first), Some(exit)) = (said.first_mut(), failure.exit()) {
+        let output = secrets.clean(&last_lines(exit));
+        if !output.is_empty() {
+            first.detail = [first.detail.as_str(), output.as_str()].join("\n").trim().to_owned();
+        }
+    }
+    ProviderError::of_diagnostics(kind, said)
+}
+
+/// The class of a failure.
+fn kind_of(failure: &Failure, effect: Effect) -> ErrorKind {
+    match failure {
+        Failure::Request(_) => ErrorKind::Document,
+        Failure::NotAsked { .. } => ErrorKind::Transient,
+        Failure::Unimplemented { .. } => ErrorKind::Permanent,
+        Failure::Refused { properties, missing, .. } if !properties.is_empty() || !missing.is_empty() => {
+            ErrorKind::Document
+        }
+        Failure::Refused { code, .. } => match code {
+            Code::InvalidArgument | Code::OutOfRange => ErrorKind::Document,
+            Code::NotFound => ErrorKind::NotFound,
+            Code::AlreadyExists | Code::Aborted => ErrorKind::Conflict,
+            Code::PermissionDenied | Code::Unauthenticated => ErrorKind::Credentials,
+            Code::ResourceExhausted => ErrorKind::Throttled,
+            Code::Unavailable => ErrorKind::Transient,
+            Code::DeadlineExceeded => ErrorKind::TimedOut,
+            Code::Cancelled => ErrorKind::Cancelled,
+            _ => ErrorKind::Permanent,
+        },
+        Failure::Failed { .. } | Failure::Lost { .. } | Failure::Answer { .. } if effect == Effect::Changes => {
+            ErrorKind::OutcomeUnknown
+        }
+        Failure::Lost { .. } => ErrorKind::Transient,
+        Failure::Failed { .. } | Failure::Answer { .. } => ErrorKind::Permanent,
+    }
+}
+
+/// The error of a plugin that cannot be used.
+pub(crate) fn not_started(error: &PluginError) -> ProviderError {
+    let kind = match error {
+        PluginError::NotFound { .. } | PluginError::NotExecutable { .. } | PluginError::NoFolder { .. } => {
+            ErrorKind::Document
+        }
+        PluginError::Closed { .. } => ErrorKind::Cancelled,
+        // The pool counts the failures of a process that exits at its start, and refuses after some.
+        PluginError::Exited { .. } => ErrorKind::Transient,
+        _ => ErrorKind::Permanent,
+    };
+    let said = ProviderDiagnostic::error("", error.to_string()).detailed(last_of(error.output()));
+    ProviderError::of_diagnostics(kind, vec![said])
+}
+
+/// The refused properties as diagnostics at their places.
+pub(crate) fn refusals(failures: &[PropertyFailure], secrets: &Scrub) -> Vec<ProviderDiagnostic> {
+    failures.iter().map(|failure| refusal(failure, secrets)).collect()
+}
+
+fn refusal(failure: &PropertyFailure, secrets: &Scrub) -> ProviderDiagnostic {
+    ProviderDiagnostic { path: field_path(&failure.path), ..message_of(&failure.reason, secrets) }
+}
+
+/// The name of a missing setting comes with its package: `aws:region`, or `aws:config:region`.
+fn missing_setting(missing: &MissingSetting) -> ProviderDiagnostic {
+    let name = missing.name.rsplit(':').next().unwrap_or(&missing.name);
+    ProviderDiagnostic::error(FieldPath::field(name), format!("the provider needs the setting `{name}`"))
+        .detailed(missing.description.trim())
+}
+
+/// A message of a plugin: its first line is the summary. The others, such as the traceback of Python, are the detail.
+pub(crate) fn message_of(message: &str, secrets: &Scrub) -> ProviderDiagnostic {
+    let message = secrets.clean(message);
+    let (first, rest) = message.trim().split_once('\n').unwrap_or((message.trim(), ""));
+    // The framework for Python writes a colon before the traceback.
+    let summary = if rest.is_empty() { first } else { first.trim_end().trim_end_matches(':') };
+    ProviderDiagnostic::error("", summary.trim_end()).detailed(rest.trim_end())
+}
+
+fn last_lines(exit: &Exit) -> String {
+    last_of(&exit.output)
+}
+
+fn last_of(output: &str) -> String {
+    let lines: Vec<&str> = output.lines().collect();
+    lines[lines.len().saturating_sub(LINES)..].join("\n")
+}
+
+/// The path of a field. It ends before a step that stands for every element.
+pub(crate) fn field_path(path: &PropertyPath) -> FieldPath {
+    let steps = path.0.iter().enumerate().map_while(|(at, step)| match step {
+        Step::Property(name) if at == 0 || is_plain(name) => Some(PathStep::Field(name.clone())),
+        Step::Property(name) => Some(PathStep::Key(name.clone())),
+        Step::Index(index) => Some(PathStep::Index(*index)),
+        Step::Every => None,
+    });
+    FieldPath(steps.collect())
+}
+
+fn is_plain(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '$'))
+}
+
+/// The path of a property, from the text form of a field's path.
+pub(crate) fn property_path(path: &str) -> PropertyPath {
+    let steps = FieldPath::parse(path).0.into_iter().map(|step| match step {
+        PathStep::Field(name) if name.as_ref() == "*" => Step::Every,
+        PathStep::Field(name) | PathStep::Key(name) => Step::Property(name),
+        PathStep::Index(index) => Step::Index(index),
+    });
+    PropertyPath(steps.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use blueprint::Value;
+
+    use super::*;
+
+    fn error(failure: Failure, effect: Effect) -> ProviderError {
+        error_of(failure, effect, &Scrub::of([&Value::from("hunter2-hunter2").secret()]))
+    }
+
+    fn refused(code: Code) -> Failure {
+        Failure::Refused { code, message: "no".into(), properties: Vec::new(), missing: Vec::new() }
+    }
+
+    #[test]
+    fn the_class_depends_on_whether_something_may_have_changed() {
+        let failed = || Failure::Failed { code: Code::Unknown, message: "oh".into() };
+        let lost = || Failure::Lost { why: "gone".into(), exit: None };
+        let not_asked = || Failure::NotAsked { why: "gone".into(), exit: None };
+        for (failure, reads, changes) in [
+            (failed(), ErrorKind::Permanent, ErrorKind::OutcomeUnknown),
+            (lost(), ErrorKind::Transient, ErrorKind::OutcomeUnknown),
+            (not_asked(), ErrorKind::Transient, ErrorKind::Transient),
+            (refused(Code::AlreadyExists), ErrorKind::Conflict, ErrorKind::Conflict),
+            (refused(Code::FailedPrecondition), ErrorKind::Permanent, ErrorKind::Permanent),
+        ] {
+            assert_eq!(error(failure.clone(), Effect::Reads).kind, reads, "{failure:?}");
+            assert_eq!(error(failure.clone(), Effect::Changes).kind, changes, "{failure:?}");
+        }
+    }
+
+    #[test]
+    fn a_traceback_is_the_detail_and_secrets_are_removed() {
+        let message = "it fails with hunter2-hunter2:\n  File \"shop.py\", line 3\n";
+        let error = error(Failure::Failed { code: Code::Unknown, message: message.into() }, Effect::Reads);
+        assert_eq!(error.diagnostics[0].summary, "it fails with (secret)");
+        assert_eq!(error.diagnostics[0].detail, "  File \"shop.py\", line 3");
+        assert!(!error.to_string().contains("hunter2"));
+    }
+
+    #[test]
+    fn missing_settings_are_at_their_keys() {
+        let missing = |name: &str| MissingSetting { name: name.into(), description: "what for".into() };
+        let failure = Failure::Refused {
+            code: Code::InvalidArgument,
+            message: "settings are missing".into(),
+            properties: Vec::new(),
+            missing: vec![missing("shop:folder"), missing("shop:config:token")],
+        };
+        let error = error(failure, Effect::Reads);
+        let paths: Vec<String> = error.diagnostics.iter().map(|said| said.path.to_string()).collect();
+        assert_eq!((error.kind, paths), (ErrorKind::Document, vec!["folder".to_owned(), "token".to_owned()]));
+    }
+
+    #[test]
+    fn paths_become_paths_of_fields_and_back() {
+        for (property, field) in [
+            ("a.b[0]", "a.b[0]"),
+            ("a[\"b c\"].d", "a[\"b c\"].d"),
+            ("a[*].b", "a"),
+            ("", ""),
+            ("[\"x y\"]", "[\"x y\"]"),
+        ] {
+            assert_eq!(field_path(&PropertyPath::parse_or_name(property)).to_string(), field, "{property}");
+        }
+        assert_eq!(property_path("a[\"b c\"][1]"), PropertyPath::parse("a[\"b c\"][1]").unwrap());
+    }
+}

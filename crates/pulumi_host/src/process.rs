@@ -1,0 +1,204 @@
+//! The process of a configuration: started by the pool, connected and configured, also again after a crash.
+
+use std::ffi::OsString;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use blueprint::{Name, Value};
+use plugins::{Endpoint, Inherit, Key, Lease, Limits, Plugin, Pool, Start};
+use provider::{ErrorKind, HostedPackage, Progress, ProviderError, Scrub};
+use pulumi_wire::NoLookups;
+use tokio::sync::{Mutex as AsyncMutex, OnceCell};
+
+use crate::client::{Client, Connecting, Settings};
+use crate::engine::{Engine, Logged};
+use crate::names::{PROJECT, root_urn};
+use crate::problems::{Effect, error_of, not_started};
+use crate::protocol::{PluginProgram, PulumiProtocol};
+use crate::session::Session;
+
+/// What all processes of a package have in common.
+pub(crate) struct Host {
+    pub(crate) package: HostedPackage,
+    /// The identity of the program.
+    pub(crate) identity: String,
+    /// Where the plugin runs already, for debugging.
+    pub(crate) attached: Option<Endpoint>,
+    pub(crate) pool: Arc<Pool>,
+    /// Started with the first process.
+    engine: OnceCell<Engine>,
+    /// Receives what plugins log by calls. `None` before the first configuration: their lines are dropped.
+    log: Arc<Mutex<Option<Progress>>>,
+}
+
+impl Host {
+    pub(crate) fn new(
+        package: HostedPackage,
+        identity: String,
+        attached: Option<Endpoint>,
+        pool: Arc<Pool>,
+    ) -> Arc<Host> {
+        Arc::new(Host { package, identity, attached, pool, engine: OnceCell::new(), log: Arc::default() })
+    }
+
+    /// Sets who receives log lines from now on.
+    pub(crate) fn log_to(&self, log: Progress) {
+        *self.log.lock().unwrap_or_else(PoisonError::into_inner) = Some(log);
+    }
+
+    async fn engine_address(&self) -> Result<String, ProviderError> {
+        let log = self.log.clone();
+        let sink = move |logged: Logged| {
+            let receiver = log.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            if let Some(receiver) = receiver.filter(|_| !logged.ephemeral) {
+                receiver(logged.line.text.trim_end());
+            }
+        };
+        let engine = self.engine.get_or_try_init(|| Engine::start(root_urn(), Arc::new(sink))).await;
+        engine.map(Engine::address).map_err(|error| {
+            let message = format!("no port can be opened for the plugin of `{}`: {error}", self.package.name);
+            ProviderError::new(ErrorKind::Permanent, message)
+        })
+    }
+
+    fn start(&self, engine_address: &str) -> Start {
+        let package = &self.package;
+        let name = format!("pulumi provider `{}`", package.name);
+        if let Some(endpoint) = &self.attached {
+            return Start::Attach(name, endpoint.clone());
+        }
+        let environment = package.environment.iter().map(|(name, value)| (name.into(), value.into()));
+        let program = PluginProgram {
+            name,
+            program: package.program.clone(),
+            arguments: package.arguments.iter().map(OsString::from).collect(),
+            folder: package.folder.clone(),
+            project: PROJECT.into(),
+            environment: environment.collect(),
+            inherit: package.inherits.clone().map_or(Inherit::All, Inherit::Only),
+            limits: Limits { memory: package.memory, start: package.start_within, ..Limits::default() },
+        };
+        Start::Launch(program.launch(engine_address), Arc::new(PulumiProtocol))
+    }
+}
+
+/// Settings that a process is configured with.
+pub(crate) struct OwnSettings {
+    /// The package as its schema names it.
+    pub(crate) package: Name,
+    pub(crate) values: Value,
+    pub(crate) urn: String,
+    pub(crate) name: Name,
+}
+
+impl OwnSettings {
+    pub(crate) fn borrowed(&self) -> Settings<'_> {
+        let OwnSettings { package, values, urn, name } = self;
+        // The name is the identity of the configuration, so it is also its id.
+        Settings { package, values, urn, name, id: name, lookups: &NoLookups }
+    }
+}
+
+/// The process of one configuration.
+pub(crate) struct Process {
+    host: Arc<Host>,
+    key: Key,
+    /// What it is configured with, also after a restart. `None` before it is configured.
+    settings: Mutex<Option<Arc<OwnSettings>>>,
+    live: AsyncMutex<Option<Live>>,
+    /// Number of open sessions.
+    users: AtomicUsize,
+}
+
+/// A running process.
+struct Live {
+    plugin: Plugin,
+    client: Client,
+    /// `None` before it is configured.
+    session: Option<Session>,
+}
+
+impl Process {
+    /// A process that is started on first use. `settings` is a digest of its settings.
+    pub(crate) fn new(host: Arc<Host>, settings: String) -> Arc<Process> {
+        let package = &host.package;
+        // Packages with the same program differ in their environment.
+        let binary = format!("{}\0{}\0{:?}", package.name, host.identity, package.environment);
+        let key = Key { binary: crate::schema_cache::digest(&binary), settings };
+        Arc::new(Process {
+            host,
+            key,
+            settings: Mutex::default(),
+            live: AsyncMutex::default(),
+            users: AtomicUsize::new(0),
+        })
+    }
+
+    /// The connected plugin. The lease keeps its process.
+    pub(crate) async fn client(&self) -> Result<(Lease, Client), ProviderError> {
+        let (lease, mut live) = self.live().await?;
+        let live = live.as_mut().ok_or_else(gone)?;
+        Ok((lease, live.client.clone()))
+    }
+
+    /// Configures the process, now and after each restart.
+    pub(crate) async fn configure(&self, settings: OwnSettings) -> Result<(), ProviderError> {
+        *self.settings() = Some(Arc::new(settings));
+        self.session().await.map(|_| ())
+    }
+
+    /// The configured plugin. The lease keeps its process for the time of a call.
+    pub(crate) async fn session(&self) -> Result<(Lease, Session), ProviderError> {
+        let settings = self.settings().clone();
+        let (lease, mut live) = self.live().await?;
+        let live = live.as_mut().ok_or_else(gone)?;
+        if live.session.is_none() {
+            let settings = settings.ok_or_else(gone)?;
+            let session = live.client.configure(&settings.borrowed()).await;
+            let session =
+                session.map_err(|failure| error_of(failure, Effect::Reads, &Scrub::of([&settings.values])))?;
+            live.session = Some(session);
+        }
+        let session = live.session.clone().ok_or_else(gone)?;
+        Ok((lease, session))
+    }
+
+    fn settings(&self) -> std::sync::MutexGuard<'_, Option<Arc<OwnSettings>>> {
+        self.settings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn live(&self) -> Result<(Lease, tokio::sync::MutexGuard<'_, Option<Live>>), ProviderError> {
+        let engine_address = self.host.engine_address().await?;
+        let wanted = self.host.start(&engine_address);
+        let lease = self.host.pool.get(&self.key, wanted).await.map_err(|error| not_started(&error))?;
+        let mut live = self.live.lock().await;
+        if live.as_ref().is_none_or(|live| live.plugin.id() != lease.id()) {
+            let folder = self.host.package.program.parent().map(|folder| folder.display().to_string());
+            let connecting = Connecting { engine_address, program_folder: folder };
+            let client = Client::connect(&lease, &connecting).await;
+            let client = client.map_err(|failure| error_of(failure, Effect::Reads, &Scrub::default()))?;
+            *live = Some(Live { plugin: Plugin::clone(&lease), client, session: None });
+        }
+        Ok((lease, live))
+    }
+
+    /// Counts a session.
+    pub(crate) fn enter(&self) {
+        self.users.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Ends a session. The process is stopped with its last one: Cancel, an interrupt, then by force.
+    pub(crate) async fn leave(&self) {
+        let left = self.users.fetch_update(Ordering::AcqRel, Ordering::Acquire, |users| users.checked_sub(1));
+        if left == Ok(1) {
+            let live = self.live.lock().await.take();
+            if let Some(live) = live {
+                live.plugin.stop().await;
+            }
+        }
+    }
+}
+
+fn gone() -> ProviderError {
+    ProviderError::new(ErrorKind::Transient, "the plugin is not configured any more")
+}
