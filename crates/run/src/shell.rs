@@ -227,10 +227,12 @@ impl Shell {
         match self.providers.session(package, &name, &settings, configure).await {
             Some(Ok(configured)) => Ok(configured),
             Some(Err(error)) => {
-                let settings = self.places.as_ref().and_then(|places| places(package, error.field.as_ref()));
-                let failure = SessionFailure { provider: package.into(), settings };
+                // Settings that a resource declares are not in the configuration file.
+                let places = self.places.as_ref().filter(|_| instance.is_none());
+                let written = places.and_then(|places| places(package, error.field.as_ref()));
+                let failure = SessionFailure { provider: name.into(), settings: written };
                 let error = ProviderError { session: Some(Box::new(failure)), ..error };
-                Err(Secrets::of(&self.known, [&self.settings_of(package)]).refused(error))
+                Err(Secrets::of(&self.known, [&settings]).refused(error))
             }
             None => Err(ProviderError::new(
                 ErrorKind::Document,
