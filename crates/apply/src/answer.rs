@@ -111,6 +111,8 @@ impl Apply {
         } else if exhausted {
             codes::RETRIES_EXHAUSTED
                 .new(format!("the provider could not {verb} `{}` after {tries} more tries", decided.address))
+        } else if error.session.is_some() {
+            evaluate::retry::failure(&error, String::new)
         } else if error.kind == ErrorKind::Cancelled {
             codes::PROVIDER_FAILED.new(format!("the {verb} of `{}` was cut short", decided.address))
         } else {
@@ -123,7 +125,8 @@ impl Apply {
             diagnostic.words = messages.of(&mistake).map(Box::new);
         }
         // The message states the timeout already.
-        if !late || !matches!(error.kind, ErrorKind::TimedOut | ErrorKind::Cancelled) {
+        let is_stated = diagnostic.notes.contains(&error.message);
+        if !is_stated && (!late || !matches!(error.kind, ErrorKind::TimedOut | ErrorKind::Cancelled)) {
             diagnostic = diagnostic.note(error.message);
         }
         if let Some(Linked::Phase(phase)) = decided.linked.as_deref() {

@@ -39,6 +39,7 @@ pub(crate) fn installed() -> Arc<Installed> {
             catalog(providers::openstack::NAMESPACES, providers::openstack::catalog),
             InstalledCatalog { for_tests: true, ..catalog(&[SIMULATED], fake::catalog) },
         ],
+        hosts: Vec::new(),
         dialects: dialects::Dialects::BUILT_IN,
         simulate: InstalledSimulation {
             in_memory: Arc::new(|| Arc::new(World(SharedWorld::default()))),

@@ -58,6 +58,8 @@ pub struct Diagnostic {
     /// The corresponding message of the native tool of the dialect, so that people can search for it. Shown only on
     /// request.
     pub words: Option<Box<NativeMessage>>,
+    /// Whether it is about more than its place, so that of several with one message only the first is kept.
+    pub once: bool,
 }
 
 impl Code {
@@ -81,6 +83,7 @@ impl Diagnostic {
             fixes: Vec::new(),
             trail: Vec::new(),
             words: None,
+            once: false,
         }
     }
 
@@ -105,6 +108,12 @@ impl Diagnostic {
     /// Replaces the usual severity.
     pub fn graded(mut self, severity: Severity) -> Diagnostic {
         self.severity = severity;
+        self
+    }
+
+    /// Marks it as being about more than its place: a collection keeps the first one with this message.
+    pub fn once(mut self) -> Diagnostic {
+        self.once = true;
         self
     }
 
@@ -161,7 +170,8 @@ const LONGEST: usize = 8 * 1024;
 
 /// Diagnostics in the order in which they were found.
 ///
-/// Equal diagnostics at the same place are kept once: an alias may repeat a mistake that is written once. Only the
+/// Equal diagnostics at the same place are kept once: an alias may repeat a mistake that is written once. Those that are
+/// about more than their place ([`Diagnostic::once`]) are kept once for all places. Only the
 /// first 20,000 errors, the first 20,000 others, and the first 8 KiB of each text are kept.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {
@@ -265,6 +275,9 @@ fn fingerprint(diagnostic: &Diagnostic) -> u64 {
     diagnostic.code.name.hash(&mut hasher);
     diagnostic.is_error().hash(&mut hasher);
     diagnostic.message.hash(&mut hasher);
+    if diagnostic.once {
+        return hasher.finish();
+    }
     diagnostic.labels.iter().for_each(|label| place(label.span, &mut hasher));
     diagnostic.notes.hash(&mut hasher);
     diagnostic.trail.iter().for_each(|step| place(step.span, &mut hasher));
@@ -334,6 +347,13 @@ mod tests {
         found.retain(|one| one.span().start == 1);
         found.push(at(2, "a"));
         assert_eq!(found.len(), 3);
+    }
+
+    #[test]
+    fn a_mistake_about_more_than_its_place_is_kept_at_the_first_place() {
+        let mut found: Diagnostics = [at(1, "a").once(), at(2, "a").once(), at(2, "b").once()].into_iter().collect();
+        found.append([at(3, "a").once()].into_iter().collect());
+        assert_eq!(found.iter().map(|one| one.span().start).collect::<Vec<_>>(), [1, 2]);
     }
 
     #[test]

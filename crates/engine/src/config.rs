@@ -23,19 +23,29 @@
 //!
 //! [dialects.hot]
 //! nesting = 8
+//!
+//! [plugins.sky]
+//! kind = "pulumi"
+//! path = "./bin/pulumi-resource-sky"
 //! ```
 //!
 //! Unknown keys are errors. The provider of a setting gives it its meaning.
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use blueprint::{IndexMap, Name, Value};
+use blueprint::{FieldPath, IndexMap, Name, PathStep, Value};
 use provider::{Catalogs, Limits};
 use serde::Deserialize;
 use state::InstanceName;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 use crate::error::Error;
+use crate::installed::Installed;
+use crate::paths::absolute;
+use crate::plugin_config::{ConfiguredPackage, PluginTable};
 
 /// The name of the file beside a document.
 const NAME: &str = "cyan.toml";
@@ -121,9 +131,14 @@ pub struct Config {
     /// What is set for dialects, by name.
     #[serde(default)]
     dialects: Providers,
-    /// The file, and the folder it stands in.
+    /// Packages whose provider is a program of its own, by their names in documents.
+    #[serde(default)]
+    plugins: IndexMap<Spanned<String>, PluginTable>,
+    /// The file, its text, and the folder it stands in.
     #[serde(skip)]
     file: String,
+    #[serde(skip)]
+    text: Arc<str>,
     #[serde(skip)]
     folder: PathBuf,
     /// Line and column of each item of `catalog`.
@@ -180,8 +195,11 @@ impl Config {
             }
             Err(source) => return Err(Error::Unreadable { name: shown, source }),
         };
-        let mut config: Config = toml::from_str(&text)
-            .map_err(|error| Error::Config { name: shown.clone(), source: unquoted(&error, &text).into() })?;
+        let mut config: Config = toml::from_str(&text).map_err(|error| Error::Config {
+            name: shown.clone(),
+            source: unquoted(&error, &text).into(),
+            help: None,
+        })?;
         if let Ok(places) = toml::from_str::<Places>(&text) {
             config.catalog_places =
                 places.catalog.iter().map(|item| line_and_column(&text, item.span().start)).collect();
@@ -189,11 +207,13 @@ impl Config {
         config.folder = path.parent().map_or_else(|| folder.to_owned(), Path::to_owned);
         for file in config.vars.iter_mut().chain(&mut config.catalog) {
             if let Some(mistake) = file.to_str().and_then(blueprint::home_mistake) {
-                return Err(Error::Config { name: shown, source: mistake.into() });
+                return Err(Error::Config { name: shown, source: mistake.into(), help: None });
             }
             *file = config.folder.join(&file);
         }
         config.file = shown;
+        config.text = text.into();
+        config.take_settings_of_plugins()?;
         Ok(config)
     }
 
@@ -220,7 +240,56 @@ impl Config {
     }
 
     fn wrong(&self, what: String) -> Error {
-        Error::Config { name: self.file.clone(), source: what.into() }
+        Error::Config { name: self.file.clone(), source: what.into(), help: None }
+    }
+
+    /// An error at a byte of the file.
+    fn wrong_at(&self, at: usize, what: &str, help: Option<String>) -> Error {
+        let (line, column) = line_and_column(&self.text, at);
+        let source = format!("line {line}, column {column}: {what}").into();
+        Error::Config { name: self.file.clone(), source, help }
+    }
+
+    /// An error about a setting of a provider, with its position.
+    fn wrong_setting(&self, instance: &InstanceName, namespace: &str, key: Option<&str>, what: &str) -> Error {
+        match self.places().setting_at(instance, namespace, key) {
+            Some(at) => self.wrong_at(at, what, None),
+            None => self.wrong(what.to_owned()),
+        }
+    }
+
+    /// Makes the settings in tables of plugins those of their providers.
+    fn take_settings_of_plugins(&mut self) -> Result<(), Error> {
+        let mut plugins = std::mem::take(&mut self.plugins);
+        for (name, plugin) in &mut plugins {
+            let Some(settings) = plugin.settings.take() else { continue };
+            let (name, at) = (name.as_ref(), settings.span().start);
+            if self.providers.contains_key(name) {
+                let what = format!("the settings of `{name}` are given twice: also in `[providers.{name}]`");
+                return Err(self.wrong_at(at, &what, Some("keep one of the two tables".to_owned())));
+            }
+            self.providers.insert(name.clone(), settings.into_inner());
+        }
+        self.plugins = plugins;
+        Ok(())
+    }
+
+    /// The hosted packages.
+    pub(crate) fn plugins(&self, installed: &Installed) -> Result<Vec<ConfiguredPackage>, Error> {
+        let folder = absolute(&self.folder);
+        let packages = self.plugins.iter().map(|(name, table)| {
+            let (package, host) = table
+                .package(name, &folder, installed)
+                .map_err(|mistake| self.wrong_at(mistake.at, &mistake.what, mistake.help))?;
+            let (line, column) = line_and_column(&self.text, name.span().start);
+            Ok(ConfiguredPackage { package, host, configured: format!("{}:{line}:{column}", self.file) })
+        });
+        packages.collect()
+    }
+
+    /// Where the file sets what.
+    pub(crate) fn places(&self) -> ConfigPlaces {
+        ConfigPlaces { file: self.file.clone(), text: self.text.clone() }
     }
 
     /// Settings by namespace for an instance. Namespaces whose catalogue is not open are left out; unknown ones are
@@ -235,13 +304,15 @@ impl Config {
         let own = self.instances.get(instance).map(|own| &own.providers);
         for (namespace, table) in self.providers.iter().chain(own.into_iter().flatten()) {
             if !known(namespace) {
-                return Err(self.wrong(format!("there is no provider `{namespace}`")));
+                let what = format!("there is no provider `{namespace}`");
+                return Err(self.wrong_setting(instance, namespace, None, &what));
             }
             let mut opened = catalogs.opened();
             let offers = |catalog: &&std::sync::Arc<provider::Catalog>| {
                 catalog.namespaces.iter().any(|own| own.as_ref() == namespace)
             };
-            let Some(catalog) = opened.find(offers) else { continue };
+            // A plugin that cannot be used is reported where it is used.
+            let Some(catalog) = opened.find(offers).filter(|catalog| catalog.unavailable.is_none()) else { continue };
             let mut merged = settings.get(namespace.as_str()).and_then(Value::as_map).cloned().unwrap_or_default();
             for (key, value) in table {
                 let Some(setting) = catalog.settings.iter().find(|setting| setting.name.as_ref() == key) else {
@@ -252,7 +323,8 @@ impl Config {
                     } else {
                         format!("it has {}", names.join(", "))
                     };
-                    return Err(self.wrong(format!("the provider `{namespace}` has no setting `{key}`; {those}")));
+                    let what = format!("the provider `{namespace}` has no setting `{key}`; {those}");
+                    return Err(self.wrong_setting(instance, namespace, Some(key), &what));
                 };
                 let value = self.value(value, &format!("{namespace}.{key}"))?;
                 merged.insert(key.as_str().into(), value.tainted(setting.field.sensitive));
@@ -372,4 +444,49 @@ fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
     let column = before.chars().rev().take_while(|letter| *letter != '\n').count() + 1;
     (before.matches('\n').count() + 1, column)
+}
+
+/// Where the file sets what, for errors that a provider finds in its settings.
+#[derive(Clone, Debug)]
+pub(crate) struct ConfigPlaces {
+    file: String,
+    text: Arc<str>,
+}
+
+impl ConfigPlaces {
+    /// The place of a setting of a provider, or of the table that should have it, as `FILE:LINE:COLUMN`. `None` if the
+    /// file does not mention the provider.
+    pub(crate) fn setting(&self, instance: &InstanceName, namespace: &str, path: Option<&FieldPath>) -> Option<String> {
+        let key = path.and_then(|path| match path.0.first() {
+            Some(PathStep::Field(name) | PathStep::Key(name)) => Some(name.as_ref()),
+            _ => None,
+        });
+        let (line, column) = line_and_column(&self.text, self.setting_at(instance, namespace, key)?);
+        Some(format!("{}:{line}:{column}", self.file))
+    }
+
+    /// The same as a byte.
+    fn setting_at(&self, instance: &InstanceName, namespace: &str, key: Option<&str>) -> Option<usize> {
+        let file = DeTable::parse(&self.text).ok()?;
+        let tables: [&[&str]; 4] = [
+            &["instances", instance.as_str(), "providers", namespace],
+            &["plugins", namespace, "settings"],
+            &["providers", namespace],
+            &["plugins", namespace],
+        ];
+        let at = |path: &[&str]| key_at(file.get_ref(), path);
+        let of_key = key.and_then(|key| tables.iter().find_map(|table| at(&[*table, &[key]].concat())));
+        of_key.or_else(|| tables.iter().find_map(|table| at(table)))
+    }
+}
+
+/// The byte at which the key at the end of a path begins.
+fn key_at(table: &DeTable<'_>, path: &[&str]) -> Option<usize> {
+    let (first, rest) = path.split_first()?;
+    let (key, value) = table.iter().find(|(key, _)| key.get_ref() == first)?;
+    match value.get_ref() {
+        _ if rest.is_empty() => Some(key.span().start),
+        DeValue::Table(inner) => key_at(inner, rest),
+        _ => None,
+    }
 }

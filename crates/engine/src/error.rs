@@ -66,6 +66,8 @@ pub enum Error {
         name: String,
         /// What is wrong with it.
         source: Box<dyn std::error::Error + Send + Sync>,
+        /// What to do.
+        help: Option<String>,
     },
     /// The key for secrets cannot be used.
     #[error("the key in {place} cannot be used")]
@@ -128,7 +130,7 @@ pub enum Error {
     /// Another operation holds the instance. The front end has received the diagnostic.
     #[error("another operation holds the instance")]
     Held,
-    /// Catalogues of the user are wrong.
+    /// Catalogues of the user are wrong, or plugins cannot be used.
     #[error("the catalogues cannot be used")]
     Catalogs(Findings),
     /// A diagnostic without a place in a document.

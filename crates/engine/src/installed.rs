@@ -5,10 +5,10 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::phases::shell::{Clock, HttpGet, Rng, Shell};
-use blueprint::{Blueprint, IndexMap, Name};
+use crate::phases::shell::{Clock, HttpGet, Known, ProviderLog, Rng, Shell};
+use blueprint::{Blueprint, IndexMap, Name, PackageFamily};
 use dialects::{Dialects, LoadContext};
-use provider::{Catalog, Catalogs, Provider, Providers};
+use provider::{BoxFuture, Catalog, Catalogs, HostedPackage, Provider, ProviderError, Providers};
 use source::Sources;
 use state::Store;
 use state::seal::Sealer;
@@ -23,6 +23,8 @@ pub struct Installed {
     pub providers: Vec<InstalledProvider>,
     /// Catalogues without a provider: documents are checked and planned with them, and simulated.
     pub catalogs: Vec<InstalledCatalog>,
+    /// What opens the packages under `[plugins]` in `cyan.toml`, one for each kind.
+    pub hosts: Vec<InstalledHost>,
     /// The languages of documents.
     pub dialects: Dialects,
     /// The simulation that replaces providers.
@@ -33,7 +35,7 @@ pub struct Installed {
     pub sources: Arc<dyn Fn() -> Sources + Send + Sync>,
     /// What the program gives to root documents besides their text.
     pub roots: Roots,
-    /// The clock, the random numbers and the client for requests.
+    /// The clock, the random numbers, the client for requests, the cache and the log.
     pub runtime: Runtime,
 }
 
@@ -63,6 +65,13 @@ pub struct Runtime {
     pub http: Option<Arc<dyn Fn() -> HttpGet + Send + Sync>>,
     /// The working directory of expressions.
     pub working_directory: WorkingDirectory,
+    /// The folder for what can be read again, such as schemas of plugins; `None`: nothing is cached.
+    pub cache: Option<PathBuf>,
+    /// Receives log lines of providers' processes; `None` drops them.
+    pub log: Option<ProviderLog>,
+    /// The secrets of all runs, if something outside of the runs shows what plugins print. `None`: each run knows its
+    /// own.
+    pub known: Option<Known>,
 }
 
 /// The working directory of expressions.
@@ -84,7 +93,7 @@ impl WorkingDirectory {
 }
 
 impl Runtime {
-    /// The clock and the random numbers of the machine, without requests.
+    /// The clock and the random numbers of the machine, without requests, cache and log.
     pub fn system() -> Runtime {
         Runtime {
             clock: Clock::System,
@@ -92,6 +101,9 @@ impl Runtime {
             ids: Rng::System,
             http: None,
             working_directory: WorkingDirectory::OfProcess,
+            cache: None,
+            log: None,
+            known: None,
         }
     }
 }
@@ -116,6 +128,24 @@ pub struct InstalledCatalog {
     pub read: Arc<dyn Fn() -> Arc<Catalog> + Send + Sync>,
     /// Whether it is always simulated and in no list, as a catalogue for tests is.
     pub for_tests: bool,
+}
+
+/// Opens a package: reads its schema from the cache or from its plugin. The plugin may stay started for the session.
+///
+/// The error says why the plugin cannot be used, and names its program.
+pub type OpenPackage =
+    Arc<dyn Fn(HostedPackage) -> BoxFuture<'static, Result<Arc<dyn Provider>, ProviderError>> + Send + Sync>;
+
+/// An installed host for plugins of a family.
+#[derive(Clone)]
+pub struct InstalledHost {
+    /// The word for `kind` in `cyan.toml`.
+    pub kind: &'static str,
+    /// The family of its plugins.
+    pub family: PackageFamily,
+    /// Opens a package. Called at most once in a session for each package, when a name of it is first used; on a thread
+    /// with a runtime that lives as long as the session.
+    pub open: OpenPackage,
 }
 
 impl InstalledProvider {
@@ -198,6 +228,7 @@ impl Installed {
             providers,
             catalogs,
             settings: IndexMap::default(),
+            places: None,
             instance: "".into(),
             root,
             working_directory: self.runtime.working_directory.path(),
@@ -206,8 +237,8 @@ impl Installed {
             sources: (self.sources)(),
             http: self.runtime.http.as_ref().map(|make| make()),
             planning: None,
-            log: None,
-            known: Default::default(),
+            log: self.runtime.log.clone(),
+            known: self.runtime.known.clone().unwrap_or_default(),
             cancel: CancellationToken::new(),
         }
     }

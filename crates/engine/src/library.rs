@@ -9,8 +9,10 @@ use provider::{Catalog, Catalogs, LazyCatalog, Limits, Providers, TypeRef};
 use state::Snapshot;
 
 use crate::error::Error;
+use crate::hosting::{HostThread, hosted};
 use crate::installed::{Installed, Simulation};
 use crate::place::StatePlace;
+use crate::plugin_config::ConfiguredPackage;
 
 /// What a person selects: simulations or real providers, further catalogues, limits, settings of dialects.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +25,9 @@ pub struct Selection {
     pub limits: IndexMap<Name, Limits>,
     /// Settings of dialects.
     pub dialects: dialects::Settings,
-    /// Lists name catalogues for tests too.
+    /// Hosted packages of the configuration.
+    pub plugins: Vec<ConfiguredPackage>,
+    /// Lists name catalogues for tests and hosted packages too.
     pub lists_all: bool,
 }
 
@@ -35,7 +39,9 @@ impl Selection {
 
     /// Whether resources of this namespace are managed or simulated, now or in a later version.
     pub fn knows(&self, installed: &Installed, namespace: &str) -> bool {
-        installed.has(namespace) || self.simulated && self.extends(namespace)
+        installed.has(namespace)
+            || self.plugins.iter().any(|plugin| plugin.package.name.as_ref() == namespace)
+            || self.simulated && self.extends(namespace)
     }
 }
 
@@ -67,6 +73,11 @@ impl Library {
             let make = provider.make.clone();
             real.insert([provider.namespace.into()], move || make());
         }
+        let thread = Arc::new(HostThread::default());
+        for plugin in &selection.plugins {
+            let (thread, plugin) = (thread.clone(), plugin.clone());
+            real.insert([plugin.package.name.clone()], move || thread.open(&plugin));
+        }
         let entries = lazy_catalogs(&installed, &selection, &real);
         let namespaces = entries.iter().flat_map(|entry| &entry.namespaces);
         let for_tests = |namespace: &Name| {
@@ -94,6 +105,11 @@ impl Library {
         let (in_memory, world) = (library.installed.simulate.in_memory.clone(), OnceLock::new());
         library.providers = library.providers_in(Arc::new(move || world.get_or_init(|| in_memory()).clone()));
         library
+    }
+
+    /// The providers that manage real resources. Simulated ones have no session to close.
+    pub(crate) fn managing(&self) -> &Providers {
+        &self.real
     }
 
     /// Whether there is a type of a name, for dialects.
@@ -169,6 +185,13 @@ fn lazy_catalogs(installed: &Installed, selection: &Selection, real: &Providers)
         let namespaces = catalog.namespaces.iter().map(|name| Name::from(*name)).collect();
         let listed = !catalog.for_tests || selection.lists_all;
         lazy.push(LazyCatalog { namespaces, hosted: None, listed, open: catalog.read.clone() });
+    }
+    for plugin in &selection.plugins {
+        let (real, name) = (real.clone(), plugin.package.name.clone());
+        let namespaces = vec![name.clone()];
+        let open = move || real.get(&name).map(|provider| provider.catalog().clone()).unwrap_or_default();
+        let listed = selection.lists_all;
+        lazy.push(LazyCatalog { namespaces, hosted: Some(hosted(plugin)), listed, open: Arc::new(open) });
     }
     if !selection.catalogs.is_empty() {
         lazy = extended(lazy, &selection.catalogs);

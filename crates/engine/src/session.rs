@@ -5,7 +5,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::phases::shell::Shell;
+use crate::phases::shell::{SettingsPlaces, Shell};
+use blueprint::Name;
+use diag::{Diagnostics, Files};
+use provider::Providers;
 use state::seal::Sealer;
 use state::{InstanceName, Snapshot, Store};
 
@@ -14,6 +17,7 @@ use crate::config::Config;
 use crate::document::{Document, Known};
 use crate::document_source::DocumentSource;
 use crate::error::Error;
+use crate::findings::Findings;
 use crate::installed::{Access, Installed};
 use crate::key;
 use crate::library::{Library, Selection};
@@ -43,9 +47,23 @@ impl SessionOptions {
         let named = if self.catalogs.is_empty() { &config.catalog } else { &self.catalogs };
         let catalogs = catalog_files::read_all(named, simulated, config, installed)?;
         let mut selection = Selection { simulated, catalogs, lists_all: self.lists_all, ..Selection::default() };
+        selection.plugins = config.plugins(installed)?;
         selection.dialects = config.dialects(&installed.dialects)?;
         selection.limits = config.limits(|namespace| selection.knows(installed, namespace))?;
         Ok(selection)
+    }
+}
+
+/// Closes the sessions of the providers of a [`Session`].
+#[derive(Clone, Debug)]
+pub struct Closer {
+    providers: Providers,
+}
+
+impl Closer {
+    /// Closes them, those of different providers at the same time.
+    pub async fn close(&self) {
+        self.providers.close().await;
     }
 }
 
@@ -151,13 +169,40 @@ impl Session {
         (self.sealer, self.reader) = (sealer, Mutex::default());
     }
 
-    /// Providers with their settings, for documents in the folder `root`.
+    /// Providers with their settings, for documents in the folder `root`. Fails if a plugin that is needed cannot be used.
     pub fn shell(&self, instance: &InstanceName, root: PathBuf) -> Result<Shell, Error> {
+        self.refuse_unavailable()?;
         let knows = |namespace: &str| self.library.selection.knows(&self.installed, namespace);
         let providers = self.library.providers_at(&self.place)?;
         let settings = self.config.settings(instance, &self.library.catalogs, knows)?;
         let shell = self.installed.shell(providers, self.library.catalogs.clone(), root);
-        Ok(Shell { settings, instance: instance.name().clone(), ..shell })
+        settings.values().for_each(|settings| shell.known.learn(settings));
+        let (places, of) = (self.config.places(), instance.clone());
+        let places: SettingsPlaces =
+            Arc::new(move |namespace, path| places.setting(&of, namespace, path).map(Name::from));
+        Ok(Shell { settings, places: Some(places), instance: instance.name().clone(), ..shell })
+    }
+
+    /// Fails if a catalogue was looked up whose plugin cannot be used.
+    fn refuse_unavailable(&self) -> Result<(), Error> {
+        let missing = self.library.catalogs.opened().filter_map(|catalog| catalog.unavailable.as_ref());
+        let diagnostics: Diagnostics = missing.map(|why| why.diagnostic()).collect();
+        if diagnostics.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::Catalogs(Findings { diagnostics, files: Files::new() }))
+        }
+    }
+
+    /// Closes the sessions of all providers, so that the processes of plugins end. A session that is needed again is
+    /// opened again. Plans, operations and rollbacks of this session, and the documents that it read, share them.
+    pub async fn close(&self) {
+        self.closer().close().await;
+    }
+
+    /// Closes the sessions of all providers later, also if this session has been dropped by then.
+    pub fn closer(&self) -> Closer {
+        Closer { providers: self.library.managing().clone() }
     }
 
     /// The folder of the document from which an instance was last deployed.

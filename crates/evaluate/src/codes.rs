@@ -10,6 +10,7 @@ diag::codes! {
     NO_PROVIDER = Error "no-provider": "types are known, but nothing here manages them";
     PROVIDER_FAILED = Error "provider-failed": "provider refused; its words below";
     PROVIDER_BROKE_CONTRACT = Error "provider-broke-contract": "answer not as declared";
+    PROVIDER_SETTINGS = Error "provider-settings": "a provider does not accept its settings";
     RETRIES_EXHAUSTED = Error "retries-exhausted": "still failing after retries";
     NEEDS_ATTENTION = Error "needs-attention": "a person must choose";
 }

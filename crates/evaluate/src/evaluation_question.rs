@@ -273,11 +273,7 @@ pub fn take_in(
         }
         // A provider that only adopts reports the reason when it is called.
         (EvaluationQuestion::Plan(again), EvaluationReply::Planned(Err(error))) => {
-            let failure = AskFailure {
-                code: crate::retry::code_of(&error),
-                message: format!("the provider cannot plan `{}`", again.address),
-                notes: vec![error.message],
-            };
+            let failure = refusal(&error, || format!("the provider cannot plan `{}`", again.address));
             evaluation.refused.insert(plan_key(&again.address).into(), failure);
         }
         (EvaluationQuestion::Plan(_), _) => {}
@@ -450,8 +446,13 @@ pub async fn put(
 
 /// The failure for an error of a provider's function.
 fn failed(function: &str, error: ProviderError) -> AskFailure {
-    let code = crate::retry::code_of(&error);
-    AskFailure { code, message: format!("`{function}` failed"), notes: vec![error.message] }
+    refusal(&error, || format!("`{function}` failed"))
+}
+
+/// An error of a provider as the reason why something has no value.
+fn refusal(error: &ProviderError, what: impl FnOnce() -> String) -> AskFailure {
+    let diag::Diagnostic { code, message, notes, .. } = crate::retry::failure(error, what);
+    AskFailure { code, message, notes }
 }
 
 /// The answer of a provider's function, if it has the type that the catalogue declares. `none` is always valid.
@@ -643,10 +644,8 @@ fn chosen(
         Ok(fetched) => fetched,
         Err(error) => {
             found.push(
-                crate::retry::code_of(&error)
-                    .new(format!("the data source `{name}` cannot be read"))
-                    .label(source.span, "")
-                    .note(error.message),
+                crate::retry::failure(&error, || format!("the data source `{name}` cannot be read"))
+                    .label(source.span, ""),
             );
             return None;
         }

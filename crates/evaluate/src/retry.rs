@@ -7,7 +7,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use blueprint::{IndexMap, Name};
-use provider::{BoxFuture, Catalogs, ProviderError, RetryPolicy, TokenBucket};
+use diag::Diagnostic;
+use provider::{BoxFuture, Catalogs, ErrorKind, ProviderDiagnostic, ProviderError, RetryPolicy, TokenBucket};
 use tokio::sync::Semaphore;
 
 use crate::codes;
@@ -20,6 +21,28 @@ pub const AT_ONCE: usize = 128;
 /// The diagnostic code for an error of a provider. Errors that remain after all retries have a code of their own.
 pub fn code_of(error: &ProviderError) -> &'static diag::Code {
     if error.kind.is_retryable() { &codes::RETRIES_EXHAUSTED } else { &codes::PROVIDER_FAILED }
+}
+
+/// The diagnostic for an error of a provider, without a place. `what` says in one line what failed. An error that
+/// concerns every call of the provider is about the provider instead, and is kept once in a collection.
+pub fn failure(error: &ProviderError, what: impl FnOnce() -> String) -> Diagnostic {
+    let Some(failed) = &error.session else { return code_of(error).new(what()).note(error.message.clone()) };
+    let provider = &failed.provider;
+    let refused = matches!(error.kind, ErrorKind::Document | ErrorKind::Credentials);
+    let mut diagnostic = match refused {
+        true => codes::PROVIDER_SETTINGS.new(format!("the provider `{provider}` does not accept its settings")),
+        false => code_of(error).new(format!("the provider `{provider}` cannot be used")),
+    };
+    diagnostic = diagnostic.note(error.message.clone());
+    // The message is one of the diagnostics.
+    let others = error.diagnostics.iter().map(ProviderDiagnostic::text).filter(|text| *text != error.message);
+    diagnostic.notes.extend(others);
+    if let Some(place) = &failed.settings {
+        diagnostic = diagnostic.note(format!("its settings are at {place}"));
+    } else if refused {
+        diagnostic = diagnostic.note("no settings of it are written");
+    }
+    diagnostic.once()
 }
 
 /// A world that respects the limits of providers and retries after temporary failures.

@@ -7,7 +7,7 @@ use blueprint::{Address, Field, IndexMap, Name, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Severity};
 use evaluate::answers::{Answers, PinnedSeen};
 use evaluate::question::{RecordedInstances, ResourceTarget};
-use evaluate::retry::{at_once, code_of};
+use evaluate::retry::{at_once, code_of, failure};
 use evaluate::world::World;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
@@ -31,6 +31,8 @@ pub(crate) struct Unread {
     code: &'static diag::Code,
     /// Why, in the provider's words.
     message: Name,
+    /// The diagnostic, if its provider cannot be used at all.
+    of_provider: Option<Box<Diagnostic>>,
     /// What the plan needs it for.
     pub(crate) why: Why,
 }
@@ -172,6 +174,7 @@ async fn ask<'a>(
                 }
                 Err(error) => {
                     let code = code_of(&error);
+                    let of_provider = error.session.as_ref().map(|_| Box::new(failure(&error, String::new)));
                     let message = error.message.into();
                     let why = match (by_token, snapshot.open.contains_key(address)) {
                         (false, _) => Why::Recorded,
@@ -181,7 +184,9 @@ async fn ask<'a>(
                     if why != Why::Recorded {
                         answered.seen.push((number, address, PinnedSeen::CannotTell));
                     }
-                    answered.unread.push((number, Unread { address: address.clone(), code, message, why }));
+                    answered
+                        .unread
+                        .push((number, Unread { address: address.clone(), code, message, of_provider, why }));
                 }
             }
         };
@@ -225,6 +230,7 @@ pub(crate) fn unread_then(answers: &Answers) -> Vec<Unread> {
         address: address.clone(),
         code: &codes::PROVIDER_FAILED,
         message: message.clone(),
+        of_provider: None,
         why: Why::Recorded,
     });
     then.collect()
@@ -241,8 +247,29 @@ pub(crate) fn report_unread<'u>(
     found: &mut Diagnostics,
 ) {
     let mut alike: IndexMap<(&str, &str), Vec<&Address>> = IndexMap::default();
+    let mut of_providers: IndexMap<&str, (&Diagnostic, Vec<&Address>)> = IndexMap::default();
     for one in unread {
+        if let Some(diagnostic) = &one.of_provider {
+            of_providers.entry(&diagnostic.message).or_insert_with(|| (diagnostic, Vec::new())).1.push(&one.address);
+            continue;
+        }
         alike.entry((one.code.name, one.message.as_ref())).or_default().push(&one.address);
+    }
+    for (message, (diagnostic, addresses)) in of_providers {
+        // A plan with resources of the provider has reported it already, at the first of them.
+        if found.iter().any(|one| one.is_error() && one.message == message) {
+            continue;
+        }
+        let mut diagnostic = diagnostic.clone().graded(severity);
+        diagnostic.notes.push(match addresses.as_slice() {
+            [one] => format!("`{one}` cannot be read"),
+            [first, rest @ ..] => format!("`{first}` and {} other things cannot be read", rest.len()),
+            [] => continue,
+        });
+        found.push(match severity {
+            Severity::Error => diagnostic.help(so),
+            _ => diagnostic.note(so),
+        });
     }
     for ((code, message), addresses) in alike {
         let code = [&codes::PROVIDER_FAILED, &codes::RETRIES_EXHAUSTED].into_iter().find(|it| it.name == code);

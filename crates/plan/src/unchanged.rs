@@ -13,6 +13,7 @@ use evaluate::evaluation_question::{Search, read_alone};
 use evaluate::question::{RecordedInstances, ResourceTarget};
 use evaluate::resolve::Evaluation;
 use evaluate::retry::RetryingWorld;
+use evaluate::retry::failure;
 use evaluate::world::World;
 use foldhash::fast::FixedState;
 use provider::{Catalogs, PreflightRequest, ProviderError, ReadOutcome, ResourceType, SourceContent, TypeRef};
@@ -262,8 +263,14 @@ async fn things(staged: &Staged, world: &dyn World, found: &mut Diagnostics) -> 
 }
 
 fn unreadable(address: &Address, error: &ProviderError, found: &mut Diagnostics) {
-    let diagnostic = codes::OBSERVATION_CHANGED.new(format!("`{address}` cannot be read any more"));
-    found.push(diagnostic.note(error.message.clone()).help("stage again"));
+    let diagnostic = match error.session {
+        Some(_) => failure(error, String::new),
+        None => codes::OBSERVATION_CHANGED
+            .new(format!("`{address}` cannot be read any more"))
+            .note(error.message.clone())
+            .help("stage again"),
+    };
+    found.push(diagnostic);
 }
 
 /// Whether a thing was looked at when the plan was made.

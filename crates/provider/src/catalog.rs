@@ -13,7 +13,7 @@ use expr::FunctionDef;
 use crate::type_source::plain_name;
 use crate::{
     CustomType, DataSourceType, Hosted, Limits, LinkKind, Rate, ResourceType, RetryPolicy, Setting, TransformDef,
-    TypeSource,
+    TypeSource, Unavailable,
 };
 
 /// What a provider offers. Read from a catalogue file with [`read_catalog`](crate::read_catalog).
@@ -51,6 +51,8 @@ pub struct Catalog {
     pub hosted: Option<Hosted>,
     /// Further types, read on demand.
     pub source: Option<Arc<dyn TypeSource>>,
+    /// Why it is empty, if the plugin of its package cannot be used.
+    pub unavailable: Option<Arc<Unavailable>>,
 }
 
 impl Catalog {

@@ -9,6 +9,7 @@ use expr::FunctionTable;
 use crate::type_source::plain_name;
 use crate::{
     AbstractType, Catalog, CustomType, DataSourceType, Hosted, LinkKind, ResourceType, TransformDef, TypeSource,
+    Unavailable,
 };
 
 /// The result of looking a type name up.
@@ -20,6 +21,8 @@ pub enum TypeRef<T> {
     UnknownType,
     /// No catalogue offers the namespace.
     UnknownNamespace,
+    /// The plugin of the package cannot be used, so its types are not known.
+    Unavailable(Arc<Unavailable>),
 }
 
 /// The catalogues of all registered providers, looked up by type. A catalogue may be opened only when a name of one of
@@ -151,9 +154,10 @@ impl Catalogs {
         self.entries.iter().filter_map(|entry| entry.opened.get()).map(|opened| &opened.catalog)
     }
 
-    /// All namespaces that lists name. No catalogue is opened.
+    /// All namespaces that lists name, and all hosted packages. No catalogue is opened.
     pub fn namespaces(&self) -> impl Iterator<Item = &str> {
-        let listed = self.by_namespace.iter().filter(|(_, at)| self.entries[**at].is_listed());
+        let named = |entry: &Entry| entry.is_listed() || entry.lazy.hosted.is_some();
+        let listed = self.by_namespace.iter().filter(move |(_, at)| named(&self.entries[**at]));
         listed.map(|(name, _)| name.as_ref())
     }
 
@@ -177,7 +181,11 @@ impl Catalogs {
 
     fn find<T>(&self, id: &TypeId, look: impl Fn(&Catalog) -> Option<Arc<T>>) -> TypeRef<T> {
         let Some(catalog) = self.owner(id) else { return TypeRef::UnknownNamespace };
-        look(catalog).map_or(TypeRef::UnknownType, TypeRef::Known)
+        match (look(catalog), &catalog.unavailable) {
+            (Some(found), _) => TypeRef::Known(found),
+            (None, Some(why)) => TypeRef::Unavailable(why.clone()),
+            (None, None) => TypeRef::UnknownType,
+        }
     }
 
     /// The resource type of that name. The returned type carries the catalogue's spelling.
@@ -236,7 +244,8 @@ impl Catalogs {
         if let Some(found) = self.iter().find_map(|catalog| catalog.transforms.get(name)) {
             return Some(found);
         }
-        let unlisted = self.entries.iter().filter(|entry| !entry.is_listed());
+        // Hosted packages have no transforms, so none is opened for one.
+        let unlisted = self.entries.iter().filter(|entry| !entry.is_listed() && entry.lazy.hosted.is_none());
         // One that does not have it stays unlisted.
         let mut having = unlisted.filter(|entry| (entry.lazy.open)().transforms.contains_key(name));
         having.next()?.opened().catalog.transforms.get(name)
@@ -259,7 +268,7 @@ impl TypeSource for Catalogs {
     fn resource_type(&self, name: &str) -> Option<Arc<ResourceType>> {
         match Catalogs::resource_type(self, &TypeId::parse(name)) {
             TypeRef::Known(found) => Some(found),
-            TypeRef::UnknownType | TypeRef::UnknownNamespace => None,
+            TypeRef::UnknownType | TypeRef::UnknownNamespace | TypeRef::Unavailable(_) => None,
         }
     }
 

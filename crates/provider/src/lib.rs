@@ -27,6 +27,7 @@ mod scrub;
 pub mod transform;
 mod type_source;
 mod types;
+mod unavailable;
 
 pub use catalog::Catalog;
 pub use catalog_file::{CatalogError, read_catalog, read_catalog_over, read_limits};
@@ -53,3 +54,4 @@ pub use types::{
     AbstractType, Annotation, Attribute, Attributes, Capabilities, CustomType, DataSourceType, FilterField, FilterType,
     Hosted, OptionOf, Plans, Rejection, ReplacesWhere, ResourceType, Setting, TransformDef, Wait, follows,
 };
+pub use unavailable::{SessionFailure, Unavailable};

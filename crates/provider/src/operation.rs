@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use blueprint::{FieldPath, Name, Value};
 
-use crate::{ProviderDiagnostic, ProviderSeverity};
+use crate::{ProviderDiagnostic, ProviderSeverity, SessionFailure};
 
 /// What to do to a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -138,6 +138,9 @@ pub struct ProviderError {
     pub partial: Option<Box<Applied>>,
     /// How long the server asked to wait before the next try.
     pub retry_after: Option<Duration>,
+    /// The provider whose session cannot be opened, so that every call of it fails; `None` if it is about one call. The
+    /// engine sets it.
+    pub session: Option<Box<SessionFailure>>,
 }
 
 impl ProviderError {
@@ -150,6 +153,7 @@ impl ProviderError {
             diagnostics: Vec::new(),
             partial: None,
             retry_after: None,
+            session: None,
         }
     }
 

@@ -55,6 +55,7 @@ fn put_over(merged: &mut Catalog, top: &Catalog) {
     merged.loose_names |= top.loose_names;
     merged.hidden &= top.hidden;
     merged.hosted = top.hosted.clone().or(merged.hosted.take());
+    merged.unavailable = top.unavailable.clone().or(merged.unavailable.take());
     // Loaded types take precedence over those of a source, whichever catalogue has the source.
     merged.source = top.source.clone().or(merged.source.take());
 }

@@ -89,14 +89,13 @@ impl Providers {
         })
     }
 
-    /// Closes all sessions. A session that is needed again is configured again.
+    /// Closes all sessions at the same time, each once. A session that is needed again is configured again.
     pub async fn close(&self) {
-        for entry in self.by_namespace.values() {
-            let sessions = std::mem::take(&mut *entry.sessions.lock().unwrap_or_else(PoisonError::into_inner));
-            for configured in sessions.iter().filter_map(|entry| entry.session.get()?.as_ref().ok()) {
-                configured.session.close().await;
-            }
-        }
+        let of_entry =
+            |entry: &Arc<Entry>| std::mem::take(&mut *entry.sessions.lock().unwrap_or_else(PoisonError::into_inner));
+        let sessions: Vec<SessionEntry> = self.by_namespace.values().flat_map(of_entry).collect();
+        let open = sessions.iter().filter_map(|entry| entry.session.get()?.as_ref().ok());
+        futures::future::join_all(open.map(|configured| configured.session.close())).await;
     }
 }
 

@@ -42,7 +42,8 @@ impl Known {
         }
     }
 
-    pub(crate) fn clean(&self, text: &str) -> String {
+    /// Returns a text without the secrets that are known so far.
+    pub fn clean(&self, text: &str) -> String {
         self.looked_through().scrub.clean(text)
     }
 

@@ -8,15 +8,16 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use blueprint::wire::Document;
-use blueprint::{Address, IndexMap, Name, TypeId, Value};
+use blueprint::{Address, FieldPath, IndexMap, Name, TypeId, Value};
 use provider::{
     BoxFuture, Call, Catalogs, Configuration, Configured, ErrorKind, Imported, Progress, ProviderError, Providers,
-    Recalled, TransformError,
+    Recalled, SessionFailure, TransformError,
 };
 use state::{Record, Snapshot, StatusOp};
 use tokio_util::sync::CancellationToken;
 
-use crate::scrub::{Known, Secrets};
+pub use crate::scrub::Known;
+use crate::scrub::Secrets;
 use evaluate::question::{
     ProviderInstance, ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, Retry, SourceError, Subject,
 };
@@ -53,6 +54,10 @@ pub type PlanningEvents = Arc<dyn Fn(PlanningEvent) + Send + Sync>;
 
 /// Receives log lines of providers' processes: the name of the provider and the line, without secrets.
 pub type ProviderLog = Arc<dyn Fn(&str, &str) + Send + Sync>;
+
+/// Where the configuration sets a setting of a provider, or should set it: by the provider's namespace and the path of
+/// the setting, as `FILE:LINE:COLUMN`.
+pub type SettingsPlaces = Arc<dyn Fn(&str, Option<&FieldPath>) -> Option<Name> + Send + Sync>;
 
 /// The source of the current time.
 #[derive(Clone, Debug)]
@@ -132,6 +137,8 @@ pub struct Shell {
     pub catalogs: Arc<Catalogs>,
     /// The providers' settings by namespace.
     pub settings: IndexMap<Name, Value>,
+    /// Where the settings are written.
+    pub places: Option<SettingsPlaces>,
     /// The name of the instance.
     pub instance: Name,
     /// The folder of the root document. Relative paths of the document start here.
@@ -219,7 +226,14 @@ impl Shell {
         };
         match self.providers.session(package, &name, &settings, configure).await {
             Some(Ok(configured)) => Ok(configured),
-            Some(Err(error)) => Err(Secrets::of(&self.known, [&settings]).refused(error)),
+            Some(Err(error)) => {
+                // Settings that a resource declares are not in the configuration file.
+                let places = self.places.as_ref().filter(|_| instance.is_none());
+                let written = places.and_then(|places| places(package, error.field.as_ref()));
+                let failure = SessionFailure { provider: name.into(), settings: written };
+                let error = ProviderError { session: Some(Box::new(failure)), ..error };
+                Err(Secrets::of(&self.known, [&settings]).refused(error))
+            }
             None => Err(ProviderError::new(
                 ErrorKind::Document,
                 format!("there is no provider for `{package}`, so `{what}` cannot be managed"),

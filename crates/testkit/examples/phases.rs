@@ -157,6 +157,7 @@ fn shell(catalogs: &Arc<Catalogs>) -> Shell {
         providers: providers.into_iter().collect(),
         catalogs: catalogs.clone(),
         settings: IndexMap::default(),
+        places: None,
         instance: "bench".into(),
         root: ".".into(),
         working_directory: None,

@@ -20,6 +20,7 @@ pub fn installed() -> Arc<Installed> {
     Arc::new(Installed {
         providers: vec![provider.with_functions()],
         catalogs: Vec::new(),
+        hosts: Vec::new(),
         dialects: dialects::Dialects::BUILT_IN,
         simulate: simulation(world),
         stores: vec![InstalledStore {

@@ -9,7 +9,7 @@ use blueprint::{Address, Expr, ExprKind, FieldPath, Name, PathStep, Resource, Va
 use diag::{Diagnostics, Span};
 use evaluate::answers::{Answers, Opinion};
 use evaluate::resolve::Evaluation;
-use evaluate::retry::code_of;
+use evaluate::retry::failure;
 use evaluate::world::World;
 use provider::{CheckRequest, Finding, PlanMode, PlanPhase, PlanRequest, Plans, ProviderDiagnostic, ProviderSeverity};
 
@@ -150,7 +150,7 @@ fn take_in(evaluation: &mut Evaluation, drafts: &[Decision], answers: Vec<PlanAn
                 report(diagnostics, &decision.address, spec, decision.span, messages, found);
                 opinions.push((decision.address.clone(), Opinion::from(said)));
             }
-            Err(error) if error.diagnostics.is_empty() => {
+            Err(error) if error.diagnostics.is_empty() || error.session.is_some() => {
                 found.push(provider_failed(&decision.address, decision.span, &error));
             }
             Err(error) => report(error.diagnostics, &decision.address, spec, decision.span, messages, found),
@@ -270,6 +270,6 @@ pub(crate) fn place_at(spec: &Expr, path: &FieldPath) -> Option<Span> {
 }
 
 pub(crate) fn provider_failed(address: &Address, span: Span, error: &provider::ProviderError) -> diag::Diagnostic {
-    let diagnostic = code_of(error).new(format!("the provider cannot plan `{address}`"));
-    diagnostic.label(span, "declared here").note(error.message.clone())
+    let diagnostic = failure(error, || format!("the provider cannot plan `{address}`"));
+    diagnostic.label(span, "declared here")
 }

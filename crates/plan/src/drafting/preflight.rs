@@ -12,7 +12,7 @@ use blueprint::{Address, IndexMap, Name, Unknown, Value};
 use diag::{Diagnostic, Diagnostics, Span};
 use evaluate::answers::{Answers, PinnedPreflight, PinnedSource};
 use evaluate::resolve::Evaluation;
-use evaluate::retry::code_of;
+use evaluate::retry::failure;
 use evaluate::world::World;
 use provider::{Operation, Preflight, PreflightRequest, ProviderError, SourceContent};
 use understand::compare::{Change, same};
@@ -188,10 +188,10 @@ pub(crate) fn reported_answer(
         Ok(answer) => return Some(answer),
         Err(error) => error,
     };
-    let diagnostic = code_of(&error).new(format!("the provider cannot plan `{}`", decision.address));
+    let diagnostic = failure(&error, || format!("the provider cannot plan `{}`", decision.address));
     let diagnostic =
         if decision.span.is_some() { diagnostic.label(decision.span, "declared here") } else { diagnostic };
-    found.push(diagnostic.note(error.message));
+    found.push(diagnostic);
     None
 }
 

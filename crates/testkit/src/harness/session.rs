@@ -27,6 +27,7 @@ impl Harness {
             // The session gets catalogues, functions and providers below, because tests change them.
             providers: Vec::new(),
             catalogs: Vec::new(),
+            hosts: Vec::new(),
             dialects: self.dialects.clone(),
             simulate: simulation(self.world.clone()),
             stores: vec![self.installed_store(process)],
@@ -38,6 +39,7 @@ impl Harness {
                 ids: self.ids.clone(),
                 http: http.map(|get| Arc::new(move || get.clone()) as Arc<dyn Fn() -> _ + Send + Sync>),
                 working_directory: WorkingDirectory::Fixed(self.working_directory.clone()),
+                ..Runtime::system()
             },
         };
         // Paths in the state are relative to the folder of the documents.

@@ -68,6 +68,7 @@ fn shell(harness: &Harness) -> Shell {
         providers: providers.into_iter().collect(),
         catalogs: harness.catalogs.clone(),
         settings: IndexMap::default(),
+        places: None,
         instance: harness.name.name().clone(),
         root: harness.folder.clone(),
         working_directory: harness.working_directory.clone(),

@@ -112,6 +112,7 @@ impl Bench {
             providers: providers.into_iter().collect(),
             catalogs: self.harness.catalogs.clone(),
             settings: IndexMap::default(),
+            places: None,
             instance: self.harness.name.name().clone(),
             root: self.harness.folder.clone(),
             working_directory: None,

@@ -11,7 +11,7 @@ use expr::{Source, codes as language};
 use provider::{CustomType, TypeRef};
 
 use super::Checker;
-use super::providers::unknown_provider;
+use super::providers::{unavailable, unknown_provider};
 use super::types::with_article;
 
 impl Checker<'_> {
@@ -59,6 +59,7 @@ impl Checker<'_> {
         let diagnostic = match self.catalogs.variable_type(&name.item) {
             TypeRef::Known(custom) => return Some(custom),
             TypeRef::UnknownNamespace => unknown_provider(name, self.catalogs),
+            TypeRef::Unavailable(why) => unavailable(name, &why),
             TypeRef::UnknownType => document::UNKNOWN_TYPE
                 .new(format!("unknown type `{}`", name.item))
                 .label(name.span, "no provider offers this type of variable")

@@ -6,7 +6,7 @@
 
 use blueprint::{IndexMap, TypeId};
 use diag::{Diagnostic, Spanned};
-use provider::{Catalogs, TypeRef};
+use provider::{Catalogs, TypeRef, Unavailable};
 
 use super::{Checker, TypeOf, codes};
 
@@ -54,6 +54,10 @@ impl Checker<'_> {
         }
         let problem = match self.catalogs.resource_type(&name.item) {
             TypeRef::Known(found) => return TypeOf::Known(found),
+            TypeRef::Unavailable(why) => {
+                self.found.push(unavailable(name, &why));
+                return TypeOf::Open;
+            }
             other => other,
         };
         let abstract_type =
@@ -110,6 +114,10 @@ impl Checker<'_> {
                     self.found.push(unknown_provider(name, self.catalogs));
                     None
                 }
+                TypeRef::Unavailable(why) => {
+                    self.found.push(unavailable(name, &why));
+                    None
+                }
                 TypeRef::UnknownType => {
                     let diagnostic = codes::UNKNOWN_DATA_SOURCE_TYPE
                         .new(format!("unknown data source type `{}`", name.item))
@@ -124,6 +132,11 @@ impl Checker<'_> {
             self.data_sources.push(found);
         }
     }
+}
+
+/// The diagnostic for a type of a package whose plugin cannot be used.
+pub(super) fn unavailable(name: &Spanned<TypeId>, why: &Unavailable) -> Diagnostic {
+    why.diagnostic().label(name.span, "a type of this package")
 }
 
 /// The diagnostic for a type whose namespace no provider offers.

@@ -1,0 +1,128 @@
+//! Opens hosted packages: on a thread of their own, when a name of a package is first looked up.
+//!
+//! A lookup of a type cannot be awaited, but opening a package may start a process. The thread has a runtime that lives
+//! as long as the library, so a process that was started to read a schema serves the session too.
+//!
+//! Not here: how a family opens a package (its host crate); processes (`plugins`).
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use provider::{
+    BoxFuture, Catalog, Configuration, Configured, ErrorKind, Hosted, Provider, ProviderError, Unavailable,
+};
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+
+use crate::plugin_config::ConfiguredPackage;
+
+/// How long the end of the thread waits for blocking work of a host.
+const LAST_WORK: Duration = Duration::from_millis(100);
+
+/// The thread on which packages are opened. It is started for the first one.
+#[derive(Default)]
+pub(crate) struct HostThread(Mutex<Option<Running>>);
+
+/// A thread with a runtime. When it is dropped, the runtime has ended, and with it the processes that it started.
+struct Running {
+    handle: Handle,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    fn start() -> io::Result<Running> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let handle = runtime.handle().clone();
+        let (stop, stopped) = oneshot::channel();
+        let thread = thread::Builder::new().name("plugins".to_owned()).spawn(move || {
+            // An error means that the sender was dropped, which is as good.
+            let _ = runtime.block_on(stopped);
+            runtime.shutdown_timeout(LAST_WORK);
+        })?;
+        Ok(Running { handle, stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != thread::current().id()) {
+            // It fails only if the thread panicked, which is reported where it happened.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl HostThread {
+    /// The provider of a package. If it cannot be opened, a provider without types that says why.
+    pub(crate) fn open(&self, configured: &ConfiguredPackage) -> Arc<dyn Provider> {
+        match self.opened(configured) {
+            Ok(provider) => provider,
+            Err(error) => Arc::new(UnavailableProvider::new(configured, error)),
+        }
+    }
+
+    fn opened(&self, configured: &ConfiguredPackage) -> Result<Arc<dyn Provider>, ProviderError> {
+        let failed = |why: String| ProviderError::new(ErrorKind::Permanent, why);
+        let handle = self.handle().map_err(|error| failed(format!("no thread can be started for it: {error}")))?;
+        let (answer, answered) = mpsc::channel();
+        let opening = (configured.host.open)(configured.package.clone());
+        handle.spawn(async move {
+            // The receiver waits below.
+            let _ = answer.send(opening.await);
+        });
+        // Without an answer the task has panicked.
+        answered.recv().unwrap_or_else(|_| Err(failed("its host failed with an internal error".to_owned())))
+    }
+
+    fn handle(&self) -> io::Result<Handle> {
+        let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(running) = running.as_ref() {
+            return Ok(running.handle.clone());
+        }
+        let started = Running::start()?;
+        Ok(running.insert(started).handle.clone())
+    }
+}
+
+/// Stands for the provider of a package that cannot be opened.
+struct UnavailableProvider {
+    catalog: Arc<Catalog>,
+    error: ProviderError,
+}
+
+impl UnavailableProvider {
+    fn new(configured: &ConfiguredPackage, error: ProviderError) -> UnavailableProvider {
+        let name = configured.package.name.clone();
+        let unavailable = Unavailable {
+            package: name.clone(),
+            why: error.message.clone(),
+            configured: configured.configured.clone(),
+        };
+        let catalog = Catalog {
+            namespaces: vec![name],
+            hosted: Some(hosted(configured)),
+            unavailable: Some(Arc::new(unavailable)),
+            ..Catalog::default()
+        };
+        UnavailableProvider { catalog: Arc::new(catalog), error }
+    }
+}
+
+impl Provider for UnavailableProvider {
+    fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    fn configure(self: Arc<Self>, _: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+        Box::pin(std::future::ready(Err(self.error.clone())))
+    }
+}
+
+/// What is known of a package before it is opened.
+pub(crate) fn hosted(configured: &ConfiguredPackage) -> Hosted {
+    Hosted { family: configured.host.family, version: None, parameters: blueprint::Value::Null }
+}

@@ -1,0 +1,207 @@
+//! The tables `[plugins.NAME]` of `cyan.toml`: packages whose provider is a program of its own.
+//!
+//! Not here: their settings, which are those of any provider (`config`); opening a package (`hosting`).
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use blueprint::{Name, PackageFamily, parse_duration};
+use provider::HostedPackage;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::installed::{Installed, InstalledHost};
+
+/// How long a plugin may take to start, unless the table says otherwise.
+const START_WITHIN: Duration = Duration::from_secs(60);
+
+/// A table as it is written.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct PluginTable {
+    kind: Spanned<String>,
+    path: Option<Spanned<PathBuf>>,
+    source: Option<Spanned<toml::Value>>,
+    version: Option<Spanned<toml::Value>>,
+    #[serde(default)]
+    arguments: Vec<String>,
+    env: Option<Vec<String>>,
+    memory: Option<Spanned<String>>,
+    start_within: Option<Spanned<String>>,
+    /// Settings of the provider; [`Config`](crate::config::Config) takes them out.
+    pub(crate) settings: Option<Spanned<toml::Table>>,
+}
+
+/// A package that the configuration describes, with what opens it.
+#[derive(Clone)]
+pub struct ConfiguredPackage {
+    /// What its host needs.
+    pub(crate) package: HostedPackage,
+    /// The host of its family.
+    pub(crate) host: InstalledHost,
+    /// Where its table begins, as `FILE:LINE:COLUMN`.
+    pub(crate) configured: String,
+}
+
+/// Without the environment, which may hold secrets.
+impl fmt::Debug for ConfiguredPackage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConfiguredPackage").field("name", &self.package.name).finish_non_exhaustive()
+    }
+}
+
+/// A mistake in a table.
+pub(crate) struct Mistake {
+    /// The byte at which it is.
+    pub(crate) at: usize,
+    pub(crate) what: String,
+    pub(crate) help: Option<String>,
+}
+
+impl Mistake {
+    fn new(at: usize, what: impl Into<String>, help: impl Into<String>) -> Mistake {
+        Mistake { at, what: what.into(), help: Some(help.into()) }
+    }
+}
+
+impl PluginTable {
+    /// The package of that name. Paths are relative to `folder`, which is absolute.
+    pub(crate) fn package(
+        &self,
+        name: &Spanned<String>,
+        folder: &Path,
+        installed: &Installed,
+    ) -> Result<(HostedPackage, InstalledHost), Mistake> {
+        let at = name.span().start;
+        let host = self.host(installed)?;
+        let name = name.as_ref();
+        if !is_package_name(name) {
+            let what = format!("`{name}` cannot be the name of a package");
+            return Err(Mistake::new(at, what, "use letters, digits, `-`, `_` and `.`, with a letter first"));
+        }
+        if installed.has(name) {
+            let prefix = match host.family {
+                PackageFamily::Terraform => "tf",
+                PackageFamily::Pulumi => "pulumi",
+                PackageFamily::Kubernetes | PackageFamily::BuiltIn => "k8s",
+            };
+            let what = format!("the namespace `{name}` is built in, a hosted package cannot have it");
+            return Err(Mistake::new(at, what, format!("give the package another name, such as `{prefix}-{name}`")));
+        }
+        let package = HostedPackage {
+            name: Name::from(name.as_str()),
+            program: folder.join(self.program(at)?),
+            arguments: self.arguments.clone(),
+            environment: Vec::new(),
+            inherits: self.env.clone(),
+            memory: self.memory()?,
+            start_within: self.start_within()?,
+            folder: folder.to_owned(),
+            cache: installed.runtime.cache.clone(),
+        };
+        Ok((package, host))
+    }
+
+    /// The installed host of the kind.
+    fn host(&self, installed: &Installed) -> Result<InstalledHost, Mistake> {
+        let kind = self.kind.as_ref();
+        if let Some(host) = installed.hosts.iter().find(|host| host.kind == kind) {
+            return Ok(host.clone());
+        }
+        let at = self.kind.span().start;
+        let kinds: Vec<String> = installed.hosts.iter().map(|host| format!("`{}`", host.kind)).collect();
+        let hosts = if kinds.is_empty() { "none".to_owned() } else { kinds.join(", ") };
+        let is_family = PackageFamily::of_word(kind).is_some_and(|family| family != PackageFamily::BuiltIn);
+        let what = if is_family {
+            format!("this build of the program cannot host plugins of the kind `{kind}`")
+        } else {
+            format!("there is no kind of plugins `{kind}`")
+        };
+        let near = diag::nearest(kind, installed.hosts.iter().map(|host| host.kind)).filter(|_| !is_family);
+        let help =
+            near.map_or_else(|| format!("the kinds of this build: {hosts}"), |near| format!("did you mean `{near}`?"));
+        Err(Mistake::new(at, what, help))
+    }
+
+    /// The path of the program, as it is written.
+    fn program(&self, at: usize) -> Result<&Path, Mistake> {
+        let registry = [("source", &self.source), ("version", &self.version)];
+        if let Some((key, value)) = registry.iter().find_map(|(key, value)| Some((key, value.as_ref()?))) {
+            let what = format!("`{key}` is not available yet: plugins cannot be downloaded");
+            return Err(Mistake::new(value.span().start, what, "give the `path` of the program"));
+        }
+        let Some(path) = &self.path else {
+            return Err(Mistake::new(at, "the `path` of the program is missing", "add `path = \"./bin/PROGRAM\"`"));
+        };
+        let at = path.span().start;
+        if path.as_ref().as_os_str().is_empty() {
+            return Err(Mistake::new(at, "the `path` of the program is empty", "give the `path` of the program"));
+        }
+        if let Some(what) = path.as_ref().to_str().and_then(blueprint::home_mistake) {
+            return Err(Mistake { at, what, help: None });
+        }
+        Ok(path.as_ref())
+    }
+
+    fn memory(&self) -> Result<Option<u64>, Mistake> {
+        let Some(memory) = &self.memory else { return Ok(None) };
+        parse_bytes(memory.as_ref()).map(Some).ok_or_else(|| {
+            let what = "`memory` is not an amount of memory";
+            Mistake::new(memory.span().start, what, "write a number with a unit, such as \"512 MiB\" or \"2 GiB\"")
+        })
+    }
+
+    fn start_within(&self) -> Result<Duration, Mistake> {
+        let Some(limit) = &self.start_within else { return Ok(START_WITHIN) };
+        parse_duration(limit.as_ref()).ok().filter(|limit| !limit.is_zero()).ok_or_else(|| {
+            let what = "`start-within` is not a length of time";
+            Mistake::new(limit.span().start, what, "write a number with a unit, such as \"30s\" or \"2m\"")
+        })
+    }
+}
+
+/// Whether a name can stand before the `/` of a type.
+fn is_package_name(name: &str) -> bool {
+    let is_inner = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
+    name.starts_with(|first: char| first.is_ascii_alphabetic()) && name.chars().all(is_inner)
+}
+
+/// A number of bytes above 0, such as `512 MiB`; `None` for any other text.
+fn parse_bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let (number, unit) = text.split_at(text.find(|letter: char| !letter.is_ascii_digit())?);
+    let factor: u64 = match unit.trim_start() {
+        "B" => 1,
+        "kB" => 1000,
+        "MB" => 1000 * 1000,
+        "GB" => 1000 * 1000 * 1000,
+        "KiB" => 1 << 10,
+        "MiB" => 1 << 20,
+        "GiB" => 1 << 30,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor).filter(|bytes| *bytes > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_amount_of_memory_has_a_unit() {
+        assert_eq!(parse_bytes("512 MiB"), Some(512 << 20));
+        assert_eq!(parse_bytes(" 2GB "), Some(2_000_000_000));
+        for wrong in
+            ["", "512", "MiB", "0 MiB", "1.5 GiB", "-1 MiB", "1 mib", "99999999999999999999 B", "99999999999999999 GiB"]
+        {
+            assert_eq!(parse_bytes(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_package_name_can_stand_in_a_type() {
+        assert!(["cloud", "tf-random", "a.b_c2"].into_iter().all(is_package_name));
+        assert!(!["", "a/b", "2x", "a b", "ä", "a::b"].into_iter().any(is_package_name));
+    }
+}
