@@ -33,7 +33,11 @@ impl Apply {
         let opinion = self.opinion_of(decided).filter(|_| verb != Verb::Delete);
         let planned = opinion.and_then(|opinion| opinion.outputs.clone()).unwrap_or_default();
         let inexact = opinion.is_some_and(|opinion| opinion.inexact);
-        let said = opinion.map(|opinion| opinion.private.clone()).filter(|private| !private.is_null());
+        let said = match kind {
+            TaskKind::Delete | TaskKind::DeleteOld(0) => self.plan.answers.deletes.get(&decided.address),
+            _ => opinion.map(|opinion| &opinion.private),
+        };
+        let said = said.filter(|private| !private.is_null()).cloned();
         let private = match &prior {
             _ if said.is_some() => said.unwrap_or_default(),
             Some(_) if verb == Verb::Update && !decided.private.is_null() => decided.private.clone(),

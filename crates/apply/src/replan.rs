@@ -11,6 +11,7 @@ use evaluate::evaluation_question::{EvaluationQuestion, PlanAgain, plan_key};
 use plan::model::Action;
 use plan::task::{Decided, TaskKind};
 use provider::{Operation as Verb, PlanMode, Plans, Verdict};
+use state::Record;
 use understand::compare::contradiction;
 
 use crate::codes;
@@ -131,7 +132,7 @@ impl Apply {
                 None => Value::Null,
             },
             schema_version: prior.as_ref().map_or(0, |record| record.schema_version),
-            private: prior.as_ref().map_or(Value::Null, |record| record.private.clone()),
+            private: self.private_of_plan(decided, mode, prior.as_deref()),
             unhealthy: exists.map(|record| record.unhealthy.clone()).unwrap_or_default(),
             desired,
             ignored,
@@ -148,6 +149,18 @@ impl Apply {
             self.inquiries.in_question.insert(questions[0].key(), Vec::new());
             self.put(task, questions, effects);
         }
+    }
+
+    /// The opaque data of a planning question: for the new resource of a replacement, what planning the update answered.
+    fn private_of_plan(&self, decided: &Decided, mode: PlanMode, prior: Option<&Record>) -> Value {
+        let recorded = || prior.map_or(Value::Null, |record| record.private.clone());
+        if mode != PlanMode::Replace {
+            return recorded();
+        }
+        let asked = self.results.replanned.get(&decided.address) == Some(&PlanMode::Update);
+        let planned = self.opinion_of(decided).filter(|_| asked).map(|opinion| opinion.private.clone());
+        let planned = planned.unwrap_or_else(|| decided.private.clone());
+        if planned.is_null() { recorded() } else { planned }
     }
 
     /// A record without an opinion: the plan was made without asking, so the engine compares.
