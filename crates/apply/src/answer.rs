@@ -132,15 +132,17 @@ impl Apply {
         if let Some(Linked::Phase(phase)) = decided.linked.as_deref() {
             return self.phase_refused(task, decided, phase, diagnostic, effects);
         }
+        if error.kind == ErrorKind::OutcomeUnknown && error.partial.is_none() {
+            let diagnostic = diagnostic.note("whether it was done is not known; the next plan reads its outcome");
+            return self.leave_open(task, decided, diagnostic, effects);
+        }
         if self.plan.options.force && request.operation == Verb::Delete && !self.state.stopping {
             self.forget(task, decided, &request, diagnostic);
             return;
         }
         // An earlier attempt may have taken effect too.
-        let unsure = error.kind.is_retryable()
-            || matches!(error.kind, ErrorKind::Cancelled | ErrorKind::OutcomeUnknown)
-            || self.state.cancelled
-            || tries > 0;
+        let unsure =
+            error.kind.is_retryable() || error.kind == ErrorKind::Cancelled || self.state.cancelled || tries > 0;
         let made = error.partial.is_some();
         let mut record = self.failed_record(decided, &request, error.partial.map(|partial| *partial));
         if let Some(failed) = record.as_mut().filter(|_| request.operation == Verb::Create && !made) {
@@ -525,12 +527,19 @@ impl Apply {
         let diagnostic = codes::NOT_STABLE
             .new(format!("the {} of `{}` was not done within {limit}", operation.word(), decided.address))
             .note("it did not end after it was cancelled; the next plan reads its outcome");
+        self.limits.vacate(task, &self.plan.tasks[task as usize], &mut self.schedule);
+        self.limits.answered();
+        self.leave_open(task, decided, diagnostic, effects);
+    }
+
+    /// Fails a step and leaves its intent open, because the outcome of its call is not known. All dependants are
+    /// skipped.
+    fn leave_open(&mut self, task: u32, decided: &Decided, diagnostic: Diagnostic, effects: &mut Vec<Effect>) {
+        let operation = verb_of(self.plan.tasks[task as usize].kind);
         let message: Name = diagnostic.message.as_str().into();
         let at = decided.span;
         self.results.found.push(if at.is_some() { diagnostic.label(at, "declared here") } else { diagnostic });
         effects.push(Effect::Tell(Event::Failed { address: decided.address.clone(), operation, message }));
-        self.limits.vacate(task, &self.plan.tasks[task as usize], &mut self.schedule);
-        self.limits.answered();
         self.state.failed = true;
         self.schedule.running[task as usize].progress = Progress::Abandoned;
         self.leave_out(task, false, effects);

@@ -117,6 +117,7 @@ impl Apply {
             PlanMode::Update => self.prior_of_call(kind, decided, Verb::Update),
             _ => decided.prior.clone().filter(|record| !record.id.is_empty()),
         };
+        let prior = prior.filter(|record| record.type_name == decided.type_name);
         let exists = prior.as_ref().filter(|_| mode == PlanMode::Update);
         let declared = decided.element.and_then(|(number, _)| self.evaluation.as_ref()?.documents.resource(number));
         let ignored = declared.map(|(.., resource)| resource.lifecycle.ignore_changes.clone()).unwrap_or_default();
@@ -154,7 +155,7 @@ impl Apply {
     /// The opaque data of a planning question: for the new resource of a replacement, what planning the update answered.
     fn private_of_plan(&self, decided: &Decided, mode: PlanMode, prior: Option<&Record>) -> Value {
         let recorded = || prior.map_or(Value::Null, |record| record.private.clone());
-        if mode != PlanMode::Replace {
+        if mode != PlanMode::Replace || prior.is_none() {
             return recorded();
         }
         let asked = self.results.replanned.get(&decided.address) == Some(&PlanMode::Update);

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use blueprint::{Address, IndexMap, Name, Value};
 use diag::Diagnostics;
 use dialects::DialectRules;
-use evaluate::answers::{Opinion, Answers, PinnedPreflight, groups_differ};
+use evaluate::answers::{Answers, Opinion, PinnedPreflight, groups_differ};
 use evaluate::evaluation_question;
 use evaluate::resolve::Evaluation;
 use evaluate::resolve::inputs::{Given, resolve_inputs};

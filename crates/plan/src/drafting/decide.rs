@@ -207,9 +207,7 @@ fn compare(
     } else if decision.expired.is_some() {
         decision.action = Action::Replace;
         reasons.push(Reason::Drifted);
-    } else if failed
-        && (record.status.op == StatusOp::Create && !repairs || resource.lifecycle.replace_if_failed)
-    {
+    } else if failed && (record.status.op == StatusOp::Create && !repairs || resource.lifecycle.replace_if_failed) {
         decision.action = Action::Replace;
         reasons.push(Reason::FailedBefore);
     } else if !decision.changes.is_empty() || failed || drifted {

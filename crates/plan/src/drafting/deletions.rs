@@ -60,11 +60,7 @@ fn is_asked(decision: &Decision, answers: &Answers, world: &dyn World) -> bool {
         && world.environment().manages(&decision.type_name)
 }
 
-async fn ask(
-    decision: &Decision,
-    answers: &Answers,
-    world: &dyn World,
-) -> Result<provider::Planned, ProviderError> {
+async fn ask(decision: &Decision, answers: &Answers, world: &dyn World) -> Result<provider::Planned, ProviderError> {
     let Some(record) = decision.prior.as_deref() else { return Ok(provider::Planned::default()) };
     let target = ResourceTarget::new(&decision.address, &decision.type_name, &record.origin.folder);
     let seed = answers.seed_of(&decision.address, PlanMode::Delete);

@@ -116,6 +116,8 @@ async fn ask_plans(
         let documents = &evaluation.documents;
         let folder = documents.folder_declaring(decision.element.map(|(number, _)| number));
         let record = decision.prior.as_deref().filter(|_| *mode != PlanMode::Create);
+        // What another type has recorded means nothing to this one.
+        let record = record.filter(|record| record.type_name == decision.type_name);
         let exists = record.filter(|_| *mode == PlanMode::Update);
         let seed = evaluation.answers.seed_of(&decision.address, *mode);
         let target = ResourceTarget::new(&decision.address, &decision.type_name, &folder);

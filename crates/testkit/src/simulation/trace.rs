@@ -165,6 +165,7 @@ impl Document {
         match kind {
             Some(ResourceKind::Data) => "input",
             Some(ResourceKind::Record) => "title",
+            Some(ResourceKind::Bucket) => "content",
             _ => "name",
         }
     }
