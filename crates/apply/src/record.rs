@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use blueprint::{Address, Name, Value};
-use provider::{Applied, Operation as Verb, Ready, ResourceType};
+use provider::{Applied, Operation as Verb, Ready, ResourceType, Verdict};
 use state::{EntryKind, OperationKind, Record, RecordOrigin, Status, StatusOp, StatusWord};
 
 use crate::journal::Durable;
@@ -257,7 +257,12 @@ impl Apply {
             record.status = prior.status;
             record.id = prior.id.clone();
             record.outputs = planned(&decided.outputs, &prior.outputs);
-            record.private = planned(&decided.private, &prior.private);
+            // Data that the provider planned for a call belongs to no record without the call.
+            record.private = match self.opinion_of(decided) {
+                Some(opinion) if opinion.verdict == Verdict::Same => planned(&opinion.private, &prior.private),
+                Some(_) => prior.private.clone(),
+                None => planned(&decided.private, &prior.private),
+            };
             record.deposed = prior.deposed.clone();
             record.schema_version = prior.schema_version;
         }

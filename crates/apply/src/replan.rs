@@ -50,7 +50,10 @@ impl Apply {
                 None => Apply::turn_without_opinion(kind, desired),
             };
         };
+        // A plan of the update that demands a replacement is followed by a plan of the new resource.
+        let is_last = replanned != Some(PlanMode::Update) || !matches!(opinion.verdict, Verdict::Replace { .. });
         if replanned.is_some()
+            && is_last
             && let Some(path) = self.broken_promise(decided, &opinion)
         {
             let what = format!("`{path}` of `{}` came out differently than planned", decided.address);

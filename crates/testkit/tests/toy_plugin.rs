@@ -97,10 +97,8 @@ impl Host {
 async fn servers(host: &Host) -> Vec<String> {
     host.kill().await;
     let world = World::open(&host.launch.folder.join("world")).expect("the world can be read");
-    world
-        .things()
-        .map(|thing| format!("{} {}", thing.place, thing.fields.get("label").cloned().unwrap_or_default()))
-        .collect()
+    let label = |fields: &Value| fields.get("label").and_then(Value::as_text).unwrap_or_default().to_owned();
+    world.things().map(|thing| format!("{} {}", thing.place, label(&thing.fields))).collect()
 }
 
 fn document(size: u32, zone: &str) -> String {

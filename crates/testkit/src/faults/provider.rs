@@ -251,6 +251,7 @@ impl Session for FaultySession {
             let answer = self.provider.call(&*self.inner, &call, request).await;
             if let (Ok(applied), Some(seconds)) = (&answer, self.provider.process.plan.read_delay)
                 && !applied.id.is_empty()
+                && !matches!(applied.ready, Ready::Broken(_))
             {
                 let until = tokio::time::Instant::now() + Duration::from_secs(u64::from(seconds));
                 lock(&self.provider.delayed_reads).insert(applied.id.clone(), (until, before));

@@ -8,9 +8,9 @@ use std::sync::{Arc, LazyLock};
 
 use blueprint::{Name, Unknown, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, Observed,
-    Operation, PlanMode, PlanRequest, Planned, Provider, ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest,
-    Readiness, Ready, Session, Verdict, configured,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, ErrorKind,
+    Observed, Operation, PlanMode, PlanRequest, Planned, Provider, ProviderDiagnostic, ProviderError, ReadOutcome,
+    ReadRequest, Readiness, Ready, Session, Verdict, configured,
 };
 
 use super::hosted::{Beneath, ProviderDefect, ToyOptions, field, with};
@@ -120,6 +120,9 @@ impl Checker {
     }
 
     async fn act(&self, call: &Call, request: ApplyRequest<'_>) -> Result<Applied, ProviderError> {
+        if call.cancel.is_cancelled() {
+            return Err(ProviderError::new(ErrorKind::Cancelled, "the call was cancelled"));
+        }
         let generated = request.type_name == "checker/letter" || !field(request.desired, "name").is_null();
         if request.operation != Operation::Delete && !generated {
             return Err(self.beneath.violated(format!("{} is changed without its planned inputs", call.address)));

@@ -36,7 +36,7 @@ pub enum ProviderDefect {
     ForeignId,
     /// The provider never finds that a resource is as desired.
     NeverSame,
-    /// Planning twice gives different answers.
+    /// The plan before the call differs from the preview.
     UnstablePlan,
     /// An upgrade from the current version changes values.
     UpgradeChanges,

@@ -3,7 +3,7 @@
 //!
 //! A change of `zone` or `mode` replaces a server, creating the new one first. An unknown `zone` may replace it; while
 //! `mode` is unknown nothing is decided. `validFor` makes an update due that many seconds after the last operation. An
-//! update that fails leaves `status: half-done` until an update succeeds. A `locked` server cannot be deleted. Version
+//! update that fails leaves a server `unfinished`, which no answer shows, until an update succeeds. A `locked` server cannot be deleted. Version
 //! 1 of the schema called `size` `cores`.
 
 use std::sync::{Arc, PoisonError};
@@ -34,14 +34,24 @@ pub fn catalog(old_schema: bool) -> Arc<Catalog> {
 pub struct Planner {
     beneath: Beneath,
     catalog: Arc<Catalog>,
-    plans: std::sync::atomic::AtomicI64,
 }
 
 impl Planner {
     /// A provider with options.
     pub fn new(options: ToyOptions) -> Planner {
         let catalog = catalog(options.old_schema);
-        Planner { beneath: Beneath::new(catalog.clone(), options), catalog, plans: Default::default() }
+        Planner { beneath: Beneath::new(catalog.clone(), options), catalog }
+    }
+
+    /// Whether the schemas have version 1.
+    fn is_old(&self) -> bool {
+        self.catalog.resource_type("planner/server").is_some_and(|ty| ty.schema_version == 1)
+    }
+
+    /// The fields that a document sets.
+    fn settable(&self) -> impl Iterator<Item = &'static str> {
+        let old = self.is_old();
+        SETTABLE.into_iter().map(move |name| if old && name == "size" { "cores" } else { name })
     }
 
     /// Whether two sides of a field differ. What is unknown may differ.
@@ -69,7 +79,7 @@ impl Planner {
             call.now >= since + valid
         };
         let due = field(request.desired, "validFor").as_int().is_some_and(is_due);
-        let changed = SETTABLE.into_iter().any(|name| Planner::differs(request, name));
+        let changed = self.settable().any(|name| Planner::differs(request, name));
         let updates = changed || due || !request.unhealthy.is_empty() || self.beneath.has(ProviderDefect::NeverSame);
         (if updates { Verdict::Update } else { Verdict::Same }, Vec::new())
     }
@@ -81,8 +91,9 @@ impl Planner {
         }
         let keeps = request.mode == PlanMode::Update;
         let kept = |name: &str| if keeps { field(request.prior, name).clone() } else { unknown() };
-        let set = SETTABLE.into_iter().map(|name| (name, field(request.desired, name).clone()));
-        let [name, size] = ["name", "size"].map(|name| field(request.desired, name).bare());
+        let set = self.settable().map(|name| (name, field(request.desired, name).clone()));
+        let [name, size] =
+            ["name", if self.is_old() { "cores" } else { "size" }].map(|name| field(request.desired, name).bare());
         let label = match (name, size) {
             (Value::Unknown(_), _) | (_, Value::Unknown(_)) => unknown(),
             (name, Value::Null) => Value::text(format!("{}/", name.as_text().unwrap_or_default())),
@@ -145,8 +156,8 @@ impl Planner {
         let outputs = match &verdict {
             Verdict::Undecided { .. } => None,
             _ if self.beneath.has(ProviderDefect::UnstablePlan) => {
-                let count = self.plans.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-                Some(with(&self.outputs(request, same), "label", Value::text(format!("plan {count}"))))
+                let label = Value::text(format!("{:?}", request.phase));
+                Some(with(&self.outputs(request, same), "label", label))
             }
             _ => Some(self.outputs(request, same)),
         };
@@ -158,11 +169,12 @@ impl Planner {
     /// An answer as this version of the provider gives it: `key` is marked secret, and fields have their current names.
     fn answered(&self, fields: &Value) -> Value {
         let mut entries = fields.as_map().cloned().unwrap_or_default();
-        if self.catalog.resource_type("planner/server").is_some_and(|ty| ty.schema_version > 1)
+        if !self.is_old()
             && let Some(cores) = entries.shift_remove("cores")
         {
             entries.insert("size".into(), cores);
         }
+        entries.shift_remove("unfinished");
         if let Some(key) = entries.get_mut("key") {
             *key = std::mem::take(key).secret();
         }
@@ -199,12 +211,17 @@ impl Planner {
     }
 
     async fn act(&self, call: &Call, request: ApplyRequest<'_>) -> Result<Applied, ProviderError> {
+        if call.cancel.is_cancelled() {
+            return Err(ProviderError::new(ErrorKind::Cancelled, "the call was cancelled"));
+        }
         match request.operation {
             Operation::Create => self.step_is(call, request.private, &["create", "replace"])?,
-            Operation::Update => self.step_is(call, request.private, &["update"])?,
+            // The engine may insist on an update although the plan finds no difference.
+            Operation::Update => self.step_is(call, request.private, &["update", "kept"])?,
             Operation::Delete => self.step_is(call, request.private, &["delete", "kept"])?,
         }
-        if request.operation != Operation::Delete && request.planned.is_null() {
+        let insists = field(request.private, "step").as_text() == Some("kept");
+        if request.operation != Operation::Delete && request.planned.is_null() && !insists {
             return Err(self.beneath.violated(format!("{} is changed without its planned outputs", call.address)));
         }
         let done = Session::apply(&*self.beneath.fake, call, ApplyRequest { ..request }).await;
@@ -213,8 +230,8 @@ impl Planner {
             Err(error) => {
                 if request.operation == Operation::Update && error.kind == ErrorKind::Permanent {
                     let mut world = self.beneath.world.lock().unwrap_or_else(PoisonError::into_inner);
-                    // A server that vanished cannot be half done.
-                    let _ = world.set(&call.instance, &call.address.to_string(), "status", Value::text("half-done"));
+                    // A server that vanished cannot be unfinished.
+                    let _ = world.set(&call.instance, &call.address.to_string(), "unfinished", Value::Bool(true));
                 }
                 let partial = error.partial.map(|partial| Box::new(self.finish(call, &request, *partial)));
                 Err(ProviderError { partial, ..error })
@@ -252,7 +269,7 @@ impl Session for Planner {
             let ReadOutcome::Present(observed) = outcome else { return Ok(outcome) };
             let is_kept = field(request.private, "step").as_text() == Some("kept");
             let fields = self.answered(&observed.fields);
-            let set = SETTABLE.into_iter().map(|name| (name, field(&fields, name).clone()));
+            let set = self.settable().map(|name| (name, field(&fields, name).clone()));
             Ok(ReadOutcome::Present(Observed {
                 inputs: Some(Value::map(set.filter(|(_, value)| !value.is_null()))),
                 private: if is_kept { request.private.clone() } else { self.kept(call) },
