@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use blueprint::{Name, Value};
+use blueprint::{Address, Name, Value};
 use diag::Diagnostic;
 use provider::{Applied, ErrorKind, Operation as Verb, ProviderError, Readiness, Ready};
 use state::{Record, Status, StatusOp, StatusWord};
@@ -51,6 +51,9 @@ impl Apply {
                         self.phase_refused(task, &decided, phase, *diagnostic, effects);
                     }
                     return;
+                }
+                if let Some(owner) = self.owner_of_id(&decided, &applied) {
+                    return self.refuse_id(task, &decided, &request, &owner, effects);
                 }
                 let wrong = decided.ty.as_ref().and_then(|ty| breach(ty, &request, &applied));
                 let ready = applied.ready.clone();
@@ -132,6 +135,10 @@ impl Apply {
         if let Some(Linked::Phase(phase)) = decided.linked.as_deref() {
             return self.phase_refused(task, decided, phase, diagnostic, effects);
         }
+        if error.kind == ErrorKind::OutcomeUnknown && error.partial.is_none() {
+            let diagnostic = diagnostic.note("whether it was done is not known; the next plan reads its outcome");
+            return self.leave_open(task, decided, diagnostic, effects);
+        }
         if self.plan.options.force && request.operation == Verb::Delete && !self.state.stopping {
             self.forget(task, decided, &request, diagnostic);
             return;
@@ -141,22 +148,44 @@ impl Apply {
             error.kind.is_retryable() || error.kind == ErrorKind::Cancelled || self.state.cancelled || tries > 0;
         let made = error.partial.is_some();
         let mut record = self.failed_record(decided, &request, error.partial.map(|partial| *partial));
-        if let Some(failed) = &mut record
-            && request.operation == Verb::Create
-            && !made
-        {
-            // The create may have succeeded. The next plan looks the resource up by its token.
-            let token = Some(request.token.clone()).filter(|_| unsure);
-            let private = request.private.clone();
-            if failed.id.is_empty() {
-                // Keep the private data that the provider returned before the call: see `Provider::recall`.
-                let failed = Arc::make_mut(failed);
-                (failed.token, failed.private) = (token, private);
-            } else if unsure {
-                let status = Status::new(StatusOp::Create, StatusWord::Failed);
-                let attempt = self.fresh(decided, request.desired.clone(), status);
-                Arc::make_mut(failed).attempt = Some(Box::new(Record { token, private, attempt: None, ..attempt }));
-            }
+        if let Some(failed) = record.as_mut().filter(|_| request.operation == Verb::Create && !made) {
+            self.keep_attempt(failed, decided, &request, unsure);
+        }
+        self.fail(task, decided, record, diagnostic, effects);
+    }
+
+    /// Keeps in the record of a failed create what is needed to find the resource, if the create may have succeeded.
+    /// The next plan looks the resource up by its token.
+    fn keep_attempt(&self, failed: &mut Arc<Record>, decided: &Decided, request: &CallRequest, unsure: bool) {
+        let token = Some(request.token.clone()).filter(|_| unsure);
+        let private = request.private.clone();
+        if failed.id.is_empty() {
+            // Keep the private data that the provider returned before the call: see `Provider::recall`.
+            let failed = Arc::make_mut(failed);
+            (failed.token, failed.private) = (token, private);
+        } else if unsure {
+            let status = Status::new(StatusOp::Create, StatusWord::Failed);
+            let attempt = self.fresh(decided, request.desired.clone(), status);
+            Arc::make_mut(failed).attempt = Some(Box::new(Record { token, private, attempt: None, ..attempt }));
+        }
+    }
+
+    /// Fails a step whose answer has the id of the resource at another address. That id is not recorded a second time,
+    /// because a delete of one of the two would delete the other.
+    fn refuse_id(
+        &mut self,
+        task: u32,
+        decided: &Arc<Decided>,
+        request: &CallRequest,
+        owner: &Address,
+        effects: &mut Vec<Effect>,
+    ) {
+        let diagnostic = codes::PROVIDER_BROKE_CONTRACT
+            .new(format!("the provider's answer about `{}` has the id of another resource", decided.address))
+            .note(format!("the id belongs to `{owner}`"));
+        let mut record = self.failed_record(decided, request, None);
+        if let Some(failed) = record.as_mut().filter(|_| request.operation == Verb::Create) {
+            self.keep_attempt(failed, decided, request, true);
         }
         self.fail(task, decided, record, diagnostic, effects);
     }
@@ -502,12 +531,19 @@ impl Apply {
         let diagnostic = codes::NOT_STABLE
             .new(format!("the {} of `{}` was not done within {limit}", operation.word(), decided.address))
             .note("it did not end after it was cancelled; the next plan reads its outcome");
+        self.limits.vacate(task, &self.plan.tasks[task as usize], &mut self.schedule);
+        self.limits.answered();
+        self.leave_open(task, decided, diagnostic, effects);
+    }
+
+    /// Fails a step and leaves its intent open, because the outcome of its call is not known. All dependants are
+    /// skipped.
+    fn leave_open(&mut self, task: u32, decided: &Decided, diagnostic: Diagnostic, effects: &mut Vec<Effect>) {
+        let operation = verb_of(self.plan.tasks[task as usize].kind);
         let message: Name = diagnostic.message.as_str().into();
         let at = decided.span;
         self.results.found.push(if at.is_some() { diagnostic.label(at, "declared here") } else { diagnostic });
         effects.push(Effect::Tell(Event::Failed { address: decided.address.clone(), operation, message }));
-        self.limits.vacate(task, &self.plan.tasks[task as usize], &mut self.schedule);
-        self.limits.answered();
         self.state.failed = true;
         self.schedule.running[task as usize].progress = Progress::Abandoned;
         self.leave_out(task, false, effects);

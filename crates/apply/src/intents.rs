@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::{Address, Name, Value, parse_duration};
-use provider::Operation as Verb;
+use provider::{Operation as Verb, Verdict};
 use state::{EntryKind, Intent, ProviderRef, Record, StatusOp};
 
 use crate::journal::Durable;
@@ -32,9 +32,15 @@ impl Apply {
             None => Value::Null,
         };
         let opinion = self.opinion_of(decided).filter(|_| verb != Verb::Delete);
-        let planned = opinion.and_then(|opinion| opinion.outputs.clone()).unwrap_or_default();
+        // A call that is made although the provider finds no difference has no planned outputs.
+        let calls = opinion.filter(|opinion| opinion.verdict != Verdict::Same);
+        let planned = calls.and_then(|opinion| opinion.outputs.clone()).unwrap_or_default();
         let inexact = opinion.is_some_and(|opinion| opinion.inexact);
-        let said = opinion.map(|opinion| opinion.private.clone()).filter(|private| !private.is_null());
+        let said = match kind {
+            TaskKind::Delete | TaskKind::DeleteOld(0) => self.plan.answers.deletes.get(&decided.address),
+            _ => opinion.map(|opinion| &opinion.private),
+        };
+        let said = said.filter(|private| !private.is_null()).cloned();
         let private = match &prior {
             _ if said.is_some() => said.unwrap_or_default(),
             Some(_) if verb == Verb::Update && !decided.private.is_null() => decided.private.clone(),

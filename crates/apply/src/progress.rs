@@ -36,6 +36,8 @@ pub(crate) struct Results {
     pub(crate) absent: std::collections::HashSet<Address, foldhash::fast::FixedState>,
     /// Resources whose provider was asked to plan again in this run, and what it was asked last.
     pub(crate) replanned: std::collections::HashMap<Address, PlanMode, foldhash::fast::FixedState>,
+    /// The owners of ids, of types whose providers decide: made when the first answer of one arrives.
+    pub(crate) owners: Option<std::collections::HashMap<(TypeId, Name), Address, foldhash::fast::FixedState>>,
     /// Resources that could not be deleted and were forgotten: address, type and the provider's id.
     pub(crate) left_behind: Vec<(Address, TypeId, Name)>,
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use blueprint::{Address, Name, Value};
-use provider::{Applied, Operation as Verb, Ready, ResourceType};
+use provider::{Applied, Operation as Verb, Ready, ResourceType, Verdict};
 use state::{EntryKind, OperationKind, Record, RecordOrigin, Status, StatusOp, StatusWord};
 
 use crate::journal::Durable;
@@ -149,6 +149,27 @@ impl Apply {
         record
     }
 
+    /// The other address whose record has the id of an answer. Only asked about providers that decide: those of the
+    /// program itself derive an id from each resource.
+    pub(super) fn owner_of_id(&mut self, decided: &Decided, applied: &Applied) -> Option<Address> {
+        if !Apply::provider_decides(decided) || applied.id.is_empty() {
+            return None;
+        }
+        let records = &self.snapshot.records;
+        let owners = self.results.owners.get_or_insert_with(|| {
+            let named = records.iter().filter(|(_, record)| !record.id.is_empty());
+            named.map(|(address, record)| ((record.type_name.clone(), record.id.clone()), address.clone())).collect()
+        });
+        let (claim, own) = ((decided.type_name.clone(), applied.id.clone()), Apply::recorded_at(decided));
+        let owner = owners.get(&claim).filter(|owner| *owner != own);
+        // Its record may have another id since.
+        let owner = owner.filter(|owner| records.get(*owner).is_some_and(|record| record.id == applied.id)).cloned();
+        if owner.is_none() {
+            owners.insert(claim, own.clone());
+        }
+        owner
+    }
+
     /// The deposed resource that a create-first replacement leaves to be deleted.
     fn deposed_by(&self, decided: &Decided, request: &CallRequest) -> Option<Box<Record>> {
         let before = self.snapshot.records.get(&decided.address)?;
@@ -237,7 +258,12 @@ impl Apply {
             record.status = prior.status;
             record.id = prior.id.clone();
             record.outputs = planned(&decided.outputs, &prior.outputs);
-            record.private = planned(&decided.private, &prior.private);
+            // Data that the provider planned for a call belongs to no record without the call.
+            record.private = match self.opinion_of(decided) {
+                Some(opinion) if opinion.verdict == Verdict::Same => planned(&opinion.private, &prior.private),
+                Some(_) => prior.private.clone(),
+                None => planned(&decided.private, &prior.private),
+            };
             record.deposed = prior.deposed.clone();
             record.schema_version = prior.schema_version;
         }

@@ -11,6 +11,7 @@ use evaluate::evaluation_question::{EvaluationQuestion, PlanAgain, plan_key};
 use plan::model::Action;
 use plan::task::{Decided, TaskKind};
 use provider::{Operation as Verb, PlanMode, Plans, Verdict};
+use state::Record;
 use understand::compare::contradiction;
 
 use crate::codes;
@@ -49,7 +50,10 @@ impl Apply {
                 None => Apply::turn_without_opinion(kind, desired),
             };
         };
+        // A plan of the update that demands a replacement is followed by a plan of the new resource.
+        let is_last = replanned != Some(PlanMode::Update) || !matches!(opinion.verdict, Verdict::Replace { .. });
         if replanned.is_some()
+            && is_last
             && let Some(path) = self.broken_promise(decided, &opinion)
         {
             let what = format!("`{path}` of `{}` came out differently than planned", decided.address);
@@ -116,6 +120,7 @@ impl Apply {
             PlanMode::Update => self.prior_of_call(kind, decided, Verb::Update),
             _ => decided.prior.clone().filter(|record| !record.id.is_empty()),
         };
+        let prior = prior.filter(|record| record.type_name == decided.type_name);
         let exists = prior.as_ref().filter(|_| mode == PlanMode::Update);
         let declared = decided.element.and_then(|(number, _)| self.evaluation.as_ref()?.documents.resource(number));
         let ignored = declared.map(|(.., resource)| resource.lifecycle.ignore_changes.clone()).unwrap_or_default();
@@ -131,7 +136,7 @@ impl Apply {
                 None => Value::Null,
             },
             schema_version: prior.as_ref().map_or(0, |record| record.schema_version),
-            private: prior.as_ref().map_or(Value::Null, |record| record.private.clone()),
+            private: self.private_of_plan(decided, mode, prior.as_deref()),
             unhealthy: exists.map(|record| record.unhealthy.clone()).unwrap_or_default(),
             desired,
             ignored,
@@ -149,6 +154,18 @@ impl Apply {
             self.inquiries.in_question.insert(questions[0].key(), Vec::new());
             self.put(task, questions, effects);
         }
+    }
+
+    /// The opaque data of a planning question: for the new resource of a replacement, what planning the update answered.
+    fn private_of_plan(&self, decided: &Decided, mode: PlanMode, prior: Option<&Record>) -> Value {
+        let recorded = || prior.map_or(Value::Null, |record| record.private.clone());
+        if mode != PlanMode::Replace || prior.is_none() {
+            return recorded();
+        }
+        let asked = self.results.replanned.get(&decided.address) == Some(&PlanMode::Update);
+        let planned = self.opinion_of(decided).filter(|_| asked).map(|opinion| opinion.private.clone());
+        let planned = planned.unwrap_or_else(|| decided.private.clone());
+        if planned.is_null() { recorded() } else { planned }
     }
 
     /// A record without an opinion: the plan was made without asking, so the engine compares.

@@ -292,6 +292,14 @@ impl Config {
         ConfigPlaces { file: self.file.clone(), text: self.text.clone() }
     }
 
+    /// The same configuration with these settings of a provider. Settings that TOML cannot hold, such as null, are left
+    /// out.
+    pub fn with_settings(mut self, namespace: &str, settings: &serde_json::Map<String, serde_json::Value>) -> Config {
+        let values = settings.iter().filter_map(|(name, value)| Some((name.clone(), toml::Value::try_from(value).ok()?)));
+        self.providers.entry(namespace.into()).or_default().extend(values);
+        self
+    }
+
     /// Settings by namespace for an instance. Namespaces whose catalogue is not open are left out; unknown ones are
     /// errors.
     pub fn settings(

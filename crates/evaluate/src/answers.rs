@@ -53,6 +53,9 @@ pub struct Answers {
     /// The plans of providers, by address.
     #[serde(default)]
     pub opinions: IndexMap<Address, Opinion>,
+    /// The private data of planned deletes, by address, of providers that plan deletes.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub deletes: IndexMap<Address, Value>,
     /// The results of preflights, by address.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub preflights: IndexMap<Address, PinnedPreflight>,

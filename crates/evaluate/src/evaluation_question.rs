@@ -12,7 +12,7 @@ use diag::{Diagnostic, Diagnostics};
 use expr::{Ask, AskFailure, FunctionTable, Purity, Returns};
 use provider::{
     Catalogs, DataSourceType, FetchRequest, Fetched, InvokeRequest, PlanMode, PlanPhase, PlanRequest, Planned,
-    ProviderError, TypeRef,
+    ProviderDiagnostic, ProviderError, ProviderSeverity, TypeRef,
 };
 use state::Remembered;
 
@@ -269,7 +269,15 @@ pub fn take_in(
         }
         (EvaluationQuestion::Fetch(index, _), _) => evaluation.data[index as usize] = Slot::Failed,
         (EvaluationQuestion::Plan(again), EvaluationReply::Planned(Ok(said))) => {
-            evaluation.answers.opinions.insert(again.address, said.into());
+            let refusals = said.diagnostics.iter().filter(|said| said.severity == ProviderSeverity::Error);
+            let notes: Vec<String> = refusals.map(ProviderDiagnostic::text).collect();
+            if notes.is_empty() {
+                evaluation.answers.opinions.insert(again.address, said.into());
+                return;
+            }
+            let message = format!("the provider does not accept `{}`", again.address);
+            let failure = AskFailure { code: &understand::check::codes::REJECTED_BY_PROVIDER, message, notes };
+            evaluation.refused.insert(plan_key(&again.address).into(), failure);
         }
         // A provider that only adopts reports the reason when it is called.
         (EvaluationQuestion::Plan(again), EvaluationReply::Planned(Err(error))) => {

@@ -40,6 +40,7 @@ mod targets;
 pub mod task;
 pub mod tasks;
 pub mod unchanged;
+mod upgrade;
 
 use diag::{Diagnostics, Severity};
 use evaluate::retry::RetryingWorld;
@@ -85,6 +86,9 @@ async fn plan_from(
     let retrying = RetryingWorld::new(request.world, &catalogs);
     let world: &dyn World = &retrying;
     world.recall(&request.snapshot).await;
+    if !upgrade::upgrade_records(&mut request.snapshot, &catalogs, world, found).await {
+        return None;
+    }
     let (document, functions) = (request.document.take(), request.functions.clone());
     let is_saved = request.answers.is_some() && !request.options.rollback;
     let answers = match request.answers.take() {
@@ -111,6 +115,7 @@ async fn plan_from(
     staging.moves.refuse_declared(&draft, &mut staging.mistakes);
     draft.note_moves(&staging.moves);
     let left_out = staging.apply_targets(&mut draft);
+    staging.plan_deletes(&draft).await;
     staging.refuse_claims(&mut draft).await;
     preflight::refuse_obstacles(&mut draft, &mut staging.mistakes);
     staging.form_batches(&mut draft);

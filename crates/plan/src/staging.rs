@@ -16,7 +16,7 @@ use std::sync::Arc;
 use blueprint::{Address, IndexMap, Name, Value};
 use diag::Diagnostics;
 use dialects::DialectRules;
-use evaluate::answers::{Answers, PinnedPreflight, groups_differ};
+use evaluate::answers::{Answers, Opinion, PinnedPreflight, groups_differ};
 use evaluate::evaluation_question;
 use evaluate::resolve::Evaluation;
 use evaluate::resolve::inputs::{Given, resolve_inputs};
@@ -33,7 +33,7 @@ use crate::addresses::Named;
 use crate::decision::Decision;
 use crate::draft::Draft;
 use crate::drafting;
-use crate::drafting::preflight;
+use crate::drafting::{deletions, preflight};
 use crate::drift::Drifted;
 use crate::model::{Action, AddressSet, ChildChange, ExportAction, ExportChange, PinnedDocument, Purpose, Step};
 use crate::moves::Moves;
@@ -301,6 +301,20 @@ impl<'a> Staging<'a> {
         self.answers.preflights.extend(asked);
     }
 
+    /// Asks the providers that plan deletes.
+    pub(crate) async fn plan_deletes(&mut self, draft: &Draft) {
+        if self.options.state_edit.is_some() {
+            return;
+        }
+        let documents = self.evaluation.as_ref().map(|evaluation| evaluation.documents.clone());
+        let planned =
+            deletions::ask_deletes(draft, &self.answers, documents.as_deref(), self.world, &mut self.mistakes).await;
+        if let Some(evaluation) = &mut self.evaluation {
+            evaluation.answers.deletes.extend(planned.iter().map(|(address, it)| (address.clone(), it.clone())));
+        }
+        self.answers.deletes.extend(planned);
+    }
+
     /// Reports named addresses that are neither in the documents nor in the state.
     pub(crate) fn refuse_unknown_addresses(&mut self, draft: &Draft) {
         let (snapshot, mistakes) = (&self.snapshot, &mut self.mistakes);
@@ -514,6 +528,8 @@ impl<'a> Staging<'a> {
             || answers.data_sources.values().any(PinnedData::has_secret)
             || answers.preflights.values().any(PinnedPreflight::has_secret)
             || answers.calls.values().any(Value::has_secret)
+            || answers.opinions.values().any(Opinion::has_secret)
+            || answers.deletes.values().any(Value::has_secret)
             || self.evaluation.as_ref().is_some_and(|evaluation| evaluation.inputs.iter().any(Value::has_secret))
     }
 

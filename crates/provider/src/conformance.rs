@@ -12,20 +12,24 @@
 //! provider with `make` for every few calls, as if the process had ended: a provider must not depend on what it
 //! remembers between calls.
 //!
+//! If the provider takes part in planning, each operation is planned before: in a preview with and without unknown
+//! values, and again before the call. The answers must agree with each other and with the operation, and directly after
+//! an operation the provider must find that nothing differs.
+//!
 //! Not here: special behaviour of a type (the implementation's own tests), data sources and functions.
 
+mod planning;
 mod transforms;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use blueprint::{Address, FieldPath, Kind, Map, Name, Schema, TypeId, Value};
+use blueprint::{Address, Kind, Map, Name, Schema, TypeId, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     Applied, ApplyRequest, Call, Catalog, CheckRequest, Configuration, Direction, ErrorKind, Fit, Observed, Operation,
-    PlanMode, PlanPhase, PlanRequest, Plans, Provider, ProviderError, ProviderSeverity, ReadOutcome, ReadRequest,
-    Readiness, Ready, ResourceType, Session,
+    Provider, ProviderError, ProviderSeverity, ReadOutcome, ReadRequest, Readiness, Ready, ResourceType, Session,
 };
 
 pub use transforms::transforms;
@@ -139,11 +143,13 @@ pub async fn provider(make: impl Fn() -> Arc<dyn Provider>, setup: &Setup, cases
             resource_type: &resource_type,
             address: Address::root(format!("thing{number}")),
             fit: Fit::new(),
+            open: Mutex::default(),
             shown: Arc::default(),
             secrets: Vec::new(),
             failures: &mut failures,
         };
         run.life_cycle().await;
+        run.close().await;
         run.no_secret_was_shown();
     }
     failures
@@ -184,6 +190,8 @@ struct Run<'a, M> {
     resource_type: &'a ResourceType,
     address: Address,
     fit: Fit,
+    /// The session that is open.
+    open: Mutex<Option<Arc<dyn Session>>>,
     /// All text for users: progress, warnings, errors.
     shown: Arc<Mutex<Vec<String>>>,
     /// The texts that must not be in it.
@@ -215,6 +223,8 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         self.reads_back(&made, &sent, "create").await;
 
         let mut latest = (made, sent);
+        self.upgrade_changes_nothing(&latest).await;
+        self.nothing_differs(&latest, "create").await;
         if let Some(changed) = &self.case.changed {
             let changed = with_defaults(changed, &self.resource_type.schema);
             self.specs_fit(&changed);
@@ -227,6 +237,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
                 self.settled(&updated).await;
                 self.reads_back(&updated, &desired, "update").await;
                 latest = (updated, desired);
+                self.nothing_differs(&latest, "update").await;
             }
         }
 
@@ -266,8 +277,9 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         }
     }
 
-    /// A session of a new provider, as if the process had ended before.
+    /// A session of a new provider, as if the process had ended before. The one before is closed.
     async fn configured(&self) -> Result<Arc<dyn Session>, ProviderError> {
+        self.close().await;
         let with = Configuration {
             name: self.resource_type.name.package_name().into(),
             settings: self.setup.settings.clone(),
@@ -275,7 +287,18 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             root: self.setup.folder.clone(),
             log: self.call("configure").progress,
         };
-        self.with_error_recorded((self.make)().configure(with).await).map(|configured| configured.session)
+        let configured = self.with_error_recorded((self.make)().configure(with).await)?;
+        configured.diagnostics.iter().for_each(|said| self.record_shown(said.text()));
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = Some(configured.session.clone());
+        Ok(configured.session)
+    }
+
+    /// Closes the session that is open.
+    async fn close(&self) {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(session) = open {
+            session.close().await;
+        }
     }
 
     async fn session(&mut self) -> Option<Arc<dyn Session>> {
@@ -306,7 +329,9 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         let schema = &self.resource_type.schema;
         let marked = fields.iter().map(|(name, value)| {
             let sensitive = schema.fields.get(name).is_some_and(|field| field.sensitive);
-            if sensitive && let Value::Text(text) = value {
+            if (sensitive || value.has_secret())
+                && let Value::Text(text) = value.bare()
+            {
                 self.secrets.push(text.clone());
             }
             (name.clone(), value.clone().tainted(sensitive))
@@ -316,7 +341,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
 
     /// Checks the spec of the case, so that a mistake in it is not reported as one of the provider.
     fn specs_fit(&mut self, spec: &Value) {
-        if let Some(misfit) = self.fit.fields(spec, &self.resource_type.schema, Direction::Sent) {
+        if let Some(misfit) = self.fit.fields(&spec.revealed(), &self.resource_type.schema, Direction::Sent) {
             self.fail(format!("the spec of the case does not fit the catalogue: `{}` {}", misfit.path, misfit.message));
         }
     }
@@ -387,88 +412,10 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         }
     }
 
-    async fn create(&mut self, sent: &Value, token: &str) -> Option<Applied> {
-        let session = self.session().await?;
-        let call = self.call(token);
-        let planned = self.planned(&*session, &call, &Value::Null, &Value::Null, sent).await;
-        let (private, outputs, _) = planned.unwrap_or_default();
-        let request = ApplyRequest { private: &private, planned: &outputs, ..self.create_request(sent) };
-        match self.with_error_recorded(session.apply(&call, request).await) {
-            Ok(applied) => Some(applied),
-            Err(error) => {
-                self.fail(format!("create failed: {error}"));
-                None
-            }
-        }
-    }
-
-    /// The opaque data of the provider's plan and the fields that force a replacement. `None` if it is not asked.
-    async fn planned(
-        &mut self,
-        session: &dyn Session,
-        call: &Call,
-        prior_inputs: &Value,
-        prior: &Value,
-        desired: &Value,
-    ) -> Option<(Value, Value, Vec<FieldPath>)> {
-        if self.resource_type.capabilities.plans == Plans::Never {
-            return None;
-        }
-        let request = PlanRequest {
-            mode: if prior.is_null() { PlanMode::Create } else { PlanMode::Update },
-            phase: PlanPhase::Apply,
-            type_name: &self.case.type_name,
-            id: None,
-            prior_inputs,
-            prior,
-            schema_version: self.resource_type.schema_version,
-            private: &Value::Null,
-            unhealthy: &[],
-            desired,
-            ignored: &[],
-            seed: "conformance",
-        };
-        match self.with_error_recorded(session.plan(call, request).await) {
-            Ok(planned) => Some((planned.private, planned.outputs.unwrap_or_default(), planned.replaces)),
-            Err(error) => {
-                self.fail(format!("plan failed: {error}"));
-                None
-            }
-        }
-    }
-
-    async fn update(&mut self, (prior, prior_inputs): &(Applied, Value), desired: &Value) -> Option<Applied> {
-        let session = self.session().await?;
-        let call = self.call("update");
-        let planned = self.planned(&*session, &call, prior_inputs, &prior.fields, desired).await;
-        let (private, outputs, replaces) = planned.unwrap_or_else(|| (prior.private.clone(), Value::Null, Vec::new()));
-        if !replaces.is_empty() {
-            let replaces: Vec<String> = replaces.iter().map(ToString::to_string).collect();
-            self.fail(format!("the update of the case would replace the resource because of {}", replaces.join(", ")));
-            return None;
-        }
-        let request = ApplyRequest {
-            operation: Operation::Update,
-            type_name: &self.case.type_name,
-            id: Some(&prior.id),
-            prior_inputs,
-            prior: &prior.fields,
-            desired,
-            schema_version: self.resource_type.schema_version,
-            planned: &outputs,
-            private: &private,
-            sources: &[],
-        };
-        match self.with_error_recorded(session.apply(&call, request).await) {
-            Ok(applied) => Some(applied),
-            Err(error) => {
-                self.fail(format!("update failed: {error}"));
-                None
-            }
-        }
-    }
-
-    async fn delete(&self, (prior, prior_inputs): &(Applied, Value)) -> Result<Applied, ProviderError> {
+    async fn delete(&mut self, latest: &(Applied, Value)) -> Result<Applied, ProviderError> {
+        let private = self.planned_delete(latest).await.unwrap_or_else(|| latest.0.private.clone());
+        let (prior, sent) = latest;
+        let prior_inputs = prior.inputs.as_ref().unwrap_or(sent);
         let session = self.configured().await?;
         let call = self.call("delete");
         let request = ApplyRequest {
@@ -480,7 +427,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             desired: &Value::Null,
             schema_version: self.resource_type.schema_version,
             planned: &Value::Null,
-            private: &prior.private,
+            private: &private,
             sources: &[],
         };
         let result = self.with_error_recorded(session.apply(&call, request).await);
@@ -499,7 +446,8 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
         self.as_declared(&applied.fields, after);
         for (name, value) in spec.as_map().into_iter().flatten() {
             let answer = applied.fields.revealed();
-            if !value.is_null() && !answer.get(name).is_some_and(|answer| same(answer, value)) {
+            let kept = || answer.get(name).is_some_and(|answer| same(answer, &value.revealed()));
+            if self.resource_type.capabilities.exact && !value.is_null() && !kept() {
                 self.fail(format!("the answer to {after} changes `{name}`, which was sent"));
             }
         }
@@ -513,11 +461,13 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
     }
 
     async fn settled(&mut self, applied: &Applied) {
-        if applied.ready != Ready::Pending {
-            return;
+        match &applied.ready {
+            Ready::Yes => return,
+            Ready::Broken(why) => return self.fail(format!("is broken: {}", why.join(", "))),
+            Ready::Pending => {}
         }
         let Some(session) = self.session().await else { return };
-        let call = self.call("stable");
+        let call = self.call("ready");
         let request = || ReadRequest {
             type_name: &self.case.type_name,
             id: Some(&applied.id),
@@ -532,10 +482,10 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
                 Ok(Readiness::Ready(_)) => return,
                 Ok(Readiness::NotYet) => {}
                 Ok(Readiness::Broken(why)) => return self.fail(format!("is broken: {}", why.join(", "))),
-                Err(error) => return self.fail(format!("the question whether it is stable failed: {error}")),
+                Err(error) => return self.fail(format!("the question whether it is ready failed: {error}")),
             }
         }
-        self.fail("is not stable after 100 questions");
+        self.fail("is not ready after 100 questions");
     }
 
     async fn read(
@@ -557,7 +507,12 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             token,
         };
         match self.with_error_recorded(session.read(&call, request).await) {
-            Ok(seen) => Some(seen),
+            Ok(seen) => {
+                if let ReadOutcome::Present(observed) = &seen {
+                    observed.diagnostics.iter().for_each(|said| self.record_shown(said.text()));
+                }
+                Some(seen)
+            }
             Err(error) => {
                 self.fail(format!("read failed: {error}"));
                 None
@@ -589,7 +544,10 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             return;
         }
         match self.read(Some(&applied.id), sent, applied, None).await {
-            Some(ReadOutcome::Present(Observed { id, fields, .. })) => {
+            Some(ReadOutcome::Present(Observed { id, fields, private, .. })) => {
+                if private != applied.private {
+                    self.fail(format!("the opaque data after {after} is read differently"));
+                }
                 if id != applied.id {
                     self.fail(format!("the id after {after} is read differently"));
                 }

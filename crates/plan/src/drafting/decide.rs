@@ -9,7 +9,7 @@ use diag::Diagnostics;
 use evaluate::answers::{Answers, PinnedSeen};
 use evaluate::resolve::{Evaluation, Member, Members, Outputs};
 use evaluate::world::World;
-use provider::ResourceType;
+use provider::{Plans, ResourceType};
 use state::{Record, Snapshot, StatusOp, StatusWord};
 use understand::compare::{Change, differences, mark_fields, with_path_of};
 use understand::links::contribution::{Contribution, carried};
@@ -204,6 +204,8 @@ fn compare(
     differences(&ty.schema, &prior, &decision.desired, &mut decision.changes);
     let forcing: Vec<&Change> = decision.changes.iter().filter(|change| change.forces).collect();
     let failed = matches!(record.status.word, StatusWord::Failed | StatusWord::Interrupted);
+    // A provider that decides may repair what exists.
+    let repairs = ty.capabilities.plans == Plans::Always && !record.unhealthy.is_empty();
     let mut reasons = Vec::new();
     if !forcing.is_empty() {
         decision.may_replace = forcing.iter().all(|change| change.after.as_ref().is_some_and(Value::has_unknown));
@@ -212,7 +214,7 @@ fn compare(
     } else if decision.expired.is_some() {
         decision.action = Action::Replace;
         reasons.push(Reason::Drifted);
-    } else if failed && (record.status.op == StatusOp::Create || resource.lifecycle.replace_if_failed) {
+    } else if failed && (record.status.op == StatusOp::Create && !repairs || resource.lifecycle.replace_if_failed) {
         decision.action = Action::Replace;
         reasons.push(Reason::FailedBefore);
     } else if !decision.changes.is_empty() || failed || drifted {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Unknown, Value};
 use evaluate::resolve::{Evaluation, Outputs};
+use provider::Verdict;
 
 use crate::decision::Decision;
 use crate::draft::Obstacle;
@@ -41,13 +42,22 @@ pub(crate) fn conclude(evaluation: &mut Evaluation, mut decision: Decision, deci
     if decision.action == Action::Replace || decision.reasons.contains(&Reason::Vanished) {
         decided.remade.insert(decision.address.clone());
     }
-    let planned = evaluation.answers.opinions.get(&decision.address).and_then(|opinion| opinion.outputs.as_ref());
+    let opinion = evaluation.answers.opinions.get(&decision.address);
+    // The provider finds no difference, and the engine insists on a call.
+    let is_overruled =
+        decision.action == Action::Update && opinion.is_some_and(|opinion| opinion.verdict == Verdict::Same);
+    let planned = opinion.filter(|_| !is_overruled).and_then(|opinion| opinion.outputs.as_ref());
     let outputs = match decision.action {
         Action::Create | Action::Replace | Action::Update if planned.is_some() => {
             let fields = planned.map(|planned| waiting_for(planned, &decision.address));
             Outputs::Planned(fields.unwrap_or_default(), Arc::default())
         }
         Action::Create | Action::Replace => Outputs::Unknown,
+        Action::Update if is_overruled => {
+            let fields = decision.ty.iter().flat_map(|ty| ty.schema.fields.iter());
+            let computed = fields.filter(|(_, field)| field.computed).map(|(name, _)| name.clone());
+            Outputs::Planned(decision.outputs.clone(), computed.collect())
+        }
         Action::Update if decision.only_recorded => Outputs::Known(decision.outputs.clone()),
         Action::Update => {
             let changing = changing(&decision, evaluation.simulated, &evaluation.answers);

@@ -5,6 +5,7 @@
 
 mod decide;
 mod decided;
+pub(crate) mod deletions;
 pub(crate) mod groups;
 pub(crate) mod level;
 mod link_dependencies;

@@ -79,11 +79,13 @@ pub(crate) async fn ask_providers(
     let opinions = ask_plans(evaluation, drafts, &replaced, world).await;
     let opinions = opinions.into_iter().map(|(at, answer)| {
         let first = evaluation.answers.opinions.get(&drafts[at].address);
-        // The verdict about the old resource stays, with its paths.
-        let kept = first.map(|first| (first.verdict.clone(), first.replaces.clone()));
         let answer = answer.map(|mut planned| {
-            if let Some((verdict, replaces)) = kept {
-                (planned.verdict, planned.replaces) = (verdict, replaces);
+            let Some(first) = first else { return planned };
+            // The verdict about the old resource stays, with its paths.
+            (planned.verdict, planned.replaces) = (first.verdict.clone(), first.replaces.clone());
+            if drafts[at].may_replace {
+                // What becomes of the resource is not decided, so only what both plans say is promised.
+                planned.outputs = first.outputs.as_ref().zip(planned.outputs.as_ref()).map(|(a, b)| agreed(a, b));
             }
             planned
         });
@@ -101,6 +103,21 @@ pub(crate) async fn ask_providers(
     }
 }
 
+/// What two plans agree on; unknown where they differ.
+fn agreed(one: &Value, other: &Value) -> Value {
+    match (one, other) {
+        (Value::Secret(one), other) => agreed(one, other.bare()).secret(),
+        (one, Value::Secret(other)) => agreed(one, other).secret(),
+        (Value::Map(one), Value::Map(other)) => {
+            let names = one.keys().chain(other.keys().filter(|name| !one.contains_key(*name)));
+            let side = |map: &blueprint::Map, name: &str| map.get(name).cloned().unwrap_or_default();
+            Value::map(names.map(|name| (name.clone(), agreed(&side(one, name), &side(other, name)))))
+        }
+        (one, other) if one == other => one.clone(),
+        _ => Value::unknown(None, None),
+    }
+}
+
 type PlanAnswer = (usize, Result<provider::Planned, provider::ProviderError>);
 
 /// Asks for the plans of drafts, by their positions. All questions are put together.
@@ -115,6 +132,8 @@ async fn ask_plans(
         let documents = &evaluation.documents;
         let folder = documents.folder_declaring(decision.element.map(|(number, _)| number));
         let record = decision.prior.as_deref().filter(|_| *mode != PlanMode::Create);
+        // What another type has recorded means nothing to this one.
+        let record = record.filter(|record| record.type_name == decision.type_name);
         let exists = record.filter(|_| *mode == PlanMode::Update);
         let seed = evaluation.answers.seed_of(&decision.address, *mode);
         let target = decision.target(&folder);

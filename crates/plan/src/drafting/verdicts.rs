@@ -39,6 +39,7 @@ pub(crate) fn apply_opinion(decision: &mut Decision, opinion: &Opinion, resource
 fn apply_verdict(decision: &mut Decision, opinion: &Opinion, resource: Option<&Resource>) {
     if let Some(inputs) = &opinion.inputs {
         decision.desired = inputs.clone();
+        adjust_changes(decision, inputs);
         if let Some(record) = &decision.prior {
             decision.record_differs = decision.differs_from(record);
         }
@@ -91,6 +92,18 @@ fn apply_verdict(decision: &mut Decision, opinion: &Opinion, resource: Option<&R
             }
         }
     }
+}
+
+/// Compares with the inputs that the provider made of the spec: a name that it generated before has not changed.
+fn adjust_changes(decision: &mut Decision, inputs: &Value) {
+    let Some(ty) = decision.ty.clone() else { return };
+    decision.changes.retain_mut(|change| {
+        let name = change.path.strip_prefix("spec.").unwrap_or_default();
+        let (Some(field), Some(after)) = (ty.schema.fields.get(name), inputs.get(name)) else { return true };
+        let unchanged = change.before.as_ref().is_some_and(|before| same_field(field, before, after));
+        change.after = Some(after.clone());
+        !unchanged
+    });
 }
 
 /// Whether a call is needed although the provider finds no difference: the last operation may be half done.

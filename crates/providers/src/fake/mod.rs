@@ -209,6 +209,9 @@ impl FakeProvider {
                 return Err(ProviderError { partial: Some(Box::new(applied)).filter(|it| !it.id.is_empty()), ..error });
             }
             Some(FaultKind::Lost) => return Err(ProviderError::new(ErrorKind::Transient, "the answer was lost")),
+            Some(FaultKind::Unsure) => {
+                return Err(ProviderError::new(ErrorKind::OutcomeUnknown, "the connection broke during the call"));
+            }
             Some(FaultKind::Answer { set, drop }) => {
                 let mut fields = applied.fields.as_map().cloned().unwrap_or_default();
                 fields.retain(|name, _| !drop.contains(name));

@@ -39,6 +39,8 @@ pub enum FaultKind {
     Throttled,
     /// The call is carried out, and its answer is lost with a retryable error.
     Lost,
+    /// The call is carried out, and its answer is that the outcome is unknown, which is not retryable.
+    Unsure,
     /// The resource is created, and the call fails permanently.
     Partial,
     /// The process ends.

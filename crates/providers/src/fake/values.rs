@@ -83,6 +83,7 @@ fn filled(template: &Value, facts: &Facts<'_>) -> Value {
 /// A placeholder alone keeps its type; within a text everything becomes text.
 fn filled_text(text: &str, facts: &Facts<'_>) -> Value {
     let alone = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+    let alone = alone.filter(|mark| !mark.contains(['{', '}']));
     if let Some(value) = alone.and_then(|mark| marked(mark, facts)) {
         return value;
     }

@@ -15,5 +15,5 @@ mod store;
 pub use plan::{CommitFault, FaultPlan};
 pub use planted_bug::PlantedBug;
 pub(crate) use process::{SimulatedProcess, mix};
-pub(crate) use provider::{DelayedReads, FaultyProvider};
+pub(crate) use provider::{DelayedReads, FaultyProvider, PlanMemory};
 pub(crate) use store::FaultyStore;

@@ -5,9 +5,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use blueprint::Name;
-use provider::Call;
-use state::{Entry, EntryKind, Outcome, Record, Snapshot, StatusOp};
+use blueprint::{Name, Value};
+use provider::{Call, Operation, PlanPhase};
+use state::{Entry, EntryKind, Outcome, Record, Snapshot, StatusOp, StatusWord};
 
 /// A bug of the simulated engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,11 +36,27 @@ pub enum PlantedBug {
     ForgetPartial,
     /// The actions in progress at breakpoints are not recorded.
     ForgetStops,
+    /// Private data of providers is not recorded.
+    DropPrivate,
+    /// The new resource of a replacement gets the private data of the planned update.
+    PrivateOfUpdate,
+    /// Generated names have another seed in the run than in the preview.
+    OtherSeed,
+    /// Secret marks in answers are dropped.
+    DropSecretMarks,
+    /// Each delete is called twice.
+    RepeatDelete,
+    /// A failed update is recorded as if nothing had happened.
+    ForgetFailure,
+    /// It is not recorded that a failed create may have succeeded.
+    ForgetAttempt,
+    /// Providers do not get the outputs that they planned.
+    DropPlanned,
 }
 
 impl PlantedBug {
     /// All bugs.
-    pub const ALL: [PlantedBug; 12] = [
+    pub const ALL: [PlantedBug; 20] = [
         PlantedBug::SkipIntent,
         PlantedBug::SwapCommits,
         PlantedBug::AcknowledgeEarly,
@@ -53,6 +69,14 @@ impl PlantedBug {
         PlantedBug::ForgetInterrupted,
         PlantedBug::ForgetPartial,
         PlantedBug::ForgetStops,
+        PlantedBug::DropPrivate,
+        PlantedBug::PrivateOfUpdate,
+        PlantedBug::OtherSeed,
+        PlantedBug::DropSecretMarks,
+        PlantedBug::RepeatDelete,
+        PlantedBug::ForgetFailure,
+        PlantedBug::ForgetAttempt,
+        PlantedBug::DropPlanned,
     ];
 
     /// The name in scripts.
@@ -70,6 +94,14 @@ impl PlantedBug {
             PlantedBug::ForgetInterrupted => "forget-interrupted",
             PlantedBug::ForgetPartial => "forget-partial",
             PlantedBug::ForgetStops => "forget-stops",
+            PlantedBug::DropPrivate => "drop-private",
+            PlantedBug::PrivateOfUpdate => "private-of-update",
+            PlantedBug::OtherSeed => "other-seed",
+            PlantedBug::DropSecretMarks => "drop-secret-marks",
+            PlantedBug::RepeatDelete => "repeat-delete",
+            PlantedBug::ForgetFailure => "forget-failure",
+            PlantedBug::ForgetAttempt => "forget-attempt",
+            PlantedBug::DropPlanned => "drop-planned",
         }
     }
 
@@ -118,7 +150,21 @@ impl PlantedBug {
             PlantedBug::ForgetInputs => entries.iter_mut().for_each(|entry| {
                 change(entry, |record| {
                     if record.status.op == StatusOp::Update {
-                        record.inputs = blueprint::Value::Null;
+                        record.inputs = Value::Null;
+                    }
+                });
+            }),
+            PlantedBug::DropPrivate => {
+                entries.iter_mut().for_each(|entry| change(entry, |record| record.private = Value::Null));
+            }
+            PlantedBug::ForgetAttempt => entries.iter_mut().for_each(|entry| {
+                change(entry, |record| (record.token, record.attempt) = (None, None));
+            }),
+            PlantedBug::ForgetFailure => entries.iter_mut().for_each(|entry| {
+                change(entry, |record| {
+                    let status = &mut record.status;
+                    if status.op == StatusOp::Update && status.word == StatusWord::Failed {
+                        status.word = StatusWord::Ready;
                     }
                 });
             }),
@@ -147,6 +193,28 @@ impl PlantedBug {
     pub(super) fn change_call(self, call: &mut Call, tokens: &mut HashSet<Name>) {
         if self == PlantedBug::TokenPerTry && !tokens.insert(call.token.clone()) {
             call.token = format!("{}-{}", call.token, tokens.len()).into();
+        }
+    }
+
+    /// Changes the seed of a planning question.
+    pub(super) fn change_seed(self, phase: PlanPhase, seed: &mut String) {
+        if self == PlantedBug::OtherSeed && phase == PlanPhase::Apply {
+            seed.insert(0, 'x');
+        }
+    }
+
+    /// Changes what a call gets of its plan. `of_update` is the private data of the last planned update.
+    pub(super) fn change_request(
+        self,
+        operation: Operation,
+        of_update: Option<Value>,
+        private: &mut Value,
+        planned: &mut Value,
+    ) {
+        match (self, of_update) {
+            (PlantedBug::PrivateOfUpdate, Some(of_update)) if operation == Operation::Create => *private = of_update,
+            (PlantedBug::DropPlanned, _) => *planned = Value::Null,
+            _ => {}
         }
     }
 

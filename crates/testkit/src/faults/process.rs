@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use blueprint::{Address, Name};
+use provider::Operation;
 use providers::fake::Fault;
 use tokio::sync::Notify;
 
@@ -29,6 +30,8 @@ pub(crate) struct SimulatedProcess {
     /// that resource are left without it for a while.
     violations_unless_recreated: Mutex<Vec<String>>,
     deleted: Mutex<HashSet<Address>>,
+    /// Ids of resources that this process has deleted.
+    deleted_ids: Mutex<HashSet<Name>>,
     recreates: AtomicBool,
 }
 
@@ -51,6 +54,7 @@ impl SimulatedProcess {
             violations: Mutex::default(),
             violations_unless_recreated: Mutex::default(),
             deleted: Mutex::default(),
+            deleted_ids: Mutex::default(),
             recreates: AtomicBool::new(false),
         })
     }
@@ -90,7 +94,7 @@ impl SimulatedProcess {
         violations
     }
 
-    pub(super) fn violated(&self, what: String) {
+    pub(crate) fn violated(&self, what: String) {
         lock(&self.violations).push(what);
     }
 
@@ -101,6 +105,22 @@ impl SimulatedProcess {
     /// Records that a resource is about to be deleted.
     pub(super) fn deletes(&self, address: &Address) {
         lock(&self.deleted).insert(address.clone());
+    }
+
+    /// Checks that a resource is not deleted again after its delete has succeeded.
+    pub(super) fn check_deletes_once(&self, address: &Address, id: &str) {
+        if lock(&self.deleted_ids).contains(id) {
+            self.violated(format!("{address} is deleted a second time"));
+        }
+    }
+
+    /// Records that a call has succeeded.
+    pub(super) fn succeeded(&self, operation: Operation, id: &str) {
+        match operation {
+            Operation::Delete => drop(lock(&self.deleted_ids).insert(id.into())),
+            Operation::Create => drop(lock(&self.deleted_ids).remove(id)),
+            Operation::Update => {}
+        }
     }
 
     /// Records that a resource is about to be created.

@@ -1,6 +1,6 @@
 //! A provider as a process reaches it: with durations, delayed reads and checks of each call.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -8,17 +8,31 @@ use blueprint::{Address, Name, TypeId, Value};
 use futures::FutureExt as _;
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, CheckRequest, Checked, Configuration, Configured, FetchRequest,
-    Fetched, InvokeRequest, Observed, Operation, PlanRequest, Planned, Preflight, PreflightRequest, Provider,
-    ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, Session, Transform, UpgradeRequest, Upgraded,
+    Fetched, InvokeRequest, Observed, Operation, PlanMode, PlanPhase, PlanRequest, Planned, Preflight,
+    PreflightRequest, Provider, ProviderError, ReadOutcome, ReadRequest, Readiness, Ready, Session, Transform,
+    UpgradeRequest, Upgraded,
 };
 use providers::fake::SharedWorld;
 use state::{InstanceName, Store};
 
+use super::planted_bug::PlantedBug;
 use super::process::{SimulatedProcess, lock};
 
 /// Resources that reads do not show as they are yet, by id: until when, and the fields that reads show meanwhile
 /// (`None` for a new resource).
 pub(crate) type DelayedReads = Arc<Mutex<HashMap<Name, (tokio::time::Instant, Option<Value>)>>>;
+
+/// What providers were asked to plan, by all processes.
+#[derive(Clone, Default)]
+pub(crate) struct PlanMemory(Arc<Mutex<Planning>>);
+
+#[derive(Default)]
+struct Planning {
+    /// The seeds of previews, by place and whether a replacement was planned.
+    seeds: HashSet<(String, bool, String)>,
+    /// The private data of the last planned update, by place.
+    updates: HashMap<String, Value>,
+}
 
 /// A provider as a process reaches it.
 pub(crate) struct FaultyProvider {
@@ -26,6 +40,7 @@ pub(crate) struct FaultyProvider {
     pub(crate) process: Arc<SimulatedProcess>,
     pub(crate) world: SharedWorld,
     pub(crate) delayed_reads: DelayedReads,
+    pub(crate) plan_memory: PlanMemory,
     /// The store, opened with its key, against which calls are checked; `None`: calls are not checked.
     pub(crate) checked_against: Option<Box<dyn Store>>,
 }
@@ -84,6 +99,57 @@ impl FaultyProvider {
                 self.process.violated(format!("{} reads {address} before that is in the state", call.address));
             }
         }
+    }
+
+    /// Checks that a plan in the run has the seed of a preview.
+    fn check_seed(&self, call: &Call, request: &PlanRequest<'_>) {
+        let place = format!("{}/{}", call.instance, call.address);
+        let seed = (place, request.mode == PlanMode::Replace, request.seed.to_owned());
+        let mut planning = lock(&self.plan_memory.0);
+        match request.phase {
+            PlanPhase::Preview => drop(planning.seeds.insert(seed)),
+            PlanPhase::Apply if planning.seeds.contains(&seed) => {}
+            PlanPhase::Apply => self.process.violated(format!("{} is planned with another seed", call.address)),
+        }
+    }
+
+    /// Makes a call to the provider behind, with what the planted bug does to it.
+    async fn call(
+        &self,
+        inner: &dyn Session,
+        call: &Call,
+        request: ApplyRequest<'_>,
+    ) -> Result<Applied, ProviderError> {
+        let bug = self.process.bug;
+        let (mut private, mut planned) = (request.private.clone(), request.planned.clone());
+        if let Some(bug) = bug {
+            let place = format!("{}/{}", call.instance, call.address);
+            let of_update = lock(&self.plan_memory.0).updates.get(&place).cloned();
+            bug.change_request(request.operation, of_update, &mut private, &mut planned);
+        }
+        let request = || ApplyRequest { private: &private, planned: &planned, ..request };
+        let deletes = request().id.filter(|_| request().operation == Operation::Delete);
+        if deletes.is_some() && bug == Some(PlantedBug::RepeatDelete) {
+            self.call_once(inner, call, request()).await?;
+        }
+        self.call_once(inner, call, request()).await
+    }
+
+    async fn call_once(
+        &self,
+        inner: &dyn Session,
+        call: &Call,
+        request: ApplyRequest<'_>,
+    ) -> Result<Applied, ProviderError> {
+        let (operation, id) = (request.operation, request.id.map(Name::from));
+        if let Some(id) = id.as_deref().filter(|_| operation == Operation::Delete && self.checked_against.is_some()) {
+            self.process.check_deletes_once(&call.address, id);
+        }
+        let answer = inner.apply(call, request).await;
+        if let Ok(applied) = &answer {
+            self.process.succeeded(operation, id.as_deref().unwrap_or(&applied.id));
+        }
+        answer
     }
 
     /// The fields that reads show of a resource while its reads are delayed.
@@ -156,7 +222,20 @@ impl Session for FaultySession {
     }
 
     fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
-        self.inner.plan(call, request)
+        Box::pin(async move {
+            let mut seed = request.seed.to_owned();
+            if let Some(bug) = self.provider.process.bug {
+                bug.change_seed(request.phase, &mut seed);
+            }
+            let (mode, request) = (request.mode, PlanRequest { seed: &seed, ..request });
+            self.provider.check_seed(call, &request);
+            let planned = self.inner.plan(call, request).await?;
+            if mode == PlanMode::Update {
+                let place = format!("{}/{}", call.instance, call.address);
+                lock(&self.provider.plan_memory.0).updates.insert(place, planned.private.clone());
+            }
+            Ok(planned)
+        })
     }
 
     fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
@@ -169,9 +248,10 @@ impl Session for FaultySession {
             self.provider.process.moment().await;
             self.provider.process.sleep(4_000).await;
             let before = self.provider.fields(request.id);
-            let answer = self.inner.apply(&call, request).await;
+            let answer = self.provider.call(&*self.inner, &call, request).await;
             if let (Ok(applied), Some(seconds)) = (&answer, self.provider.process.plan.read_delay)
                 && !applied.id.is_empty()
+                && !matches!(applied.ready, Ready::Broken(_))
             {
                 let until = tokio::time::Instant::now() + Duration::from_secs(u64::from(seconds));
                 lock(&self.provider.delayed_reads).insert(applied.id.clone(), (until, before));
@@ -181,7 +261,9 @@ impl Session for FaultySession {
             answer.map(|applied| {
                 let is_delayed = self.provider.delayed(&applied.id).is_some();
                 let ready = if is_delayed && applied.ready == Ready::Yes { Ready::Pending } else { applied.ready };
-                Applied { ready, ..applied }
+                let drops_marks = self.provider.process.bug == Some(PlantedBug::DropSecretMarks);
+                let fields = if drops_marks { applied.fields.revealed() } else { applied.fields };
+                Applied { ready, fields, ..applied }
             })
         })
     }

@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use blueprint::Value;
 use state::seal::Sealer;
 use state::{
-    BoxFuture, Checkpoint, Entry, InstanceInfo, InstanceName, Lease, LeaseHolder, Pruned, Revision, Since, Snapshot,
+    BoxFuture, Checkpoint, Entry, EntryKind, InstanceInfo, InstanceName, Lease, LeaseHolder, Pruned, Revision, Since, Snapshot,
     Store, StoreError, Tail,
 };
 
@@ -41,6 +42,9 @@ impl FaultyStore {
             Some(bug) => bug.change_commit(entries, &mut lock(&self.held), number),
             None => entries,
         };
+        if entries.iter().any(shows_secret) {
+            self.process.violated("a secret of a provider is committed without its mark".to_owned());
+        }
         let plan = &self.process.plan;
         let fault = plan.commit_fails.filter(|fault| fault.number == number);
         if fault.is_some_and(|fault| !fault.written) {
@@ -61,6 +65,27 @@ impl FaultyStore {
             Some(_) => Err(failed()),
             None => answer,
         }
+    }
+}
+
+/// Whether an entry has a secret of a toy provider that is not marked.
+fn shows_secret(entry: &Entry) -> bool {
+    match &entry.kind {
+        EntryKind::Intent(intent) => shows(&intent.inputs),
+        EntryKind::Outcome(outcome) => {
+            let values = |record: &Arc<state::Record>| [&record.inputs, &record.outputs].into_iter().any(shows);
+            outcome.record.as_ref().is_some_and(values)
+        }
+        _ => false,
+    }
+}
+
+fn shows(value: &Value) -> bool {
+    match value {
+        Value::Text(text) => text.contains("hidden-"),
+        Value::List(items) | Value::Set(items) => items.iter().any(shows),
+        Value::Map(entries) => entries.values().any(shows),
+        _ => false,
     }
 }
 

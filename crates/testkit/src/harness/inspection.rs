@@ -44,8 +44,11 @@ impl Harness {
         for thing in things {
             let count = counts.entry(thing.place.to_string()).or_default();
             *count += 1;
-            // The number of updates on the way does not count.
-            let fields = thing.fields.as_map().into_iter().flatten().filter(|(name, _)| name.as_ref() != "revision");
+            // The number of updates on the way does not count, and generated names are other ones in each plan.
+            let generated: &[&str] =
+                if thing.type_name.package_name() == "checker" { &["name", "url", "revision"] } else { &["revision"] };
+            let fields = thing.fields.as_map().into_iter().flatten();
+            let fields = fields.filter(|(name, _)| !generated.contains(&name.as_ref()));
             let fields: Vec<String> = fields.map(|(name, value)| format!("{name}: {}", plain(value, &names))).collect();
             cloud.insert(format!("{} #{count}", thing.place), format!("{} {}", thing.type_name, fields.join(", ")));
         }

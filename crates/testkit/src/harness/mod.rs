@@ -32,7 +32,9 @@ use stores::memory::{MemoryState, MemoryStore};
 
 use self::clock::VirtualHost;
 use crate::document_sources::{InMemorySource, UNREACHABLE_KINDS, UnreachableSource};
-use crate::faults::{DelayedReads, FaultyProvider, PlantedBug, SimulatedProcess};
+use crate::faults::{DelayedReads, FaultyProvider, PlanMemory, PlantedBug, SimulatedProcess};
+use crate::toy::hosted::{ProviderDefect, ToyOptions};
+use crate::toy::{checker, planner};
 
 pub use clock::START_TIME;
 pub use running::{Run, settings};
@@ -43,6 +45,15 @@ const KEY: [u8; 32] = [7; 32];
 
 /// Opens a store with what seals its secrets, on a host.
 pub type OpenStore = Arc<dyn Fn(Sealer, Arc<dyn Host>) -> Box<dyn Store> + Send + Sync>;
+
+/// How the toy providers are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Toys {
+    /// The defect that they have, if any.
+    pub defect: Option<ProviderDefect>,
+    /// The schemas have the version before the current one.
+    pub old_schema: bool,
+}
 
 /// One simulated cloud with its state and clock.
 pub struct Harness {
@@ -82,7 +93,12 @@ pub struct Harness {
     pub web: BTreeMap<String, Vec<u8>>,
     /// Time after which each run is interrupted, as by a person.
     pub interrupt_after: Option<Duration>,
+    /// Settings of providers by namespace.
+    pub settings: IndexMap<Name, serde_json::Map<String, serde_json::Value>>,
+    /// The toy providers beside `test`, if there are any.
+    toys: Option<Toys>,
     delayed_reads: DelayedReads,
+    plan_memory: PlanMemory,
     rng: Rng,
     ids: Rng,
     library: OnceLock<Library>,
@@ -101,8 +117,7 @@ impl Harness {
     pub fn with(folder: PathBuf, simulated: Vec<Arc<Catalog>>, real: Vec<Arc<dyn Provider>>) -> Harness {
         let every = std::iter::once(fake::catalog()).chain(simulated.iter().cloned());
         let every = every.chain(real.iter().map(|provider| provider.catalog().clone()));
-        let (catalogs, mut functions, contradictions) = provider::combine(every);
-        Dialects::BUILT_IN.insert_functions(&mut functions, &dialects::Settings::default());
+        let (catalogs, functions, contradictions) = combined(every);
         Harness {
             catalogs: Arc::new(catalogs),
             functions: Arc::new(functions),
@@ -122,7 +137,10 @@ impl Harness {
             planted_bug: None,
             web: BTreeMap::new(),
             interrupt_after: None,
+            settings: IndexMap::default(),
+            toys: None,
             delayed_reads: DelayedReads::default(),
+            plan_memory: PlanMemory::default(),
             rng: Rng::seeded(1),
             // Far from the numbers of `rng`.
             ids: Rng::seeded(u64::from(u32::MAX) << 16),
@@ -130,6 +148,28 @@ impl Harness {
             simulated_catalogs: simulated,
             real_providers: real,
         }
+    }
+
+    /// A harness with the simulated provider `test` and the toy providers.
+    pub fn with_toys(folder: PathBuf, toys: Toys) -> Harness {
+        let mut harness = Harness::new(folder, Vec::new());
+        harness.set_toys(toys);
+        harness
+    }
+
+    /// Adds the toy providers, or changes them: later processes have these.
+    pub fn set_toys(&mut self, toys: Toys) {
+        let catalogs = [fake::catalog(), planner::catalog(toys.old_schema), checker::catalog()];
+        let every = catalogs.into_iter().chain(self.simulated_catalogs.iter().cloned());
+        let every = every.chain(self.real_providers.iter().map(|provider| provider.catalog().clone()));
+        let (catalogs, functions, contradictions) = combined(every);
+        (self.catalogs, self.functions) = (Arc::new(catalogs), Arc::new(functions));
+        (self.contradictions, self.toys) = (contradictions, Some(toys));
+    }
+
+    /// How the toy providers are, if there are any.
+    pub fn toys(&self) -> Option<Toys> {
+        self.toys
     }
 
     /// The store, as a new process opens it.
@@ -160,23 +200,49 @@ impl Harness {
         snapshot
     }
 
-    /// The provider `test` as a process reaches it, and the provider behind it, which keeps a journal of its calls.
-    fn provider(&self, process: &Arc<SimulatedProcess>) -> (FaultyProvider, Arc<FakeProvider>) {
+    /// The options of a simulated provider of a process.
+    fn fake_options(&self, process: &Arc<SimulatedProcess>) -> FakeOptions {
         let ends = process.clone();
-        let test = Arc::new(fake::provider(FakeOptions {
+        FakeOptions {
             world: Some(self.world.clone()),
             faults: process.call_faults(),
             on_crash: Some(Arc::new(move || ends.end())),
             ..FakeOptions::default()
-        }));
-        let faulty = FaultyProvider {
-            inner: test.clone(),
+        }
+    }
+
+    /// A provider as a process reaches it.
+    fn faulty(&self, inner: Arc<dyn Provider>, process: &Arc<SimulatedProcess>) -> FaultyProvider {
+        FaultyProvider {
+            inner,
             process: process.clone(),
             world: self.world.clone(),
             delayed_reads: self.delayed_reads.clone(),
+            plan_memory: self.plan_memory.clone(),
             checked_against: self.checks_invariants.then(|| self.store_with(Sealer::with_key(KEY))),
+        }
+    }
+
+    /// The provider `test` as a process reaches it, and the provider behind it, which keeps a journal of its calls.
+    fn provider(&self, process: &Arc<SimulatedProcess>) -> (FaultyProvider, Arc<FakeProvider>) {
+        let test = Arc::new(fake::provider(self.fake_options(process)));
+        (self.faulty(test.clone(), process), test)
+    }
+
+    /// The toy providers as a process reaches them.
+    fn toy_providers(&self, toys: Toys, process: &Arc<SimulatedProcess>) -> [FaultyProvider; 2] {
+        let options = || {
+            let seen_by = process.clone();
+            ToyOptions {
+                fake: self.fake_options(process),
+                defect: toys.defect,
+                witness: Some(Arc::new(move |what| seen_by.violated(what))),
+                old_schema: toys.old_schema,
+            }
         };
-        (faulty, test)
+        let [planner, checker]: [Arc<dyn Provider>; 2] =
+            [Arc::new(planner::Planner::new(options())), Arc::new(checker::Checker::new(options()))];
+        [self.faulty(planner, process), self.faulty(checker, process)]
     }
 
     /// The providers of a process, and the provider `test` behind them, which keeps a journal of its calls.
@@ -184,6 +250,9 @@ impl Harness {
         let (faulty, test) = self.provider(process);
         let mut providers: IndexMap<Name, Arc<dyn Provider>> = IndexMap::default();
         providers.insert("test".into(), Arc::new(faulty));
+        for toy in self.toys.map(|toys| self.toy_providers(toys, process)).into_iter().flatten() {
+            providers.insert(toy.inner.catalog().namespaces[0].clone(), Arc::new(toy));
+        }
         for catalog in &self.simulated_catalogs {
             let options = FakeOptions {
                 catalog: Some(catalog.clone()),
@@ -222,6 +291,13 @@ impl Harness {
         let unreachable = UNREACHABLE_KINDS.iter().map(|kind| Arc::new(UnreachableSource(kind)) as Arc<dyn Source>);
         Sources::new(std::iter::once(disk).chain(unreachable))
     }
+}
+
+/// The catalogues as one, their functions with those of the dialects, and the contradictions between them.
+fn combined(every: impl Iterator<Item = Arc<Catalog>>) -> (Catalogs, FunctionTable, Vec<String>) {
+    let (catalogs, mut functions, contradictions) = provider::combine(every);
+    Dialects::BUILT_IN.insert_functions(&mut functions, &dialects::Settings::default());
+    (catalogs, functions, contradictions)
 }
 
 /// Opens stores that share a state in memory.

@@ -54,7 +54,9 @@ impl Harness {
         library.catalogs = self.catalogs.clone();
         library.functions = self.functions.clone();
         library.providers = providers;
-        let session = Session::with_library(installed, Config::default(), library, &options, &self.folder);
+        let with = |config: Config, (namespace, settings): (&blueprint::Name, _)| config.with_settings(namespace, settings);
+        let config = self.settings.iter().fold(Config::default(), with);
+        let session = Session::with_library(installed, config, library, &options, &self.folder);
         let mut session = session.unwrap_or_else(|error| panic!("the session cannot be opened: {error}"));
         session.seal_with(self.sealer());
         (session, test)

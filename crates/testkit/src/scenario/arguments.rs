@@ -155,10 +155,11 @@ impl<'a> Tokens<'a> {
                 let untraceable = self.0.next_if_eq(&"untraceable").is_some();
                 fault(Some(on), at, 1, FaultKind::Crash { when, untraceable })
             }
-            "fail" | "partial" | "lose" => {
+            "fail" | "partial" | "lose" | "unsure" => {
                 let kind = match word {
                     "fail" => FaultKind::Permanent,
                     "partial" => FaultKind::Partial,
+                    "unsure" => FaultKind::Unsure,
                     _ => FaultKind::Lost,
                 };
                 let on = self.operation()?;

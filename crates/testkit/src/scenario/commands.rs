@@ -1,6 +1,7 @@
 //! The commands of a script.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use blueprint::Breakpoints;
 use engine::apply::OnFailure;
@@ -12,8 +13,10 @@ use state::{Exported, Generation};
 use super::arguments::{Arguments, Tokens};
 use super::runner::Runner;
 use crate::faults::PlantedBug;
-use crate::harness::settings;
+use crate::harness::{Toys, settings};
 use crate::json_values;
+use crate::toy::hosted::ProviderDefect;
+use crate::toy::{checker, planner};
 
 impl Runner {
     /// Carries out one command. `block`: the indented lines below it. `Err` if the command does not exist or its words
@@ -34,7 +37,16 @@ impl Runner {
             "import" | "move" | "remove" | "accept-drift" | "save" | "load" => self.edit_state(name, &mut words).await,
             "make" | "drift-world" | "vanish" => self.change_world(name, &mut words),
             "hold" | "release" => self.lease(name, &mut words).await,
-            "check-invariants" | "hook" | "planted-bug" => self.configure(name, &mut words),
+            "check-invariants" | "hook" | "planted-bug" | "toy-defect" | "toy-schema" => {
+                self.configure(name, &mut words)
+            }
+            "setting" => self.setting(words.next("the namespace")?, value_of(command)),
+            "wait" => {
+                let seconds = words.next("how many seconds")?;
+                let seconds: u32 = seconds.parse().map_err(|_| format!("`{seconds}` is no number"))?;
+                tokio::time::sleep(Duration::from_secs(seconds.into())).await;
+                words.end()
+            }
             "settle" => {
                 let document = words.next("the document, or `nothing`")?;
                 self.harness.name = words.instance()?;
@@ -67,6 +79,13 @@ impl Runner {
         Ok(())
     }
 
+    /// Sets the settings of a provider.
+    fn setting(&mut self, namespace: &str, value: &str) -> Result<(), String> {
+        let value = serde_json::from_str(value).map_err(|error| format!("the settings: {error}"))?;
+        self.harness.settings.insert(namespace.into(), value);
+        Ok(())
+    }
+
     /// Changes how later commands run.
     fn configure(&mut self, command: &str, words: &mut Tokens<'_>) -> Result<(), String> {
         match command {
@@ -76,6 +95,22 @@ impl Runner {
                 let breakpoint = |word: &str| word.parse().map_err(|()| format!("there is no breakpoint `{word}`"));
                 let breakpoints = words.0.by_ref().map(breakpoint).collect::<Result<Breakpoints, String>>()?;
                 self.harness.breakpoints.insert(name, breakpoints);
+            }
+            "toy-defect" => {
+                let name = words.next("the defect, or `none`")?;
+                let defect = ProviderDefect::from_word(name);
+                if defect.is_none() && name != "none" {
+                    return Err(format!("there is no defect `{name}`"));
+                }
+                self.harness.set_toys(Toys { defect, ..self.harness.toys().unwrap_or_default() });
+            }
+            "toy-schema" => {
+                let old_schema = match words.next("`old` or `new`")? {
+                    "old" => true,
+                    "new" => false,
+                    other => return Err(format!("`{other}` is neither `old` nor `new`")),
+                };
+                self.harness.set_toys(Toys { old_schema, ..self.harness.toys().unwrap_or_default() });
             }
             _ => {
                 let name = words.next("the bug")?;
@@ -189,7 +224,12 @@ impl Runner {
             let (type_name, id) = (words.next("the type")?, words.next("the id")?);
             let spec: Vec<&str> = words.0.by_ref().collect();
             let spec = serde_json::from_str(&spec.join(" ")).map_err(|error| format!("the spec: {error}"))?;
-            let made = self.world().make(&providers::fake::catalog(), type_name, id, &json_values::from_json(&spec));
+            let catalog = match type_name.split('/').next() {
+                Some("planner") => planner::catalog(false),
+                Some("checker") => checker::catalog(),
+                _ => providers::fake::catalog(),
+            };
+            let made = self.world().make(&catalog, type_name, id, &json_values::from_json(&spec));
             return made.map_err(|refusal| format!("{refusal:?}"));
         }
         let at = words.next("the address")?;

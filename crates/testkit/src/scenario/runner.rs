@@ -14,7 +14,7 @@ use state::{InstanceName, Lease};
 use super::breakpoints::Monitor;
 use crate::document_sources::InMemorySource;
 use crate::faults::FaultPlan;
-use crate::harness::{Harness, Run, Stage};
+use crate::harness::{Harness, Run, Stage, Toys};
 
 /// The state of a running scenario.
 pub(super) struct Runner {
@@ -36,7 +36,7 @@ pub(super) struct Runner {
 impl Runner {
     pub(super) fn new() -> Runner {
         Runner {
-            harness: Harness::new(PathBuf::from("/nowhere"), Vec::new()),
+            harness: Harness::with_toys(PathBuf::from("/nowhere"), Toys::default()),
             documents: HashMap::new(),
             substitutions: Vec::new(),
             inputs: IndexMap::default(),

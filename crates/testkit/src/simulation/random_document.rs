@@ -13,6 +13,10 @@ pub enum ResourceKind {
     Record,
     /// `test/cluster`: `zone` forces a replacement, create-first.
     Cluster,
+    /// `planner/server`: its provider decides and plans exactly; `zone` forces a replacement, create-first.
+    Server,
+    /// `checker/bucket`: its provider decides and changes inputs; `zone` forces a replacement, delete-first.
+    Bucket,
 }
 
 /// Whether a resource is present.
@@ -55,8 +59,13 @@ pub struct RandomDocument {
 }
 
 fn resource() -> impl Strategy<Value = RandomResource> {
-    let kind =
-        prop_oneof![3 => Just(ResourceKind::Data), 2 => Just(ResourceKind::Record), 1 => Just(ResourceKind::Cluster)];
+    let kind = prop_oneof![
+        3 => Just(ResourceKind::Data),
+        2 => Just(ResourceKind::Record),
+        1 => Just(ResourceKind::Cluster),
+        2 => Just(ResourceKind::Server),
+        1 => Just(ResourceKind::Bucket),
+    ];
     let condition = prop_oneof![8 => Just(Condition::Always), 1 => Just(Condition::Never), 1 => Just(Condition::Late)];
     let members = prop_oneof![4 => Just(None), 1 => (0..3_usize).prop_map(Some)];
     let reads = prop::collection::vec(0..6_usize, 0..3);
@@ -161,11 +170,13 @@ impl RandomDocument {
         for (at, resource) in self.resources.iter().enumerate() {
             let Some(resource) = resource else { continue };
             let name = match resource.kind {
-                ResourceKind::Data => "data",
-                ResourceKind::Record => "record",
-                ResourceKind::Cluster => "cluster",
+                ResourceKind::Data => "test/data",
+                ResourceKind::Record => "test/record",
+                ResourceKind::Cluster => "test/cluster",
+                ResourceKind::Server => "planner/server",
+                ResourceKind::Bucket => "checker/bucket",
             };
-            let _ = writeln!(text, "  r{at}:\n    type: test/{name}");
+            let _ = writeln!(text, "  r{at}:\n    type: {name}");
             if let Some(after) = resource.after.filter(|other| *other < at && self.resource(*other).is_some()) {
                 let _ = writeln!(text, "    dependsOn: r{after}");
             }
@@ -188,6 +199,8 @@ impl RandomDocument {
                 .filter_map(|other| Some(format!("${{coalesce({}, \"-\")}}", self.first_id(other)?)))
                 .collect();
             values.push(format!("v{}", resource.value));
+            // The zone of a server may be unknown until another resource is there.
+            let late_zone = values.first().filter(|_| values.len() > 1 && resource.zone == 1).cloned();
             let values = values.join(" ");
             let zone = resource.zone;
             let _ = match resource.kind {
@@ -198,6 +211,15 @@ impl RandomDocument {
                     writeln!(text, "    spec: {{ title: t{at}, zone: z{zone}, labels: {{ words: '{values}' }} }}")
                 }
                 ResourceKind::Cluster => writeln!(text, "    spec: {{ name: '{values}', zone: z{zone} }}"),
+                ResourceKind::Server => {
+                    let late_zone = late_zone.unwrap_or_else(|| format!("z{zone}"));
+                    let value = resource.value;
+                    writeln!(text, "    spec: {{ name: '{values}', zone: '{late_zone}', size: {value} }}")
+                }
+                ResourceKind::Bucket => {
+                    let fragile = resource.value == 2;
+                    writeln!(text, "    spec: {{ content: '{values}', zone: z{zone}, fragile: {fragile} }}")
+                }
             };
         }
         text

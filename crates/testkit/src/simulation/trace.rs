@@ -165,6 +165,7 @@ impl Document {
         match kind {
             Some(ResourceKind::Data) => "input",
             Some(ResourceKind::Record) => "title",
+            Some(ResourceKind::Bucket) => "content",
             _ => "name",
         }
     }
@@ -274,7 +275,8 @@ impl Trace {
             Some(from) => {
                 let words = faults.words(document, false);
                 let _ = writeln!(text, "deploy d{number}.yaml as lab{words} loses-from {from}");
-                let _ = writeln!(text, "deploy d{number}.yaml as lab parallel {}", faults.parallel);
+                // A broken resource does not keep it from reaching the others.
+                let _ = writeln!(text, "deploy d{number}.yaml as lab keep-going parallel {}", faults.parallel);
             }
             None => {
                 let _ = writeln!(text, "deploy d{number}.yaml as lab{}", faults.words(document, true));

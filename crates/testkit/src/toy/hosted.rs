@@ -1,0 +1,132 @@
+//! What both toy providers have in common: options, defects, and the simulated provider beneath them.
+//!
+//! A toy provider is a layer on [`FakeProvider`]: it plans and decides, the simulated provider below it changes the
+//! world. So its resources are in the same world as all others, and scripted faults work.
+
+use std::sync::Arc;
+
+use blueprint::Value;
+use provider::{ErrorKind, ProviderError};
+use providers::fake::{self, FakeOptions, FakeProvider, SharedWorld};
+
+/// Receives violations of the contract by the engine, each in a sentence.
+pub type Witness = Arc<dyn Fn(String) + Send + Sync>;
+
+/// The options of a toy provider.
+#[derive(Clone, Default)]
+pub struct ToyOptions {
+    /// The options of the simulated provider. The catalogue is that of the toy.
+    pub fake: FakeOptions,
+    /// The defect that the provider has, if any.
+    pub defect: Option<ProviderDefect>,
+    /// Receives violations of the contract.
+    pub witness: Option<Witness>,
+    /// The schemas have the version before the current one.
+    pub old_schema: bool,
+}
+
+/// A defect of a toy provider. The engine must report it, or the conformance suite must find it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProviderDefect {
+    /// The answer of `apply` contradicts a planned value.
+    ContradictPlan,
+    /// An unknown value that may force a replacement is planned as an update.
+    LateReplacement,
+    /// The answer of a create has the id of another resource.
+    ForeignId,
+    /// The provider never finds that a resource is as desired.
+    NeverSame,
+    /// The plan before the call differs from the preview.
+    UnstablePlan,
+    /// An upgrade from the current version changes values.
+    UpgradeChanges,
+    /// Each create is broken.
+    BrokenCreate,
+    /// The diagnostics of a plan show a secret.
+    ShowSecret,
+    /// The private data of the record is required for planning an update, and answers leave it out.
+    DropPrivate,
+}
+
+impl ProviderDefect {
+    /// All defects.
+    pub const ALL: [ProviderDefect; 9] = [
+        ProviderDefect::ContradictPlan,
+        ProviderDefect::LateReplacement,
+        ProviderDefect::ForeignId,
+        ProviderDefect::NeverSame,
+        ProviderDefect::UnstablePlan,
+        ProviderDefect::UpgradeChanges,
+        ProviderDefect::BrokenCreate,
+        ProviderDefect::ShowSecret,
+        ProviderDefect::DropPrivate,
+    ];
+
+    /// The name in scripts.
+    pub fn word(self) -> &'static str {
+        match self {
+            ProviderDefect::ContradictPlan => "contradict-plan",
+            ProviderDefect::LateReplacement => "late-replacement",
+            ProviderDefect::ForeignId => "foreign-id",
+            ProviderDefect::NeverSame => "never-same",
+            ProviderDefect::UnstablePlan => "unstable-plan",
+            ProviderDefect::UpgradeChanges => "upgrade-changes",
+            ProviderDefect::BrokenCreate => "broken-create",
+            ProviderDefect::ShowSecret => "show-secret",
+            ProviderDefect::DropPrivate => "drop-private",
+        }
+    }
+
+    /// The defect with a name in scripts.
+    pub fn from_word(word: &str) -> Option<ProviderDefect> {
+        ProviderDefect::ALL.into_iter().find(|it| it.word() == word)
+    }
+}
+
+/// A toy's simulated provider with its defect and its witness.
+pub(super) struct Beneath {
+    pub(super) fake: Arc<FakeProvider>,
+    pub(super) world: SharedWorld,
+    defect: Option<ProviderDefect>,
+    witness: Option<Witness>,
+}
+
+impl Beneath {
+    pub(super) fn new(catalog: Arc<provider::Catalog>, options: ToyOptions) -> Beneath {
+        let world = options.fake.world.clone().unwrap_or_default();
+        let fake = FakeOptions { catalog: Some(catalog), world: Some(world.clone()), ..options.fake };
+        Beneath { fake: Arc::new(fake::provider(fake)), world, defect: options.defect, witness: options.witness }
+    }
+
+    pub(super) fn has(&self, defect: ProviderDefect) -> bool {
+        self.defect == Some(defect)
+    }
+
+    /// Reports a violation of the contract to the witness, and refuses the call.
+    pub(super) fn violated(&self, what: String) -> ProviderError {
+        if let Some(witness) = &self.witness {
+            witness(what.clone());
+        }
+        ProviderError::new(ErrorKind::Permanent, what)
+    }
+
+    /// The id of another resource of a type, if there is one.
+    pub(super) fn foreign_id(&self, type_name: &str, id: &str) -> Option<blueprint::Name> {
+        let world = self.world.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut others = world.things().filter(|thing| *thing.type_name == *type_name && *thing.id != *id);
+        others.next().map(|thing| thing.id.clone())
+    }
+}
+
+/// A field of a map; null if it is missing.
+pub(super) fn field<'a>(map: &'a Value, name: &str) -> &'a Value {
+    static NULL: Value = Value::Null;
+    map.get(name).unwrap_or(&NULL)
+}
+
+/// A map with another value of a field.
+pub(super) fn with(map: &Value, name: &str, value: Value) -> Value {
+    let mut entries = map.as_map().cloned().unwrap_or_default();
+    entries.insert(name.into(), value);
+    Value::Map(Arc::new(entries))
+}

@@ -1,0 +1,202 @@
+//! The line protocol between a toy provider in a process of its own and its client: one JSON object a line, each
+//! question followed by its answer.
+//!
+//! Here is the plugin's half: it carries out questions. The client is `remote`.
+
+use std::sync::Arc;
+
+use blueprint::{Name, Value};
+use provider::{
+    Applied, ApplyRequest, Call, ErrorKind, Observed, Operation, PlanMode, PlanPhase, PlanRequest, ProviderDiagnostic,
+    ProviderError, ProviderSeverity, ReadOutcome, ReadRequest, Ready, Session, UpgradeRequest, Verdict,
+};
+use serde::{Deserialize, Serialize};
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verb {
+    /// `Session::plan`.
+    Plan(PlanMode),
+    /// `Session::read`.
+    Read,
+    /// `Session::apply`.
+    Apply(Operation),
+    /// `Session::upgrade`.
+    Upgrade,
+}
+
+/// One question. Fields that a call does not have are null or empty.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Asked {
+    /// The call.
+    pub verb: Verb,
+    /// The instance.
+    pub instance: String,
+    /// The address.
+    pub address: String,
+    /// The token of the call.
+    pub token: String,
+    /// The time in seconds since 1970 UTC.
+    pub now: i64,
+    /// The resource type.
+    pub type_name: String,
+    /// The provider's own id.
+    pub id: Option<String>,
+    /// The token of the call whose outcome is looked up.
+    pub sought: Option<String>,
+    /// Whether it is a preview.
+    pub preview: bool,
+    /// The inputs as last sent.
+    pub inputs: Value,
+    /// The fields as last answered.
+    pub prior: Value,
+    /// The schema version of both.
+    pub version: u32,
+    /// Opaque data.
+    pub private: Value,
+    /// Why the resource is unhealthy.
+    pub unhealthy: Vec<String>,
+    /// The desired spec.
+    pub desired: Value,
+    /// The planned outputs.
+    pub planned: Value,
+    /// The seed.
+    pub seed: String,
+}
+
+/// An answer.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Answered {
+    /// Class and message of the error, if the call failed.
+    pub error: Option<(ErrorKind, String)>,
+    /// Whether a read found the resource; `None` if the provider cannot tell.
+    pub present: Option<bool>,
+    /// The verdict of a plan.
+    pub verdict: Verdict,
+    /// Paths that force a replacement.
+    pub replaces: Vec<String>,
+    /// The provider's own id.
+    pub id: String,
+    /// The inputs, if the provider says them.
+    pub inputs: Option<Value>,
+    /// Planned or current fields.
+    pub fields: Value,
+    /// Opaque data.
+    pub private: Value,
+    /// Why the resource is broken.
+    pub broken: Vec<String>,
+    /// Diagnostics: whether each is an error, its path and its summary.
+    pub diagnostics: Vec<(bool, String, String)>,
+}
+
+/// Carries out a question.
+pub async fn answer(session: &dyn Session, asked: &Asked) -> Answered {
+    match carry_out(session, asked).await {
+        Ok(answered) => answered,
+        Err(error) => Answered { error: Some((error.kind, error.message)), ..Answered::default() },
+    }
+}
+
+async fn carry_out(session: &dyn Session, asked: &Asked) -> Result<Answered, ProviderError> {
+    let address = asked.address.parse();
+    let address = address.map_err(|_| ProviderError::new(ErrorKind::Document, "the address cannot be read"))?;
+    let call = Call {
+        instance: asked.instance.as_str().into(),
+        address,
+        token: asked.token.as_str().into(),
+        deadline: None,
+        cancel: Default::default(),
+        root: Default::default(),
+        folder: Default::default(),
+        settings: Value::Null,
+        now: asked.now,
+        progress: Arc::new(|_| {}),
+    };
+    let (type_name, id) = (asked.type_name.as_str(), asked.id.as_deref());
+    match asked.verb {
+        Verb::Plan(mode) => {
+            let unhealthy: Vec<Name> = asked.unhealthy.iter().map(|why| why.as_str().into()).collect();
+            let request = PlanRequest {
+                mode,
+                phase: if asked.preview { PlanPhase::Preview } else { PlanPhase::Apply },
+                type_name,
+                id,
+                prior_inputs: &asked.inputs,
+                prior: &asked.prior,
+                schema_version: asked.version,
+                private: &asked.private,
+                unhealthy: &unhealthy,
+                desired: &asked.desired,
+                ignored: &[],
+                seed: &asked.seed,
+            };
+            let planned = session.plan(&call, request).await?;
+            Ok(Answered {
+                verdict: planned.verdict,
+                replaces: planned.replaces.iter().map(ToString::to_string).collect(),
+                inputs: planned.inputs,
+                fields: planned.outputs.unwrap_or_default(),
+                private: planned.private,
+                diagnostics: said(&planned.diagnostics),
+                ..Answered::default()
+            })
+        }
+        Verb::Read => {
+            let request = ReadRequest {
+                type_name,
+                id,
+                inputs: &asked.inputs,
+                outputs: &asked.prior,
+                schema_version: asked.version,
+                private: &asked.private,
+                token: asked.sought.as_deref(),
+            };
+            Ok(match session.read(&call, request).await? {
+                ReadOutcome::Absent => Answered { present: Some(false), ..Answered::default() },
+                ReadOutcome::Unknown => Answered::default(),
+                ReadOutcome::Present(Observed { id, fields, inputs, private, .. }) => {
+                    Answered { present: Some(true), id: id.to_string(), fields, inputs, private, ..Answered::default() }
+                }
+            })
+        }
+        Verb::Apply(operation) => {
+            let request = ApplyRequest {
+                operation,
+                type_name,
+                id,
+                prior_inputs: &asked.inputs,
+                prior: &asked.prior,
+                desired: &asked.desired,
+                schema_version: asked.version,
+                planned: &asked.planned,
+                private: &asked.private,
+                sources: &[],
+            };
+            let Applied { id, fields, private, ready, inputs, diagnostics } = session.apply(&call, request).await?;
+            let broken = match ready {
+                Ready::Broken(why) => why.iter().map(ToString::to_string).collect(),
+                _ => Vec::new(),
+            };
+            let diagnostics = said(&diagnostics);
+            Ok(Answered { id: id.to_string(), fields, private, inputs, broken, diagnostics, ..Answered::default() })
+        }
+        Verb::Upgrade => {
+            let request = UpgradeRequest {
+                type_name,
+                schema_version: asked.version,
+                inputs: &asked.inputs,
+                fields: &asked.prior,
+                private: &asked.private,
+            };
+            let upgraded = session.upgrade(&call, request).await?;
+            let (inputs, fields, private) = (Some(upgraded.inputs), upgraded.fields, upgraded.private);
+            Ok(Answered { inputs, fields, private, ..Answered::default() })
+        }
+    }
+}
+
+fn said(diagnostics: &[ProviderDiagnostic]) -> Vec<(bool, String, String)> {
+    let one =
+        |it: &ProviderDiagnostic| (it.severity == ProviderSeverity::Error, it.path.to_string(), it.summary.clone());
+    diagnostics.iter().map(one).collect()
+}
