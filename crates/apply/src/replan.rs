@@ -156,7 +156,8 @@ impl Apply {
         }
     }
 
-    /// The opaque data of a planning question: for the new resource of a replacement, what planning the update answered.
+    /// The opaque data of a planning question: for the new resource of a replacement, what planning the update
+    /// answered.
     fn private_of_plan(&self, decided: &Decided, mode: PlanMode, prior: Option<&Record>) -> Value {
         let recorded = || prior.map_or(Value::Null, |record| record.private.clone());
         if mode != PlanMode::Replace || prior.is_none() {

@@ -170,8 +170,8 @@ const LONGEST: usize = 8 * 1024;
 
 /// Diagnostics in the order in which they were found.
 ///
-/// Equal diagnostics at the same place are kept once: an alias may repeat a mistake that is written once. Those that are
-/// about more than their place ([`Diagnostic::once`]) are kept once for all places. Only the
+/// Equal diagnostics at the same place are kept once: an alias may repeat a mistake that is written once. Those that
+/// are about more than their place ([`Diagnostic::once`]) are kept once for all places. Only the
 /// first 20,000 errors, the first 20,000 others, and the first 8 KiB of each text are kept.
 #[derive(Clone, Debug, Default)]
 pub struct Diagnostics {

@@ -295,7 +295,8 @@ impl Config {
     /// The same configuration with these settings of a provider. Settings that TOML cannot hold, such as null, are left
     /// out.
     pub fn with_settings(mut self, namespace: &str, settings: &serde_json::Map<String, serde_json::Value>) -> Config {
-        let values = settings.iter().filter_map(|(name, value)| Some((name.clone(), toml::Value::try_from(value).ok()?)));
+        let values =
+            settings.iter().filter_map(|(name, value)| Some((name.clone(), toml::Value::try_from(value).ok()?)));
         self.providers.entry(namespace.into()).or_default().extend(values);
         self
     }

@@ -169,7 +169,8 @@ impl Session {
         (self.sealer, self.reader) = (sealer, Mutex::default());
     }
 
-    /// Providers with their settings, for documents in the folder `root`. Fails if a plugin that is needed cannot be used.
+    /// Providers with their settings, for documents in the folder `root`. Fails if a plugin that is needed cannot be
+    /// used.
     pub fn shell(&self, instance: &InstanceName, root: PathBuf) -> Result<Shell, Error> {
         self.refuse_unavailable()?;
         let knows = |namespace: &str| self.library.selection.knows(&self.installed, namespace);

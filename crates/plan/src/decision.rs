@@ -48,13 +48,19 @@ pub(crate) struct Decision {
     /// What it uses, as its record will say.
     pub(crate) dependencies: Vec<Address>,
     pub(crate) protection: Protection,
+    pub(crate) lineage: Lineage,
+    /// Its part in the change of a group in batches.
+    pub(crate) rolling: Rolling,
+    pub(crate) span: Span,
+}
+
+/// Where a resource comes from.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lineage {
     /// The abstract resource that a transform made it from, as addresses print.
     pub(crate) made_from: Option<Name>,
     /// The address it had before.
     pub(crate) moved_from: Option<Address>,
-    /// Its part in the change of a group in batches.
-    pub(crate) rolling: Rolling,
-    pub(crate) span: Span,
 }
 
 /// What must not be done to a resource.
@@ -90,7 +96,7 @@ impl Decision {
             || self.provider.as_ref().map(|it| &it.address) != record.provider.as_ref().map(|it| &it.address)
             || self.protection.retain != record.retain
             || self.protection.protect != record.protect
-            || self.made_from.as_deref().unwrap_or_default() != record.origin.made_from.as_ref()
+            || self.lineage.made_from.as_deref().unwrap_or_default() != record.origin.made_from.as_ref()
     }
 }
 
@@ -123,8 +129,10 @@ pub(crate) fn of_record(address: &Address, record: &Arc<Record>, catalogs: &Cata
         provider: None,
         dependencies: record.dependencies.clone(),
         protection: Protection { retain: record.retain, protect: record.protect, restricted: Default::default() },
-        made_from: Some(record.origin.made_from.clone()).filter(|name| !name.is_empty()),
-        moved_from: None,
+        lineage: Lineage {
+            made_from: Some(record.origin.made_from.clone()).filter(|name| !name.is_empty()),
+            moved_from: None,
+        },
         rolling: Rolling::default(),
         span: Span::NONE,
     }

@@ -101,7 +101,7 @@ pub enum Reason {
     Interrupted,
     /// Its last operation failed.
     FailedBefore,
-    /// The settings of its provider are others, so that it must be made anew with them.
+    /// The settings of its provider are others, so it is replaced and gets them.
     ProviderChanged,
     /// Its provider wants to change it, though the document and the resource are as before.
     ProviderDecides,

@@ -441,12 +441,12 @@ impl Draft {
             // A link comes along with its end without a step; each of its parts is a thing that moves.
             let is_part = matches!(decision.linked.as_deref(), Some(Linked::Part { .. }));
             let declared = decision.element.is_some() || is_part;
-            if !(moved || imported) || decision.moved_from.is_some() || !declared {
+            if !(moved || imported) || decision.lineage.moved_from.is_some() || !declared {
                 continue;
             }
             let (action, reason) =
                 if moved { (Action::Move, Reason::Moved) } else { (Action::Import, Reason::Imported) };
-            decision.moved_from = moves.from(&decision.address);
+            decision.lineage.moved_from = moves.from(&decision.address);
             if imported {
                 // What differs from the document is drift: the document never said anything else.
                 for reason in decision.reasons.iter_mut().filter(|reason| **reason == Reason::Changed) {

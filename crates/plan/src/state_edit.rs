@@ -41,7 +41,7 @@ pub(crate) async fn draft(state_edit: &StateEdit, on: Table<'_>, found: &mut Dia
             draft.groups = snapshot.groups.clone();
             for (address, record) in snapshot.records.iter().filter(|(address, _)| moves.has_arrived(address)) {
                 let mut decision = settled(of_record(address, record, catalogs), Action::Move, Reason::Moved);
-                decision.moved_from = moves.from(address);
+                decision.lineage.moved_from = moves.from(address);
                 draft.decisions.push(decision);
             }
         }

@@ -184,7 +184,7 @@ impl Subjects {
     ) {
         for decision in draft.decisions.iter().filter(|decision| decision.linked.is_none()) {
             let of_document = decision.element.and_then(|(index, _)| Some(documents?.resource(index)?.2));
-            let was_at = decision.moved_from.as_ref().unwrap_or(&decision.address);
+            let was_at = decision.lineage.moved_from.as_ref().unwrap_or(&decision.address);
             let before = known.things.get(was_at).copied();
             let breakpoints = match of_document {
                 Some(resource) => resource.lifecycle.breakpoints,
@@ -214,7 +214,7 @@ impl Subjects {
         }
         // No decision is made about what is gone by now.
         let moved: FixedMap<&Address, ()> =
-            draft.decisions.iter().filter_map(|decision| Some((decision.moved_from.as_ref()?, ()))).collect();
+            draft.decisions.iter().filter_map(|decision| Some((decision.lineage.moved_from.as_ref()?, ()))).collect();
         for (address, stop) in &known.things {
             if self.things.contains_key(address) || moved.contains_key(address) {
                 continue;

@@ -14,8 +14,11 @@ async fn conformance() {
         ])
     };
     let case = Case::new("cyan/provider", settings("north")).changed(settings("south")).stateless();
-    let failures =
-        provider::conformance::provider(|| Arc::new(providers::cyan::provider()), &Setup::in_folder("/nowhere"), &[case])
-            .await;
+    let failures = provider::conformance::provider(
+        || Arc::new(providers::cyan::provider()),
+        &Setup::in_folder("/nowhere"),
+        &[case],
+    )
+    .await;
     assert!(failures.is_empty(), "{failures:#?}");
 }

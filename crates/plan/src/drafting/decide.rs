@@ -16,7 +16,7 @@ use understand::links::contribution::{Contribution, carried};
 
 use crate::addresses::Named;
 use crate::codes;
-use crate::decision::{Decision, Protection};
+use crate::decision::{Decision, Lineage, Protection};
 use crate::drafting::decided::{DecidedSoFar, conclude};
 use crate::drafting::groups::common_dependencies;
 use crate::drafting::link_dependencies::{link_dependencies, mark_link_changes};
@@ -283,8 +283,10 @@ fn undecided(
             protect: resource.lifecycle.protect,
             restricted: resource.lifecycle.restricted,
         },
-        made_from: resource.made_from.as_ref().map(|name| abstract_source(address, name)),
-        moved_from: None,
+        lineage: Lineage {
+            made_from: resource.made_from.as_ref().map(|name| abstract_source(address, name)),
+            moved_from: None,
+        },
         rolling: Default::default(),
         span: resource.span,
     }

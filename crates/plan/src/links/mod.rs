@@ -28,7 +28,7 @@ use understand::links::guarantees::{Between, Guarantees, MemberKey, count};
 use understand::links::overlay::{Overlay, overlays_of};
 use understand::links::wiring::Target;
 
-use crate::decision::Decision;
+use crate::decision::{Decision, Lineage};
 use crate::draft::Draft;
 use crate::linked::{Linked, Phase, Whole};
 use crate::model::{Action, Reason};
@@ -707,8 +707,7 @@ fn blank(
         private: Value::Null,
         provider: None,
         expired: None,
-        made_from: None,
-        moved_from: None,
+        lineage: Lineage { made_from: None, moved_from: None },
         rolling: Default::default(),
         dependencies: Vec::new(),
         protection: Default::default(),

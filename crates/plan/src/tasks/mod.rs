@@ -201,7 +201,7 @@ pub(crate) fn decided_of(number: usize, decision: &Decision) -> Decided {
         dependencies: decision.dependencies.clone(),
         retain: decision.protection.retain,
         protect: decision.protection.protect,
-        made_from: decision.made_from.clone(),
+        made_from: decision.lineage.made_from.clone(),
         span: decision.span,
     }
 }

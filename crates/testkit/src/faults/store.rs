@@ -7,8 +7,8 @@ use std::time::Duration;
 use blueprint::Value;
 use state::seal::Sealer;
 use state::{
-    BoxFuture, Checkpoint, Entry, EntryKind, InstanceInfo, InstanceName, Lease, LeaseHolder, Pruned, Revision, Since, Snapshot,
-    Store, StoreError, Tail,
+    BoxFuture, Checkpoint, Entry, EntryKind, InstanceInfo, InstanceName, Lease, LeaseHolder, Pruned, Revision, Since,
+    Snapshot, Store, StoreError, Tail,
 };
 
 use super::process::{SimulatedProcess, lock};

@@ -54,7 +54,8 @@ impl Harness {
         library.catalogs = self.catalogs.clone();
         library.functions = self.functions.clone();
         library.providers = providers;
-        let with = |config: Config, (namespace, settings): (&blueprint::Name, _)| config.with_settings(namespace, settings);
+        let with =
+            |config: Config, (namespace, settings): (&blueprint::Name, _)| config.with_settings(namespace, settings);
         let config = self.settings.iter().fold(Config::default(), with);
         let session = Session::with_library(installed, config, library, &options, &self.folder);
         let mut session = session.unwrap_or_else(|error| panic!("the session cannot be opened: {error}"));

@@ -32,13 +32,13 @@ const CATALOG: &str = r#"{
 type Log = Arc<Mutex<Vec<String>>>;
 
 /// Manages hosts in the region of its settings. Hosts of another region are invisible.
-struct Sites {
+struct RegionProvider {
     catalog: Arc<Catalog>,
     hosts: Arc<Mutex<BTreeMap<String, String>>>,
     log: Log,
 }
 
-struct Site {
+struct RegionSession {
     region: String,
     hosts: Arc<Mutex<BTreeMap<String, String>>>,
     log: Log,
@@ -52,7 +52,7 @@ fn region_of(settings: &Value) -> String {
     }
 }
 
-impl Provider for Sites {
+impl Provider for RegionProvider {
     fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
     }
@@ -61,19 +61,19 @@ impl Provider for Sites {
         let region = region_of(&with.settings);
         let moved = !with.former.is_null() && region_of(&with.former) != region;
         let change = if moved { SettingsChange::Replace(vec!["region".into()]) } else { SettingsChange::Same };
-        let session = Arc::new(Site { region, hosts: self.hosts.clone(), log: self.log.clone() });
+        let session = Arc::new(RegionSession { region, hosts: self.hosts.clone(), log: self.log.clone() });
         Box::pin(async { Ok(Configured { session, change, diagnostics: Vec::new() }) })
     }
 }
 
-impl Site {
+impl RegionSession {
     fn note(&self, what: &str, call: &Call) {
         let line = format!("{what} {} in {}", call.address, self.region);
         self.log.lock().unwrap_or_else(PoisonError::into_inner).push(line);
     }
 }
 
-impl Session for Site {
+impl Session for RegionSession {
     fn read<'a>(
         &'a self,
         call: &'a Call,
@@ -113,19 +113,19 @@ impl Session for Site {
     }
 }
 
-struct Lab {
+struct Setup {
     harness: Harness,
     hosts: Arc<Mutex<BTreeMap<String, String>>>,
     log: Log,
 }
 
-impl Lab {
-    fn new() -> Lab {
+impl Setup {
+    fn new() -> Setup {
         let catalog = Arc::new(provider::read_catalog(CATALOG).expect("the catalogue of the test"));
         let (hosts, log) = (Arc::default(), Log::default());
-        let sites = Sites { catalog, hosts: Arc::clone(&hosts), log: log.clone() };
+        let sites = RegionProvider { catalog, hosts: Arc::clone(&hosts), log: log.clone() };
         let real: Vec<Arc<dyn Provider>> = vec![Arc::new(providers::cyan::provider()), Arc::new(sites)];
-        Lab { harness: Harness::with("/nowhere".into(), Vec::new(), real), hosts, log }
+        Setup { harness: Harness::with("/nowhere".into(), Vec::new(), real), hosts, log }
     }
 
     async fn deploy(&self, text: &str) {
@@ -158,30 +158,30 @@ fn two_hosts(settings: &str) -> String {
 #[test]
 fn each_resource_is_managed_with_its_configuration() {
     lately(async {
-        let lab = Lab::new();
-        lab.deploy(&two_hosts("{ region: north }")).await;
-        assert_eq!(lab.calls(), ["create a in default", "create b in north"]);
+        let setup = Setup::new();
+        setup.deploy(&two_hosts("{ region: north }")).await;
+        assert_eq!(setup.calls(), ["create a in default", "create b in north"]);
         // Nothing is to be done: both are found in their regions.
-        lab.deploy(&two_hosts("{ region: north }")).await;
-        assert_eq!(lab.calls(), [""; 0]);
+        setup.deploy(&two_hosts("{ region: north }")).await;
+        assert_eq!(setup.calls(), [""; 0]);
         let renamed = two_hosts("{ region: north }").replace("name: b", "name: c");
-        lab.deploy(&renamed).await;
-        assert_eq!(lab.calls(), ["update b in north"]);
-        apply_well(&lab.harness, None, 2).await;
-        assert_eq!(lab.calls(), ["delete a in default", "delete b in north"]);
-        assert_eq!(lab.hosts(), [""; 0]);
+        setup.deploy(&renamed).await;
+        assert_eq!(setup.calls(), ["update b in north"]);
+        apply_well(&setup.harness, None, 2).await;
+        assert_eq!(setup.calls(), ["delete a in default", "delete b in north"]);
+        assert_eq!(setup.hosts(), [""; 0]);
     });
 }
 
 #[test]
 fn recorded_settings_delete_what_the_document_no_longer_declares() {
     lately(async {
-        let lab = Lab::new();
-        lab.deploy(&two_hosts("{ region: north }")).await;
-        lab.calls();
-        lab.deploy("version: 2023-04-20\nresources:\n  a: { type: site/host, spec: { name: a } }\n").await;
-        assert_eq!(lab.calls(), ["delete b in north"]);
-        let snapshot = lab.harness.snapshot().await;
+        let setup = Setup::new();
+        setup.deploy(&two_hosts("{ region: north }")).await;
+        setup.calls();
+        setup.deploy("version: 2023-04-20\nresources:\n  a: { type: site/host, spec: { name: a } }\n").await;
+        assert_eq!(setup.calls(), ["delete b in north"]);
+        let snapshot = setup.harness.snapshot().await;
         let left: Vec<String> = snapshot.records.keys().map(ToString::to_string).collect();
         assert_eq!(left, ["a"]);
     });
@@ -190,32 +190,32 @@ fn recorded_settings_delete_what_the_document_no_longer_declares() {
 #[test]
 fn settings_may_come_from_a_resource() {
     lately(async {
-        let lab = Lab::new();
+        let setup = Setup::new();
         let text = two_hosts("{ region: \"${first.spec.region}\" }")
             .replace("resources:\n", "resources:\n  first: { type: site/host, spec: { name: first } }\n");
-        let planned = stage(&lab.harness, &text).await;
+        let planned = stage(&setup.harness, &text).await;
         assert!(planned.staged.is_some(), "{:?}", planned.diagnostics);
-        assert_eq!(lab.calls(), [""; 0]);
-        lab.deploy(&text).await;
-        assert_eq!(lab.calls(), ["create a in default", "create b in default", "create first in default"]);
+        assert_eq!(setup.calls(), [""; 0]);
+        setup.deploy(&text).await;
+        assert_eq!(setup.calls(), ["create a in default", "create b in default", "create first in default"]);
     });
 }
 
 #[test]
 fn changed_settings_replace_if_the_provider_says_so() {
     lately(async {
-        let lab = Lab::new();
-        lab.deploy(&two_hosts("{ region: north }")).await;
-        lab.calls();
+        let setup = Setup::new();
+        setup.deploy(&two_hosts("{ region: north }")).await;
+        setup.calls();
         let text = two_hosts("{ region: south }");
-        let planned = lab.harness.stage("main.yaml", &text, Given::default(), Options::default()).await;
+        let planned = setup.harness.stage("main.yaml", &text, Given::default(), Options::default()).await;
         let staged = planned.staged.expect("a plan");
         let step = staged.plan.steps.iter().find(|step| step.address.to_string() == "b").expect("a step");
         assert_eq!(step.action.word(), "replace");
         assert_eq!(step.reasons.iter().map(|reason| reason.word()).collect::<Vec<_>>(), ["provider-changed"]);
-        let run = lab.harness.run(staged, false, Vec::new(), settings(Some(1), false)).await;
+        let run = setup.harness.run(staged, false, Vec::new(), settings(Some(1), false)).await;
         assert!(matches!(run.operated, Some(Operated::Done(_))), "{:?}", run.operated);
-        assert_eq!(lab.calls(), ["create b in south", "delete b in north"]);
-        assert_eq!(lab.hosts(), ["a-default", "b-south"]);
+        assert_eq!(setup.calls(), ["create b in south", "delete b in north"]);
+        assert_eq!(setup.hosts(), ["a-default", "b-south"]);
     });
 }
