@@ -169,8 +169,10 @@ impl Block {
     /// Checks or stages it. `Err` with the differences from the expected diagnostics.
     pub fn run(&self) -> Result<(), String> {
         let (files, diagnostics) = in_runtime(async {
-            let real: Vec<Arc<dyn provider::Provider>> =
-                if self.hot { vec![Arc::new(providers::heat::provider())] } else { Vec::new() };
+            let real: Vec<Arc<dyn provider::Provider>> = match self.hot {
+                true => vec![Arc::new(providers::heat::provider())],
+                false => vec![Arc::new(providers::cyan::provider())],
+            };
             let mut harness = Harness::with(std::path::PathBuf::from("/nowhere"), Vec::new(), real);
             let texts = self.beside.iter().cloned().chain([(self.name.to_owned(), self.text.clone())]);
             if let Some(environment) = self.text.lines().find_map(|line| self.directive(line, "environment")) {

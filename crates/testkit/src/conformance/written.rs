@@ -75,8 +75,7 @@ fn function(case: &Json) -> Result<(), String> {
         "metadata: {{ e: {expression} }}\nresources:\n  r: {{ type: test/data, spec: {{ input: {{ k: v, list: [1, 2] }} }} }}\n"
     ));
     in_runtime(async {
-        let mut harness =
-            Harness::with(folder.path().to_path_buf(), Vec::new(), vec![Arc::new(providers::cyan::provider())]);
+        let mut harness = Harness::new(folder.path().to_path_buf(), Vec::new());
         working_directory(&mut harness, case.get("cwd"), folder.path());
         let mut stage =
             harness.stage("case.yaml", &document, given(case.get("inputs"), None), Options::default()).await;
