@@ -180,12 +180,12 @@ fn take_in(evaluation: &mut Evaluation, drafts: &[Decision], answers: Vec<PlanAn
 }
 
 /// When the provider of a draft plans.
-fn plans_of(decision: &Decision) -> Plans {
+pub(crate) fn plans_of(decision: &Decision) -> Plans {
     decision.ty.as_ref().map_or(Plans::Never, |ty| ty.capabilities.plans)
 }
 
 /// What the provider of a draft is asked to plan; `None` if it is not asked.
-fn mode_of(decision: &Decision) -> Option<PlanMode> {
+pub(crate) fn mode_of(decision: &Decision) -> Option<PlanMode> {
     let adopts = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.adopts);
     match (plans_of(decision), decision.action) {
         (Plans::Always, Action::Create) => Some(PlanMode::Create),
