@@ -110,7 +110,7 @@ fn agreed(one: &Value, other: &Value) -> Value {
         (Value::Secret(one), other) => agreed(one, other.bare()).secret(),
         (one, Value::Secret(other)) => agreed(one, other).secret(),
         (Value::Map(one), Value::Map(other)) => {
-            let names = one.keys().chain(other.keys().filter(|name| !one.contains_key(*name)));
+            let names = one.keys().chain(other.keys().filter(|name| !one.contains_key(name)));
             let side = |map: &blueprint::Map, name: &str| map.get(name).cloned().unwrap_or_default();
             Value::map(names.map(|name| (name.clone(), agreed(&side(one, name), &side(other, name)))))
         }
