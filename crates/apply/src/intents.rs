@@ -170,7 +170,8 @@ impl Apply {
 
     /// The private data that the provider returned before the create.
     pub(crate) fn said_before_create(&self, address: &Address) -> Value {
-        let opinion = self.evaluation.as_ref().and_then(|it| it.answers.opinions.get(address));
+        let answers = self.evaluation.as_ref().map_or(&self.plan.answers, |evaluation| &evaluation.answers);
+        let opinion = answers.opinions.get(address);
         opinion.map_or(Value::Null, |opinion| opinion.private.clone())
     }
 

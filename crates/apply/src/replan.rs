@@ -28,8 +28,12 @@ impl Apply {
 
     /// The current opinion of a provider that decides: that of the plan, or of planning again.
     pub(crate) fn opinion_of(&self, decided: &Decided) -> Option<&Opinion> {
-        let evaluation = self.evaluation.as_ref().filter(|_| Apply::provider_decides(decided))?;
-        evaluation.answers.opinions.get(&decided.address)
+        if !Apply::provider_decides(decided) {
+            return None;
+        }
+        // A plan without a document has no evaluation, and no values that become known.
+        let answers = self.evaluation.as_ref().map_or(&self.plan.answers, |evaluation| &evaluation.answers);
+        answers.opinions.get(&decided.address)
     }
 
     /// The work of a task whose provider decides. `desired` is the complete spec of the document.

@@ -33,7 +33,7 @@ use crate::addresses::Named;
 use crate::decision::Decision;
 use crate::draft::Draft;
 use crate::drafting;
-use crate::drafting::{deletions, preflight};
+use crate::drafting::{deletions, preflight, recorded};
 use crate::drift::Drifted;
 use crate::model::{Action, AddressSet, ChildChange, ExportAction, ExportChange, PinnedDocument, Purpose, Step};
 use crate::moves::Moves;
@@ -284,7 +284,9 @@ impl<'a> Staging<'a> {
         self.drift = drift::seen(&self.snapshot, &self.catalogs, &self.answers);
         if self.purpose == Purpose::Reconcile {
             self.apply_drift_policy(|_| true);
-            return reconcile::draft(&self.snapshot, &self.answers, &self.catalogs);
+            let mut draft = reconcile::draft(&self.snapshot, &self.answers, &self.catalogs);
+            recorded::ask_about_records(&mut draft, &mut self.answers, self.world, &mut self.mistakes).await;
+            return draft;
         }
         drafting::draft_destroy(&self.snapshot, &self.answers, &self.catalogs)
     }

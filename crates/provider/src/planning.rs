@@ -20,7 +20,9 @@ pub enum PlanMode {
     Update,
     /// The new resource of a replacement: the prior values are null, `private` is what planning the update answered.
     Replace,
-    /// The resource is deleted. The desired spec is null.
+    /// The resource is deleted, also as the old resource of a replacement. The desired spec is null. Only asked in the
+    /// preview. Deletes that are decided later, and deletes of deposed resources, are not planned: `apply` gets the
+    /// recorded data then.
     Delete,
 }
 
@@ -70,7 +72,8 @@ pub enum Verdict {
     /// The engine decides by the catalogue.
     #[default]
     ByCatalogue,
-    /// The resource is as desired.
+    /// The resource is as desired. If the last operation failed, the engine calls `apply` all the same, with the opaque
+    /// data of this answer and without planned outputs.
     Same,
     /// It is changed in place, or created if nothing exists.
     Update,

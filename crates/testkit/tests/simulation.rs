@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use testkit::faults::PlantedBug;
-use testkit::simulation::check_seed;
+use testkit::simulation::{Failure, check_seed, check_seed_with_toys};
 
 /// The number of traces unless `CYAN_SEEDS` is set.
 const TRACES: u64 = 1_000;
@@ -21,8 +21,11 @@ fn seeds() -> std::ops::Range<u64> {
     range.unwrap_or_else(|| panic!("CYAN_SEEDS must be FROM..TO, not `{given}`"))
 }
 
+/// Runs and checks the trace of a seed.
+type CheckSeed = fn(u64, Option<PlantedBug>) -> Result<(), Box<Failure>>;
+
 /// Checks the traces of these seeds on all processors. Returns about `most` failures at most.
-fn failures(seeds: std::ops::Range<u64>, bug: Option<PlantedBug>, most: usize) -> Vec<String> {
+fn failures(check_seed: CheckSeed, seeds: std::ops::Range<u64>, bug: Option<PlantedBug>, most: usize) -> Vec<String> {
     let next = AtomicU64::new(seeds.start);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
@@ -49,17 +52,27 @@ fn failures(seeds: std::ops::Range<u64>, bug: Option<PlantedBug>, most: usize) -
     })
 }
 
-#[test]
-fn every_trace_keeps_the_invariants() {
+fn holds(check_seed: CheckSeed) {
     let seeds = seeds();
     let count = seeds.end - seeds.start;
-    let failures = failures(seeds, None, 3);
+    let failures = failures(check_seed, seeds, None, 3);
     assert!(failures.is_empty(), "of {count} traces these fail:\n\n{}", failures.join("\n\n"));
 }
 
 #[test]
+fn every_trace_keeps_the_invariants() {
+    holds(check_seed);
+}
+
+#[test]
+fn every_trace_with_toy_providers_keeps_the_invariants() {
+    holds(check_seed_with_toys);
+}
+
+#[test]
 fn every_planted_bug_is_found() {
-    let found = |bug: &PlantedBug| !failures(0..TRACES_PER_BUG, Some(*bug), 1).is_empty();
+    let check = |bug: &PlantedBug| if bug.is_about_hosted() { check_seed_with_toys } else { check_seed };
+    let found = |bug: &PlantedBug| !failures(check(bug), 0..TRACES_PER_BUG, Some(*bug), 1).is_empty();
     let missed: Vec<PlantedBug> = PlantedBug::ALL.into_iter().filter(|bug| !found(bug)).collect();
     assert!(missed.is_empty(), "{TRACES_PER_BUG} traces do not show {missed:?}");
 }

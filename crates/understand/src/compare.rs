@@ -87,7 +87,7 @@ fn contradicts(before: &Value, after: &Value, path: &mut Vec<PathStep>) -> bool 
     match (before.bare(), after.bare()) {
         (Value::Unknown(_), _) => false,
         (Value::Map(before), Value::Map(after)) => {
-            let keys = before.keys().chain(after.keys().filter(|key| !before.contains_key(*key)));
+            let keys = before.keys().chain(after.keys().filter(|key| !before.contains_key(key)));
             for key in keys {
                 path.push(PathStep::Field(key.clone()));
                 let null = Value::Null;

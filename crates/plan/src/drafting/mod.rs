@@ -14,6 +14,7 @@ mod members;
 pub(crate) mod opinions;
 pub(crate) mod preflight;
 pub(crate) mod provider_instances;
+pub(crate) mod recorded;
 mod removals;
 mod verdicts;
 

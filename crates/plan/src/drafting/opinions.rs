@@ -109,7 +109,7 @@ fn agreed(one: &Value, other: &Value) -> Value {
         (Value::Secret(one), other) => agreed(one, other.bare()).secret(),
         (one, Value::Secret(other)) => agreed(one, other).secret(),
         (Value::Map(one), Value::Map(other)) => {
-            let names = one.keys().chain(other.keys().filter(|name| !one.contains_key(*name)));
+            let names = one.keys().chain(other.keys().filter(|name| !one.contains_key(name)));
             let side = |map: &blueprint::Map, name: &str| map.get(name).cloned().unwrap_or_default();
             Value::map(names.map(|name| (name.clone(), agreed(&side(one, name), &side(other, name)))))
         }
@@ -179,12 +179,12 @@ fn take_in(evaluation: &mut Evaluation, drafts: &[Decision], answers: Vec<PlanAn
 }
 
 /// When the provider of a draft plans.
-fn plans_of(decision: &Decision) -> Plans {
+pub(crate) fn plans_of(decision: &Decision) -> Plans {
     decision.ty.as_ref().map_or(Plans::Never, |ty| ty.capabilities.plans)
 }
 
 /// What the provider of a draft is asked to plan; `None` if it is not asked.
-fn mode_of(decision: &Decision) -> Option<PlanMode> {
+pub(crate) fn mode_of(decision: &Decision) -> Option<PlanMode> {
     let adopts = decision.ty.as_ref().is_some_and(|ty| ty.capabilities.adopts);
     match (plans_of(decision), decision.action) {
         (Plans::Always, Action::Create) => Some(PlanMode::Create),

@@ -79,6 +79,21 @@ impl PlantedBug {
         PlantedBug::DropPlanned,
     ];
 
+    /// Whether only resources of providers that decide show it.
+    pub fn is_about_hosted(self) -> bool {
+        matches!(
+            self,
+            PlantedBug::DropPrivate
+                | PlantedBug::PrivateOfUpdate
+                | PlantedBug::OtherSeed
+                | PlantedBug::DropSecretMarks
+                | PlantedBug::RepeatDelete
+                | PlantedBug::ForgetFailure
+                | PlantedBug::ForgetAttempt
+                | PlantedBug::DropPlanned
+        )
+    }
+
     /// The name in scripts.
     pub fn word(self) -> &'static str {
         match self {

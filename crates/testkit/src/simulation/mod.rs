@@ -26,14 +26,14 @@ mod trace;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use proptest::strategy::{Strategy as _, ValueTree as _};
+use proptest::strategy::{BoxedStrategy, Strategy as _, ValueTree as _};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use crate::faults::{PlantedBug, mix};
-use trace::{Trace, trace};
+use trace::{Trace, trace, trace_with_toys};
 
 pub use linked_document::{LinkedDocument, linked_document};
-pub use random_document::{Condition, RandomDocument, RandomResource, ResourceKind, edit, random_document};
+pub use random_document::{Condition, RandomDocument, RandomResource, ResourceKind, edit, random_document, with_toys};
 
 /// The largest number of tries to shrink a trace.
 const TRIES: usize = 400;
@@ -67,13 +67,25 @@ impl std::fmt::Display for Failure {
 /// # Errors
 /// The violated invariants, with the shrunk trace.
 pub fn check_seed(seed: u64, bug: Option<PlantedBug>) -> Result<(), Box<Failure>> {
+    check_one(seed, trace().boxed(), bug)
+}
+
+/// The same for a trace with resources of the toy providers.
+///
+/// # Errors
+/// The violated invariants, with the shrunk trace.
+pub fn check_seed_with_toys(seed: u64, bug: Option<PlantedBug>) -> Result<(), Box<Failure>> {
+    check_one(seed, trace_with_toys().boxed(), bug)
+}
+
+fn check_one(seed: u64, traces: BoxedStrategy<Trace>, bug: Option<PlantedBug>) -> Result<(), Box<Failure>> {
     let mut bytes = [0; 32];
     for (at, chunk) in bytes.chunks_mut(8).enumerate() {
         chunk.copy_from_slice(&mix(seed.wrapping_add(at as u64)).to_le_bytes());
     }
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
-    let Ok(mut tree) = trace().new_tree(&mut runner) else { return Ok(()) };
+    let Ok(mut tree) = traces.new_tree(&mut runner) else { return Ok(()) };
     let check = |trace: &Trace| {
         let script = trace.script(bug);
         let (output, violations) = run_script(&script);

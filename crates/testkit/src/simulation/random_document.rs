@@ -59,13 +59,8 @@ pub struct RandomDocument {
 }
 
 fn resource() -> impl Strategy<Value = RandomResource> {
-    let kind = prop_oneof![
-        3 => Just(ResourceKind::Data),
-        2 => Just(ResourceKind::Record),
-        1 => Just(ResourceKind::Cluster),
-        2 => Just(ResourceKind::Server),
-        1 => Just(ResourceKind::Bucket),
-    ];
+    let kind =
+        prop_oneof![3 => Just(ResourceKind::Data), 2 => Just(ResourceKind::Record), 1 => Just(ResourceKind::Cluster)];
     let condition = prop_oneof![8 => Just(Condition::Always), 1 => Just(Condition::Never), 1 => Just(Condition::Late)];
     let members = prop_oneof![4 => Just(None), 1 => (0..3_usize).prop_map(Some)];
     let reads = prop::collection::vec(0..6_usize, 0..3);
@@ -100,6 +95,17 @@ pub fn random_document() -> impl Strategy<Value = RandomDocument> {
         }
         RandomDocument { resources }
     })
+}
+
+/// The same documents with resources of the toy providers: the number of a resource determines its type.
+pub fn with_toys(mut document: RandomDocument) -> RandomDocument {
+    let kinds = [ResourceKind::Data, ResourceKind::Server, ResourceKind::Bucket, ResourceKind::Server];
+    for (at, resource) in document.resources.iter_mut().enumerate() {
+        if let Some(resource) = resource {
+            resource.kind = kinds[at % kinds.len()];
+        }
+    }
+    document
 }
 
 /// A document before and after an edit that keeps about half of the resources.

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use provider::Operation;
 
 use super::linked_document::{LinkedDocument, linked_document};
-use super::random_document::{RandomDocument, ResourceKind, edit, random_document};
+use super::random_document::{RandomDocument, ResourceKind, edit, random_document, with_toys};
 use crate::faults::PlantedBug;
 
 /// The value of the secret.
@@ -118,9 +118,14 @@ fn step() -> impl Strategy<Value = TraceStep> {
     ]
 }
 
-/// Any trace.
+/// Three random documents, the first two of them alike.
+fn documents() -> impl Strategy<Value = Vec<RandomDocument>> {
+    (edit(), random_document()).prop_map(|((first, second), third)| vec![first, second, third])
+}
+
+/// Any trace of resources of the program's own providers.
 pub(super) fn trace() -> impl Strategy<Value = Trace> {
-    let random = (edit(), random_document()).prop_map(|((first, second), third)| vec![first, second, third]);
+    let random = documents();
     let random = random.prop_map(|all| all.into_iter().map(Document::RandomDocument).collect::<Vec<_>>());
     let with_links = prop::collection::vec(linked_document().prop_map(Document::LinkedDocument), 3);
     let documents = prop_oneof![3 => random, 1 => with_links];
@@ -128,6 +133,13 @@ pub(super) fn trace() -> impl Strategy<Value = Trace> {
     let hooks = prop::option::weighted(0.3, some).prop_map(Option::unwrap_or_default);
     (documents, hooks, prop::collection::vec(step(), 1..5), (0..3_usize, faults()))
         .prop_map(|(documents, hooks, steps, end)| Trace { documents, hooks, steps, end })
+}
+
+/// Any trace with resources of the toy providers. It has no breakpoints.
+pub(super) fn trace_with_toys() -> impl Strategy<Value = Trace> {
+    let toys = |all: Vec<RandomDocument>| all.into_iter().map(with_toys).map(Document::RandomDocument).collect();
+    (documents().prop_map(toys), prop::collection::vec(step(), 1..5), (0..3_usize, faults()))
+        .prop_map(|(documents, steps, end)| Trace { documents, hooks: Vec::new(), steps, end })
 }
 
 impl Document {
