@@ -416,7 +416,8 @@ pub trait Session: Send + Sync {
     }
 
     /// Brings recorded values to the current version of their schema. Called before a plan is made if a record has an
-    /// older version than the catalogue, and again until an operation has written the record. By default the values stay as they are.
+    /// older version than the catalogue, and again until an operation has written the record. By default the values
+    /// stay as they are.
     fn upgrade<'a>(
         &'a self,
         call: &'a Call,
