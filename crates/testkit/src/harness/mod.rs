@@ -99,11 +99,23 @@ pub struct Harness {
     toys: Option<Toys>,
     delayed_reads: DelayedReads,
     plan_memory: PlanMemory,
-    rng: Rng,
-    ids: Rng,
+    random: RandomNumbers,
     library: OnceLock<Library>,
-    simulated_catalogs: Vec<Arc<Catalog>>,
-    real_providers: Vec<Arc<dyn Provider>>,
+    offered: Offered,
+}
+
+/// The random numbers of a harness.
+struct RandomNumbers {
+    /// Those of expressions and of operations.
+    rng: Rng,
+    /// Those of other ids.
+    ids: Rng,
+}
+
+/// What a harness offers beside the provider `test`.
+struct Offered {
+    simulated: Vec<Arc<Catalog>>,
+    real: Vec<Arc<dyn Provider>>,
 }
 
 impl Harness {
@@ -141,12 +153,10 @@ impl Harness {
             toys: None,
             delayed_reads: DelayedReads::default(),
             plan_memory: PlanMemory::default(),
-            rng: Rng::seeded(1),
             // Far from the numbers of `rng`.
-            ids: Rng::seeded(u64::from(u32::MAX) << 16),
+            random: RandomNumbers { rng: Rng::seeded(1), ids: Rng::seeded(u64::from(u32::MAX) << 16) },
             library: OnceLock::new(),
-            simulated_catalogs: simulated,
-            real_providers: real,
+            offered: Offered { simulated, real },
         }
     }
 
@@ -160,8 +170,8 @@ impl Harness {
     /// Adds the toy providers, or changes them: later processes have these.
     pub fn set_toys(&mut self, toys: Toys) {
         let catalogs = [fake::catalog(), planner::catalog(toys.old_schema), checker::catalog()];
-        let every = catalogs.into_iter().chain(self.simulated_catalogs.iter().cloned());
-        let every = every.chain(self.real_providers.iter().map(|provider| provider.catalog().clone()));
+        let every = catalogs.into_iter().chain(self.offered.simulated.iter().cloned());
+        let every = every.chain(self.offered.real.iter().map(|provider| provider.catalog().clone()));
         let (catalogs, functions, contradictions) = combined(every);
         (self.catalogs, self.functions) = (Arc::new(catalogs), Arc::new(functions));
         (self.contradictions, self.toys) = (contradictions, Some(toys));
@@ -253,7 +263,7 @@ impl Harness {
         for toy in self.toys.map(|toys| self.toy_providers(toys, process)).into_iter().flatten() {
             providers.insert(toy.inner.catalog().namespaces[0].clone(), Arc::new(toy));
         }
-        for catalog in &self.simulated_catalogs {
+        for catalog in &self.offered.simulated {
             let options = FakeOptions {
                 catalog: Some(catalog.clone()),
                 world: Some(self.world.clone()),
@@ -264,7 +274,7 @@ impl Harness {
                 providers.entry(namespace.clone()).or_insert_with(|| provider.clone());
             }
         }
-        for provider in &self.real_providers {
+        for provider in &self.offered.real {
             for namespace in &provider.catalog().namespaces {
                 providers.insert(namespace.clone(), provider.clone());
             }

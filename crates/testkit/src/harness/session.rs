@@ -35,8 +35,8 @@ impl Harness {
             roots: Roots { context: self.context.clone(), change: self.breakpoints_of_root() },
             runtime: Runtime {
                 clock: self.clock.clone(),
-                rng: self.rng.clone(),
-                ids: self.ids.clone(),
+                rng: self.random.rng.clone(),
+                ids: self.random.ids.clone(),
                 http: http.map(|get| Arc::new(move || get.clone()) as Arc<dyn Fn() -> _ + Send + Sync>),
                 working_directory: WorkingDirectory::Fixed(self.working_directory.clone()),
                 ..Runtime::system()

@@ -1,5 +1,5 @@
-//! A toy provider that checks and compares, like providers of Pulumi: it changes inputs (defaults, names from the seed),
-//! compares them with the former inputs, and only forecasts outputs.
+//! A toy provider that checks and compares, like providers of Pulumi: it changes inputs (defaults, names from the
+//! seed), compares them with the former inputs, and only forecasts outputs.
 //!
 //! A change of `zone` replaces a bucket, deleting the old one first. The answer has `title` in capitals. A `fragile`
 //! bucket is broken after its create, and an update repairs it. Nothing leads from a token to a `checker/letter`.

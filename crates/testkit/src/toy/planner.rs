@@ -1,10 +1,10 @@
 //! A toy provider that plans itself, like providers of Terraform: it decides what differs, plans outputs leaf by leaf,
 //! and keeps opaque data from the plan to the record.
 //!
-//! A change of `zone` or `mode` replaces a server, creating the new one first. An unknown `zone` may replace it; while
-//! `mode` is unknown nothing is decided. `validFor` makes an update due that many seconds after the last operation. An
-//! update that fails leaves a server `unfinished`, which no answer shows, until an update succeeds. A `locked` server cannot be deleted. Version
-//! 1 of the schema called `size` `cores`.
+//! A change of `zone` or `mode` replaces a server, creating the new one first. An unknown `zone` may replace it;
+//! while `mode` is unknown nothing is decided. `validFor` makes an update due that many seconds after the last
+//! operation. An update that fails leaves a server `unfinished`, which no answer shows, until an update succeeds. A
+//! `locked` server cannot be deleted. Version 1 of the schema called `size` `cores`.
 
 use std::sync::{Arc, PoisonError};
 
@@ -166,7 +166,8 @@ impl Planner {
         Ok(Planned { verdict, outputs, replaces, private, diagnostics, ..Planned::default() })
     }
 
-    /// An answer as this version of the provider gives it: `key` is marked secret, and fields have their current names.
+    /// An answer as this version of the provider gives it: `key` is marked secret, and fields have their current
+    /// names.
     fn answered(&self, fields: &Value) -> Value {
         let mut entries = fields.as_map().cloned().unwrap_or_default();
         if !self.is_old()
