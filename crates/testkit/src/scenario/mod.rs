@@ -21,7 +21,7 @@
 //! state as lab                     shows the state
 //! setting planner {"region": "eu"}         from now on, the settings of a provider
 //! wait 60                          lets so many seconds pass
-//! toy-schema old                   from now on, toy providers have the schemas of the version before; `new`: the current
+//! toy-schema old                   from now on, toy providers have the schemas before the current ones (`new`)
 //! toy-defect foreign-id            from now on, toy providers have a defect; `none`: they have none
 //! ```
 //!
@@ -36,7 +36,8 @@
 //! Faults of calls, as further options: `crash-after N` and `crash-before N` (the process ends after or before the call
 //! of step N of the plan, with one call at a time), `crash before|after CALL`, `fail CALL` (refused for good),
 //! `trouble CALL N` (refused N times, may be tried again), `throttle CALL N`, `lose CALL` (done, but the answer is
-//! lost), `unsure CALL` (done, but the outcome is unknown), `partial CALL` (failed, but the resource exists), `slow ADDRESS N` (ready at check N + 1),
+//! lost), `unsure CALL` (done, but the outcome is unknown),
+//! `partial CALL` (failed, but the resource exists), `slow ADDRESS N` (ready at check N + 1),
 //! `never-stable ADDRESS`. A CALL is `create ADDRESS`, `update ADDRESS` or `delete ADDRESS`; `after N` behind it lets N
 //! such calls succeed first.
 //!
