@@ -510,7 +510,7 @@ async fn the_suite_reports_each_planted_bug() {
         ),
         (r#"{"on": "create", "at": "thing0", "kind": "permanent", "times": 9}"#, "create failed"),
         (r#"{"on": "delete", "at": "thing0", "kind": "permanent"}"#, "a delete failed"),
-        (r#"{"at": "thing0", "kind": "slow", "checks": null}"#, "not stable after 100 questions"),
+        (r#"{"at": "thing0", "kind": "slow", "checks": null}"#, "not ready after 100 questions"),
     ] {
         let world = SharedWorld::default();
         // One provider for all calls, because a fault is used up once.

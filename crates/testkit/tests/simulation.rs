@@ -73,6 +73,29 @@ fn every_trace_with_toy_providers_keeps_the_invariants() {
 fn every_planted_bug_is_found() {
     let check = |bug: &PlantedBug| if bug.is_about_hosted() { check_seed_with_toys } else { check_seed };
     let found = |bug: &PlantedBug| !failures(check(bug), 0..TRACES_PER_BUG, Some(*bug), 1).is_empty();
-    let missed: Vec<PlantedBug> = PlantedBug::ALL.into_iter().filter(|bug| !found(bug)).collect();
+    // Traces that show this one are too rare; the next test has one.
+    let is_random = |bug: &PlantedBug| *bug != PlantedBug::ForgetFailure;
+    let missed: Vec<PlantedBug> = PlantedBug::ALL.into_iter().filter(is_random).filter(|bug| !found(bug)).collect();
     assert!(missed.is_empty(), "{TRACES_PER_BUG} traces do not show {missed:?}");
+}
+
+/// The update takes effect and fails, so nothing differs afterwards. The engine must insist on another call.
+#[test]
+fn update_is_repeated_after_a_failure_although_the_verdict_is_same() {
+    let script = "check-invariants
+BUG
+document a.yaml
+    version: 2025-11-02
+    resources:
+      server: { type: planner/server, spec: { name: web, size: @size@ } }
+write size 1
+deploy a.yaml as lab
+write size 2
+deploy a.yaml as lab partial update server
+settle a.yaml as lab
+";
+    let run = |bug: &str| testkit::scenario::run(&script.replace("BUG", bug)).expect("the script can be run");
+    let (sound, defective) = (run(""), run("planted-bug forget-failure"));
+    assert!(!sound.contains("violation:"), "{sound}");
+    assert!(defective.contains("violation: lab/server #1 is planner/server"), "{defective}");
 }

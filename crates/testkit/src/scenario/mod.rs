@@ -21,33 +21,33 @@
 //! state as lab                     shows the state
 //! setting planner {"region": "eu"}         from now on, the settings of a provider
 //! wait 60                          lets so many seconds pass
-//! toy-schema old                   from now on, toy providers have the former schemas; `new`: the current
+//! toy-schema old                   from now on, toy providers have the schemas before the current ones (`new`)
 //! toy-defect foreign-id            from now on, toy providers have a defect; `none`: they have none
 //! ```
 //!
 //! Also: `make TYPE ID SPEC` (creates a resource as another person would; the spec is JSON), `reconcile as lab`
-//! (corrects drift without a document), and edits of the state: `import TYPE ID ADDRESS as lab`, `move FROM TO as
-//! lab`, `remove ADDRESS as lab`, `accept-drift as lab`, `save as lab` and `load as lab` (the state as text, and
-//! back).
+//! (corrects drift without a document), and edits of the state: `import TYPE ID ADDRESS as lab`, `move FROM TO as lab`,
+//! `remove ADDRESS as lab`, `accept-drift as lab`, `save as lab` and `load as lab` (the state as text, and back).
 //!
 //! Options of `stage`, `deploy`, `destroy` and `reconcile`: `no-refresh`, `target ADDRESS`, `replace ADDRESS`,
 //! `renew ADDRESS`, `drift revert|accept|ignore|refuse`, `force`, `until ADDRESS`; of `reconcile` also `retry`,
 //! `forget` and `adopt ADDRESS[=ID]`; of `deploy` and `destroy` also `keep-going`, `roll-back`, `parallel N`.
 //!
-//! Faults of calls, as further options: `crash-after N` and `crash-before N` (the process ends after or before the
-//! call of step N of the plan, with one call at a time), `crash before|after CALL`, `fail CALL` (refused for good),
+//! Faults of calls, as further options: `crash-after N` and `crash-before N` (the process ends after or before the call
+//! of step N of the plan, with one call at a time), `crash before|after CALL`, `fail CALL` (refused for good),
 //! `trouble CALL N` (refused N times, may be tried again), `throttle CALL N`, `lose CALL` (done, but the answer is
-//! lost), `unsure CALL` (done, but the outcome is unknown), `partial CALL` (failed, but the resource exists), `slow
-//! ADDRESS N` (ready at check N + 1), `never-stable ADDRESS`. A CALL is `create ADDRESS`, `update ADDRESS` or `delete
-//! ADDRESS`; `after N` behind it lets N such calls succeed first.
+//! lost), `unsure CALL` (done, but the outcome is unknown),
+//! `partial CALL` (failed, but the resource exists), `slow ADDRESS N` (ready at check N + 1),
+//! `never-stable ADDRESS`. A CALL is `create ADDRESS`, `update ADDRESS` or `delete ADDRESS`; `after N` behind it lets N
+//! such calls succeed first.
 //!
 //! Faults of the process: `latency SEED`, `ends-at MOMENT`, `commit-fails N`, `commit-unsure N` (fails, but is
 //! written), `loses-from N` (commits from N on are acknowledged and lost), `sees-late SECONDS`; see
 //! [`FaultPlan`](crate::faults::FaultPlan).
 //!
-//! `check-invariants` checks each call and the result of each run. `settle disks.yaml as lab` (or `settle nothing as
-//! lab`) deploys without faults until nothing is left to do, and checks the result. A violation is a line
-//! `violation:`. `planted-bug NAME` simulates an engine with a bug.
+//! `check-invariants` checks each call and the result of each run. `settle disks.yaml as lab` (or
+//! `settle nothing as lab`) deploys without faults until nothing is left to do, and checks the result. A violation is a
+//! line `violation:`. `planted-bug NAME` simulates an engine with a bug.
 //!
 //! Documents may include one another by name.
 //!
