@@ -24,6 +24,7 @@ pub struct SchemaTypes {
     /// Names in documents, in the order of the schema, with the types of the protocol.
     resources: IndexMap<Name, Name>,
     data_sources: IndexMap<Name, Name>,
+    plans_deletes: bool,
     made: Mutex<Made>,
 }
 
@@ -40,7 +41,17 @@ impl SchemaTypes {
             types.keys().map(|name| (names.in_documents(name), name.clone())).collect()
         };
         let (resources, data_sources) = (named(&schema.resources), named(&schema.data_sources));
-        SchemaTypes { schema, names, resources, data_sources, made: Mutex::default() }
+        SchemaTypes { schema, names, resources, data_sources, plans_deletes: false, made: Mutex::default() }
+    }
+
+    /// The same types of a provider that plans deletes, or does not.
+    pub fn planning_deletes(self, plans_deletes: bool) -> SchemaTypes {
+        SchemaTypes { plans_deletes, ..self }
+    }
+
+    /// How types are called.
+    pub fn names(&self) -> &TypeNames {
+        &self.names
     }
 
     /// The type of the protocol that a name of a resource type stands for.
@@ -68,7 +79,9 @@ impl TypeSource for SchemaTypes {
         if let Some(found) = made.resources.get(&raw) {
             return Some(found.clone());
         }
-        let ty = Arc::new(resource_type(self.names.in_documents(&raw), schema));
+        let mut ty = resource_type(self.names.in_documents(&raw), schema);
+        ty.capabilities.plans_deletes = self.plans_deletes;
+        let ty = Arc::new(ty);
         made.resources.insert(raw, ty.clone());
         Some(ty)
     }
@@ -205,7 +218,8 @@ fn attribute_field(attribute: &Attribute) -> Field {
         optional: attribute.computed && attribute.optional,
         // Null stands for "not set". A provider may answer null in any attribute that is not required.
         nullable: !attribute.required,
-        sensitive: attribute.sensitive,
+        // What is never stored by the provider must not be readable in a state either.
+        sensitive: attribute.sensitive || attribute.write_only,
         changes_on_update: attribute.computed,
         support_status: status(attribute.deprecated),
         docs: attribute.docs.clone(),

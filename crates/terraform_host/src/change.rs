@@ -46,6 +46,8 @@ pub struct Planned {
     pub verdict: Verdict,
     /// Where a provider of the legacy type system contradicts the configuration. This is normal for such providers.
     pub tolerated: Vec<Violation>,
+    /// Whether the provider has the legacy type system: the apply may contradict this plan.
+    pub legacy: bool,
 }
 
 /// The kind of a change.
@@ -113,6 +115,7 @@ struct Plain {
     object: Object,
     replaces: Vec<Path>,
     tolerated: Vec<Violation>,
+    legacy: bool,
     warnings: Vec<Diagnostic>,
 }
 
@@ -127,29 +130,78 @@ impl Client {
         let shape = self.shape(type_name)?;
         let prior = prior.filter(|prior| !prior.is_absent());
         if config.is_null() {
-            return self.plan_delete(type_name, &shape, prior).await;
+            return self.plan_absence(type_name, &shape, prior).await;
         }
-        let config = &shape.conform(config);
-        let create = |private| Question { prior: None, private, config };
-        let Some(prior) = prior else {
-            let plain = self.plan_once(type_name, &shape, create(&[])).await?;
-            return Ok(plain.into_answer(Verdict::Create));
+        let Some(prior) = prior.filter(|_| wanted != Replacing::Broken) else {
+            let verdict = match prior {
+                None => Verdict::Create,
+                Some(_) => Verdict::Replace { paths: Vec::new() },
+            };
+            let mut new = self.plan_new(type_name, &[], config).await?;
+            new.value.verdict = verdict;
+            return Ok(new);
         };
-        if wanted == Replacing::Broken {
-            let plain = self.plan_once(type_name, &shape, create(&[])).await?;
-            return Ok(plain.into_answer(Verdict::Replace { paths: Vec::new() }));
+        let mut first = self.plan_in_place(type_name, prior, config).await?;
+        if wanted == Replacing::Always && !matches!(first.value.verdict, Verdict::Replace { .. }) {
+            first.value.verdict = Verdict::Replace { paths: Vec::new() };
         }
-        let question = Question { prior: Some(prior), private: &prior.private, config };
-        let first = self.plan_once(type_name, &shape, question).await?;
-        let paths = replacing(&prior.value, &first.object.value, &first.replaces);
-        if paths.is_empty() && wanted == Replacing::IfAsked {
-            let verdict = if same(&first.object.value, &prior.value) { Verdict::Same } else { Verdict::Update };
-            return Ok(first.into_answer(verdict));
+        if !matches!(first.value.verdict, Verdict::Replace { .. }) {
+            return Ok(first);
         }
-        let mut second = self.plan_once(type_name, &shape, create(&first.object.private)).await?;
+        let mut second = self.plan_new(type_name, &first.value.object.private, config).await?;
+        second.value.verdict = first.value.verdict;
         second.warnings.retain(|warning| !first.warnings.contains(warning));
         second.warnings.splice(0..0, first.warnings);
-        Ok(second.into_answer(Verdict::Replace { paths }))
+        Ok(second)
+    }
+
+    /// Plans what becomes of an object that exists. If it must be replaced, the answer has the object that the provider
+    /// wanted to change it to; [`Client::plan_new`] plans the new one.
+    ///
+    /// # Errors
+    /// As for [`Client::plan`].
+    pub async fn plan_in_place(
+        &self,
+        type_name: &str,
+        prior: &Object,
+        config: &Value,
+    ) -> Result<Answer<Planned>, Failure> {
+        let shape = self.shape(type_name)?;
+        let question = Question { prior: Some(prior), private: &prior.private, config: &shape.conform(config) };
+        let plain = self.plan_once(type_name, &shape, question).await?;
+        let paths = replacing(&prior.value, &plain.object.value, &plain.replaces);
+        let verdict = match paths.is_empty() {
+            false => Verdict::Replace { paths },
+            true if same(&plain.object.value, &prior.value) => Verdict::Same,
+            true => Verdict::Update,
+        };
+        Ok(plain.into_answer(verdict))
+    }
+
+    /// Plans a new object. In a replacement `private` is the planned private data of the old object, else it is empty.
+    ///
+    /// # Errors
+    /// As for [`Client::plan`].
+    pub async fn plan_new(&self, type_name: &str, private: &[u8], config: &Value) -> Result<Answer<Planned>, Failure> {
+        let shape = self.shape(type_name)?;
+        let question = Question { prior: None, private, config: &shape.conform(config) };
+        Ok(self.plan_once(type_name, &shape, question).await?.into_answer(Verdict::Create))
+    }
+
+    /// Where a planned object is not what a configuration asks for: it was planned for another one.
+    ///
+    /// # Errors
+    /// If the provider has no such type.
+    pub fn unasked(
+        &self,
+        type_name: &str,
+        prior: Option<&Object>,
+        config: &Value,
+        object: &Object,
+    ) -> Result<Vec<Violation>, Failure> {
+        let shape = self.shape(type_name)?;
+        let before = prior.map_or(&Value::Null, |prior| &prior.value);
+        Ok(planned(&shape.schema.block, before, &shape.conform(config), &object.value))
     }
 
     /// Where a plan that was made when more is known contradicts an earlier one.
@@ -160,7 +212,15 @@ impl Client {
         Ok(replanned(&self.shape(type_name)?.schema.block, earlier, later))
     }
 
-    async fn plan_delete(
+    /// Plans a delete: asks the provider if it plans deletes.
+    ///
+    /// # Errors
+    /// As for [`Client::plan`].
+    pub async fn plan_delete(&self, type_name: &str, prior: &Object) -> Result<Answer<Planned>, Failure> {
+        self.plan_absence(type_name, &*self.shape(type_name)?, Some(prior)).await
+    }
+
+    async fn plan_absence(
         &self,
         type_name: &str,
         shape: &Shape,
@@ -169,7 +229,7 @@ impl Client {
         let absent =
             Object { private: prior.map(|prior| prior.private.clone()).unwrap_or_default(), ..Object::default() };
         let Some(prior) = prior.filter(|_| self.schemas().abilities.plans_deletes) else {
-            let planned = Planned { object: absent, verdict: Verdict::Delete, tolerated: Vec::new() };
+            let planned = Planned { object: absent, verdict: Verdict::Delete, tolerated: Vec::new(), legacy: false };
             return Ok(Answer { value: planned, warnings: Vec::new() });
         };
         let question = Question { prior: Some(prior), private: &prior.private, config: &Value::Null };
@@ -212,7 +272,8 @@ impl Client {
             private: answer.private,
             identity: identity.map_err(|problem| self.malformed(Method::PLAN, problem))?,
         };
-        Ok(Plain { object, replaces: answer.replaces.into_iter().map(path).collect(), tolerated, warnings })
+        let replaces = answer.replaces.into_iter().map(path).collect();
+        Ok(Plain { object, replaces, tolerated, legacy: answer.legacy, warnings })
     }
 
     /// Carries a planned change out.
@@ -286,7 +347,7 @@ impl Client {
 
 impl Plain {
     fn into_answer(self, verdict: Verdict) -> Answer<Planned> {
-        let planned = Planned { object: self.object, verdict, tolerated: self.tolerated };
+        let planned = Planned { object: self.object, verdict, tolerated: self.tolerated, legacy: self.legacy };
         Answer { value: planned, warnings: self.warnings }
     }
 }

@@ -39,6 +39,8 @@ pub struct Answer<T> {
 /// How a provider is opened.
 #[derive(Clone, Default)]
 pub struct Opening<'a> {
+    /// The schemas, if they are known already, with the version of the protocol that they were told in.
+    pub known: Option<(Version, Arc<Schemas>)>,
     /// Where schemas are kept, and the digest of the program.
     pub cache: Option<(&'a SchemaCache, &'a Digest)>,
     /// Gets what the provider prints. Without it the lines are dropped.
@@ -79,11 +81,12 @@ impl Client {
     /// [`Failure::Protocol`] if the plugin speaks another version, [`Failure::Connect`] if it cannot be reached, and
     /// the failures of the calls.
     pub async fn open(plugin: &Plugin, opening: Opening<'_>) -> Result<Client, Failure> {
-        let Opening { cache, output } = opening;
+        let Opening { known, cache, output } = opening;
         let version = Failure::version(plugin.endpoint().protocol)?;
         let connection = Connection::to(plugin, &Options::default()).await?;
         output::take(plugin, output.unwrap_or_else(|| Arc::new(|_| ()))).await?;
-        let cached = cache.and_then(|(cache, digest)| cache.load(digest, version));
+        let known = known.filter(|(told, _)| *told == version).map(|(_, schemas)| schemas);
+        let cached = known.or_else(|| cache.and_then(|(cache, digest)| cache.load(digest, version).map(Arc::new)));
         let schemas = match cached {
             Some(schemas) => {
                 if !schemas.abilities.schema_is_optional {
@@ -98,11 +101,11 @@ impl Client {
                     cache.store(digest, version, &answers);
                 }
                 let method = Method::SCHEMA.name(version);
-                Schemas::of(answers).map_err(|problem| Failure::Malformed { method, problem })?
+                Arc::new(Schemas::of(answers).map_err(|problem| Failure::Malformed { method, problem })?)
             }
         };
         let shapes = Mutex::default();
-        Ok(Client { shared: Arc::new(Shared { connection, version, schemas: Arc::new(schemas), shapes }) })
+        Ok(Client { shared: Arc::new(Shared { connection, version, schemas, shapes }) })
     }
 
     /// What the provider says about itself.

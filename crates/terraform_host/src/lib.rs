@@ -1,15 +1,20 @@
-//! Hosts Terraform's provider plugins: the handshake, the messages of protocol 5 and 6, and the rules of a host.
+//! Hosts Terraform's provider plugins: the handshake, the messages of protocol 5 and 6, the rules of a host, and the
+//! contract of providers on top of them.
 //!
 //! ```text
 //! plugins::Plugin ──Client::open──> Client ── validate, configure
 //!   (Handshake, Attachments)          │  ├── upgrade ─> read ─> plan ─> apply     one resource
 //!   SchemaCache ──────────────────────┘  └── import, take_over, read_data, call_function
+//! HostedPackage ──open──> provider::Provider ──configure──> provider::Session, on the calls above
 //! ```
+//!
+//! [`open`] is what the engine uses: the contract of providers, answered by a plugin. `package.rs` has its catalogue and
+//! configurations, `managed.rs` the calls about resources, `process.rs` the process behind them.
 //!
 //! A [`Client`] is one process with at most one configuration. Values go in and out as [`blueprint::Value`]; answers
 //! are checked ([`terraform::agree`]) before they are returned.
 //!
-//! Not here: which objects exist, what is recorded, when calls are repeated, and the provider contract of the engine.
+//! Not here: which objects exist, what is recorded, and when calls are repeated.
 
 mod attach;
 mod change;
@@ -17,14 +22,21 @@ mod client;
 mod configure;
 mod data;
 mod diagnostic;
+mod fields;
 mod handshake;
 mod json;
+mod managed;
 mod marks;
 mod messages;
 mod messages5;
 mod messages6;
 mod object;
 mod output;
+mod package;
+mod planning;
+mod problems;
+mod process;
+mod program;
 mod resource;
 mod schema_cache;
 mod schemas;
@@ -38,6 +50,7 @@ pub use diagnostic::{Deferral, Diagnostic, Failure, Malformed, Severity};
 pub use handshake::Handshake;
 pub use object::{Object, Stored, StoredIdentity};
 pub use output::Output;
+pub use package::open;
 pub use resource::{ImportBy, Imported, Moved};
 pub use schema_cache::{CacheError, Digest, SchemaCache};
 pub use schemas::{Abilities, Identity, Schemas};

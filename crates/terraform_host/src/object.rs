@@ -1,6 +1,7 @@
 //! An object of a provider, and the form in which it is stored.
 
 use std::fmt;
+use std::sync::Arc;
 
 use blueprint::{Name, Value};
 use terraform::wire::WireError;
@@ -94,12 +95,28 @@ impl Object {
     }
 }
 
-impl Stored {
-    /// The object of a value and its envelope. A part of the envelope that is missing is taken as empty.
-    ///
-    /// # Errors
-    /// If the value cannot be stored, for example because a part of it is unknown.
-    pub fn restore(value: &Value, envelope: &Value) -> Result<Stored, WireError> {
+/// The parts of an envelope. One that is missing is empty.
+#[derive(Default)]
+pub(crate) struct Parts {
+    /// The version of the schema.
+    pub(crate) version: Option<u64>,
+    pub(crate) private: Vec<u8>,
+    pub(crate) dynamic: Vec<(Path, ValueType)>,
+    pub(crate) identity: Option<StoredIdentity>,
+}
+
+/// An envelope with a version of the schema, unless it has one.
+pub(crate) fn versioned(envelope: &Value, version: u64) -> Value {
+    if envelope.get(VERSION).is_some() {
+        return envelope.clone();
+    }
+    let mut entries = envelope.as_map().cloned().unwrap_or_default();
+    entries.insert(VERSION.into(), integer(version));
+    Value::Map(Arc::new(entries))
+}
+
+impl Parts {
+    pub(crate) fn of(envelope: &Value) -> Parts {
         let number =
             |key: &str| envelope.get(key).and_then(Value::as_int).and_then(|number| u64::try_from(number).ok());
         let private = match envelope.get(PRIVATE).map(Value::bare) {
@@ -114,15 +131,26 @@ impl Stored {
             .filter_map(|pair| dynamic_part(pair.as_list()?))
             .collect();
         let identity = envelope.get(IDENTITY).filter(|identity| !identity.is_null());
-        Ok(Stored {
-            version: number(VERSION).unwrap_or_default(),
-            json: json::write(value, &dynamic)?,
+        Parts {
+            version: number(VERSION),
             private,
+            dynamic,
             identity: identity.map(|identity| StoredIdentity {
                 version: number(IDENTITY_VERSION).unwrap_or_default(),
                 value: identity.clone(),
             }),
-        })
+        }
+    }
+}
+
+impl Stored {
+    /// The object of a value and its envelope. A part of the envelope that is missing is taken as empty.
+    ///
+    /// # Errors
+    /// If the value cannot be stored, for example because a part of it is unknown.
+    pub fn restore(value: &Value, envelope: &Value) -> Result<Stored, WireError> {
+        let Parts { version, private, dynamic, identity } = Parts::of(envelope);
+        Ok(Stored { version: version.unwrap_or_default(), json: json::write(value, &dynamic)?, private, identity })
     }
 }
 

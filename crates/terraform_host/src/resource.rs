@@ -8,6 +8,7 @@ use crate::messages::{
     Data, Import, ImportAnswer, ImportedThing, Move, MoveAnswer, NoticesAnswer, Read, ReadAnswer, StoredData, Upgrade,
     UpgradeIdentityAnswer, UpgradeStateAnswer, ValidateType,
 };
+use crate::object::Parts;
 use crate::version::Method;
 use crate::{Answer, Client, Deferral, Diagnostic, Failure, Malformed, Object, Stored, StoredIdentity, json, marks};
 
@@ -49,6 +50,26 @@ impl Client {
         let request = ValidateType { type_name: type_name.into(), config, host: Some(HOST) };
         let answer: NoticesAnswer = self.ask(Method::VALIDATE_RESOURCE, request).await?;
         Ok(Answer { value: (), warnings: accept(answer.notices)? })
+    }
+
+    /// An object from its value and its envelope, if both are in the form of the current schema. Otherwise it must be
+    /// upgraded first. The value of a planned object may be unknown in parts.
+    ///
+    /// # Errors
+    /// If the provider has no such type.
+    pub fn restored(&self, type_name: &str, value: &Value, envelope: &Value) -> Result<Option<Object>, Failure> {
+        let shape = self.shape(type_name)?;
+        let Parts { version, private, dynamic, identity } = Parts::of(envelope);
+        let block = &shape.schema.block;
+        let known = |name: &Name| block.attributes.contains_key(name) || block.blocks.contains_key(name);
+        let fits = value.as_map().is_none_or(|fields| fields.keys().all(known));
+        let current = shape.identity.as_ref().map(|schema| schema.version);
+        let is_current = identity.as_ref().is_none_or(|identity| Some(identity.version) == current);
+        if version != Some(shape.schema.version) || !is_current || !fits {
+            return Ok(None);
+        }
+        let value = shape.conform(value);
+        Ok(Some(Object { value, dynamic, private, identity: identity.map(|identity| identity.value) }))
     }
 
     /// Brings a stored object into the form of the current schema. This is due before every use of a stored object,

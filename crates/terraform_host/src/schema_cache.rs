@@ -64,6 +64,11 @@ impl Digest {
         read().map_err(|source| CacheError { path: path.to_owned(), source })
     }
 
+    /// The digest that hexadecimal digits stand for.
+    pub(crate) fn of_hex(text: &str) -> Option<Digest> {
+        HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok().map(Digest)
+    }
+
     /// It in hexadecimal digits.
     pub fn to_hex(&self) -> String {
         HEXLOWER.encode(&self.0)

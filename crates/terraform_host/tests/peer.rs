@@ -309,7 +309,7 @@ async fn a_provider_that_prints_much_is_not_held_up() {
         // The test may have ended.
         let _ = lines.send(line.to_owned());
     });
-    let client = Client::open(&plugin, Opening { cache: None, output: Some(output) }).await.unwrap();
+    let client = Client::open(&plugin, Opening { output: Some(output), ..Opening::default() }).await.unwrap();
     client.configure(&map([("folder", Value::text(folder.path().to_string_lossy()))])).await.unwrap();
     let config = thing("print");
     let request = PlanRequest { type_name: THING, prior: None, config: &config, replacing: Replacing::IfAsked };

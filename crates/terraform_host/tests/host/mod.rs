@@ -83,7 +83,7 @@ impl Host {
         launch.folder = folder.path().into();
         let config = config(folder.path());
         let plugin = start(launch).await;
-        let client = Client::open(&plugin, Opening { cache, output: None }).await.unwrap();
+        let client = Client::open(&plugin, Opening { cache, ..Opening::default() }).await.unwrap();
         let prepared = client.validate_provider(&config).await.unwrap();
         client.configure(&prepared.value).await.unwrap();
         Some(Host { plugin, client, folder })

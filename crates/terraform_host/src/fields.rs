@@ -1,0 +1,146 @@
+//! What the contract keeps of objects: the id, the fields, and the opaque data beside them.
+//!
+//! Beside the fields of a record its envelope is kept ([`Object`]). Beside the fields of a plan the envelopes of the
+//! object before and of the planned object are kept, so that the plan can be carried out by another process.
+
+use std::sync::Arc;
+
+use blueprint::{Address, Name, Unknown, Value};
+use provider::Applied;
+
+use crate::{Client, Digest, Failure, Object};
+
+/// In the data of a plan: the envelope of the object before the change.
+const PRIOR: &str = "prior";
+/// In the data of a plan: the envelope of the planned object.
+const PLANNED: &str = "planned";
+
+/// The number of digits of an id that is made here.
+const ID_DIGITS: usize = 32;
+
+/// The opaque data of a record or of a plan.
+#[derive(Clone, Debug)]
+pub(crate) struct Private {
+    /// The envelope of the recorded object.
+    pub(crate) recorded: Value,
+    /// The envelope of the planned object, in the data of a plan.
+    pub(crate) planned: Option<Value>,
+}
+
+impl Private {
+    /// `version` is that of the schema of the record. The version in an envelope takes precedence: the values beside it
+    /// have been upgraded since they were recorded.
+    pub(crate) fn of(value: &Value, version: u32) -> Private {
+        let (recorded, planned) = match value.get(PLANNED) {
+            Some(planned) => (value.get(PRIOR).unwrap_or(&Value::Null), Some(planned.clone())),
+            None => (value, None),
+        };
+        Private { recorded: crate::object::versioned(recorded, version.into()), planned }
+    }
+
+    /// The data of a plan. `recorded` is the envelope of the object that exists.
+    pub(crate) fn of_plan(recorded: Option<Value>, planned: Value) -> Value {
+        Value::map(recorded.map(|recorded| (PRIOR, recorded)).into_iter().chain([(PLANNED, planned)]))
+    }
+
+    /// The planned private data of the object that is replaced.
+    pub(crate) fn planned_bytes(&self) -> Vec<u8> {
+        self.planned.as_ref().map(|envelope| crate::object::Parts::of(envelope).private).unwrap_or_default()
+    }
+}
+
+/// The id of an object: its attribute `id` if that is a text, else the id that it had, else one that is made from the
+/// token of its create.
+pub(crate) fn id_of(object: &Object, before: Option<&str>, token: &str) -> Name {
+    let own = object.value.get("id").and_then(Value::as_text).filter(|id| !id.is_empty());
+    if let Some(id) = own.or(before.filter(|id| !id.is_empty())) {
+        return id.into();
+    }
+    let made = Digest::of(token.as_bytes()).to_hex();
+    made.get(..ID_DIGITS).unwrap_or(&made).into()
+}
+
+/// An object as it is recorded.
+pub(crate) fn recorded(client: &Client, type_name: &str, object: &Object, id: Name) -> Result<Applied, Failure> {
+    let private = client.envelope(type_name, object)?;
+    Ok(Applied::ready(id, object.value.clone()).with_private(private))
+}
+
+/// A planned value whose unknown parts wait for what they wait for in the configuration, else for the resource itself.
+pub(crate) fn waiting(planned: &Value, config: &Value, address: &Address) -> Value {
+    if !planned.has_unknown() {
+        return planned.clone();
+    }
+    let (bare, secret) = planned.exposed();
+    let part = |key: &Name| config.get(key).cloned().unwrap_or_default();
+    let waits = match bare {
+        Value::Unknown(unknown) => {
+            let mut waits_for = unknown.waits_for.clone();
+            config.waits_for(&mut waits_for);
+            if waits_for.is_empty() {
+                waits_for.push(address.clone());
+            }
+            Value::Unknown(Arc::new(Unknown { ty: unknown.ty.clone(), waits_for }))
+        }
+        Value::Map(entries) => {
+            Value::map(entries.iter().map(|(key, value)| (key.clone(), waiting(value, &part(key), address))))
+        }
+        Value::List(items) => {
+            let of = |at: usize| config.as_list().and_then(|items| items.get(at)).unwrap_or(config);
+            Value::list(items.iter().enumerate().map(|(at, item)| waiting(item, of(at), address)))
+        }
+        // Elements of sets cannot be told apart.
+        Value::Set(items) => Value::Set(Arc::new(items.iter().map(|item| waiting(item, config, address)).collect())),
+        other => other.clone(),
+    };
+    waits.tainted(secret)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_data_of_a_plan_holds_both_envelopes() {
+        let envelope = |bytes: &[u8]| {
+            let object = Object { private: bytes.to_vec(), ..Object::default() };
+            object.envelope(2, 0)
+        };
+        let plan = Private::of_plan(Some(envelope(b"a")), envelope(b"b"));
+        let read = Private::of(&plan, 1);
+        assert_eq!((read.recorded.clone(), read.planned_bytes()), (envelope(b"a"), b"b".to_vec()));
+        let create = Private::of(&Private::of_plan(None, envelope(b"b")), 1);
+        assert_eq!(create.recorded, Value::map([("version", Value::Int(1))]));
+        assert_eq!(create.planned, Some(envelope(b"b")));
+        // A record has no plan.
+        let record = Private::of(&envelope(b"a"), 1);
+        assert_eq!((record.recorded.clone(), record.planned_bytes()), (envelope(b"a"), Vec::new()));
+        assert_eq!(Private::of(&Value::Null, 3).recorded, Value::map([("version", Value::Int(3))]));
+    }
+
+    #[test]
+    fn an_object_without_a_text_as_id_keeps_the_one_it_has() {
+        let of = |id: Value| Object { value: Value::map([("id", id)]), ..Object::default() };
+        assert_eq!(&*id_of(&of("i".into()), Some("j"), "t"), "i");
+        assert_eq!(&*id_of(&of(Value::Int(3)), Some("j"), "t"), "j");
+        let made = id_of(&of(Value::Null), None, "t");
+        assert_eq!((made.len(), made.clone()), (ID_DIGITS, id_of(&of(Value::from("")), Some(""), "t")));
+        assert_ne!(made, id_of(&of(Value::Null), None, "other"));
+    }
+
+    #[test]
+    fn unknown_parts_wait_for_what_the_configuration_waits_for() {
+        let (own, other) = (Address::root("own"), Address::root("other"));
+        let open = || Value::unknown(None, None);
+        let config = Value::map([("a", Value::unknown(None, Some(other.clone()))), ("b", Value::Null)]);
+        let planned = Value::map([("a", open()), ("b", Value::list([open().secret()])), ("c", Value::Int(1))]);
+        let planned = waiting(&planned, &config, &own);
+        let waits = |key: &str| {
+            let mut found = Vec::new();
+            planned.get(key).unwrap().waits_for(&mut found);
+            found
+        };
+        assert_eq!((waits("a"), waits("b")), (vec![other], vec![own]));
+        assert!(planned.get("b").unwrap().has_secret());
+    }
+}

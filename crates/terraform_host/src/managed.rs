@@ -1,0 +1,450 @@
+//! A configured package as a session of the contract: the calls about its resources, data sources and functions.
+//!
+//! Secrets are removed from what a provider says. A call that only reads is dropped when it is stopped, which cancels it
+//! in the provider. One that changes something is asked to end and has some seconds to answer, because its answer says
+//! what has been done.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use blueprint::{Name, Value};
+use plugins::Lease;
+use provider::{
+    Applied, ApplyRequest, BoxFuture, Call, Candidate, CheckRequest, Checked, ErrorKind, FetchRequest, Fetched,
+    ImportRequest, Imported, InvokeRequest, Observed, Operation, PlanRequest, Planned, ProviderDiagnostic,
+    ProviderError, ReadOutcome, ReadRequest, Scrub, UpgradeRequest, Upgraded,
+};
+use terraform::{SchemaTypes, same};
+
+use crate::change::{Applied as Done, ApplyRequest as Change, Verdict};
+use crate::fields::{Private, id_of, recorded};
+use crate::planning::{broken_promise, current, planned, upgraded};
+use crate::problems::{
+    Effect, contradiction, diagnostic_of, error_of, function_failed, placed, warnings_of,
+};
+use crate::process::Process;
+use crate::{Client, Failure, ImportBy, Object, Returned};
+
+/// How long a call that changes something may go on after it was stopped.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// A configured package.
+pub(crate) struct Managed {
+    types: Arc<SchemaTypes>,
+    package: Name,
+    process: Arc<Process>,
+    settings: Value,
+}
+
+impl Managed {
+    pub(crate) fn new(types: Arc<SchemaTypes>, package: Name, process: Arc<Process>, settings: Value) -> Managed {
+        Managed { types, package, process, settings }
+    }
+
+    /// The type of the protocol that a name stands for.
+    fn resource(&self, type_name: &str) -> Result<Name, ProviderError> {
+        self.types.resource_in_protocol(type_name).ok_or_else(|| self.no_such("resource type", type_name))
+    }
+
+    fn no_such(&self, kind: &str, name: &str) -> ProviderError {
+        let message = format!("the provider of `{}` has no {kind} `{name}`", self.package);
+        ProviderError::new(ErrorKind::Document, message)
+    }
+
+    fn secrets<'a>(&'a self, values: impl IntoIterator<Item = &'a Value>) -> Scrub {
+        Scrub::of(values.into_iter().chain([&self.settings]))
+    }
+
+    /// A question that changes nothing.
+    async fn asking<'a, T, F>(
+        &'a self,
+        call: &Call,
+        secrets: impl Fn() -> Scrub,
+        question: impl FnOnce(Client) -> F,
+    ) -> Result<T, ProviderError>
+    where
+        F: Future<Output = Result<T, Failure>>,
+    {
+        let asked = async {
+            let (_lease, client): (Lease, Client) = self.process.session().await?;
+            question(client).await.map_err(|failure| error_of(failure, Effect::Reads, &secrets()))
+        };
+        self.within(call, Effect::Reads, asked).await
+    }
+
+    async fn check_with(&self, call: &Call, request: CheckRequest<'_>) -> Result<Checked, ProviderError> {
+        let type_name = self.resource(request.type_name)?;
+        let secrets = || self.secrets([request.spec]);
+        let checking = self.asking(call, secrets, |client| async move {
+            match client.validate_resource(&type_name, request.spec).await {
+                Ok(answer) => Ok(warnings_of(&answer.warnings, &secrets())),
+                Err(failure @ (Failure::Rejected(_) | Failure::Unfit(_))) => {
+                    Ok(error_of(failure, Effect::Reads, &secrets()).diagnostics)
+                }
+                Err(failure) => Err(failure),
+            }
+        });
+        Ok(Checked { diagnostics: checking.await? })
+    }
+
+    async fn plan_with(&self, call: &Call, request: PlanRequest<'_>) -> Result<Planned, ProviderError> {
+        let type_name = self.resource(request.type_name)?;
+        let secrets = || self.secrets([request.prior_inputs, request.prior, request.desired, request.private]);
+        let asked = &request;
+        let planning = self.asking(call, secrets, |client| async move {
+            planned(&client, &type_name, call, asked).await
+        });
+        let answer = planning.await?;
+        Ok(Planned { diagnostics: warnings_of(&answer.warnings, &secrets()), ..answer.value })
+    }
+
+    async fn read_with(&self, call: &Call, request: ReadRequest<'_>) -> Result<ReadOutcome, ProviderError> {
+        let type_name = self.resource(request.type_name)?;
+        // A provider finds nothing by the token of a create.
+        let Some(id) = request.id.filter(|id| !id.is_empty()) else { return Ok(ReadOutcome::Unknown) };
+        if request.outputs.is_null() {
+            let import = ImportRequest { type_name: request.type_name, id, desired: &Value::Null };
+            let found = self.import_with(call, import).await?;
+            let own = found.into_iter().find(|one| &*one.type_name == request.type_name);
+            return Ok(own.map_or(ReadOutcome::Absent, |own| ReadOutcome::Present(own.observed)));
+        }
+        let secrets = || self.secrets([request.inputs, request.outputs, request.private]);
+        let envelope = Private::of(request.private, request.schema_version).recorded;
+        let reading = self.asking(call, secrets, |client| async move {
+            let object = upgraded(&client, &type_name, request.outputs, &envelope).await?;
+            let mut found = client.read(&type_name, &object.value).await?;
+            found.warnings.splice(0..0, object.warnings);
+            if found.value.is_absent() {
+                return Ok(ReadOutcome::Absent);
+            }
+            let diagnostics = warnings_of(&found.warnings, &secrets());
+            observed(&client, &type_name, &found.value, id, diagnostics).map(ReadOutcome::Present)
+        });
+        reading.await
+    }
+
+    async fn import_with(&self, call: &Call, request: ImportRequest<'_>) -> Result<Vec<Imported>, ProviderError> {
+        let type_name = self.resource(request.type_name)?;
+        let secrets = || self.secrets([request.desired]);
+        let importing = self.asking(call, secrets, |client| async move {
+            let found = match client.import(&type_name, ImportBy::Id(request.id)).await {
+                Ok(found) => found,
+                Err(Failure::NothingImported) => return Ok(Vec::new()),
+                Err(failure) => return Err(failure),
+            };
+            let mut diagnostics = warnings_of(&found.warnings, &secrets());
+            let each = found.value.iter().map(|one| {
+                // The first one has what was said about all.
+                let said = std::mem::take(&mut diagnostics);
+                let observed = observed(&client, &one.type_name, &one.object, request.id, said)?;
+                Ok(Imported { type_name: self.types.names().in_documents(&one.type_name), observed })
+            });
+            each.collect()
+        });
+        importing.await
+    }
+
+    async fn upgrade_with(&self, call: &Call, request: UpgradeRequest<'_>) -> Result<Upgraded, ProviderError> {
+        let type_name = self.resource(request.type_name)?;
+        let secrets = || self.secrets([request.inputs, request.fields, request.private]);
+        let envelope = Private::of(request.private, request.schema_version).recorded;
+        let inputs = request.inputs.clone();
+        let upgrading = self.asking(call, secrets, |client| async move {
+            let object = upgraded(&client, &type_name, request.fields, &envelope).await?.value;
+            let private = client.envelope(&type_name, &object)?;
+            Ok(Upgraded { inputs, fields: object.value, private })
+        });
+        upgrading.await
+    }
+
+    async fn fetch_with(&self, call: &Call, request: FetchRequest<'_>) -> Result<Fetched, ProviderError> {
+        let type_name = self.types.data_source_in_protocol(request.type_name);
+        let type_name = type_name.ok_or_else(|| self.no_such("data source", request.type_name))?;
+        let equal = |(_, (_, operator, _)): &(usize, &(Name, Name, Value))| operator.as_ref() == "=";
+        let filters: Vec<(usize, &(Name, Name, Value))> = request.filters.iter().enumerate().filter(equal).collect();
+        let config = Value::map(filters.iter().map(|(_, (field, _, value))| (field.clone(), value.clone())));
+        let applied = filters.iter().map(|(at, _)| *at).collect();
+        let (config, secrets) = (&config, || self.secrets([&config]));
+        let fetching = self.asking(call, secrets, |client| async move {
+            let mut warnings = client.validate_data(&type_name, config).await?.warnings;
+            let read = client.read_data(&type_name, config).await?;
+            warnings.extend(read.warnings.into_iter().filter(|one| !warnings.contains(one)).collect::<Vec<_>>());
+            let candidates = vec![Candidate { filter_fields: read.value.clone(), fields: read.value }];
+            Ok(Fetched { candidates, applied, diagnostics: warnings_of(&warnings, &secrets()) })
+        });
+        fetching.await
+    }
+
+    async fn invoke_with(&self, call: &Call, request: InvokeRequest<'_>) -> Result<Value, ProviderError> {
+        let secrets = || self.secrets(request.arguments);
+        let invoking = self.asking(call, secrets, |client| async move {
+            client.call_function(request.function, request.arguments).await
+        });
+        match invoking.await? {
+            Returned::Value(value) => Ok(value),
+            Returned::Failed(failed) => Err(function_failed(&failed, &secrets())),
+        }
+    }
+
+    async fn apply_with(&self, call: &Call, request: ApplyRequest<'_>) -> Result<Applied, ProviderError> {
+        let type_name = self.resource(request.type_name)?;
+        // A process that starts is not waited for once the call is stopped.
+        let (_lease, client) = self.within(call, Effect::Reads, self.process.session()).await?;
+        let values = [request.prior_inputs, request.prior, request.desired, request.private];
+        let acting = Acting { client, type_name, call, request: &request, secrets: self.secrets(values) };
+        let work = async {
+            match request.operation {
+                Operation::Create => acting.change(None).await,
+                Operation::Update => {
+                    let prior = acting.prior().await?;
+                    acting.change(prior.as_ref()).await
+                }
+                Operation::Delete => acting.delete().await,
+            }
+        };
+        self.within(call, Effect::Changes, work).await.map_err(placed)
+    }
+
+    /// Waits for a call until it is stopped.
+    async fn within<T>(
+        &self,
+        call: &Call,
+        effect: Effect,
+        work: impl Future<Output = Result<T, ProviderError>>,
+    ) -> Result<T, ProviderError> {
+        if call.cancel.is_cancelled() {
+            return Err(ProviderError::new(ErrorKind::Cancelled, "the call was cancelled before it was made"));
+        }
+        let mut running = self.process.enter_call();
+        let time_is_over = async {
+            match call.deadline {
+                Some(deadline) => tokio::time::sleep(deadline).await,
+                None => std::future::pending().await,
+            }
+        };
+        let mut work = std::pin::pin!(work);
+        let stopped = tokio::select! {
+            biased;
+            done = &mut work => return done,
+            () = call.cancel.cancelled() => ProviderError::new(ErrorKind::Cancelled, "the call was cancelled"),
+            () = time_is_over => ProviderError::new(ErrorKind::TimedOut, "the provider did not answer in time"),
+        };
+        if effect == Effect::Reads {
+            return Err(stopped);
+        }
+        let ending = async {
+            // The answer is awaited while the provider is asked to end.
+            let (done, ()) = futures::join!(&mut work, running.cancel());
+            done
+        };
+        tokio::time::timeout(GRACE, ending).await.unwrap_or(Err(stopped))
+    }
+}
+
+/// An object as the contract reads it.
+fn observed(
+    client: &Client,
+    type_name: &str,
+    object: &Object,
+    id: &str,
+    diagnostics: Vec<ProviderDiagnostic>,
+) -> Result<Observed, Failure> {
+    let found = recorded(client, type_name, object, id_of(object, Some(id), ""))?;
+    let Applied { id, fields, private, .. } = found;
+    Ok(Observed { id, fields, private, diagnostics, ..Observed::default() })
+}
+
+/// One operation that is carried out.
+struct Acting<'a> {
+    client: Client,
+    type_name: Name,
+    call: &'a Call,
+    request: &'a ApplyRequest<'a>,
+    secrets: Scrub,
+}
+
+impl Acting<'_> {
+    /// The error of a call that comes before the operation.
+    fn before(&self, failure: Failure) -> ProviderError {
+        error_of(failure, Effect::Reads, &self.secrets)
+    }
+
+    fn private(&self) -> Private {
+        Private::of(self.request.private, self.request.schema_version)
+    }
+
+    /// The object that exists. `None` if nothing is recorded of it and it is not found.
+    async fn prior(&self) -> Result<Option<Object>, ProviderError> {
+        if self.request.prior.is_null() {
+            let Some(id) = self.request.id.filter(|id| !id.is_empty()) else { return Ok(None) };
+            return match self.client.import(&self.type_name, ImportBy::Id(id)).await {
+                Ok(found) => Ok(found.value.into_iter().find(|one| one.type_name == self.type_name).map(|it| it.object)),
+                Err(Failure::NothingImported) => Ok(None),
+                Err(failure) => Err(self.before(failure)),
+            };
+        }
+        let prior = current(&self.client, &self.type_name, self.request.prior, &self.private().recorded).await;
+        Ok(Some(prior.map_err(|failure| self.before(failure))?.value))
+    }
+
+    /// Creates an object, or changes the one that exists.
+    async fn change(&self, prior: Option<&Object>) -> Result<Applied, ProviderError> {
+        let config = self.request.desired;
+        if self.request.operation == Operation::Update && prior.is_none() {
+            return Err(ProviderError::new(ErrorKind::NotFound, "the resource does not exist"));
+        }
+        let planned = match self.planned_before(prior)? {
+            Some(planned) => planned,
+            None => self.plan_again(prior).await?,
+        };
+        if let Some(prior) = prior.filter(|prior| same(&prior.value, &planned.value)) {
+            // A provider is never asked to change nothing.
+            let id = id_of(prior, self.request.id, &self.call.token);
+            return recorded(&self.client, &self.type_name, prior, id).map_err(|failure| self.before(failure));
+        }
+        let change = Change { type_name: &self.type_name, prior, planned: &planned, config };
+        let done = self.client.apply(change).await;
+        let done = done.map_err(|failure| error_of(failure, Effect::Changes, &self.secrets))?;
+        self.answer(done)
+    }
+
+    /// The object that was planned, if the plan is for these inputs.
+    fn planned_before(&self, prior: Option<&Object>) -> Result<Option<Object>, ProviderError> {
+        let Some(envelope) = self.private().planned.filter(|_| !self.request.planned.is_null()) else {
+            return Ok(None);
+        };
+        let failed = |failure| self.before(failure);
+        let planned = self.client.restored(&self.type_name, self.request.planned, &envelope).map_err(failed)?;
+        let Some(planned) = planned else { return Ok(None) };
+        let unasked = self.client.unasked(&self.type_name, prior, self.request.desired, &planned).map_err(failed)?;
+        Ok(Some(planned).filter(|_| unasked.is_empty()))
+    }
+
+    /// Plans what was not planned before, or for other inputs.
+    async fn plan_again(&self, prior: Option<&Object>) -> Result<Object, ProviderError> {
+        let (type_name, config) = (&self.type_name, self.request.desired);
+        let again = match prior {
+            Some(prior) => self.client.plan_in_place(type_name, prior, config).await,
+            None => self.client.plan_new(type_name, &self.private().planned_bytes(), config).await,
+        };
+        let again = again.map_err(|failure| self.before(failure))?.value;
+        let broken = broken_promise(&self.client, type_name, self.request.planned, &again);
+        match broken.map_err(|failure| self.before(failure))? {
+            Some(said) => Err(ProviderError::of_diagnostics(ErrorKind::Permanent, vec![said])),
+            None => Ok(again.object),
+        }
+    }
+
+    async fn delete(&self) -> Result<Applied, ProviderError> {
+        let Some(prior) = self.prior().await? else { return Ok(Applied::deleted()) };
+        let envelope = self.private().planned;
+        let planned = match &envelope {
+            Some(envelope) => self.client.restored(&self.type_name, &Value::Null, envelope),
+            None => Ok(None),
+        };
+        let planned = match planned.map_err(|failure| self.before(failure))? {
+            Some(planned) => planned,
+            None => {
+                let plan = self.client.plan_delete(&self.type_name, &prior).await;
+                plan.map_err(|failure| self.before(failure))?.value.object
+            }
+        };
+        let change =
+            Change { type_name: &self.type_name, prior: Some(&prior), planned: &planned, config: &Value::Null };
+        let done = self.client.apply(change).await;
+        let error = match done.map_err(|failure| error_of(failure, Effect::Changes, &self.secrets)) {
+            Ok(done) if done.is_done() => {
+                let diagnostics = warnings_of(&done.diagnostics, &self.secrets);
+                return Ok(Applied { diagnostics, ..Applied::deleted() });
+            }
+            Ok(done) => self.refused(&done),
+            Err(error) => error,
+        };
+        // Some providers fail if there is nothing to delete.
+        match self.client.read(&self.type_name, &prior).await {
+            Ok(found) if found.value.is_absent() => Ok(Applied::deleted()),
+            _ => Err(error),
+        }
+    }
+
+    /// The answer of the contract from that of the protocol. What exists is recorded in any case.
+    fn answer(&self, done: Done) -> Result<Applied, ProviderError> {
+        let exists = (!done.object.is_absent()).then(|| {
+            let id = id_of(&done.object, self.request.id, &self.call.token);
+            recorded(&self.client, &self.type_name, &done.object, id)
+        });
+        let exists = exists.transpose().map_err(|failure| error_of(failure, Effect::Changes, &self.secrets))?;
+        match exists {
+            Some(applied) if done.is_done() => {
+                Ok(Applied { diagnostics: warnings_of(&done.diagnostics, &self.secrets), ..applied })
+            }
+            exists => Err(ProviderError { partial: exists.map(Box::new), ..self.refused(&done) }),
+        }
+    }
+
+    /// Why an operation is not done.
+    fn refused(&self, done: &Done) -> ProviderError {
+        let failed = done.diagnostics.iter().any(crate::Diagnostic::is_error);
+        let kind = match failed {
+            true if self.call.cancel.is_cancelled() => ErrorKind::Cancelled,
+            true => ErrorKind::Permanent,
+            // The provider says that all went well, and that there is nothing.
+            false if done.object.is_absent() => ErrorKind::OutcomeUnknown,
+            false => ErrorKind::Permanent,
+        };
+        let said = done.diagnostics.iter().map(|one| diagnostic_of(one, &self.secrets));
+        let method = "ApplyResourceChange";
+        let contradictions = done.violations.iter().map(|one| contradiction(method, one, &self.secrets));
+        ProviderError::of_diagnostics(kind, said.chain(contradictions).collect())
+    }
+}
+
+impl provider::Session for Managed {
+    fn check<'a>(&'a self, call: &'a Call, request: CheckRequest<'a>) -> BoxFuture<'a, Result<Checked, ProviderError>> {
+        Box::pin(self.check_with(call, request))
+    }
+
+    fn read<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
+        Box::pin(self.read_with(call, request))
+    }
+
+    fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+        Box::pin(self.plan_with(call, request))
+    }
+
+    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+        Box::pin(self.apply_with(call, request))
+    }
+
+    fn import<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ImportRequest<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Imported>, ProviderError>> {
+        Box::pin(self.import_with(call, request))
+    }
+
+    fn upgrade<'a>(
+        &'a self,
+        call: &'a Call,
+        request: UpgradeRequest<'a>,
+    ) -> BoxFuture<'a, Result<Upgraded, ProviderError>> {
+        Box::pin(self.upgrade_with(call, request))
+    }
+
+    fn fetch<'a>(&'a self, call: &'a Call, request: FetchRequest<'a>) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+        Box::pin(self.fetch_with(call, request))
+    }
+
+    fn invoke<'a>(&'a self, call: &'a Call, request: InvokeRequest<'a>) -> BoxFuture<'a, Result<Value, ProviderError>> {
+        Box::pin(self.invoke_with(call, request))
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.process.leave())
+    }
+}

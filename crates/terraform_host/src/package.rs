@@ -1,0 +1,180 @@
+//! A package of a plugin as a provider: its catalogue from the schema of the plugin, its configurations.
+//!
+//! The functions of a provider are functions of the catalogue with the name of the package before theirs, because names
+//! of functions are shared by all packages: `time_rfc3339_parse`. Its short-lived resources are left out.
+//!
+//! Not here: calls about resources (`managed`), processes (`process`).
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use blueprint::{Name, PackageFamily, Value};
+use plugins::Pool;
+use provider::{
+    BoxFuture, Catalog, Configuration, Configured, ErrorKind, Hosted, HostedPackage, Provider, ProviderError,
+    SettingsChange,
+};
+use terraform::{ProviderSchema, SchemaTypes, TypeNames, conform};
+
+use crate::managed::Managed;
+use crate::process::{Host, Process};
+use crate::program::Program;
+use crate::{Attachments, Digest, REATTACH, Schemas};
+
+/// The key of the process that tells the schema, also after a configuration has taken it over.
+const UNCONFIGURED: &str = "unconfigured";
+
+/// The beginning of the name of a provider's program.
+const PROGRAM: &str = "terraform-provider-";
+
+/// The provider of a package.
+pub(crate) struct TerraformProvider {
+    catalog: Arc<Catalog>,
+    types: Arc<SchemaTypes>,
+    schemas: Arc<Schemas>,
+    host: Arc<Host>,
+    processes: Mutex<Processes>,
+}
+
+#[derive(Default)]
+struct Processes {
+    /// By the digest of their settings.
+    configured: HashMap<String, Arc<Process>>,
+    /// The process that told the schema, for the first configuration.
+    spare: Option<Arc<Process>>,
+}
+
+/// Opens a package: reads its schema from the cache, or starts its plugin and asks it. The process is kept for the first
+/// configuration. A plugin that is listed in `TF_REATTACH_PROVIDERS` is attached to and not started.
+///
+/// # Errors
+/// If the plugin cannot be started, or if it has no schema that can be read.
+pub fn open(package: HostedPackage, pool: Arc<Pool>) -> BoxFuture<'static, Result<Arc<dyn Provider>, ProviderError>> {
+    Box::pin(async move { open_package(package, pool).await.map(|provider| provider as Arc<dyn Provider>) })
+}
+
+async fn open_package(package: HostedPackage, pool: Arc<Pool>) -> Result<Arc<TerraformProvider>, ProviderError> {
+    let listed = std::env::var(REATTACH).ok().filter(|text| !text.is_empty());
+    let attachments = listed.map(|text| Attachments::read(&text)).transpose();
+    let attachments = attachments.map_err(|error| ProviderError::new(ErrorKind::Document, error.to_string()))?;
+    let attached = attachments.and_then(|all| all.of(&package.name).map(|one| one.endpoint.clone()));
+    let program = match attached {
+        // What runs already may change at any time.
+        Some(_) => Program::default(),
+        None => {
+            let package = package.clone();
+            tokio::task::spawn_blocking(move || Program::look_up(&package)).await.unwrap_or_default()
+        }
+    };
+    let host = Host::new(package, program, attached, pool);
+    let mut spare = None;
+    let schemas = match host.schemas() {
+        Some(schemas) => schemas,
+        None => {
+            let process = Process::new(host.clone(), UNCONFIGURED.into());
+            let (_lease, client) = process.client().await?;
+            spare = Some(process);
+            client.schemas().clone()
+        }
+    };
+    let package = &host.package;
+    let own_name = own_name(&schemas.provider, package);
+    let names = TypeNames::new(package.name.clone(), &own_name);
+    let types = SchemaTypes::new(schemas.provider.clone(), names).planning_deletes(schemas.abilities.plans_deletes);
+    let types = Arc::new(types);
+    let catalog = Arc::new(catalog(&package.name, &schemas.provider, &types));
+    let processes = Mutex::new(Processes { spare, ..Processes::default() });
+    Ok(Arc::new(TerraformProvider { catalog, types, schemas, host, processes }))
+}
+
+/// The provider's own name, with which its types begin: their first word if it is the same of all, else the name in the
+/// name of the program, else that of the package.
+fn own_name(schema: &ProviderSchema, package: &HostedPackage) -> String {
+    let names = schema.resources.keys().chain(schema.data_sources.keys());
+    let mut words = names.map(|name| name.split('_').next().unwrap_or_default());
+    if let Some(first) = words.next().filter(|first| words.all(|word| word == *first)) {
+        return first.to_owned();
+    }
+    let program = package.program.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+    let name = program.strip_prefix(PROGRAM).and_then(|rest| rest.split("_v").next());
+    name.unwrap_or(&package.name).to_owned()
+}
+
+fn catalog(namespace: &Name, schema: &ProviderSchema, types: &Arc<SchemaTypes>) -> Catalog {
+    let prefix: String = namespace.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let functions = schema.functions.iter().map(|(name, one)| {
+        let mut function = terraform::function(namespace, name, one);
+        function.name = format!("{prefix}_{name}").into();
+        function
+    });
+    Catalog {
+        namespaces: vec![namespace.clone()],
+        docs: schema.provider.block.docs.lines().next().unwrap_or_default().into(),
+        functions: functions.collect(),
+        settings: terraform::settings(&schema.provider.block),
+        hosted: Some(Hosted { family: PackageFamily::Terraform, version: None, parameters: Value::Null }),
+        source: Some(types.clone()),
+        ..Catalog::default()
+    }
+}
+
+impl TerraformProvider {
+    fn processes(&self) -> MutexGuard<'_, Processes> {
+        self.processes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The process of these settings: one for each. The first takes over the one that told the schema.
+    fn process_of(&self, digest: &str) -> Arc<Process> {
+        let mut processes = self.processes();
+        if let Some(known) = processes.configured.get(digest) {
+            return known.clone();
+        }
+        let process = processes.spare.take().unwrap_or_else(|| Process::new(self.host.clone(), digest.to_owned()));
+        processes.configured.insert(digest.to_owned(), process.clone());
+        process
+    }
+
+    async fn configure_process(&self, with: Configuration) -> Result<Configured, ProviderError> {
+        self.host.log_to(with.log);
+        let digest = self.digest_of(&with.settings)?;
+        let process = self.process_of(&digest);
+        let diagnostics = match process.configure(&with.settings).await {
+            Ok(diagnostics) => diagnostics,
+            Err(error) => {
+                // A process that has refused settings is not asked again.
+                self.processes().configured.retain(|_, known| !Arc::ptr_eq(known, &process));
+                process.abandon().await;
+                return Err(error);
+            }
+        };
+        let change = match with.former.is_null() || self.digest_of(&with.former).is_ok_and(|former| former == digest) {
+            true => SettingsChange::Same,
+            false => SettingsChange::Update,
+        };
+        let session = Managed::new(self.types.clone(), self.host.package.name.clone(), process, with.settings);
+        Ok(Configured { session: Arc::new(session), change, diagnostics })
+    }
+
+    /// A digest of settings as they are sent. Parts of them may be unknown.
+    fn digest_of(&self, settings: &Value) -> Result<String, ProviderError> {
+        let block = &self.schemas.provider.provider.block;
+        let settings = if settings.is_null() { Value::map::<Name>([]) } else { settings.clone() };
+        let bytes = terraform::wire::encode(&conform(block, &settings), &block.ty());
+        let failure = |error| crate::problems::error_of(
+            crate::Failure::Unfit(error),
+            crate::problems::Effect::Reads,
+            &provider::Scrub::of([&settings]),
+        );
+        Ok(Digest::of(&bytes.map_err(failure)?).to_hex())
+    }
+}
+
+impl Provider for TerraformProvider {
+    fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    fn configure(self: Arc<Self>, with: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+        Box::pin(async move { self.configure_process(with).await })
+    }
+}

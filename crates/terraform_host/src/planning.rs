@@ -1,0 +1,105 @@
+//! What a provider plans, in the terms of the contract.
+
+use blueprint::Value;
+use provider::{Call, PlanMode, PlanRequest, Planned, ProviderDiagnostic, Verdict};
+
+use crate::change::Verdict as Change;
+use crate::fields::{Private, waiting};
+use crate::problems::field_path;
+use crate::{Answer, Client, Failure, Object, Stored};
+
+/// The object that exists, in the form of the current schema, from its fields and its envelope. It is upgraded if it
+/// must be.
+pub(crate) async fn current(
+    client: &Client,
+    type_name: &str,
+    fields: &Value,
+    envelope: &Value,
+) -> Result<Answer<Object>, Failure> {
+    match client.restored(type_name, fields, envelope)? {
+        Some(object) => Ok(Answer { value: object, warnings: Vec::new() }),
+        None => upgraded(client, type_name, fields, envelope).await,
+    }
+}
+
+/// The upgraded object, also if it is in the form of the current schema.
+pub(crate) async fn upgraded(
+    client: &Client,
+    type_name: &str,
+    fields: &Value,
+    envelope: &Value,
+) -> Result<Answer<Object>, Failure> {
+    let stored = Stored::restore(fields, envelope).map_err(Failure::Unfit)?;
+    let mut answer = client.upgrade(type_name, &stored).await?;
+    answer.value.value = crate::marks::carry(fields, &answer.value.value);
+    Ok(answer)
+}
+
+/// Asks a provider about a change. The diagnostics of the answer are left to the caller.
+///
+/// Each question of the engine is one question to the provider. For a replacement the engine asks about the new object
+/// itself, with the data of the plan for the old one.
+pub(crate) async fn planned(
+    client: &Client,
+    type_name: &str,
+    call: &Call,
+    request: &PlanRequest<'_>,
+) -> Result<Answer<Planned>, Failure> {
+    let private = Private::of(request.private, request.schema_version);
+    let config = request.desired;
+    let mut warnings = Vec::new();
+    let (answer, recorded) = match request.mode {
+        PlanMode::Create => (client.plan_new(type_name, &[], config).await?, None),
+        // Without a plan for the old object the engine demands the replacement, because the old one is broken.
+        PlanMode::Replace => (client.plan_new(type_name, &private.planned_bytes(), config).await?, None),
+        PlanMode::Update | PlanMode::Delete => {
+            let prior = current(client, type_name, request.prior, &private.recorded).await?;
+            warnings = prior.warnings;
+            let answer = match request.mode {
+                PlanMode::Delete => client.plan_delete(type_name, &prior.value).await?,
+                _ => client.plan_in_place(type_name, &prior.value, config).await?,
+            };
+            (answer, Some(private.recorded))
+        }
+    };
+    let change = answer.value;
+    warnings.extend(answer.warnings);
+    let data = Private::of_plan(recorded, client.envelope(type_name, &change.object)?);
+    let outputs = Some(&change.object.value).filter(|value| !value.is_null());
+    let outputs = outputs.map(|value| waiting(value, config, &call.address));
+    let (verdict, replaces) = match change.verdict {
+        // The opaque data of the record stays: the provider is not called.
+        Change::Same if request.unhealthy.is_empty() => {
+            let same = Planned { verdict: Verdict::Same, outputs, inexact: change.legacy, ..Planned::default() };
+            return Ok(Answer { value: same, warnings });
+        }
+        Change::Replace { paths } => {
+            (Verdict::Replace { delete_first: None }, paths.iter().map(field_path).collect::<Vec<_>>())
+        }
+        Change::Same | Change::Create | Change::Update | Change::Delete => (Verdict::Update, Vec::new()),
+    };
+    // What an object that is replaced would have become is of no use.
+    let outputs = outputs.filter(|_| replaces.is_empty());
+    let value = Planned { verdict, outputs, inexact: change.legacy, replaces, private: data, ..Planned::default() };
+    Ok(Answer { value, warnings })
+}
+
+/// What stands in the way of carrying a plan out that was made again: the resource must be replaced after all, or a
+/// value comes out differently.
+pub(crate) fn broken_promise(
+    client: &Client,
+    type_name: &str,
+    promised: &Value,
+    again: &crate::change::Planned,
+) -> Result<Option<ProviderDiagnostic>, Failure> {
+    if let Change::Replace { paths } = &again.verdict {
+        let path = paths.first().map(field_path).unwrap_or_default();
+        return Ok(Some(ProviderDiagnostic::error(path, "the resource must be replaced after all")));
+    }
+    if promised.is_null() || again.legacy {
+        return Ok(None);
+    }
+    let found = client.contradictions(type_name, promised, &again.object.value)?;
+    let first = found.first();
+    Ok(first.map(|one| ProviderDiagnostic::error(field_path(&one.path), format!("it is planned otherwise now: {one}"))))
+}

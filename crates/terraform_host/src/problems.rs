@@ -1,0 +1,210 @@
+//! Failures of calls as errors of the provider contract, and places of providers as paths of fields.
+
+use blueprint::{FieldPath, PathStep};
+use grpc_client::{CallError, Code, ConnectError};
+use plugins::{Exit, PluginError};
+use provider::{ErrorKind, Finding, ProviderDiagnostic, ProviderError, ProviderSeverity, Scrub};
+use terraform::agree::Violation;
+use terraform::{Path, Step};
+
+use crate::{Diagnostic, Failure, FunctionFailure};
+
+/// How many of the last lines of a process that ended are shown.
+const LINES: usize = 20;
+
+/// Whether a call may change something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// It only reads: it can be made again.
+    Reads,
+    /// It may change something: without an answer its outcome is unknown.
+    Changes,
+}
+
+/// The error of a call. Secrets are removed from what the provider says.
+pub(crate) fn error_of(failure: Failure, effect: Effect, secrets: &Scrub) -> ProviderError {
+    let kind = kind_of(&failure, effect);
+    let mut said = match &failure {
+        Failure::Rejected(said) => said.iter().map(|one| diagnostic_of(one, secrets)).collect(),
+        Failure::Inconsistent { method, violations } => {
+            violations.iter().map(|one| contradiction(method, one, secrets)).collect()
+        }
+        Failure::Unfit(error) => {
+            let refused = ProviderDiagnostic::error(field_path(&error.path), secrets.clean(&error.problem.to_string()));
+            vec![refused.about(Finding::WrongType)]
+        }
+        other => vec![ProviderDiagnostic::error("", secrets.clean(&other.to_string()))],
+    };
+    if let (Some(first), Some(exit)) = (said.first_mut(), exit_of(&failure)) {
+        first.detail = secrets.clean(&last_of(&exit.output));
+    }
+    ProviderError::of_diagnostics(kind, said)
+}
+
+/// The class of a failure.
+fn kind_of(failure: &Failure, effect: Effect) -> ErrorKind {
+    match failure {
+        Failure::Unfit(_) | Failure::NoSuchType { .. } | Failure::Unsupported(_) => ErrorKind::Document,
+        Failure::Rejected(_) if effect == Effect::Reads => ErrorKind::Document,
+        Failure::Connect(error) => match **error {
+            ConnectError::Refused { .. } | ConnectError::Exited(_) => ErrorKind::Transient,
+            _ => ErrorKind::Permanent,
+        },
+        Failure::Call { error: CallError::NotSent(_), .. } => ErrorKind::Transient,
+        Failure::Call { error: CallError::Status(status), .. } if status.code == Code::Unimplemented => {
+            ErrorKind::Permanent
+        }
+        Failure::Call { .. } | Failure::Malformed { .. } if effect == Effect::Changes => ErrorKind::OutcomeUnknown,
+        Failure::Call { error: CallError::Lost(_), .. } => ErrorKind::Transient,
+        Failure::Call { error: CallError::Status(status), .. } => match status.code {
+            Code::Unavailable => ErrorKind::Transient,
+            Code::ResourceExhausted => ErrorKind::Throttled,
+            Code::DeadlineExceeded => ErrorKind::TimedOut,
+            Code::Cancelled => ErrorKind::Cancelled,
+            _ => ErrorKind::Permanent,
+        },
+        Failure::NothingImported => ErrorKind::NotFound,
+        Failure::Rejected(_)
+        | Failure::Malformed { .. }
+        | Failure::Inconsistent { .. }
+        | Failure::Newer { .. }
+        | Failure::Deferred { .. }
+        | Failure::Protocol(_) => ErrorKind::Permanent,
+    }
+}
+
+fn exit_of(failure: &Failure) -> Option<&Exit> {
+    match failure {
+        Failure::Call { error: CallError::NotSent(loss) | CallError::Lost(loss), .. } => loss.exit.as_ref(),
+        Failure::Connect(error) => match &**error {
+            ConnectError::Exited(exit) => Some(exit),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The error of a plugin that cannot be used.
+pub(crate) fn not_started(error: &PluginError) -> ProviderError {
+    let kind = match error {
+        PluginError::NotFound { .. } | PluginError::NotExecutable { .. } | PluginError::NoFolder { .. } => {
+            ErrorKind::Document
+        }
+        PluginError::Closed { .. } => ErrorKind::Cancelled,
+        // The pool counts the failures of a process that exits at its start, and refuses after some.
+        PluginError::Exited { .. } => ErrorKind::Transient,
+        _ => ErrorKind::Permanent,
+    };
+    let said = ProviderDiagnostic::error("", error.to_string()).detailed(last_of(error.output()));
+    ProviderError::of_diagnostics(kind, vec![said])
+}
+
+/// What a provider says, at its place.
+pub(crate) fn diagnostic_of(said: &Diagnostic, secrets: &Scrub) -> ProviderDiagnostic {
+    ProviderDiagnostic {
+        severity: if said.is_error() { ProviderSeverity::Error } else { ProviderSeverity::Warning },
+        finding: Finding::Refused,
+        summary: secrets.clean(&said.summary),
+        detail: secrets.clean(said.detail.trim_end()),
+        path: field_path(&said.path),
+    }
+}
+
+/// The warnings of an answer.
+pub(crate) fn warnings_of(said: &[Diagnostic], secrets: &Scrub) -> Vec<ProviderDiagnostic> {
+    said.iter().map(|one| diagnostic_of(one, secrets)).collect()
+}
+
+/// Where an answer contradicts what was asked.
+pub(crate) fn contradiction(method: &str, violation: &Violation, secrets: &Scrub) -> ProviderDiagnostic {
+    let summary = format!("the provider contradicts itself: {violation}");
+    let detail = format!("{method} answered this; it is a mistake of the provider");
+    ProviderDiagnostic::error(field_path(&violation.path), secrets.clean(&summary)).detailed(detail)
+}
+
+/// The error of a function.
+pub(crate) fn function_failed(failed: &FunctionFailure, secrets: &Scrub) -> ProviderError {
+    let place = failed.argument.map(|at| format!("argument {}: ", at + 1)).unwrap_or_default();
+    ProviderError::new(ErrorKind::Document, format!("{place}{}", secrets.clean(&failed.text)))
+}
+
+/// An error with the place in its message: the message of an operation is shown without a place in the document.
+pub(crate) fn placed(error: ProviderError) -> ProviderError {
+    match &error.field {
+        Some(field) => ProviderError { message: format!("`{field}`: {}", error.message), ..error },
+        None => error,
+    }
+}
+
+fn last_of(output: &str) -> String {
+    let lines: Vec<&str> = output.lines().collect();
+    lines[lines.len().saturating_sub(LINES)..].join("\n")
+}
+
+/// The path of a field.
+pub(crate) fn field_path(path: &Path) -> FieldPath {
+    let steps = path.0.iter().map(|step| match step {
+        Step::Attribute(name) => PathStep::Field(name.clone()),
+        Step::Key(key) => PathStep::Key(key.clone()),
+        Step::Index(index) => PathStep::Index(*index),
+    });
+    FieldPath(steps.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use blueprint::Value;
+    use grpc_client::{Loss, Status};
+
+    use super::*;
+    use crate::Severity;
+
+    fn error(failure: Failure, effect: Effect) -> ProviderError {
+        error_of(failure, effect, &Scrub::of([&Value::from("hunter2-hunter2").secret()]))
+    }
+
+    fn call(error: CallError) -> Failure {
+        Failure::Call { method: "ApplyResourceChange", error }
+    }
+
+    fn loss() -> Loss {
+        Loss { why: "gone".into(), exit: None }
+    }
+
+    fn status(code: Code) -> Failure {
+        call(CallError::Status(Status { code, message: "no".into(), raw_details: Vec::new() }))
+    }
+
+    #[test]
+    fn the_class_depends_on_whether_something_may_have_changed() {
+        for (failure, reads, changes) in [
+            (status(Code::Unknown), ErrorKind::Permanent, ErrorKind::OutcomeUnknown),
+            (status(Code::Unimplemented), ErrorKind::Permanent, ErrorKind::Permanent),
+            (status(Code::Unavailable), ErrorKind::Transient, ErrorKind::OutcomeUnknown),
+            (call(CallError::Lost(loss())), ErrorKind::Transient, ErrorKind::OutcomeUnknown),
+            (call(CallError::NotSent(loss())), ErrorKind::Transient, ErrorKind::Transient),
+            (Failure::Rejected(Vec::new()), ErrorKind::Document, ErrorKind::Permanent),
+            (Failure::Newer { stored: 2, known: 1 }, ErrorKind::Permanent, ErrorKind::Permanent),
+        ] {
+            assert_eq!(error(failure.clone(), Effect::Reads).kind, reads, "{failure:?}");
+            assert_eq!(error(failure.clone(), Effect::Changes).kind, changes, "{failure:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_provider_says_keeps_its_place_and_loses_secrets() {
+        let path = Path::default().attribute(&"a".into()).index(1).key(&"k.1".into());
+        let said = |severity, summary: &str| Diagnostic {
+            severity,
+            summary: summary.into(),
+            detail: "because of hunter2-hunter2\n".into(),
+            path: path.clone(),
+        };
+        let all = vec![said(Severity::Warning, "odd"), said(Severity::Error, "wrong")];
+        let error = placed(error(Failure::Rejected(all), Effect::Reads));
+        assert_eq!(error.message, "`a[1][\"k.1\"]`: wrong\nbecause of (secret)");
+        assert_eq!(error.diagnostics.len(), 2);
+        assert_eq!(error.diagnostics[0].severity, ProviderSeverity::Warning);
+        assert_eq!(error.diagnostics[1].path.to_string(), "a[1][\"k.1\"]");
+    }
+}

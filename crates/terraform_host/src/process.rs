@@ -1,0 +1,287 @@
+//! The process of a configuration: started by the pool, connected and configured, also again after a crash.
+
+use std::ffi::OsString;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use blueprint::Value;
+use plugins::{Endpoint, Inherit, Key, Launch, Lease, Limits, Plugin, Pool, Start};
+use provider::{ErrorKind, HostedPackage, Progress, ProviderDiagnostic, ProviderError, Scrub};
+use tokio::sync::Mutex as AsyncMutex;
+
+use crate::problems::{Effect, error_of, not_started, warnings_of};
+use crate::program::Program;
+use crate::{Answer, Client, Digest, Failure, Handshake, Opening, Output, SchemaCache, Schemas, Version};
+
+/// Numbers the opened packages: two of them never share a process, because each would configure it.
+static OPENED: AtomicUsize = AtomicUsize::new(0);
+
+/// What all processes of a package have in common.
+pub(crate) struct Host {
+    number: usize,
+    pub(crate) package: HostedPackage,
+    program: Program,
+    /// Where the plugin runs already, for debugging.
+    attached: Option<Endpoint>,
+    pool: Arc<Pool>,
+    /// Its schemas, once they are known.
+    known: Mutex<Option<(Version, Arc<Schemas>)>>,
+    /// Receives what plugins print. Before a configuration nobody does.
+    log: Arc<Mutex<Option<Progress>>>,
+}
+
+impl Host {
+    pub(crate) fn new(
+        package: HostedPackage,
+        program: Program,
+        attached: Option<Endpoint>,
+        pool: Arc<Pool>,
+    ) -> Arc<Host> {
+        let known = Mutex::new(program.known.clone());
+        let number = OPENED.fetch_add(1, Ordering::Relaxed);
+        Arc::new(Host { number, package, program, attached, pool, known, log: Arc::default() })
+    }
+
+    /// Sets who receives log lines from now on.
+    pub(crate) fn log_to(&self, log: Progress) {
+        *lock(&self.log) = Some(log);
+    }
+
+    /// The schemas, if they are known already.
+    pub(crate) fn schemas(&self) -> Option<Arc<Schemas>> {
+        lock(&self.known).as_ref().map(|(_, schemas)| schemas.clone())
+    }
+
+    fn start(&self) -> Start {
+        let package = &self.package;
+        let name = format!("terraform provider `{}`", package.name);
+        if let Some(endpoint) = &self.attached {
+            return Start::Attach(name, endpoint.clone());
+        }
+        let environment = package.environment.iter().map(|(name, value)| (name.into(), value.into()));
+        let launch = Launch {
+            name,
+            program: package.program.clone(),
+            arguments: package.arguments.iter().map(OsString::from).collect(),
+            folder: package.folder.clone(),
+            environment: environment.collect(),
+            inherit: package.inherits.clone().map_or(Inherit::All, Inherit::Only),
+            limits: Limits { memory: package.memory, start: package.start_within, ..Limits::default() },
+        };
+        Start::Launch(launch, Arc::new(Handshake))
+    }
+
+    async fn open(&self, plugin: &Plugin) -> Result<Client, Failure> {
+        let log = self.log.clone();
+        let output: Output = Arc::new(move |line| {
+            let receiver = lock(&log).clone();
+            if let Some(receiver) = receiver {
+                receiver(line);
+            }
+        });
+        // What runs already may change at any time.
+        let cached = self.package.cache.as_ref().filter(|_| self.attached.is_none()).map(SchemaCache::new);
+        let cache = cached.as_ref().zip(self.program.digest.as_ref());
+        let known = lock(&self.known).clone();
+        let was_known = known.is_some();
+        let client = Client::open(plugin, Opening { known, cache, output: Some(output) }).await?;
+        *lock(&self.known) = Some((client.version(), client.schemas().clone()));
+        if let (false, Some(digest)) = (was_known, self.program.digest.filter(|_| cached.is_some())) {
+            let (package, identity, version) = (self.package.clone(), self.program.identity.clone(), client.version());
+            let noted =
+                tokio::task::spawn_blocking(move || crate::program::note(&package, &identity, &digest, version));
+            // Without a note the program is read again.
+            let _ = noted.await;
+        }
+        Ok(client)
+    }
+}
+
+/// The process of one configuration.
+pub(crate) struct Process {
+    host: Arc<Host>,
+    key: Key,
+    /// What it is configured with, also after a restart. `None` before it is configured.
+    settings: Mutex<Option<Prepared>>,
+    live: AsyncMutex<Option<Live>>,
+    /// Number of open sessions.
+    users: AtomicUsize,
+    calls: Mutex<Calls>,
+}
+
+/// Settings as the provider takes them.
+#[derive(Clone)]
+struct Prepared {
+    values: Value,
+    warnings: Vec<ProviderDiagnostic>,
+}
+
+/// A running process.
+struct Live {
+    plugin: Plugin,
+    client: Client,
+    configured: bool,
+}
+
+/// The calls that are under way.
+#[derive(Default)]
+struct Calls {
+    running: usize,
+    /// Those of them that are no longer wanted.
+    cancelled: usize,
+}
+
+impl Process {
+    /// A process that is started on first use. `settings` is a digest of its settings.
+    pub(crate) fn new(host: Arc<Host>, settings: String) -> Arc<Process> {
+        let package = &host.package;
+        // Packages with the same program differ in their environment.
+        let binary = format!("{}\0{}\0{:?}", package.name, host.program.identity, package.environment);
+        let binary = format!("{} {}", Digest::of(binary.as_bytes()).to_hex(), host.number);
+        let key = Key { binary, settings };
+        Arc::new(Process {
+            host,
+            key,
+            settings: Mutex::default(),
+            live: AsyncMutex::default(),
+            users: AtomicUsize::new(0),
+            calls: Mutex::default(),
+        })
+    }
+
+    /// The connected plugin. The lease keeps its process.
+    pub(crate) async fn client(&self) -> Result<(Lease, Client), ProviderError> {
+        let (lease, live) = self.live().await?;
+        let client = live.as_ref().ok_or_else(gone)?.client.clone();
+        Ok((lease, client))
+    }
+
+    /// Configures the process, now and after each restart, and counts a session. Returns what the provider says about
+    /// the settings. They may be unknown in parts.
+    pub(crate) async fn configure(&self, settings: &Value) -> Result<Vec<ProviderDiagnostic>, ProviderError> {
+        let known = lock(&self.settings).clone();
+        if let Some(prepared) = known {
+            // Another session has the same settings.
+            let (_lease, _client) = self.session().await?;
+            self.users.fetch_add(1, Ordering::AcqRel);
+            return Ok(prepared.warnings);
+        }
+        let secrets = Scrub::of([settings]);
+        let (lease, mut live) = self.live().await?;
+        let Live { client, configured, .. } = live.as_mut().ok_or_else(gone)?;
+        let reads = |failure| error_of(failure, Effect::Reads, &secrets);
+        let validated = client.validate_provider(settings).await.map_err(reads)?;
+        let Answer { warnings, .. } = client.configure(&validated.value).await.map_err(|f| refused(f, &secrets))?;
+        *configured = true;
+        let mut said = warnings_of(&validated.warnings, &secrets);
+        said.extend(warnings_of(&warnings, &secrets).into_iter().filter(|one| !said.contains(one)).collect::<Vec<_>>());
+        *lock(&self.settings) = Some(Prepared { values: validated.value, warnings: said.clone() });
+        self.users.fetch_add(1, Ordering::AcqRel);
+        drop((live, lease));
+        Ok(said)
+    }
+
+    /// The configured plugin. The lease keeps its process for the time of a call.
+    pub(crate) async fn session(&self) -> Result<(Lease, Client), ProviderError> {
+        let settings = lock(&self.settings).clone().ok_or_else(gone)?;
+        let (lease, mut live) = self.live().await?;
+        let live = live.as_mut().ok_or_else(gone)?;
+        if !live.configured {
+            let secrets = Scrub::of([&settings.values]);
+            live.client.configure(&settings.values).await.map_err(|failure| refused(failure, &secrets))?;
+            live.configured = true;
+        }
+        Ok((lease, live.client.clone()))
+    }
+
+    async fn live(&self) -> Result<(Lease, tokio::sync::MutexGuard<'_, Option<Live>>), ProviderError> {
+        let lease = self.host.pool.get(&self.key, self.host.start()).await.map_err(|error| not_started(&error))?;
+        let mut live = self.live.lock().await;
+        if live.as_ref().is_none_or(|live| live.plugin.id() != lease.id()) {
+            let client = self.host.open(&lease).await;
+            let client = client.map_err(|failure| error_of(failure, Effect::Reads, &Scrub::default()))?;
+            *live = Some(Live { plugin: Plugin::clone(&lease), client, configured: false });
+        }
+        Ok((lease, live))
+    }
+
+    /// Counts a call until the guard is dropped.
+    pub(crate) fn enter_call(&self) -> Running<'_> {
+        lock(&self.calls).running += 1;
+        Running { process: self, cancelled: false }
+    }
+
+    /// Ends a session. The process is stopped with its last one: by the call that asks it, a signal, then by force.
+    pub(crate) async fn leave(&self) {
+        let left = self.users.fetch_update(Ordering::AcqRel, Ordering::Acquire, |users| users.checked_sub(1));
+        if left == Ok(1) {
+            self.stop().await;
+        }
+    }
+
+    /// Stops the process, unless a session uses it.
+    pub(crate) async fn abandon(&self) {
+        if self.users.load(Ordering::Acquire) == 0 {
+            self.stop().await;
+        }
+    }
+
+    async fn stop(&self) {
+        let live = self.live.lock().await.take();
+        if let Some(live) = live {
+            live.plugin.stop().await;
+        }
+    }
+}
+
+/// A call that is under way.
+pub(crate) struct Running<'a> {
+    process: &'a Process,
+    cancelled: bool,
+}
+
+impl Running<'_> {
+    /// Says that the call is no longer wanted. If no other one of the process is, all of them are cut short: they still
+    /// answer, perhaps with a part of what was asked. The protocol cannot cut a single call short.
+    pub(crate) async fn cancel(&mut self) {
+        if !self.cancelled {
+            self.cancelled = true;
+            lock(&self.process.calls).cancelled += 1;
+        }
+        let all = {
+            let calls = lock(&self.process.calls);
+            calls.cancelled == calls.running
+        };
+        if all {
+            let client = self.process.live.lock().await.as_ref().map(|live| live.client.clone());
+            if let Some(client) = client {
+                // A provider that cannot stop goes on, and the time limit of the call ends it.
+                let _ = client.stop().await;
+            }
+        }
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        let mut calls = lock(&self.process.calls);
+        calls.running -= 1;
+        calls.cancelled -= usize::from(self.cancelled);
+    }
+}
+
+/// The error of a configuration that the provider refuses. Most often it is about credentials, unless it names settings.
+fn refused(failure: Failure, secrets: &Scrub) -> ProviderError {
+    let names_none = failure.diagnostics().iter().filter(|said| said.is_error()).all(|said| said.path.0.is_empty());
+    let is_rejected = matches!(failure, Failure::Rejected(_));
+    let error = error_of(failure, Effect::Reads, secrets);
+    if is_rejected && names_none { ProviderError { kind: ErrorKind::Credentials, ..error } } else { error }
+}
+
+fn gone() -> ProviderError {
+    ProviderError::new(ErrorKind::Transient, "the plugin is not configured any more")
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
