@@ -14,6 +14,8 @@ use crate::{Client, Digest, Failure, Object};
 const PRIOR: &str = "prior";
 /// In the data of a plan: the envelope of the planned object.
 const PLANNED: &str = "planned";
+/// In the data of the plan of a delete: the envelope of the absent object.
+const DELETED: &str = "deleted";
 
 /// The number of digits of an id that is made here.
 const ID_DIGITS: usize = 32;
@@ -25,22 +27,30 @@ pub(crate) struct Private {
     pub(crate) recorded: Value,
     /// The envelope of the planned object, in the data of a plan.
     pub(crate) planned: Option<Value>,
+    /// The envelope of the absent object, in the data of the plan of a delete.
+    pub(crate) deleted: Option<Value>,
 }
 
 impl Private {
     /// `version` is that of the schema of the record. The version in an envelope takes precedence: the values beside it
     /// have been upgraded since they were recorded.
     pub(crate) fn of(value: &Value, version: u32) -> Private {
-        let (recorded, planned) = match value.get(PLANNED) {
-            Some(planned) => (value.get(PRIOR).unwrap_or(&Value::Null), Some(planned.clone())),
-            None => (value, None),
+        let (planned, deleted) = (value.get(PLANNED).cloned(), value.get(DELETED).cloned());
+        let recorded = match planned.is_some() || deleted.is_some() {
+            true => value.get(PRIOR).unwrap_or(&Value::Null),
+            false => value,
         };
-        Private { recorded: crate::object::versioned(recorded, version.into()), planned }
+        Private { recorded: crate::object::versioned(recorded, version.into()), planned, deleted }
     }
 
     /// The data of a plan. `recorded` is the envelope of the object that exists.
     pub(crate) fn of_plan(recorded: Option<Value>, planned: Value) -> Value {
         Value::map(recorded.map(|recorded| (PRIOR, recorded)).into_iter().chain([(PLANNED, planned)]))
+    }
+
+    /// The data of the plan of a delete.
+    pub(crate) fn of_delete(recorded: Value, deleted: Value) -> Value {
+        Value::map([(PRIOR, recorded), (DELETED, deleted)])
     }
 
     /// The planned private data of the object that is replaced.
@@ -112,6 +122,8 @@ mod tests {
         let create = Private::of(&Private::of_plan(None, envelope(b"b")), 1);
         assert_eq!(create.recorded, Value::map([("version", Value::Int(1))]));
         assert_eq!(create.planned, Some(envelope(b"b")));
+        let delete = Private::of(&Private::of_delete(envelope(b"a"), envelope(b"c")), 1);
+        assert_eq!((delete.recorded, delete.planned, delete.deleted), (envelope(b"a"), None, Some(envelope(b"c"))));
         // A record has no plan.
         let record = Private::of(&envelope(b"a"), 1);
         assert_eq!((record.recorded.clone(), record.planned_bytes()), (envelope(b"a"), Vec::new()));

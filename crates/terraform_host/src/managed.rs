@@ -16,7 +16,7 @@ use provider::{
 };
 use terraform::{SchemaTypes, same};
 
-use crate::change::{Applied as Done, ApplyRequest as Change, Verdict};
+use crate::change::{Applied as Done, ApplyRequest as Change};
 use crate::fields::{Private, id_of, recorded};
 use crate::planning::{broken_promise, current, planned, upgraded};
 use crate::problems::{
@@ -337,7 +337,7 @@ impl Acting<'_> {
 
     async fn delete(&self) -> Result<Applied, ProviderError> {
         let Some(prior) = self.prior().await? else { return Ok(Applied::deleted()) };
-        let envelope = self.private().planned;
+        let envelope = self.private().deleted;
         let planned = match &envelope {
             Some(envelope) => self.client.restored(&self.type_name, &Value::Null, envelope),
             None => Ok(None),

@@ -48,8 +48,11 @@ pub(crate) async fn planned(
     let private = Private::of(request.private, request.schema_version);
     let config = request.desired;
     let mut warnings = Vec::new();
+    let nothing = request.prior.is_null();
     let (answer, recorded) = match request.mode {
+        PlanMode::Delete if nothing => return Ok(Answer { value: Planned::default(), warnings }),
         PlanMode::Create => (client.plan_new(type_name, &[], config).await?, None),
+        PlanMode::Update if nothing => (client.plan_new(type_name, &[], config).await?, None),
         // Without a plan for the old object the engine demands the replacement, because the old one is broken.
         PlanMode::Replace => (client.plan_new(type_name, &private.planned_bytes(), config).await?, None),
         PlanMode::Update | PlanMode::Delete => {
@@ -64,7 +67,11 @@ pub(crate) async fn planned(
     };
     let change = answer.value;
     warnings.extend(answer.warnings);
-    let data = Private::of_plan(recorded, client.envelope(type_name, &change.object)?);
+    let envelope = client.envelope(type_name, &change.object)?;
+    let data = match (request.mode, recorded) {
+        (PlanMode::Delete, Some(recorded)) => Private::of_delete(recorded, envelope),
+        (_, recorded) => Private::of_plan(recorded, envelope),
+    };
     let outputs = Some(&change.object.value).filter(|value| !value.is_null());
     let outputs = outputs.map(|value| waiting(value, config, &call.address));
     let (verdict, replaces) = match change.verdict {

@@ -31,9 +31,19 @@ type peer struct {
 	mutex  sync.Mutex
 	calls  map[string]int64
 	folder string
+	open   bool
 }
 
+// count counts a call. If the file that PEER_CRASH names holds the name of the method, it is removed and the process ends.
 func (p *peer) count(method string) {
+	if path := os.Getenv("PEER_CRASH"); path != "" {
+		if content, err := os.ReadFile(path); err == nil && string(content) == method {
+			if err := os.Remove(path); err != nil {
+				panic(err)
+			}
+			panic("the peer crashes in " + method)
+		}
+	}
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.calls[method]++
@@ -49,7 +59,7 @@ var thingType = tftypes.Object{AttributeTypes: map[string]tftypes.Type{
 }}
 
 var identityType = tftypes.Object{AttributeTypes: map[string]tftypes.Type{"id": tftypes.String}}
-var configType = tftypes.Object{AttributeTypes: map[string]tftypes.Type{"folder": tftypes.String}}
+var configType = tftypes.Object{AttributeTypes: map[string]tftypes.Type{"folder": tftypes.String, "zone": tftypes.String}}
 var callsType = tftypes.Object{AttributeTypes: map[string]tftypes.Type{"method": tftypes.String, "count": tftypes.Number}}
 
 func (p *peer) GetProviderSchema(context.Context, *tfprotov6.GetProviderSchemaRequest) (*tfprotov6.GetProviderSchemaResponse, error) {
@@ -85,6 +95,7 @@ func (p *peer) GetProviderSchema(context.Context, *tfprotov6.GetProviderSchemaRe
 		},
 		Provider: &tfprotov6.Schema{Block: &tfprotov6.SchemaBlock{Attributes: []*tfprotov6.SchemaAttribute{
 			{Name: "folder", Type: tftypes.String, Required: true},
+			{Name: "zone", Type: tftypes.String, Optional: true},
 		}}},
 		ResourceSchemas: map[string]*tfprotov6.Schema{"peer_thing": {Version: 2, Block: &tfprotov6.SchemaBlock{
 			Description: description, Attributes: attributes, BlockTypes: []*tfprotov6.SchemaNestedBlock{tag},
@@ -204,11 +215,25 @@ func tokens(nested tftypes.Value, token any) tftypes.Value {
 }
 
 func (p *peer) ValidateProviderConfig(_ context.Context, request *tfprotov6.ValidateProviderConfigRequest) (*tfprotov6.ValidateProviderConfigResponse, error) {
-	return &tfprotov6.ValidateProviderConfigResponse{PreparedConfig: request.Config}, nil
+	p.count("ValidateProviderConfig")
+	answer := &tfprotov6.ValidateProviderConfigResponse{PreparedConfig: request.Config}
+	if text(fields(request.Config, configType)["zone"]) == "bad" {
+		answer.Diagnostics = problem("bad zone", tftypes.NewAttributePath().WithAttributeName("zone"))
+	}
+	return answer, nil
 }
 
 func (p *peer) ConfigureProvider(_ context.Context, request *tfprotov6.ConfigureProviderRequest) (*tfprotov6.ConfigureProviderResponse, error) {
-	p.folder = text(fields(request.Config, configType)["folder"])
+	p.count("ConfigureProvider")
+	config := fields(request.Config, configType)
+	p.folder = text(config["folder"])
+	p.open = !config["zone"].IsKnown()
+	switch text(config["zone"]) {
+	case "nowhere":
+		return &tfprotov6.ConfigureProviderResponse{Diagnostics: problem("no such zone", tftypes.NewAttributePath().WithAttributeName("zone"))}, nil
+	case "locked":
+		return &tfprotov6.ConfigureProviderResponse{Diagnostics: problem("access denied", nil)}, nil
+	}
 	if p.folder == "" {
 		return &tfprotov6.ConfigureProviderResponse{Diagnostics: problem("no folder", tftypes.NewAttributePath().WithAttributeName("folder"))}, nil
 	}
@@ -216,6 +241,7 @@ func (p *peer) ConfigureProvider(_ context.Context, request *tfprotov6.Configure
 }
 
 func (p *peer) ValidateResourceConfig(_ context.Context, request *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
+	p.count("ValidateResourceConfig")
 	config := fields(request.Config, thingType)
 	path := tftypes.NewAttributePath().WithAttributeName("nested").WithElementKeyInt(0).WithAttributeName("key")
 	var said []*tfprotov6.Diagnostic
@@ -267,6 +293,7 @@ func (p *peer) UpgradeResourceIdentity(_ context.Context, request *tfprotov6.Upg
 }
 
 func (p *peer) ReadResource(_ context.Context, request *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
+	p.count("ReadResource")
 	state := fields(request.CurrentState, thingType)
 	id := text(state["id"])
 	if request.CurrentIdentity == nil {
@@ -290,6 +317,7 @@ func (p *peer) ReadResource(_ context.Context, request *tfprotov6.ReadResourceRe
 }
 
 func (p *peer) PlanResourceChange(_ context.Context, request *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
+	p.count("PlanResourceChange")
 	planned := fields(request.ProposedNewState, thingType)
 	prior := fields(request.PriorState, thingType)
 	if planned == nil {
@@ -303,8 +331,14 @@ func (p *peer) PlanResourceChange(_ context.Context, request *tfprotov6.PlanReso
 	}
 	planned["nested"] = tokens(planned["nested"], tftypes.UnknownValue)
 	planned["code"] = tftypes.NewValue(tftypes.String, nil)
+	var said []*tfprotov6.Diagnostic
+	if p.open {
+		said = problem("the zone is not known yet", nil)
+		said[0].Severity = tfprotov6.DiagnosticSeverityWarning
+	}
 	answer := &tfprotov6.PlanResourceChangeResponse{
 		PlannedPrivate: grown(request.PriorPrivate, 'p'),
+		Diagnostics:    said,
 		// As old providers do: all attributes that force a replacement, changed or not.
 		RequiresReplace: []*tftypes.AttributePath{
 			tftypes.NewAttributePath().WithAttributeName("name"),
@@ -333,6 +367,7 @@ func (p *peer) PlanResourceChange(_ context.Context, request *tfprotov6.PlanReso
 }
 
 func (p *peer) ApplyResourceChange(ctx context.Context, request *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
+	p.count("ApplyResourceChange")
 	state := fields(request.PlannedState, thingType)
 	prior := fields(request.PriorState, thingType)
 	answer := &tfprotov6.ApplyResourceChangeResponse{Private: grown(request.PlannedPrivate, 'a')}
@@ -405,21 +440,26 @@ func (p *peer) ApplyResourceChange(ctx context.Context, request *tfprotov6.Apply
 }
 
 func (p *peer) ImportResourceState(_ context.Context, request *tfprotov6.ImportResourceStateRequest) (*tfprotov6.ImportResourceStateResponse, error) {
+	p.count("ImportResourceState")
 	id := request.ID
 	if request.Identity != nil {
 		id = text(fields(request.Identity.IdentityData, identityType)["id"])
 	}
-	state := map[string]tftypes.Value{}
-	for name, of := range thingType.AttributeTypes {
-		state[name] = tftypes.NewValue(of, nil)
+	// An id of several names stands for several objects.
+	answer := &tfprotov6.ImportResourceStateResponse{}
+	for _, id := range strings.Split(id, ",") {
+		state := map[string]tftypes.Value{}
+		for name, of := range thingType.AttributeTypes {
+			state[name] = tftypes.NewValue(of, nil)
+		}
+		state["id"] = tftypes.NewValue(tftypes.String, id)
+		state["name"] = tftypes.NewValue(tftypes.String, id)
+		state["tag"] = tftypes.NewValue(tftypes.Set{ElementType: tagType}, []tftypes.Value{})
+		answer.ImportedResources = append(answer.ImportedResources, &tfprotov6.ImportedResource{
+			TypeName: request.TypeName, State: write(thingType, state), Private: grown(nil, 'i'), Identity: identity(id),
+		})
 	}
-	state["id"] = tftypes.NewValue(tftypes.String, id)
-	state["name"] = tftypes.NewValue(tftypes.String, id)
-	state["tag"] = tftypes.NewValue(tftypes.Set{ElementType: tagType}, []tftypes.Value{})
-	imported := &tfprotov6.ImportedResource{
-		TypeName: request.TypeName, State: write(thingType, state), Private: grown(nil, 'i'), Identity: identity(id),
-	}
-	return &tfprotov6.ImportResourceStateResponse{ImportedResources: []*tfprotov6.ImportedResource{imported}}, nil
+	return answer, nil
 }
 
 func (p *peer) MoveResourceState(_ context.Context, request *tfprotov6.MoveResourceStateRequest) (*tfprotov6.MoveResourceStateResponse, error) {
@@ -441,10 +481,12 @@ func (p *peer) MoveResourceState(_ context.Context, request *tfprotov6.MoveResou
 }
 
 func (p *peer) ValidateDataResourceConfig(context.Context, *tfprotov6.ValidateDataResourceConfigRequest) (*tfprotov6.ValidateDataResourceConfigResponse, error) {
+	p.count("ValidateDataResourceConfig")
 	return &tfprotov6.ValidateDataResourceConfigResponse{}, nil
 }
 
 func (p *peer) ReadDataSource(_ context.Context, request *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
+	p.count("ReadDataSource")
 	state := fields(request.Config, callsType)
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -453,6 +495,7 @@ func (p *peer) ReadDataSource(_ context.Context, request *tfprotov6.ReadDataSour
 }
 
 func (p *peer) CallFunction(_ context.Context, request *tfprotov6.CallFunctionRequest) (*tfprotov6.CallFunctionResponse, error) {
+	p.count("CallFunction")
 	if request.Name == "kind" {
 		value, err := request.Arguments[0].Unmarshal(tftypes.DynamicPseudoType)
 		if err != nil {
