@@ -218,7 +218,6 @@ fn an_apply_fills_in_what_was_unknown_and_nothing_else() {
             ("size".into(), &Problem::Vanished),
             ("tags".into(), &Problem::MissingKey("k".into())),
             ("tags".into(), &Problem::ExtraKey("l".into())),
-            ("token".into(), &Problem::Appeared),
             ("rule".into(), &Problem::Element),
             ("token".into(), &Problem::WriteOnly),
         ]

@@ -8,8 +8,8 @@
 //! HostedPackage ──open──> provider::Provider ──configure──> provider::Session, on the calls above
 //! ```
 //!
-//! [`open`] is what the engine uses: the contract of providers, answered by a plugin. `package.rs` has its catalogue and
-//! configurations, `managed.rs` the calls about resources, `process.rs` the process behind them.
+//! [`open`] is what the engine uses: the contract of providers, answered by a plugin. `package.rs` has its catalogue
+//! and configurations, `managed.rs` the calls about resources, `process.rs` the process behind them.
 //!
 //! A [`Client`] is one process with at most one configuration. Values go in and out as [`blueprint::Value`]; answers
 //! are checked ([`terraform::agree`]) before they are returned.

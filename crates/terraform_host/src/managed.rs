@@ -1,8 +1,8 @@
 //! A configured package as a session of the contract: the calls about its resources, data sources and functions.
 //!
-//! Secrets are removed from what a provider says. A call that only reads is dropped when it is stopped, which cancels it
-//! in the provider. One that changes something is asked to end and has some seconds to answer, because its answer says
-//! what has been done.
+//! Secrets are removed from what a provider says. A call that only reads is dropped when it is stopped, which cancels
+//! it in the provider. One that changes something is asked to end and has some seconds to answer, because its answer
+//! says what has been done.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,9 +19,7 @@ use terraform::{SchemaTypes, same};
 use crate::change::{Applied as Done, ApplyRequest as Change};
 use crate::fields::{Private, id_of, recorded};
 use crate::planning::{broken_promise, current, planned, upgraded};
-use crate::problems::{
-    Effect, contradiction, diagnostic_of, error_of, function_failed, placed, warnings_of,
-};
+use crate::problems::{Effect, contradiction, diagnostic_of, error_of, function_failed, placed, warnings_of};
 use crate::process::Process;
 use crate::{Client, Failure, ImportBy, Object, Returned};
 
@@ -56,8 +54,8 @@ impl Managed {
     }
 
     /// A question that changes nothing.
-    async fn asking<'a, T, F>(
-        &'a self,
+    async fn asking<T, F>(
+        &self,
         call: &Call,
         secrets: impl Fn() -> Scrub,
         question: impl FnOnce(Client) -> F,
@@ -91,9 +89,8 @@ impl Managed {
         let type_name = self.resource(request.type_name)?;
         let secrets = || self.secrets([request.prior_inputs, request.prior, request.desired, request.private]);
         let asked = &request;
-        let planning = self.asking(call, secrets, |client| async move {
-            planned(&client, &type_name, call, asked).await
-        });
+        let planning =
+            self.asking(call, secrets, |client| async move { planned(&client, &type_name, call, asked).await });
         let answer = planning.await?;
         Ok(Planned { diagnostics: warnings_of(&answer.warnings, &secrets()), ..answer.value })
     }
@@ -278,7 +275,9 @@ impl Acting<'_> {
         if self.request.prior.is_null() {
             let Some(id) = self.request.id.filter(|id| !id.is_empty()) else { return Ok(None) };
             return match self.client.import(&self.type_name, ImportBy::Id(id)).await {
-                Ok(found) => Ok(found.value.into_iter().find(|one| one.type_name == self.type_name).map(|it| it.object)),
+                Ok(found) => {
+                    Ok(found.value.into_iter().find(|one| one.type_name == self.type_name).map(|it| it.object))
+                }
                 Err(Failure::NothingImported) => Ok(None),
                 Err(failure) => Err(self.before(failure)),
             };

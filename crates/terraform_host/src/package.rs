@@ -44,8 +44,8 @@ struct Processes {
     spare: Option<Arc<Process>>,
 }
 
-/// Opens a package: reads its schema from the cache, or starts its plugin and asks it. The process is kept for the first
-/// configuration. A plugin that is listed in `TF_REATTACH_PROVIDERS` is attached to and not started.
+/// Opens a package: reads its schema from the cache, or starts its plugin and asks it. The process is kept for the
+/// first configuration. A plugin that is listed in `TF_REATTACH_PROVIDERS` is attached to and not started.
 ///
 /// # Errors
 /// If the plugin cannot be started, or if it has no schema that can be read.
@@ -160,11 +160,13 @@ impl TerraformProvider {
         let block = &self.schemas.provider.provider.block;
         let settings = if settings.is_null() { Value::map::<Name>([]) } else { settings.clone() };
         let bytes = terraform::wire::encode(&conform(block, &settings), &block.ty());
-        let failure = |error| crate::problems::error_of(
-            crate::Failure::Unfit(error),
-            crate::problems::Effect::Reads,
-            &provider::Scrub::of([&settings]),
-        );
+        let failure = |error| {
+            crate::problems::error_of(
+                crate::Failure::Unfit(error),
+                crate::problems::Effect::Reads,
+                &provider::Scrub::of([&settings]),
+            )
+        };
         Ok(Digest::of(&bytes.map_err(failure)?).to_hex())
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct Host {
     pool: Arc<Pool>,
     /// Its schemas, once they are known.
     known: Mutex<Option<(Version, Arc<Schemas>)>>,
-    /// Receives what plugins print. None before a configuration.
+    /// Receives what plugins print. Before a configuration they are dropped.
     log: Arc<Mutex<Option<Progress>>>,
 }
 
@@ -270,7 +270,8 @@ impl Drop for Running<'_> {
     }
 }
 
-/// The error of a configuration that the provider refuses: about credentials, unless it names settings.
+/// The error of a configuration that the provider refuses. Most often it is about credentials, unless it names a
+/// setting.
 fn refused(failure: Failure, secrets: &Scrub) -> ProviderError {
     let names_none = failure.diagnostics().iter().filter(|said| said.is_error()).all(|said| said.path.0.is_empty());
     let is_rejected = matches!(failure, Failure::Rejected(_));

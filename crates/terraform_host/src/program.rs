@@ -167,7 +167,9 @@ mod tests {
         assert_eq!(noted(&package, "i"), Some((Digest::of(b"x"), Version::Five)));
         let path = place(&package).unwrap();
         let whole = fs::read_to_string(&path).unwrap();
-        for damaged in ["".to_owned(), whole.replace(" 1 i", " 2 i"), whole.replace(" 5\n", " 7\n"), whole.replace('\n', "")] {
+        for damaged in
+            ["".to_owned(), whole.replace(" 1 i", " 2 i"), whole.replace(" 5\n", " 7\n"), whole.replace('\n', "")]
+        {
             fs::write(&path, damaged).unwrap();
             assert_eq!(noted(&package, "i"), None);
         }

@@ -1,7 +1,7 @@
 //! Recorded lives of resources of the published providers, through the contract.
 //!
-//! `CYAN_CONFORMANCE_TERRAFORM` names another folder of the layout of `conformance/terraform`, and `CYAN_CASES` parts of
-//! the names of cases that are run alone. The last line says how many cases pass.
+//! `CYAN_CONFORMANCE_TERRAFORM` names another folder of the layout of `conformance/terraform`, and `CYAN_CASES` a part
+//! of the names of cases that are run alone. The last line says how many cases pass.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
@@ -20,7 +20,6 @@ const CASES: usize = 56;
 const PROVIDERS: [&str; 2] = ["local", "time"];
 
 #[tokio::test]
-#[expect(clippy::print_stdout, reason = "the result is a figure")]
 async fn recorded_lives_pass() {
     if PROVIDERS.iter().any(|name| host::program(name).is_none()) {
         return;

@@ -15,8 +15,8 @@ use host::{PEER_NAME, map, unknown};
 use life::{Life, Record, configuration, package, peer_settings, pool};
 use provider::conformance::{Case, Setup};
 use provider::{
-    ErrorKind, FetchRequest, InvokeRequest, PlanMode, PlanPhase, Planned, Plans, ProviderSeverity,
-    ReadOutcome, ReadRequest, SettingsChange, UpgradeRequest, Verdict,
+    ErrorKind, FetchRequest, InvokeRequest, PlanMode, PlanPhase, Planned, Plans, ProviderSeverity, ReadOutcome,
+    ReadRequest, SettingsChange, UpgradeRequest, Verdict,
 };
 
 const THING: &str = "peer/thing";
@@ -89,7 +89,10 @@ async fn a_file_lives_from_plan_to_delete() {
     // Other content is another file.
     let desired = spec(Value::from("two"));
     let replaced = life.planned(FILE, Some(&read), &desired).await;
-    assert_eq!((&replaced.verdict, paths(&replaced)), (&Verdict::Replace { delete_first: None }, vec!["content".into()]));
+    assert_eq!(
+        (&replaced.verdict, paths(&replaced)),
+        (&Verdict::Replace { delete_first: None }, vec!["content".into()])
+    );
     assert!(output(&replaced, "id").has_unknown());
     life.delete(FILE, &read).await.unwrap();
     assert!(!folder.path().join("a.txt").exists());
@@ -384,7 +387,10 @@ async fn a_provider_that_lies_is_found_out() {
     };
     let lie = apply("lie").await.unwrap_err();
     assert_eq!(lie.kind, ErrorKind::Permanent);
-    assert!(lie.message.starts_with("`size`: the provider contradicts itself: the plan has 1, the answer has 999"), "{lie}");
+    assert!(
+        lie.message.starts_with("`size`: the provider contradicts itself: the plan has 1, the answer has 999"),
+        "{lie}"
+    );
     assert_eq!(lie.partial.unwrap().fields.get("size"), Some(&Value::Int(999)));
     assert_eq!(field(&apply("legacy").await.unwrap(), "size"), &Value::Int(999));
     let null = apply("null").await.unwrap_err();

@@ -37,13 +37,7 @@ pub(crate) fn pool() -> Arc<Pool> {
 }
 
 pub(crate) fn configuration(settings: Value) -> Configuration {
-    Configuration {
-        name: "test".into(),
-        settings,
-        former: Value::Null,
-        root: "/".into(),
-        log: Arc::new(|_| ()),
-    }
+    Configuration { name: "test".into(), settings, former: Value::Null, root: "/".into(), log: Arc::new(|_| ()) }
 }
 
 /// What the engine records of a resource.
@@ -80,7 +74,8 @@ impl Life {
     pub(crate) async fn in_package(package: HostedPackage, settings: Value) -> Life {
         let pool = pool();
         let provider = terraform_host::open(package.clone(), pool.clone()).await.unwrap();
-        let Configured { session, diagnostics, .. } = provider.clone().configure(configuration(settings)).await.unwrap();
+        let Configured { session, diagnostics, .. } =
+            provider.clone().configure(configuration(settings)).await.unwrap();
         let said = Arc::new(Mutex::new(diagnostics));
         Life { package, pool, provider, session, said, tokens: std::sync::atomic::AtomicU64::new(0) }
     }
@@ -266,12 +261,9 @@ impl Life {
             token: None,
         };
         Ok(match self.session.read(&self.call(), request).await? {
-            ReadOutcome::Present(found) => Some(Record {
-                id: found.id,
-                fields: found.fields,
-                private: found.private,
-                ..record.clone()
-            }),
+            ReadOutcome::Present(found) => {
+                Some(Record { id: found.id, fields: found.fields, private: found.private, ..record.clone() })
+            }
             ReadOutcome::Absent => None,
             ReadOutcome::Unknown => panic!("a recorded resource is read by its fields"),
         })
@@ -291,8 +283,7 @@ impl Life {
     /// How often the peer was asked a method.
     pub(crate) async fn count(&self, method: &str) -> i64 {
         let filters = [("method".into(), "=".into(), Value::from(method))];
-        let request =
-            provider::FetchRequest { type_name: "peer/calls", filters: &filters, annotations: &Value::Null };
+        let request = provider::FetchRequest { type_name: "peer/calls", filters: &filters, annotations: &Value::Null };
         let fetched = self.session.fetch(&self.call(), request).await.unwrap();
         fetched.candidates[0].fields.get("count").and_then(Value::as_int).unwrap()
     }

@@ -26,11 +26,13 @@ impl Vars {
             return if terraform::same(bound, found) { Ok(()) } else { differs() };
         }
         if let Some(kind) = wanted.get("$any") {
-            let fits = match (text_of(kind), found.bare()) {
-                ("integer", Value::Int(_)) | ("boolean", Value::Bool(_)) | ("list", Value::List(_) | Value::Set(_)) => true,
-                ("map", Value::Map(_)) => true,
-                _ => false,
-            };
+            let fits = matches!(
+                (text_of(kind), found.bare()),
+                ("integer", Value::Int(_))
+                    | ("boolean", Value::Bool(_))
+                    | ("list", Value::List(_) | Value::Set(_))
+                    | ("map", Value::Map(_))
+            );
             return if fits { Ok(()) } else { differs() };
         }
         match (wanted, found.bare()) {
@@ -157,7 +159,11 @@ pub(crate) fn files(wanted: &Json, folder: &Path) -> Result<(), String> {
         }
         let differs = wanted.get("text").is_some_and(|text| text_of(text).as_bytes() != bytes);
         if differs {
-            return Err(format!("file {name}: expected {}, found {:?}", wanted["text"], String::from_utf8_lossy(bytes)));
+            return Err(format!(
+                "file {name}: expected {}, found {:?}",
+                wanted["text"],
+                String::from_utf8_lossy(bytes)
+            ));
         }
     }
     Ok(())

@@ -266,12 +266,14 @@ impl Run {
             return Ok(None);
         }
         let import = list(&config["imports"]).iter().find(|one| text_of(&one["to"]) == address);
-        let import = import.map(|one| text_of(&one["id"]).to_owned()).filter(|_| !plan.refreshed.contains_key(&address));
+        let import =
+            import.map(|one| text_of(&one["id"]).to_owned()).filter(|_| !plan.refreshed.contains_key(&address));
         if let Some(id) = &import {
             match life.import(&type_name, id).await {
                 Ok(found) => {
                     let record = life.imported(&found[0]);
-                    let known = Known { provider: provider.clone(), type_name: type_name.clone(), is_data: false, record };
+                    let known =
+                        Known { provider: provider.clone(), type_name: type_name.clone(), is_data: false, record };
                     plan.refreshed.insert(address.clone(), known);
                 }
                 Err(error) => {
@@ -350,7 +352,8 @@ impl Run {
                 continue;
             }
             if change.desired.has_unknown() {
-                change.desired = self.evaluate(&resource["arguments"], &known).await.map_err(|error| error.to_string())?;
+                change.desired =
+                    self.evaluate(&resource["arguments"], &known).await.map_err(|error| error.to_string())?;
             }
             match self.carry_out(&address, change).await {
                 Ok(done) => {
@@ -478,7 +481,11 @@ impl Run {
             if wanted["importing"]["id"].as_str() != change.imported.as_deref() {
                 return Err(format!("{what}: imported as {:?}", change.imported));
             }
-            self.vars.matches(&format!("{what}, before"), &wanted["before"], change.before.as_ref().unwrap_or(&Value::Null))?;
+            self.vars.matches(
+                &format!("{what}, before"),
+                &wanted["before"],
+                change.before.as_ref().unwrap_or(&Value::Null),
+            )?;
             let known = expect::split(change.after.as_ref().unwrap_or(&Value::Null));
             self.vars.matches(&format!("{what}, after"), &wanted["after"], &known.0)?;
             let unknown = wanted.get("unknown").unwrap_or(&Json::Null);
