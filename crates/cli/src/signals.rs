@@ -14,6 +14,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 use crate::exit::Exit;
+use crate::hosts;
 
 /// The time that a command has after a signal to end the processes that it has started.
 const GRACE: Duration = Duration::from_secs(5);
@@ -80,13 +81,19 @@ pub(crate) fn handle() -> std::io::Result<()> {
         runtime.block_on(async {
             loop {
                 signals.next().await;
-                if received() {
+                let received = received();
+                if received == Received::AtOnce {
+                    hosts::close().await;
+                    std::process::exit(Exit::Failed as i32);
+                }
+                if received == Received::EndsCommand {
                     // A second signal does not wait for the grace period, nor does a command that only reads.
                     tokio::select! {
                         () = signals.next() => {}
                         () = reading() => {}
                         () = tokio::time::sleep(GRACE) => {}
                     }
+                    hosts::close().await;
                     // The cursor may be behind a question.
                     let _ = std::io::stderr().write_all(b"\nInterrupted.\n");
                     std::process::exit(Exit::Interrupted as i32);
@@ -97,21 +104,32 @@ pub(crate) fn handle() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Passes a signal on. Returns whether it ends the command.
-fn received() -> bool {
+/// What a signal means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Received {
+    /// The running operation was told.
+    PassedOn,
+    /// The command must end.
+    EndsCommand,
+    /// The running operation was told twice; the program must end now.
+    AtOnce,
+}
+
+/// Passes a signal on, or says what it means.
+fn received() -> Received {
     let mut listener = LISTENER.lock().unwrap_or_else(PoisonError::into_inner);
     match listener.as_mut() {
         Some((sender, sent)) if *sent < 2 => {
             *sent += 1;
             // Sending fails only if the operation has just ended.
             let _ = sender.send(());
-            false
+            Received::PassedOn
         }
         // The operation received the request to stop at once, and still runs.
-        Some(_) => std::process::exit(Exit::Failed as i32),
+        Some(_) => Received::AtOnce,
         None => {
             STOPPED.cancel();
-            true
+            Received::EndsCommand
         }
     }
 }

@@ -18,7 +18,10 @@ pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Res
     let library = open::library(global, arguments.all, report)?;
     let catalogs = &*library.catalogs;
     // Lookups by name open the catalogue, so that the lists contain it.
-    arguments.name.as_deref().map(|name| catalogs.of(TypeId::parse(name).package_name()));
+    let named = arguments.name.as_deref().and_then(|name| catalogs.of(TypeId::parse(name).package_name()));
+    if let Some(why) = named.and_then(|catalog| catalog.unavailable.as_ref()) {
+        return Err(CommandError::Diagnosed(Box::new(why.diagnostic())));
+    }
     match arguments.name.as_deref() {
         None => list(catalogs.iter().map(AsRef::as_ref), "", report),
         Some(name) if !name.contains('/') && (!name.contains("::") || catalogs.of(name).is_some()) => {
