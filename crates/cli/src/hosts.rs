@@ -42,6 +42,8 @@ mod processes {
     use plugins::{Logs, Pool, PoolLimits};
     use provider::{BoxFuture, HostedPackage, Provider, ProviderError};
 
+    use crate::signals;
+
     /// How long the processes of plugins may take to end, before this program ends without waiting for them.
     const GRACE: Duration = Duration::from_secs(4);
 
@@ -56,7 +58,19 @@ mod processes {
 
     /// The host of a family.
     pub(super) fn host(kind: &'static str, family: PackageFamily, open: Open) -> InstalledHost {
-        InstalledHost { kind, family, open: Arc::new(move |package| open(package, pool().clone())) }
+        let open = move |package| -> BoxFuture<'static, _> {
+            Box::pin(async move {
+                // The main thread waits for the answer.
+                let _blocked = signals::blocked();
+                let opened = open(package, pool().clone()).await;
+                if signals::is_stopped() {
+                    // The program ends: its reason is the signal, not what follows from it.
+                    std::future::pending::<()>().await;
+                }
+                opened
+            })
+        };
+        InstalledHost { kind, family, open: Arc::new(open) }
     }
 
     fn pool() -> &'static Arc<Pool> {

@@ -23,7 +23,10 @@ pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Res
         return Err(CommandError::Diagnosed(Box::new(why.diagnostic())));
     }
     match arguments.name.as_deref() {
-        None => list(catalogs.iter().map(AsRef::as_ref), "", report),
+        None => {
+            list(catalogs.iter().map(AsRef::as_ref), "", report);
+            hosted_packages(catalogs, report);
+        }
         Some(name) if !name.contains('/') && (!name.contains("::") || catalogs.of(name).is_some()) => {
             match (catalogs.of(name), catalogs.transform(name)) {
                 (Some(catalog), _) => list(std::iter::once(catalog.as_ref()), name, report),
@@ -40,6 +43,19 @@ pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Res
         },
     }
     Ok(Exit::Done)
+}
+
+/// Names the hosted packages that the lists leave out, because listing their types would start their plugins.
+fn hosted_packages(catalogs: &Catalogs, report: &mut Report) {
+    let is_listed =
+        |name: &str| catalogs.iter().any(|catalog| catalog.namespaces.iter().any(|own| own.as_ref() == name));
+    let names = catalogs.namespaces().filter(|name| catalogs.packages().hosted(name).is_some() && !is_listed(name));
+    for name in names.map(str::to_owned).collect::<Vec<String>>() {
+        if !report.is_json() {
+            let paint = report.terminal.out;
+            report.terminal.line(format!("{} a plugin: `cyan types {name}` lists its types", paint.bold(&name)));
+        }
+    }
 }
 
 /// The catalogue with types below this name, such as those of a service, if the name itself is no type.
