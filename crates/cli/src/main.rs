@@ -1,4 +1,4 @@
-//! The binary `cyan`: arguments, terminal, signals, exit codes; installs providers, stores and sources.
+//! The binary `cyan`: arguments, terminal, signals, exit codes; installs providers, hosts, stores and sources.
 //!
 //! ```text
 //! arguments ──> open (session, document, instance) ──> one command ──> view or json ──> exit
@@ -12,9 +12,11 @@ mod bug;
 mod commands;
 mod exit;
 mod fetch;
+mod hosts;
 mod open;
 mod operation;
 mod out_file;
+mod plugin_log;
 mod prompt;
 mod registry;
 mod run_progress;

@@ -47,7 +47,9 @@ pub(crate) fn beside(global: &Global, folder: &Path, report: &mut Report) -> Res
     report.configure(global, &config);
     let options = options(global, false);
     refuse_catalogs(&options, &config, report)?;
-    Session::new(registry::installed(), config, &options, folder)
+    let session = Session::new(registry::installed(), config, &options, folder)?;
+    report.opened.push(session.closer());
+    Ok(session)
 }
 
 /// The session for checks of documents alone.
@@ -59,7 +61,9 @@ pub(crate) fn for_checks(
 ) -> Result<Session, CommandError> {
     let options = options(global, false);
     refuse_catalogs(&options, &config, report)?;
-    Session::without_state(registry::installed(), config, &options, folder)
+    let session = Session::without_state(registry::installed(), config, &options, folder)?;
+    report.opened.push(session.closer());
+    Ok(session)
 }
 
 /// The session for a command without a document: the nearest state upward.

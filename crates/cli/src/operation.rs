@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 
 use crate::arguments::Running;
 use crate::exit::{CommandError, Exit};
+use crate::plugin_log;
 use crate::run_progress::RunProgress;
 use crate::signals;
 use crate::terminal::Terminal;
@@ -302,6 +303,13 @@ impl Views<'_> {
         }
     }
 
+    /// Shows the lines of plugins.
+    fn say_log(&mut self, log: &plugin_log::Held) {
+        if let Some(lines) = log.take() {
+            self.live.say(lines.trim_end_matches('\n'));
+        }
+    }
+
     fn tick(&mut self) {
         match self.report.is_json() {
             true => self.report.flush(),
@@ -326,6 +334,7 @@ async fn run(
         [(Interrupt::Gently, "Stopping. A second signal stops at once."), (Interrupt::AtOnce, "Stopping at once.")]
             .into_iter();
     let mut views = Views { live: Live::new(&report.terminal), report, notices: Vec::new() };
+    let log = plugin_log::hold();
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let request = OperateRequest { planned, looks_again, settings, who: who(), interrupts };
@@ -345,14 +354,19 @@ async fn run(
                         let _ = stop.send(wish);
                     }
                 }
-                _ = ticks.tick() => views.tick(),
+                _ = ticks.tick() => {
+                    views.say_log(&log);
+                    views.tick();
+                }
             }
         }
     };
     while let Ok(envelope) = events.try_recv() {
         views.show(&envelope);
     }
+    views.say_log(&log);
     views.live.end();
+    drop(log);
     views.report.flush();
     for notice in &views.notices {
         views.report.terminal.say(notice);

@@ -1,4 +1,5 @@
-//! What this program has installed: its providers, catalogues, stores and sources, one line each.
+//! What this program has installed: its providers, catalogues, stores and sources, one line each. Hosts of plugins are in
+//! `hosts`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,6 +18,7 @@ use stores::memory::{MemoryState, MemoryStore};
 use stores::sqlite::{Mode, SqliteStore};
 
 use crate::fetch;
+use crate::hosts;
 
 /// The namespace of the simulated cloud. Lists name it only with `--all`.
 const SIMULATED: &str = "test";
@@ -39,7 +41,7 @@ pub(crate) fn installed() -> Arc<Installed> {
             catalog(providers::openstack::NAMESPACES, providers::openstack::catalog),
             InstalledCatalog { for_tests: true, ..catalog(&[SIMULATED], fake::catalog) },
         ],
-        hosts: Vec::new(),
+        hosts: hosts::installed(),
         dialects: dialects::Dialects::BUILT_IN,
         simulate: InstalledSimulation {
             in_memory: Arc::new(|| Arc::new(World(SharedWorld::default()))),
@@ -62,7 +64,13 @@ pub(crate) fn installed() -> Arc<Installed> {
         ],
         sources: Arc::new(sources),
         roots: Roots::default(),
-        runtime: Runtime { http: Some(Arc::new(fetch::http_get)), ..Runtime::system() },
+        runtime: Runtime {
+            http: Some(Arc::new(fetch::http_get)),
+            cache: cache_folder().map(|cache| cache.join("plugins")),
+            log: Some(hosts::log()),
+            known: hosts::known(),
+            ..Runtime::system()
+        },
     })
 }
 
@@ -96,7 +104,7 @@ fn sources() -> Sources {
     let working_directory = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let (mut https, mut s3) = (Https::new(), object::s3(environment.clone()));
     let (mut google, mut azure) = (object::google(environment.clone()), object::azure(environment));
-    if let Some(cache) = cache_folder().map(Cache::new) {
+    if let Some(cache) = cache_folder().map(|cache| Cache::new(cache.join("documents"))) {
         (https, s3) = (https.cached(cache.clone()), s3.cached(cache.clone()));
         (google, azure) = (google.cached(cache.clone()), azure.cached(cache));
     }
@@ -105,11 +113,11 @@ fn sources() -> Sources {
     Sources::new(all)
 }
 
-/// The folder of cached remote documents.
+/// The folder of what can be read again.
 fn cache_folder() -> Option<PathBuf> {
     let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
     let cache = folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))?;
-    Some(cache.join("cyan").join("documents"))
+    Some(cache.join("cyan"))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! Not here: how an operation stops (`engine`), and the messages about it (`operation`).
 
 use std::io::Write as _;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,14 +14,15 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 use crate::exit::Exit;
+use crate::hosts;
 
 /// The time that a command has after a signal to end the processes that it has started.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// The sender to the running operation, and the number of signals that it has received.
 static LISTENER: Mutex<Option<(UnboundedSender<()>, u32)>> = Mutex::new(None);
-/// Whether the main thread waits for input, so that it cannot notice a signal.
-static READING: AtomicBool = AtomicBool::new(false);
+/// How many things the main thread waits for without noticing a signal, such as input.
+static BLOCKED: AtomicUsize = AtomicUsize::new(0);
 static STOPPED: LazyLock<CancellationToken> = LazyLock::new(CancellationToken::new);
 
 /// Signals for one operation, until it is dropped.
@@ -44,15 +45,29 @@ impl Drop for Listener {
 
 /// Runs `read`, which waits for input. A signal ends the process at once during this time.
 pub(crate) fn interruptible<T>(read: impl FnOnce() -> T) -> T {
-    READING.store(true, Ordering::SeqCst);
-    let read = read();
-    READING.store(false, Ordering::SeqCst);
-    read
+    let _blocked = blocked();
+    read()
 }
 
-/// Waits until the main thread waits for input.
-async fn reading() {
-    while !READING.load(Ordering::SeqCst) {
+/// The main thread waits for something and cannot notice a signal, until it is dropped. A signal ends the process at
+/// once during this time, unless an operation runs.
+pub(crate) struct Blocked(());
+
+/// Marks the main thread as waiting.
+pub(crate) fn blocked() -> Blocked {
+    BLOCKED.fetch_add(1, Ordering::SeqCst);
+    Blocked(())
+}
+
+impl Drop for Blocked {
+    fn drop(&mut self) {
+        BLOCKED.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Waits until the main thread cannot notice a signal.
+async fn waits() {
+    while BLOCKED.load(Ordering::SeqCst) == 0 {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -62,6 +77,12 @@ pub(crate) fn listen() -> Listener {
     let (sender, receiver) = unbounded_channel();
     *LISTENER.lock().unwrap_or_else(PoisonError::into_inner) = Some((sender, 0));
     Listener(receiver)
+}
+
+/// Whether a signal has come without a listener.
+#[cfg(feature = "hosts")]
+pub(crate) fn is_stopped() -> bool {
+    STOPPED.is_cancelled()
 }
 
 /// Waits for a signal without a listener: the command must end now.
@@ -80,13 +101,19 @@ pub(crate) fn handle() -> std::io::Result<()> {
         runtime.block_on(async {
             loop {
                 signals.next().await;
-                if received() {
+                let received = received();
+                if received == Received::AtOnce {
+                    hosts::close().await;
+                    std::process::exit(Exit::Failed as i32);
+                }
+                if received == Received::EndsCommand {
                     // A second signal does not wait for the grace period, nor does a command that only reads.
                     tokio::select! {
                         () = signals.next() => {}
-                        () = reading() => {}
+                        () = waits() => {}
                         () = tokio::time::sleep(GRACE) => {}
                     }
+                    hosts::close().await;
                     // The cursor may be behind a question.
                     let _ = std::io::stderr().write_all(b"\nInterrupted.\n");
                     std::process::exit(Exit::Interrupted as i32);
@@ -97,21 +124,32 @@ pub(crate) fn handle() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Passes a signal on. Returns whether it ends the command.
-fn received() -> bool {
+/// What a signal means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Received {
+    /// The running operation was told.
+    PassedOn,
+    /// The command must end.
+    EndsCommand,
+    /// The running operation was told twice; the program must end now.
+    AtOnce,
+}
+
+/// Passes a signal on, or says what it means.
+fn received() -> Received {
     let mut listener = LISTENER.lock().unwrap_or_else(PoisonError::into_inner);
     match listener.as_mut() {
         Some((sender, sent)) if *sent < 2 => {
             *sent += 1;
             // Sending fails only if the operation has just ended.
             let _ = sender.send(());
-            false
+            Received::PassedOn
         }
         // The operation received the request to stop at once, and still runs.
-        Some(_) => std::process::exit(Exit::Failed as i32),
+        Some(_) => Received::AtOnce,
         None => {
             STOPPED.cancel();
-            true
+            Received::EndsCommand
         }
     }
 }

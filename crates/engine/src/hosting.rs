@@ -1,25 +1,36 @@
 //! Opens hosted packages: on a thread of their own, when a name of a package is first looked up.
 //!
 //! A lookup of a type cannot be awaited, but opening a package may start a process. The thread has a runtime that lives
-//! as long as the library, so a process that was started to read a schema serves the session too.
+//! as long as the providers that were opened, so a process that was started to read a schema serves the session too. It
+//! watches the processes also while the thread of the caller computes or waits for a person.
 //!
 //! Not here: how a family opens a package (its host crate); processes (`plugins`).
 
 use std::io;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use provider::{
-    BoxFuture, Catalog, Configuration, Configured, ErrorKind, Hosted, Provider, ProviderError, Unavailable,
+    BoxFuture, Catalog, Configuration, Configured, ErrorKind, Hosted, Provider, ProviderError, Recalled, Transform,
+    Unavailable,
 };
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::plugin_config::ConfiguredPackage;
 
 /// How long the end of the thread waits for blocking work of a host.
 const LAST_WORK: Duration = Duration::from_millis(100);
+
+/// The reason if a task of a host has panicked.
+const PANICKED: &str = "its host failed with an internal error";
+
+fn no_thread(error: &io::Error) -> String {
+    format!("no thread can be started for it: {error}")
+}
 
 /// The thread on which packages are opened. It is started for the first one.
 #[derive(Default)]
@@ -58,16 +69,16 @@ impl Drop for Running {
 
 impl HostThread {
     /// The provider of a package. If it cannot be opened, a provider without types that says why.
-    pub(crate) fn open(&self, configured: &ConfiguredPackage) -> Arc<dyn Provider> {
+    pub(crate) fn open(self: Arc<HostThread>, configured: &ConfiguredPackage) -> Arc<dyn Provider> {
         match self.opened(configured) {
-            Ok(provider) => provider,
+            Ok(provider) => Arc::new(HostedProvider { provider, thread: self }),
             Err(error) => Arc::new(UnavailableProvider::new(configured, error)),
         }
     }
 
     fn opened(&self, configured: &ConfiguredPackage) -> Result<Arc<dyn Provider>, ProviderError> {
         let failed = |why: String| ProviderError::new(ErrorKind::Permanent, why);
-        let handle = self.handle().map_err(|error| failed(format!("no thread can be started for it: {error}")))?;
+        let handle = self.handle().map_err(|error| failed(no_thread(&error)))?;
         let (answer, answered) = mpsc::channel();
         let opening = (configured.host.open)(configured.package.clone());
         handle.spawn(async move {
@@ -75,7 +86,7 @@ impl HostThread {
             let _ = answer.send(opening.await);
         });
         // Without an answer the task has panicked.
-        answered.recv().unwrap_or_else(|_| Err(failed("its host failed with an internal error".to_owned())))
+        answered.recv().unwrap_or_else(|_| Err(failed(PANICKED.to_owned())))
     }
 
     fn handle(&self) -> io::Result<Handle> {
@@ -85,6 +96,35 @@ impl HostThread {
         }
         let started = Running::start()?;
         Ok(running.insert(started).handle.clone())
+    }
+}
+
+/// A provider whose sessions are opened on the thread.
+struct HostedProvider {
+    provider: Arc<dyn Provider>,
+    thread: Arc<HostThread>,
+}
+
+impl Provider for HostedProvider {
+    fn catalog(&self) -> &Arc<Catalog> {
+        self.provider.catalog()
+    }
+
+    fn recall(&self, root: &Path, things: &[Recalled<'_>]) {
+        self.provider.recall(root, things);
+    }
+
+    fn transform(&self, name: &str) -> Option<&dyn Transform> {
+        self.provider.transform(name)
+    }
+
+    fn configure(self: Arc<Self>, with: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+        Box::pin(async move {
+            let failed = |why: String| ProviderError::new(ErrorKind::Permanent, why);
+            let handle = self.thread.handle().map_err(|error| failed(no_thread(&error)))?;
+            let configuring = AbortOnDropHandle::new(handle.spawn(self.provider.clone().configure(with)));
+            configuring.await.unwrap_or_else(|_| Err(failed(PANICKED.to_owned())))
+        })
     }
 }
 

@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
-use tokio::sync::{OwnedMutexGuard, watch};
+use tokio::sync::{OwnedMutexGuard, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::start::start;
-use crate::{Endpoint, Launch, Logs, Plugin, PluginError, Protocol, attach};
+use crate::{Endpoint, Launch, Logs, Plugin, PluginError, Protocol, Sink, attach};
 
 /// What a process is started for. Requests with equal keys share a process.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -66,6 +66,10 @@ struct Inner {
     slots: Mutex<Slots>,
     /// Whether the pool is closed.
     closed: watch::Sender<bool>,
+    /// Each process has a clone until it has ended. `None` after the pool is closed.
+    alive: Mutex<Option<mpsc::Sender<()>>>,
+    /// Ends when no process is left and the pool is closed.
+    ended: tokio::sync::Mutex<mpsc::Receiver<()>>,
 }
 
 #[derive(Default)]
@@ -216,6 +220,17 @@ impl Inner {
         self.slots().by_key.get(key).and_then(Slot::running).cloned()
     }
 
+    /// Where the lines of a new process go. The process drops it when it has ended.
+    fn logs_of_process(&self) -> Logs {
+        let alive = self.alive.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let Logs { sink, scrub } = self.logs.clone();
+        let sink: Sink = Arc::new(move |name, line| {
+            let _kept = &alive;
+            sink(name, line);
+        });
+        Logs { sink, scrub }
+    }
+
     /// Marks a slot as starting, and stops idle processes until it fits.
     async fn reserve<'a>(&'a self, key: &'a Key) -> Starting<'a> {
         let starting = Starting { inner: self, key };
@@ -255,7 +270,9 @@ impl Pool {
     /// An empty pool. It starts nothing yet.
     pub fn new(limits: PoolLimits, logs: Logs) -> Pool {
         let (closed, _) = watch::channel(false);
-        Pool { inner: Arc::new(Inner { limits, logs, slots: Mutex::default(), closed }) }
+        let (alive, ended) = mpsc::channel(1);
+        let (alive, ended) = (Mutex::new(Some(alive)), tokio::sync::Mutex::new(ended));
+        Pool { inner: Arc::new(Inner { limits, logs, slots: Mutex::default(), closed, alive, ended }) }
     }
 
     /// The plugin of a key. It is started if it does not run; concurrent requests start it once. After a crash it is
@@ -299,7 +316,7 @@ impl Pool {
             Start::Attach(name, endpoint) => attach(name, endpoint),
             Start::Launch(launch, protocol) => {
                 let starting = inner.reserve(key).await;
-                let started = start(launch, protocol, inner.logs.clone()).await;
+                let started = start(launch, protocol, inner.logs_of_process()).await;
                 drop(starting);
                 started.inspect_err(|error| {
                     if error.started() {
@@ -314,9 +331,8 @@ impl Pool {
         Ok(Lease { plugin, _claim: claim })
     }
 
-    /// Stops all processes at the same time and returns when they have ended. Requests that wait and later ones are
-    /// refused; a process that is being started is ended in the background. Leases stay valid, but their process has
-    /// ended.
+    /// Stops all processes at the same time and returns when they have ended, also those that are being started.
+    /// Requests that wait and later ones are refused. Leases stay valid, but their process has ended.
     pub async fn close(&self) {
         self.inner.closed.send_replace(true);
         let plugins: Vec<Plugin> = {
@@ -329,5 +345,8 @@ impl Pool {
             stops.spawn(async move { plugin.stop().await });
         }
         while stops.join_next().await.is_some() {}
+        // What was being started has no handle. It ends because its request has been refused.
+        drop(self.inner.alive.lock().unwrap_or_else(PoisonError::into_inner).take());
+        while self.inner.ended.lock().await.recv().await.is_some() {}
     }
 }

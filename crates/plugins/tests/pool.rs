@@ -156,12 +156,12 @@ async fn close_ends_everything_and_refuses_requests() {
     let waiting = tokio::spawn(async move { other.get(&key("hangs"), start).await.map(|lease| lease.id()) });
     let file = folder.path().join("pid");
     until("the second one starts", || file.exists()).await;
+    let process = fs::read_to_string(file).unwrap().trim().parse().unwrap();
     pool.close().await;
+    assert!(!alive(process), "the starting one has ended too");
     assert!(lease.exit().is_some_and(|exit| exit.requested));
     assert!(matches!(waiting.await.unwrap(), Err(PluginError::Closed { .. })));
     assert!(matches!(refused(&pool, begin(folder.path(), STAYS)).await, PluginError::Closed { .. }));
-    let process = fs::read_to_string(file).unwrap().trim().parse().unwrap();
-    until("the starting one ends", || !alive(process)).await;
 }
 
 #[tokio::test]

@@ -30,13 +30,16 @@ mod validate;
 
 use std::ffi::OsString;
 
+use std::time::Duration;
+
 use clap::Parser as _;
+use engine::Closer;
 
 use crate::arguments::{Arguments, Command, Global};
 use crate::exit::{CommandError, Ending as _, Exit};
 use crate::terminal::Terminal;
 use crate::view::report::Report;
-use crate::{signals, usage};
+use crate::{hosts, signals, usage};
 
 /// Runs the command line. Returns the exit code.
 pub(crate) fn run() -> Exit {
@@ -80,12 +83,24 @@ fn start(global: &Global, command: Command, report: &mut Report) -> Result<Exit,
             () = signals::stopped() => None,
         }
     });
+    runtime.block_on(close(std::mem::take(&mut report.opened)));
     // A cancelled call may still run on its own thread. The command does not wait for it.
-    runtime.shutdown_timeout(std::time::Duration::from_millis(100));
+    runtime.shutdown_timeout(Duration::from_millis(100));
     result.unwrap_or_else(|| {
         report.terminal.say("Interrupted.");
         Ok(Exit::Interrupted)
     })
+}
+
+/// The time that providers have to close their sessions.
+const CLOSED_WITHIN: Duration = Duration::from_secs(3);
+
+/// Closes the sessions of providers, and ends the processes of plugins, whatever became of the command.
+async fn close(opened: Vec<Closer>) {
+    let sessions = futures::future::join_all(opened.iter().map(Closer::close));
+    // The process of a session that is not closed in time is ended all the same.
+    let _ = tokio::time::timeout(CLOSED_WITHIN, sessions).await;
+    hosts::close().await;
 }
 
 async fn carry_out(command: Command, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {

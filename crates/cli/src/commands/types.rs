@@ -18,9 +18,15 @@ pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Res
     let library = open::library(global, arguments.all, report)?;
     let catalogs = &*library.catalogs;
     // Lookups by name open the catalogue, so that the lists contain it.
-    arguments.name.as_deref().map(|name| catalogs.of(TypeId::parse(name).package_name()));
+    let named = arguments.name.as_deref().and_then(|name| catalogs.of(TypeId::parse(name).package_name()));
+    if let Some(why) = named.and_then(|catalog| catalog.unavailable.as_ref()) {
+        return Err(CommandError::Diagnosed(Box::new(why.diagnostic())));
+    }
     match arguments.name.as_deref() {
-        None => list(catalogs.iter().map(AsRef::as_ref), "", report),
+        None => {
+            list(catalogs.iter().map(AsRef::as_ref), "", report);
+            hosted_packages(catalogs, report);
+        }
         Some(name) if !name.contains('/') && (!name.contains("::") || catalogs.of(name).is_some()) => {
             match (catalogs.of(name), catalogs.transform(name)) {
                 (Some(catalog), _) => list(std::iter::once(catalog.as_ref()), name, report),
@@ -37,6 +43,19 @@ pub(crate) fn run(arguments: Types, global: &Global, report: &mut Report) -> Res
         },
     }
     Ok(Exit::Done)
+}
+
+/// Names the hosted packages that the lists leave out, because listing their types would start their plugins.
+fn hosted_packages(catalogs: &Catalogs, report: &mut Report) {
+    let is_listed =
+        |name: &str| catalogs.iter().any(|catalog| catalog.namespaces.iter().any(|own| own.as_ref() == name));
+    let names = catalogs.namespaces().filter(|name| catalogs.packages().hosted(name).is_some() && !is_listed(name));
+    for name in names.map(str::to_owned).collect::<Vec<String>>() {
+        if !report.is_json() {
+            let paint = report.terminal.out;
+            report.terminal.line(format!("{} a plugin: `cyan types {name}` lists its types", paint.bold(&name)));
+        }
+    }
 }
 
 /// The catalogue with types below this name, such as those of a service, if the name itself is no type.

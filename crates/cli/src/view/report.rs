@@ -3,13 +3,14 @@
 use diag::{Diagnostic, Diagnostics, Files, Severity};
 use engine::shell::{Clock, busy};
 use engine::{Checked, Given};
-use engine::{Config, Envelope, Frontend, Notice, Renamed, SessionEvent, json};
+use engine::{Closer, Config, Envelope, Frontend, Notice, Renamed, SessionEvent, json};
 use serde_json::{Value as Json, json};
 use state::StoreError;
 
 use crate::arguments::{Command, Global};
 use crate::ask;
 use crate::exit::{CommandError, Ending as _, Exit};
+use crate::plugin_log;
 use crate::run_progress::{NotDone, RunProgress};
 use crate::terminal::Terminal;
 
@@ -23,6 +24,8 @@ pub(crate) struct Report {
     pub(crate) takes_catalogs: bool,
     /// The plan that is carried out, and its progress.
     pub(crate) progress: RunProgress,
+    /// The sessions that were opened.
+    pub(crate) opened: Vec<Closer>,
     /// Whether consent was given on the command line; no questions are asked then.
     pub(crate) has_consent: bool,
     /// Whether all diagnostics are shown in full.
@@ -98,6 +101,7 @@ impl Report {
             command: command.word(),
             takes_catalogs: command.takes_catalogs(),
             progress: RunProgress::default(),
+            opened: Vec::new(),
             has_consent: command.has_consent(),
             operation: command.is_operation(),
             rehearses: command.rehearses(),
@@ -123,6 +127,9 @@ impl Report {
             self.terminal.set_color(color.into());
         }
         self.has_consent |= config.yes;
+        if self.terminal.verbose {
+            plugin_log::show();
+        }
     }
 
     /// Announces a rehearsal once, as text and in machine output. `by` is the file that requests it; empty for a flag.

@@ -1,0 +1,406 @@
+//! Hosted packages from the configuration to a session: a host in process, with a simulated provider behind it.
+
+#![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use blueprint::{PackageFamily, Value};
+use diag::{Diagnostic, Diagnostics, Files};
+use engine::installed::InstalledHost;
+use engine::shell::Operated;
+use engine::{
+    Config, DocumentSource, Envelope, Error, Frontend, Installed, Meant, OperateRequest, Options, Run,
+    Session, SessionOptions, StageRequest, StagedDocument,
+};
+use provider::{
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, ErrorKind, HostedPackage, Provider,
+    ProviderError, ReadOutcome, ReadRequest, configured,
+};
+use providers::fake::{self, FakeOptions, FakeProvider, SharedWorld};
+use tokio::sync::{mpsc, oneshot};
+
+const CATALOG: &str = r#"{"format": 1, "namespace": "sky", "package": {"family": "pulumi"},
+  "settings": {"region": {"kind": "string"}, "token": {"kind": "string", "sensitive": true}},
+  "resourceTypes": {"sky/kite": {"idField": "id", "capabilities": {"checks": true},
+    "fields": {"name": {"kind": "string"}, "id": {"kind": "string", "computed": true, "value": "kite-{hash}"}}}}}"#;
+
+const PLUGIN: &str = "[plugins.sky]\nkind = \"pulumi\"\npath = \"bin/sky\"\n";
+
+const KITES: &str = "version: 2023-04-20\nresources:\n  a: {type: sky/kite, spec: {name: a}}\n  \
+                     b: {type: sky/kite, spec: {name: b}}\n  c: {type: sky/kite, spec: {name: c}}\n";
+
+/// What happened in a host.
+#[derive(Default)]
+struct Counts {
+    opened: AtomicUsize,
+    configured: AtomicUsize,
+    closed: AtomicUsize,
+    /// Tasks of the host that run.
+    tasks: AtomicUsize,
+}
+
+impl Counts {
+    /// Opened, configured, closed.
+    fn all(&self) -> [usize; 3] {
+        [&self.opened, &self.configured, &self.closed].map(|count| count.load(Ordering::SeqCst))
+    }
+}
+
+/// A host whose packages share a world.
+#[derive(Clone, Default)]
+struct Host {
+    world: SharedWorld,
+    counts: Arc<Counts>,
+    /// Why packages cannot be opened.
+    broken: Arc<Mutex<Option<String>>>,
+    packages: Arc<Mutex<Vec<HostedPackage>>>,
+}
+
+impl Host {
+    fn installed(&self) -> Arc<Installed> {
+        let host = self.clone();
+        let open = move |package: HostedPackage| -> BoxFuture<'static, Result<Arc<dyn Provider>, ProviderError>> {
+            let host = host.clone();
+            Box::pin(async move { host.open(package) })
+        };
+        let hosts = vec![InstalledHost { kind: "pulumi", family: PackageFamily::Pulumi, open: Arc::new(open) }];
+        Arc::new(Installed { hosts, ..Installed::clone(&testkit::installed()) })
+    }
+
+    /// Starts a task, as a host starts a process and watches it.
+    fn open(&self, package: HostedPackage) -> Result<Arc<dyn Provider>, ProviderError> {
+        self.counts.opened.fetch_add(1, Ordering::SeqCst);
+        self.packages.lock().unwrap().push(package);
+        if let Some(why) = self.broken.lock().unwrap().clone() {
+            return Err(ProviderError::new(ErrorKind::Permanent, why));
+        }
+        let (process, mut calls) = mpsc::unbounded_channel::<oneshot::Sender<()>>();
+        let running = Running::new(self.counts.clone());
+        tokio::spawn(async move {
+            let _running = running;
+            while let Some(call) = calls.recv().await {
+                let _ = call.send(());
+            }
+        });
+        let catalog = Arc::new(provider::read_catalog(CATALOG).unwrap());
+        let options =
+            FakeOptions { catalog: Some(catalog.clone()), world: Some(self.world.clone()), ..FakeOptions::default() };
+        let fake = Arc::new(fake::provider(options));
+        Ok(Arc::new(Sky { catalog, fake, process, counts: self.counts.clone() }))
+    }
+}
+
+/// Counts a task as long as it runs.
+struct Running(Arc<Counts>);
+
+impl Running {
+    fn new(counts: Arc<Counts>) -> Running {
+        counts.tasks.fetch_add(1, Ordering::SeqCst);
+        Running(counts)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.tasks.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+struct Sky {
+    catalog: Arc<Catalog>,
+    fake: Arc<FakeProvider>,
+    process: mpsc::UnboundedSender<oneshot::Sender<()>>,
+    counts: Arc<Counts>,
+}
+
+impl Provider for Sky {
+    fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    fn configure(self: Arc<Self>, with: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+        Box::pin(async move {
+            self.counts.configured.fetch_add(1, Ordering::SeqCst);
+            let (call, answer) = oneshot::channel();
+            let lost = |_| ProviderError::new(ErrorKind::Permanent, "the process has ended");
+            self.process.send(call).map_err(|_| lost(()))?;
+            answer.await.map_err(|_| lost(()))?;
+            if with.settings.get("region").and_then(Value::as_text) == Some("nowhere") {
+                let token = with.settings.get("token").map(|token| token.revealed()).unwrap_or_default();
+                let token = token.as_text().unwrap_or_default().to_owned();
+                let message = format!("there is no region `nowhere` for `{token}`");
+                return Err(ProviderError::new(ErrorKind::Document, message).at("region"));
+            }
+            configured(self).await
+        })
+    }
+}
+
+impl provider::Session for Sky {
+    fn read<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
+        provider::Session::read(&*self.fake, call, request)
+    }
+
+    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+        provider::Session::apply(&*self.fake, call, request)
+    }
+
+    fn close(&self) -> BoxFuture<'_, ()> {
+        self.counts.closed.fetch_add(1, Ordering::SeqCst);
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// Keeps the diagnostics.
+#[derive(Default)]
+struct Watcher(Vec<Diagnostic>);
+
+impl Frontend for Watcher {
+    fn found(&mut self, found: &Diagnostics, _: &Files) {
+        self.0.extend(found.iter().cloned());
+    }
+
+    fn event(&mut self, _: Envelope) {}
+}
+
+impl Watcher {
+    /// The diagnostics: code, message, notes.
+    fn said(&self) -> Vec<(&'static str, &str, &[String])> {
+        self.0.iter().map(|one| (one.code.name, one.message.as_str(), one.notes.as_slice())).collect()
+    }
+}
+
+/// A configuration file in a folder.
+fn config(folder: &Path, text: &str) -> Result<Config, Error> {
+    std::fs::write(folder.join("cyan.toml"), text).unwrap();
+    Config::load(None, folder)
+}
+
+fn session(host: &Host, folder: &Path, text: &str) -> Result<Session, Error> {
+    let options = SessionOptions { state: Some("memory:".to_owned()), ..SessionOptions::default() };
+    Session::new(host.installed(), config(folder, text)?, &options, folder)
+}
+
+async fn staged(session: &Session, watcher: &mut Watcher) -> Result<StagedDocument, Error> {
+    session.stage(StageRequest::new(DocumentSource::of_text("kites.yaml", KITES)), watcher).await
+}
+
+#[tokio::test]
+async fn a_package_is_opened_configured_and_closed_once() {
+    let (host, folder, mut watcher) = (Host::default(), tempfile::tempdir().unwrap(), Watcher::default());
+    let session = session(&host, folder.path(), PLUGIN).unwrap();
+    assert_eq!(host.counts.all(), [0, 0, 0], "nothing needs it yet");
+    let planned = staged(&session, &mut watcher).await.unwrap().planned;
+    assert_eq!(planned.staged.plan.steps.len(), 3, "{:?}", watcher.0);
+    let instance = planned.instance.clone();
+    let operated = session.operate(OperateRequest::of(planned, "me@here"), &mut watcher).await;
+    assert!(matches!(operated, Operated::Done(_)), "{:?}", watcher.0);
+    assert_eq!(session.reading().load(&instance).await.unwrap().records.len(), 3);
+    let again = staged(&session, &mut watcher).await.unwrap();
+    assert!(again.planned.staged.plan.is_empty());
+    assert_eq!(host.counts.all(), [1, 1, 0]);
+    let closer = session.closer();
+    session.close().await;
+    session.close().await;
+    assert_eq!(host.counts.all(), [1, 1, 1]);
+    assert_eq!(host.counts.tasks.load(Ordering::SeqCst), 1, "what the host started runs as long as the session");
+    drop((again, session));
+    closer.close().await;
+    drop(closer);
+    assert_eq!(host.counts.tasks.load(Ordering::SeqCst), 0, "it has ended with the session");
+    assert_eq!(host.counts.all(), [1, 1, 1]);
+}
+
+#[tokio::test]
+async fn a_host_gets_what_the_table_says() {
+    let (host, folder, mut watcher) = (Host::default(), tempfile::tempdir().unwrap(), Watcher::default());
+    let text = "[plugins.sky]\nkind = \"pulumi\"\npath = \"./bin/sky\"\narguments = [\"--fast\"]\nenv = [\"SKY_*\"]\n\
+                memory = \"512 MiB\"\nstart-within = \"5s\"\n";
+    staged(&session(&host, folder.path(), text).unwrap(), &mut watcher).await.unwrap();
+    let packages = host.packages.lock().unwrap();
+    let [package] = packages.as_slice() else { panic!("{packages:?}") };
+    assert_eq!(package.program, folder.path().join("./bin/sky"));
+    assert_eq!((package.name.as_ref(), package.arguments.as_slice()), ("sky", ["--fast".to_owned()].as_slice()));
+    assert_eq!((package.inherits.clone(), package.memory), (Some(vec!["SKY_*".to_owned()]), Some(512 << 20)));
+    assert_eq!((package.start_within.as_secs(), package.folder.as_path()), (5, folder.path()));
+}
+
+#[tokio::test]
+async fn a_plugin_that_cannot_be_used_is_one_mistake_of_a_document() {
+    let (host, folder, mut watcher) = (Host::default(), tempfile::tempdir().unwrap(), Watcher::default());
+    *host.broken.lock().unwrap() = Some("the program does not exist".to_owned());
+    let session = session(&host, folder.path(), PLUGIN).unwrap();
+    assert!(matches!(staged(&session, &mut watcher).await, Err(Error::Reported)));
+    let notes = ["the program does not exist".to_owned(), "it is configured at cyan.toml:1:10".to_owned()];
+    assert_eq!(watcher.said(), [("plugin-unavailable", "the plugin of `sky` cannot be used", notes.as_slice())]);
+    assert_eq!(&KITES[watcher.0[0].span().range()], "sky/kite");
+    assert_eq!(host.counts.all(), [1, 0, 0], "it was tried once");
+}
+
+#[tokio::test]
+async fn a_plugin_that_cannot_be_used_is_one_mistake_of_a_state() {
+    let (host, folder, mut watcher) = (Host::default(), tempfile::tempdir().unwrap(), Watcher::default());
+    let installed = host.installed();
+    let options = SessionOptions { state: Some("memory:".to_owned()), ..SessionOptions::default() };
+    let session = || Session::new(installed.clone(), config(folder.path(), PLUGIN).unwrap(), &options, folder.path());
+    let first = session().unwrap();
+    let planned = staged(&first, &mut watcher).await.unwrap().planned;
+    first.operate(OperateRequest::of(planned, "me@here"), &mut watcher).await;
+    *host.broken.lock().unwrap() = Some("the program does not exist".to_owned());
+    let second = session().unwrap();
+    let mut run = Run::new(&installed.runtime.ids);
+    let instance = second.existing_instance(&Meant::default(), &mut run, &mut watcher).await.unwrap();
+    let destroy = Options::default();
+    match second.stage_state(instance.clone(), destroy, &mut watcher).await {
+        Err(Error::Catalogs(found)) => {
+            let said: Vec<&str> = found.diagnostics.iter().map(|one| one.code.name).collect();
+            assert_eq!(said, ["plugin-unavailable"]);
+        }
+        other => panic!("{:?} {:?}", other.err(), watcher.0),
+    }
+    assert!(matches!(second.drift(&instance, &[]).await, Err(Error::Catalogs(_))));
+}
+
+#[tokio::test]
+async fn refused_settings_are_reported_once_with_their_place() {
+    let (host, folder, mut watcher) = (Host::default(), tempfile::tempdir().unwrap(), Watcher::default());
+    let text = format!("{PLUGIN}[providers.sky]\ntoken = \"hunter2\"\nregion = \"nowhere\"\n");
+    let session = session(&host, folder.path(), &text).unwrap();
+    assert!(matches!(staged(&session, &mut watcher).await, Err(Error::Reported)));
+    let [only] = watcher.0.as_slice() else { panic!("{:?}", watcher.0) };
+    assert_eq!(
+        (only.code.name, only.message.as_str()),
+        ("provider-settings", "the provider `sky` does not accept its settings")
+    );
+    assert_eq!(only.notes[1], "its settings are at cyan.toml:6:1");
+    assert!(
+        only.notes[0].starts_with("there is no region `nowhere`") && !only.notes[0].contains("hunter2"),
+        "{only:?}"
+    );
+    assert!(KITES[only.span().range()].starts_with('a'), "it is shown at the first resource");
+    assert_eq!(host.counts.all(), [1, 1, 0], "it was asked once");
+}
+
+#[tokio::test]
+async fn refused_settings_are_reported_once_for_a_state() {
+    let (host, folder, mut watcher) = (Host::default(), tempfile::tempdir().unwrap(), Watcher::default());
+    let installed = host.installed();
+    let options = SessionOptions { state: Some("memory:".to_owned()), ..SessionOptions::default() };
+    let session =
+        |text: &str| Session::new(installed.clone(), config(folder.path(), text).unwrap(), &options, folder.path());
+    let first = session(PLUGIN).unwrap();
+    let planned = staged(&first, &mut watcher).await.unwrap().planned;
+    let instance = planned.instance.clone();
+    first.operate(OperateRequest::of(planned, "me@here"), &mut watcher).await;
+    let second = session(&format!("{PLUGIN}settings = {{ region = \"nowhere\" }}\n")).unwrap();
+    let report = second.drift(&instance, &[]).await.unwrap();
+    let said: Vec<(&str, &[String])> =
+        report.found.diagnostics.iter().map(|one| (one.code.name, one.notes.as_slice())).collect();
+    let [("provider-settings", notes)] = said.as_slice() else { panic!("{said:?}") };
+    assert_eq!(notes[1..], ["its settings are at cyan.toml:4:14", "`a` and 2 other things cannot be read"]);
+}
+
+#[tokio::test]
+async fn settings_in_either_table_reach_the_provider() {
+    for settings in ["[providers.sky]\nregion = \"nowhere\"\n", "[plugins.sky.settings]\nregion = \"nowhere\"\n"] {
+        let (host, folder, mut watcher) = (Host::default(), tempfile::tempdir().unwrap(), Watcher::default());
+        let session = session(&host, folder.path(), &format!("{PLUGIN}{settings}")).unwrap();
+        assert!(staged(&session, &mut watcher).await.is_err());
+        assert_eq!(watcher.said()[0].2[1], "its settings are at cyan.toml:5:1");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_setting_is_reported_at_its_place() {
+    let (host, folder, mut watcher) = (Host::default(), tempfile::tempdir().unwrap(), Watcher::default());
+    let session = session(&host, folder.path(), &format!("{PLUGIN}settings = {{ regoin = \"x\" }}\n")).unwrap();
+    let error = staged(&session, &mut watcher).await.err().unwrap();
+    let message = "line 4, column 14: the provider `sky` has no setting `regoin`; it has `region`, `token`";
+    assert_eq!(error.causes(), [message]);
+}
+
+#[test]
+fn mistakes_in_tables_of_plugins_have_a_position() {
+    for (text, message, help) in [
+        (
+            "kind = \"pulumy\"\npath = \"x\"",
+            "line 2, column 8: there is no kind of plugins `pulumy`",
+            "did you mean `pulumi`?",
+        ),
+        (
+            "kind = \"terraform\"\npath = \"x\"",
+            "line 2, column 8: this build of the program cannot host plugins of the kind `terraform`",
+            "the kinds of this build: `pulumi`",
+        ),
+        (
+            "kind = \"built-in\"\npath = \"x\"",
+            "line 2, column 8: there is no kind of plugins `built-in`",
+            "the kinds of this build: `pulumi`",
+        ),
+        (
+            "kind = \"pulumi\"",
+            "line 1, column 10: the `path` of the program is missing",
+            "add `path = \"./bin/PROGRAM\"`",
+        ),
+        (
+            "kind = \"pulumi\"\npath = \"\"",
+            "line 3, column 8: the `path` of the program is empty",
+            "give the `path` of the program",
+        ),
+        (
+            "kind = \"pulumi\"\nsource = \"a/b\"",
+            "line 3, column 10: `source` is not available yet: plugins cannot be downloaded",
+            "give the `path` of the program",
+        ),
+        (
+            "kind = \"pulumi\"\nversion = \"1\"\npath = \"x\"",
+            "line 3, column 11: `version` is not available yet: plugins cannot be downloaded",
+            "give the `path` of the program",
+        ),
+        (
+            "kind = \"pulumi\"\npath = \"x\"\nmemory = \"much\"",
+            "line 4, column 10: `memory` is not an amount of memory",
+            "write a number with a unit, such as \"512 MiB\" or \"2 GiB\"",
+        ),
+        (
+            "kind = \"pulumi\"\npath = \"x\"\nstart-within = \"0s\"",
+            "line 4, column 16: `start-within` is not a length of time",
+            "write a number with a unit, such as \"30s\" or \"2m\"",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let error = session(&Host::default(), folder.path(), &format!("[plugins.sky]\n{text}\n")).err().unwrap();
+        let Error::Config { help: given, .. } = &error else { panic!("{error}") };
+        assert_eq!((error.causes(), given.as_deref()), (vec![message.to_owned()], Some(help)), "{text}");
+    }
+    for (text, message) in [
+        (
+            "[plugins.test]\nkind = \"pulumi\"\npath = \"x\"",
+            "line 1, column 10: the namespace `test` is built in, a hosted package cannot have it",
+        ),
+        (
+            "[plugins.\"a/b\"]\nkind = \"pulumi\"\npath = \"x\"",
+            "line 1, column 10: `a/b` cannot be the name of a package",
+        ),
+        (
+            "[providers.sky]\nregion = \"x\"\n[plugins.sky]\nkind = \"pulumi\"\npath = \"x\"\nsettings = { region = \"y\" }",
+            "line 6, column 12: the settings of `sky` are given twice: also in `[providers.sky]`",
+        ),
+        (
+            "[plugins.sky]\nkind = \"pulumi\"\npath = \"x\"\ncolour = 1",
+            "line 4, column 1: unknown field `colour`, expected one of `kind`, `path`, `source`, `version`, `arguments`, `env`, `memory`, `start-within`, `settings`",
+        ),
+        ("[plugins.sky]\npath = \"x\"", "line 1, column 1: missing field `kind`"),
+        ("[plugins.sky]\nkind = 1", "line 2, column 8: invalid type, expected a string"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let error = session(&Host::default(), folder.path(), text).err().unwrap();
+        assert_eq!(error.causes(), [message], "{text}");
+    }
+}
