@@ -198,7 +198,9 @@ async fn the_conformance_suite_passes_with_published_providers() {
         };
         let setup = Setup { documented: false, ..Setup::in_folder(folder.path()) };
         let failures = provider::conformance::provider(provider, &setup, &cases).await;
-        assert!(failures.is_empty(), "{failures:#?}");
+        // This provider takes an unknown offset as none when it plans an update, which Terraform refuses too.
+        let early = "time/offset: `day` is planned for the update while values are unknown, and differently with them";
+        assert_eq!(failures, if name == "time" { vec![early] } else { vec![] });
     }
 }
 
