@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use diag::{Diagnostics, Files};
-use engine::installed::{Installed, InstalledStore, Roots, Runtime, WorkingDirectory};
+use engine::installed::{Installed, InstalledProvider, InstalledStore, Roots, Runtime, WorkingDirectory};
 use engine::{
     Config, DocumentSource, Envelope, Event, Frontend, Given, InputSource, Inputs, Library, Selection, Session,
     SessionEvent, SessionOptions,
@@ -17,6 +17,9 @@ use super::Harness;
 use super::clock::VirtualHost;
 use crate::faults::{FaultPlan, FaultyStore, SimulatedProcess};
 use crate::installed::simulation;
+use crate::toy::checker::Checker;
+use crate::toy::hosted::ToyOptions;
+use crate::toy::planner::Planner;
 
 impl Harness {
     /// The session of a process, and its provider `test`.
@@ -24,8 +27,9 @@ impl Harness {
         let (providers, test) = self.providers(process);
         let (http, sources) = (self.http(), self.sources());
         let installed = Installed {
-            // The session gets catalogues, functions and providers below, because tests change them.
-            providers: Vec::new(),
+            // The session gets catalogues, functions and providers below, because tests change them. The toy providers
+            // are listed so that they can have settings.
+            providers: if self.toys.is_some() { installed_toys() } else { Vec::new() },
             catalogs: Vec::new(),
             hosts: Vec::new(),
             dialects: self.dialects.clone(),
@@ -112,6 +116,14 @@ impl Harness {
         let folder = self.whole_folder();
         DocumentSource { path: Some(folder.join(name)), folder, ..DocumentSource::of_text(name, text) }
     }
+}
+
+/// The toy providers as installed ones.
+fn installed_toys() -> Vec<InstalledProvider> {
+    vec![
+        InstalledProvider::new("planner", || Arc::new(Planner::new(ToyOptions::default()))),
+        InstalledProvider::new("checker", || Arc::new(Checker::new(ToyOptions::default()))),
+    ]
 }
 
 /// Inputs of a request that give these values.
