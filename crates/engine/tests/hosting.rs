@@ -11,8 +11,8 @@ use diag::{Diagnostic, Diagnostics, Files};
 use engine::installed::InstalledHost;
 use engine::shell::Operated;
 use engine::{
-    Config, DocumentSource, Envelope, Error, Frontend, Installed, Meant, OperateRequest, Options, Run,
-    Session, SessionOptions, StageRequest, StagedDocument,
+    Config, DocumentSource, Envelope, Error, Frontend, Installed, Meant, OperateRequest, Options, Run, Session,
+    SessionOptions, StageRequest, StagedDocument,
 };
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, ErrorKind, HostedPackage, Provider,
