@@ -120,8 +120,8 @@ impl Library {
         library
     }
 
-    /// Closes the sessions of its providers later, also if it has been dropped by then. Simulated providers have nothing
-    /// to close.
+    /// Closes the sessions of its providers later, also if it has been dropped by then. Simulated providers have
+    /// nothing to close.
     pub fn closer(&self) -> Closer {
         Closer { providers: self.real.clone() }
     }

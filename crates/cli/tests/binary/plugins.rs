@@ -71,10 +71,7 @@ fn a_plugin_that_ends_at_once_is_reported_with_its_last_words() {
 #[test]
 fn a_document_that_does_not_use_a_package_does_not_start_its_plugin() {
     let place = place("touch started; exit 1");
-    place.write(
-        "shop.blueprint.yaml",
-        "version: 2023-04-20\nresources:\n  id: {type: random/id, spec: {bytes: 4}}\n",
-    );
+    place.write("shop.blueprint.yaml", "version: 2023-04-20\nresources:\n  id: {type: random/id, spec: {bytes: 4}}\n");
     place.ends(0, &["validate"]);
     place.ends(0, &["deploy", "-y"]);
     place.write("shop.blueprint.yaml", "version: 2023-04-20\nresources:\n  id: {type: shup/index:Item}\n");
