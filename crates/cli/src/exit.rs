@@ -67,7 +67,9 @@ impl Ending for CommandError {
     fn help(&self) -> Vec<String> {
         let one = |text: &str| vec![text.to_owned()];
         match self {
-            CommandError::Usage { help, .. } | CommandError::Unfit { help, .. } => help.iter().cloned().collect(),
+            CommandError::Usage { help, .. } | CommandError::Unfit { help, .. } | CommandError::Config { help, .. } => {
+                help.iter().cloned().collect()
+            }
             CommandError::Unreadable { name, source } if source.kind() == std::io::ErrorKind::NotFound => {
                 near(name).map(|near| format!("did you mean `{near}`?")).into_iter().collect()
             }

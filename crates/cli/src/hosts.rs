@@ -10,6 +10,8 @@ pub(crate) fn installed() -> Vec<InstalledHost> {
     vec![
         #[cfg(feature = "pulumi")]
         processes::host("pulumi", blueprint::PackageFamily::Pulumi, pulumi_host::open),
+        #[cfg(feature = "terraform")]
+        processes::host("terraform", blueprint::PackageFamily::Terraform, terraform_host::open),
     ]
 }
 

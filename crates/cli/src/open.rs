@@ -120,7 +120,9 @@ pub(crate) fn library(global: &Global, all: bool, report: &mut Report) -> Result
     let (installed, options): (Arc<Installed>, _) = (registry::installed(), options(global, all));
     refuse_catalogs(&options, &config, report)?;
     let selection = options.selection(&config, &installed)?;
-    Ok(Library::new(installed, selection))
+    let library = Library::new(installed, selection);
+    report.opened.push(library.closer());
+    Ok(library)
 }
 
 fn options(global: &Global, lists_all: bool) -> SessionOptions {

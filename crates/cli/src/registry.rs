@@ -1,5 +1,5 @@
-//! What this program has installed: its providers, catalogues, stores and sources, one line each. Hosts of plugins are in
-//! `hosts`.
+//! What this program has installed: its providers, catalogues, stores and sources, one line each. The hosts of plugins
+//! are in `hosts.rs`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -6,6 +6,7 @@
 //! Not here: how an operation stops (`engine`), and the messages about it (`operation`).
 
 use std::io::Write as _;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,7 +15,6 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
 use crate::exit::Exit;
-use crate::hosts;
 
 /// The time that a command has after a signal to end the processes that it has started.
 const GRACE: Duration = Duration::from_secs(5);
@@ -90,8 +90,12 @@ pub(crate) async fn stopped() {
     STOPPED.cancelled().await;
 }
 
+/// Ends the processes that this program has started.
+pub(crate) type EndProcesses = fn() -> Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// Handles signals from now on. A separate thread does it, because the main thread may compute or wait for an answer.
-pub(crate) fn handle() -> std::io::Result<()> {
+/// `end_processes` is called before a signal ends the program.
+pub(crate) fn handle(end_processes: EndProcesses) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
     let mut signals = {
         let _entered = runtime.enter();
@@ -103,7 +107,7 @@ pub(crate) fn handle() -> std::io::Result<()> {
                 signals.next().await;
                 let received = received();
                 if received == Received::AtOnce {
-                    hosts::close().await;
+                    end_processes().await;
                     std::process::exit(Exit::Failed as i32);
                 }
                 if received == Received::EndsCommand {
@@ -113,7 +117,7 @@ pub(crate) fn handle() -> std::io::Result<()> {
                         () = waits() => {}
                         () = tokio::time::sleep(GRACE) => {}
                     }
-                    hosts::close().await;
+                    end_processes().await;
                     // The cursor may be behind a question.
                     let _ = std::io::stderr().write_all(b"\nInterrupted.\n");
                     std::process::exit(Exit::Interrupted as i32);

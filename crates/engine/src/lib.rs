@@ -87,12 +87,12 @@ pub use import::ImportRequest;
 pub use inputs::{InputSource, Inputs};
 pub use installed::Installed;
 pub use instance::Meant;
-pub use library::{Library, Selection};
+pub use library::{Closer, Library, Selection};
 pub use operate::OperateRequest;
 pub use phases::*;
 pub use place::StatePlace;
 pub use saved_plan::SavedPlan;
-pub use session::{Closer, Session, SessionOptions};
+pub use session::{Session, SessionOptions};
 pub use stage::{Examine, Planned, StageRequest, StagedDocument};
 pub use text::{read_text, text_of};
 

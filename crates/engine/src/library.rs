@@ -45,6 +45,19 @@ impl Selection {
     }
 }
 
+/// Closes the sessions of providers. As long as it exists, the processes of plugins that they have started run.
+#[derive(Clone, Debug)]
+pub struct Closer {
+    providers: Providers,
+}
+
+impl Closer {
+    /// Closes them, those of different providers at the same time.
+    pub async fn close(&self) {
+        self.providers.close().await;
+    }
+}
+
 /// The catalogues, functions and providers of a session.
 #[derive(Clone)]
 pub struct Library {
@@ -107,9 +120,10 @@ impl Library {
         library
     }
 
-    /// The providers that manage real resources. Simulated ones have no session to close.
-    pub(crate) fn managing(&self) -> &Providers {
-        &self.real
+    /// Closes the sessions of its providers later, also if it has been dropped by then. Simulated providers have
+    /// nothing to close.
+    pub fn closer(&self) -> Closer {
+        Closer { providers: self.real.clone() }
     }
 
     /// Whether there is a type of a name, for dialects.

@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::phases::shell::{SettingsPlaces, Shell};
 use blueprint::Name;
 use diag::{Diagnostics, Files};
-use provider::Providers;
 use state::seal::Sealer;
 use state::{InstanceName, Snapshot, Store};
 
@@ -20,7 +19,7 @@ use crate::error::Error;
 use crate::findings::Findings;
 use crate::installed::{Access, Installed};
 use crate::key;
-use crate::library::{Library, Selection};
+use crate::library::{Closer, Library, Selection};
 use crate::paths::absolute;
 use crate::place::StatePlace;
 use crate::state_url;
@@ -51,19 +50,6 @@ impl SessionOptions {
         selection.dialects = config.dialects(&installed.dialects)?;
         selection.limits = config.limits(|namespace| selection.knows(installed, namespace))?;
         Ok(selection)
-    }
-}
-
-/// Closes the sessions of the providers of a [`Session`].
-#[derive(Clone, Debug)]
-pub struct Closer {
-    providers: Providers,
-}
-
-impl Closer {
-    /// Closes them, those of different providers at the same time.
-    pub async fn close(&self) {
-        self.providers.close().await;
     }
 }
 
@@ -203,7 +189,7 @@ impl Session {
 
     /// Closes the sessions of all providers later, also if this session has been dropped by then.
     pub fn closer(&self) -> Closer {
-        Closer { providers: self.library.managing().clone() }
+        self.library.closer()
     }
 
     /// The folder of the document from which an instance was last deployed.

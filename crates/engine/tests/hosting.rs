@@ -1,4 +1,4 @@
-//! Hosted packages from the configuration to a session: a host in process, with a simulated provider behind it.
+//! Hosted packages from the configuration to a session: a host in process, whose packages keep objects in memory.
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
@@ -6,25 +6,24 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use blueprint::{PackageFamily, Value};
+use blueprint::{IndexMap, Name, PackageFamily, Value};
 use diag::{Diagnostic, Diagnostics, Files};
 use engine::installed::InstalledHost;
 use engine::shell::Operated;
 use engine::{
-    Config, DocumentSource, Envelope, Error, Frontend, Installed, Meant, OperateRequest, Options, Run,
-    Session, SessionOptions, StageRequest, StagedDocument,
+    Config, DocumentSource, Envelope, Error, Frontend, Installed, Meant, OperateRequest, Options, Run, Session,
+    SessionOptions, StageRequest, StagedDocument,
 };
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, ErrorKind, HostedPackage, Provider,
-    ProviderError, ReadOutcome, ReadRequest, configured,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, ErrorKind, HostedPackage, Observed,
+    Operation, Provider, ProviderError, ReadOutcome, ReadRequest, configured,
 };
-use providers::fake::{self, FakeOptions, FakeProvider, SharedWorld};
 use tokio::sync::{mpsc, oneshot};
 
 const CATALOG: &str = r#"{"format": 1, "namespace": "sky", "package": {"family": "pulumi"},
   "settings": {"region": {"kind": "string"}, "token": {"kind": "string", "sensitive": true}},
   "resourceTypes": {"sky/kite": {"idField": "id", "capabilities": {"checks": true},
-    "fields": {"name": {"kind": "string"}, "id": {"kind": "string", "computed": true, "value": "kite-{hash}"}}}}}"#;
+    "fields": {"name": {"kind": "string"}, "id": {"kind": "string", "computed": true}}}}}"#;
 
 const PLUGIN: &str = "[plugins.sky]\nkind = \"pulumi\"\npath = \"bin/sky\"\n";
 
@@ -48,10 +47,13 @@ impl Counts {
     }
 }
 
-/// A host whose packages share a world.
+/// Objects by their ids.
+type Objects = Arc<Mutex<IndexMap<Name, Value>>>;
+
+/// A host whose packages share their objects.
 #[derive(Clone, Default)]
 struct Host {
-    world: SharedWorld,
+    objects: Objects,
     counts: Arc<Counts>,
     /// Why packages cannot be opened.
     broken: Arc<Mutex<Option<String>>>,
@@ -85,10 +87,7 @@ impl Host {
             }
         });
         let catalog = Arc::new(provider::read_catalog(CATALOG).unwrap());
-        let options =
-            FakeOptions { catalog: Some(catalog.clone()), world: Some(self.world.clone()), ..FakeOptions::default() };
-        let fake = Arc::new(fake::provider(options));
-        Ok(Arc::new(Sky { catalog, fake, process, counts: self.counts.clone() }))
+        Ok(Arc::new(Sky { catalog, objects: self.objects.clone(), process, counts: self.counts.clone() }))
     }
 }
 
@@ -110,7 +109,7 @@ impl Drop for Running {
 
 struct Sky {
     catalog: Arc<Catalog>,
-    fake: Arc<FakeProvider>,
+    objects: Objects,
     process: mpsc::UnboundedSender<oneshot::Sender<()>>,
     counts: Arc<Counts>,
 }
@@ -139,16 +138,22 @@ impl Provider for Sky {
 }
 
 impl provider::Session for Sky {
-    fn read<'a>(
-        &'a self,
-        call: &'a Call,
-        request: ReadRequest<'a>,
-    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
-        provider::Session::read(&*self.fake, call, request)
+    fn read<'a>(&'a self, _: &'a Call, request: ReadRequest<'a>) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
+        let objects = self.objects.lock().unwrap();
+        let there = request.id.and_then(|id| Some((Name::from(id), objects.get(id)?.clone())));
+        let seen = there.map(|(id, fields)| Observed { id, fields, ..Observed::default() });
+        Box::pin(std::future::ready(Ok(seen.map_or(ReadOutcome::Absent, ReadOutcome::Present))))
     }
 
-    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
-        provider::Session::apply(&*self.fake, call, request)
+    fn apply<'a>(&'a self, _: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+        assert_eq!(request.operation, Operation::Create, "the tests create only");
+        let mut objects = self.objects.lock().unwrap();
+        let id = Name::from(format!("kite-{}", objects.len()));
+        let mut fields = request.desired.as_map().cloned().unwrap_or_default();
+        fields.insert("id".into(), Value::Text(id.clone()));
+        let fields = Value::Map(Arc::new(fields));
+        objects.insert(id.clone(), fields.clone());
+        Box::pin(std::future::ready(Ok(Applied::ready(id, fields))))
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

@@ -75,7 +75,8 @@ fn start(global: &Global, command: Command, report: &mut Report) -> Result<Exit,
         .enable_all()
         .build()
         .map_err(|source| CommandError::Machine { what: "the program cannot start", source })?;
-    signals::handle().map_err(|source| CommandError::Machine { what: "the program cannot start", source })?;
+    signals::handle(|| Box::pin(hosts::close()))
+        .map_err(|source| CommandError::Machine { what: "the program cannot start", source })?;
     let result = runtime.block_on(async {
         tokio::select! {
             biased;

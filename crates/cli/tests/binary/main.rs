@@ -25,6 +25,7 @@ mod local;
 mod machine;
 mod output;
 mod place;
+mod plugins;
 mod pruning;
 mod rehearsal;
 mod remote;
