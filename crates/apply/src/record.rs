@@ -152,7 +152,8 @@ impl Apply {
     /// The other address whose record has the id of an answer. Only asked about providers that decide: those of the
     /// program itself derive an id from each resource.
     pub(super) fn owner_of_id(&mut self, decided: &Decided, applied: &Applied) -> Option<Address> {
-        if !Apply::provider_decides(decided) || applied.id.is_empty() {
+        let unique = decided.ty.as_ref().is_some_and(|ty| ty.capabilities.unique_ids);
+        if !unique || !Apply::provider_decides(decided) || applied.id.is_empty() {
             return None;
         }
         let records = &self.snapshot.records;

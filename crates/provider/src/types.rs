@@ -116,6 +116,9 @@ pub struct Capabilities {
     /// Answers hold every field exactly as it was sent or planned. A provider without this may answer otherwise, for
     /// example normalised values.
     pub exact: bool,
+    /// No two resources of the type have the same id. Some types of Terraform's providers derive ids from values, such
+    /// as a time.
+    pub unique_ids: bool,
     /// `Session::plan` reports before a create what already exists at its place.
     pub adopts: bool,
     /// Resources can be read back by their id.
@@ -151,6 +154,7 @@ impl Default for Capabilities {
             plans: Plans::Never,
             plans_deletes: false,
             exact: true,
+            unique_ids: true,
             adopts: false,
             reads: true,
             imports: true,

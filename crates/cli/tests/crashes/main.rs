@@ -14,6 +14,7 @@ mod kills;
 mod machine;
 #[path = "../binary/place.rs"]
 mod place;
+mod plugins;
 mod readers;
 mod shop;
 mod syncs;

@@ -1,0 +1,163 @@
+//! The binary and its plugins are killed during updates through real plugins.
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::kills::{Draw, SEED, number};
+use crate::place::{Place, ran};
+
+/// The number of kills of each kind in a run of the tests; `CYAN_PLUGIN_KILLS` overrides it.
+const KILLS: u64 = 5;
+
+/// The number of resources.
+const MANY: usize = 8;
+
+/// A folder with a plugin, and the text of the document in a round.
+struct Hosted {
+    place: Place,
+    document: fn(u64) -> String,
+    /// What must exist after each round.
+    check: fn(&Place, u64),
+}
+
+/// The program that a variable names. `None`, with a message, if it is not there.
+fn counterpart(variable: &str) -> Option<PathBuf> {
+    let found = std::env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from);
+    if found.is_none() {
+        assert!(std::env::var_os("CYAN_TEST_ALL").is_none(), "{variable} is not set");
+        println!("skipped: {variable} is not set; `cargo xtask test` sets it");
+    }
+    found
+}
+
+fn pulumi() -> Option<Hosted> {
+    let python = counterpart("CYAN_TEST_PULUMI")?;
+    let document = |round: u64| {
+        let item = |at: usize| {
+            format!(
+                "  i{at}: {{ type: shop/index:Item, spec: {{ name: i{at}, label: r{round}, waitBefore: 0.01 }} }}\n"
+            )
+        };
+        format!("version: 2023-04-20\nresources:\n{}", (0..MANY).map(item).collect::<String>())
+    };
+    let place = Place::with("shop.blueprint.yaml", &document(0));
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../pulumi_host/tests/peer/shop.py");
+    place.write("items/.keep", "");
+    place.write(
+        "cyan.toml",
+        format!(
+            "[plugins.shop]\nkind = \"pulumi\"\npath = '{}'\narguments = ['{}']\n\
+             [plugins.shop.settings]\nfolder = '{}'\n",
+            python.display(),
+            script.display(),
+            place.path().join("items").display()
+        ),
+    );
+    let check = |place: &Place, round: u64| {
+        let files = std::fs::read_dir(place.path().join("items")).unwrap().map(|file| file.unwrap().path());
+        let items: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|it| it == "json")).collect();
+        assert_eq!(items.len(), MANY, "an item is lost or doubled in round {round}");
+        for item in items {
+            let text = std::fs::read_to_string(&item).unwrap();
+            assert!(text.contains(&format!("\"r{round}\"")), "{}: {text}", item.display());
+        }
+    };
+    Some(Hosted { place, document, check })
+}
+
+fn terraform() -> Option<Hosted> {
+    let folder = counterpart("CYAN_TEST_TERRAFORM")?;
+    let document = |round: u64| {
+        let offset = |at: usize| {
+            format!(
+                "  o{at}: {{ type: tf-time/offset, spec: {{ base_rfc3339: '2024-01-01T00:00:00Z', offset_days: {round} }} }}\n"
+            )
+        };
+        format!("version: 2023-04-20\nresources:\n{}", (0..MANY).map(offset).collect::<String>())
+    };
+    let place = Place::with("shop.blueprint.yaml", &document(0));
+    let program = folder.join("terraform-provider-time");
+    place.write("cyan.toml", format!("[plugins.tf-time]\nkind = \"terraform\"\npath = '{}'\n", program.display()));
+    let check = |place: &Place, round: u64| {
+        let shown = place.cyan(&["show", "--json"]).env("CYAN_KEY", key()).output().unwrap();
+        let text = String::from_utf8(shown.stdout).unwrap();
+        let day = format!("2024-01-{:02}T00:00:00Z", round + 1);
+        assert_eq!(text.matches(&day).count(), MANY, "{day}: {text}");
+    };
+    Some(Hosted { place, document, check })
+}
+
+fn key() -> String {
+    format!("{}=", "A".repeat(43))
+}
+
+/// The processes that a process has started.
+fn children(parent: u32) -> Vec<u32> {
+    let listed = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).unwrap_or_default();
+    let direct = listed.split_whitespace().filter_map(|pid| pid.parse().ok());
+    let threads = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
+    let of_threads = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+    let of_threads: String = of_threads.map(|text| text + " ").collect();
+    direct.chain(of_threads.split_whitespace().filter_map(|pid| pid.parse().ok())).collect()
+}
+
+fn kill(pid: u32) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        // It may have ended already.
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+impl Hosted {
+    fn deploy(&self) -> std::process::Command {
+        let mut command = self.place.cyan(&["deploy", "--yes"]);
+        command.env("CYAN_KEY", key()).env("PYTHONDONTWRITEBYTECODE", "1").stdin(Stdio::null());
+        command
+    }
+
+    /// Kills updates at random moments: the binary, or its plugin. After each kill a second deploy ends the round.
+    fn kills(&self, kills_plugin: bool) {
+        assert_eq!(ran(self.deploy().output().unwrap()).code, 0);
+        let mut draw = Draw(number("CYAN_CRASH_SEED", SEED));
+        let mut length = Duration::from_millis(500);
+        for round in 1..=number("CYAN_PLUGIN_KILLS", KILLS).min(300) {
+            // The rounds of a month, so that dates are valid.
+            let round = round % 28 + 1;
+            self.place.write("shop.blueprint.yaml", (self.document)(round));
+            let began = Instant::now();
+            let mut running = self.deploy().stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            std::thread::sleep(draw.within(length));
+            if kills_plugin {
+                children(running.id()).into_iter().for_each(kill);
+            } else {
+                kill(running.id());
+            }
+            let ended = running.wait().unwrap();
+            let was_there = ended.signal().is_none() && ended.code() == Some(0);
+            length = if was_there { began.elapsed().min(length.mul_f64(1.02)) } else { length };
+            let again = ran(self.deploy().output().unwrap());
+            assert_eq!(again.code, 0, "round {round}: {}{}", again.out, again.err);
+            (self.check)(&self.place, round);
+            let staged = ran(self.place.cyan(&["stage"]).env("CYAN_KEY", key()).output().unwrap());
+            assert_eq!(staged.last_line(), "0 to create, 0 to update, 0 to delete", "round {round}: {}", staged.out);
+        }
+    }
+}
+
+#[test]
+fn killed_updates_through_a_plugin_of_pulumi_lose_and_double_nothing() {
+    let Some(hosted) = pulumi() else { return };
+    hosted.kills(false);
+    hosted.kills(true);
+}
+
+#[test]
+fn killed_updates_through_a_plugin_of_terraform_lose_and_double_nothing() {
+    let Some(hosted) = terraform() else { return };
+    hosted.kills(false);
+    hosted.kills(true);
+}
