@@ -249,6 +249,11 @@ pub struct Packages {
 }
 
 impl Packages {
+    /// The names of the hosted packages.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.hosted.keys().map(AsRef::as_ref)
+    }
+
     /// No hosted packages.
     pub fn new() -> Packages {
         Packages::default()

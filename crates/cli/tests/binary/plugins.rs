@@ -84,8 +84,8 @@ fn mistakes_in_the_table_of_a_package_name_their_place() {
     let place = place("");
     for (table, because, help) in [
         (
-            "kind = \"terrafrom\"\npath = \"x\"",
-            "line 2, column 8: there is no kind of plugins `terrafrom`",
+            "kind = \"ansible\"\npath = \"x\"",
+            "line 2, column 8: there is no kind of plugins `ansible`",
             "the kinds of this build: ",
         ),
         (

@@ -78,12 +78,17 @@ impl Lowering<'_> {
         if is_type_name(name) || self.is_hosted_type(name) {
             return Some(name);
         }
-        self.found.push(
-            INVALID_NAME
-                .new(format!("`{name}` cannot be the name of a type"))
+        // A token of any form belongs to a hosted package, whose name may be misspelt.
+        let package = name.split_once('/').and_then(|(package, _)| diag::nearest(package, self.packages.names()));
+        let invalid = INVALID_NAME.new(format!("`{name}` cannot be the name of a type"));
+        self.found.push(match package {
+            Some(package) => invalid
+                .label(span, "there is no package of that name that has types of this form")
+                .help(format!("did you mean `{package}`?")),
+            None => invalid
                 .label(span, "a type is `provider/type` or `provider/service/type`")
                 .help("write the provider's name first, then `/` and the type"),
-        );
+        });
         None
     }
 }

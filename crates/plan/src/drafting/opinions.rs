@@ -69,8 +69,13 @@ pub(crate) async fn ask_providers(
     }
     // A provider that decides also plans the new resource of a replacement.
     let replaced = drafts.iter().enumerate().filter(|(at, decision)| {
-        let asked = planned.iter().any(|(asked, mode)| asked == at && *mode == PlanMode::Update);
-        asked && decision.action == Action::Replace && plans_of(decision) == Plans::Always
+        // `planned` is in the order of the drafts.
+        let asked = || {
+            planned
+                .binary_search_by_key(at, |(asked, _)| *asked)
+                .is_ok_and(|found| planned[found].1 == PlanMode::Update)
+        };
+        decision.action == Action::Replace && plans_of(decision) == Plans::Always && asked()
     });
     let replaced: Vec<(usize, PlanMode)> = replaced.map(|(at, _)| (at, PlanMode::Replace)).collect();
     if replaced.is_empty() {
