@@ -69,28 +69,6 @@ fn pulumi() -> Option<Hosted> {
     Some(Hosted { place, document, check })
 }
 
-fn terraform() -> Option<Hosted> {
-    let folder = counterpart("CYAN_TEST_TERRAFORM")?;
-    let document = |round: u64| {
-        let offset = |at: usize| {
-            format!(
-                "  o{at}: {{ type: tf-time/offset, spec: {{ base_rfc3339: '2024-01-01T00:00:00Z', offset_days: {round} }} }}\n"
-            )
-        };
-        format!("version: 2023-04-20\nresources:\n{}", (0..MANY).map(offset).collect::<String>())
-    };
-    let place = Place::with("shop.blueprint.yaml", &document(0));
-    let program = folder.join("terraform-provider-time");
-    place.write("cyan.toml", format!("[plugins.tf-time]\nkind = \"terraform\"\npath = '{}'\n", program.display()));
-    let check = |place: &Place, round: u64| {
-        let shown = place.cyan(&["show", "--json"]).env("CYAN_KEY", key()).output().unwrap();
-        let text = String::from_utf8(shown.stdout).unwrap();
-        let day = format!("2024-01-{:02}T00:00:00Z", round + 1);
-        assert_eq!(text.matches(&day).count(), MANY, "{day}: {text}");
-    };
-    Some(Hosted { place, document, check })
-}
-
 fn key() -> String {
     format!("{}=", "A".repeat(43))
 }
@@ -151,13 +129,6 @@ impl Hosted {
 #[test]
 fn killed_updates_through_a_plugin_of_pulumi_lose_and_double_nothing() {
     let Some(hosted) = pulumi() else { return };
-    hosted.kills(false);
-    hosted.kills(true);
-}
-
-#[test]
-fn killed_updates_through_a_plugin_of_terraform_lose_and_double_nothing() {
-    let Some(hosted) = terraform() else { return };
     hosted.kills(false);
     hosted.kills(true);
 }
