@@ -21,7 +21,8 @@ fn catalogs() -> &'static (Catalogs, FunctionTable) {
         let catalog: Arc<Catalog> =
             Arc::new(provider::read_catalog(&text).expect("the catalogue of the pack is sound"));
         let acme = provider::read_catalog(ACME).expect("the catalogue below is sound");
-        let (catalogs, functions, wrong) = provider::combine([catalog, Arc::new(acme)]);
+        let cyan = provider::read_catalog(CYAN).expect("the catalogue below is sound");
+        let (catalogs, functions, wrong) = provider::combine([catalog, Arc::new(acme), Arc::new(cyan)]);
         assert!(wrong.is_empty(), "{wrong:?}");
         (catalogs, functions)
     })
@@ -49,6 +50,22 @@ const ACME: &str = r#"{
             "filter": { "path": { "type": "string" }, "kind": { "type": "string" } },
             "required": ["path"],
             "fields": { "text": { "kind": "string" } }
+        }
+    }
+}"#;
+
+/// The type of configurations of providers, which the checks know by name.
+const CYAN: &str = r#"{
+    "format": 1,
+    "namespace": "cyan",
+    "resourceTypes": {
+        "cyan/provider": {
+            "idField": "id",
+            "fields": {
+                "namespace": { "kind": "string", "required": true },
+                "settings": { "kind": "map", "values": { "kind": "any" } },
+                "id": { "kind": "string", "computed": true }
+            }
         }
     }
 }"#;
