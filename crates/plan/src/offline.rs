@@ -22,7 +22,7 @@ use understand::documents::Documents;
 
 use crate::draft::Draft;
 use crate::drafting::level::settle_level;
-use crate::drafting::opinions::report;
+use crate::drafting::provider_diagnostics::report;
 use crate::levels::{levels, live_locals};
 
 /// So many members of one resource are shown to their provider; they share a template and so their mistakes.

@@ -98,7 +98,7 @@ pub struct Plan {
     pub stops: Vec<PlannedStop>,
     /// What is not touched.
     pub left_alone: LeftAlone,
-    /// Whether anything secret will be stored.
+    /// Whether anything secret will be stored, or may be, because of an answer.
     pub secret: bool,
     /// What `apply` carries out, in an order in which each task comes after those that it waits for.
     pub tasks: Vec<Task>,

@@ -23,7 +23,7 @@ use evaluate::resolve::inputs::{Given, resolve_inputs};
 use evaluate::transform::transform_documents;
 use evaluate::world::World;
 use expr::FunctionTable;
-use provider::Catalogs;
+use provider::{Catalogs, TypeRef};
 use state::{Declared, OperationKind, Snapshot, Store};
 use understand::compare::Change;
 use understand::documents::Documents;
@@ -459,7 +459,7 @@ impl<'a> Staging<'a> {
         ordered.left_alone.waiting = changes.map(|decision| decision.address.clone()).collect();
         ordered.left_alone.document_differs = std::mem::take(&mut self.document_differs);
         ordered.left_alone.out_of_target = left_out.into_iter().map(|decision| decision.address).collect();
-        let secret = ordered.secret || self.has_secret(&outputs);
+        let secret = ordered.secret || self.has_secret(&outputs) || may_answer_secrets(&ordered.steps, &self.catalogs);
         let stays = self.purpose == Purpose::Reconcile || self.purpose == Purpose::Destroy && partial;
         let children = children::changes(
             self.evaluation.as_ref().map(|evaluation| &*evaluation.documents),
@@ -545,6 +545,15 @@ impl<'a> Staging<'a> {
                 new || differs(&child.exports) || differs(&child.metadata)
             })
     }
+}
+
+/// Whether answers to these steps may contain secrets that no schema marks.
+fn may_answer_secrets(steps: &[Step], catalogs: &Catalogs) -> bool {
+    let changes = |step: &&Step| matches!(step.action, Action::Create | Action::Update | Action::Replace);
+    steps.iter().filter(changes).any(|step| {
+        let ty = catalogs.resource_type(&step.type_name);
+        matches!(ty, TypeRef::Known(ty) if ty.capabilities.unannounced_secrets)
+    })
 }
 
 fn purpose_of(has_document: bool, options: &Options) -> Purpose {

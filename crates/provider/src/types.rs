@@ -119,6 +119,9 @@ pub struct Capabilities {
     /// No two resources of the type have the same id. Some types of Terraform's providers derive ids from values, such
     /// as a time.
     pub unique_ids: bool,
+    /// Answers to operations may contain secrets that neither the schema nor a plan marks, such as private data. They
+    /// need a key to be stored, so an operation without a key is refused.
+    pub unannounced_secrets: bool,
     /// `Session::plan` reports before a create what already exists at its place.
     pub adopts: bool,
     /// Resources can be read back by their id.
@@ -155,6 +158,7 @@ impl Default for Capabilities {
             plans_deletes: false,
             exact: true,
             unique_ids: true,
+            unannounced_secrets: false,
             adopts: false,
             reads: true,
             imports: true,

@@ -95,7 +95,7 @@ pub async fn operate(request: OperateRequest<'_>, mut tell: impl FnMut(Event) + 
     if staged.plan.secret && !store.can_seal() {
         found.push(
             codes::SECRETS_NEED_KEY
-                .new("something secret has to be stored, and there is no key to seal it with")
+                .new("the operation may store secrets, and there is no key to seal them with")
                 .help("make one with `cyan key new`"),
         );
         return Operated::Refused(found);

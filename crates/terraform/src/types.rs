@@ -128,7 +128,13 @@ pub fn resource_type(name: Name, schema: &Schema) -> ResourceType {
         needs_stable: Vec::new(),
         rejects: Vec::new(),
         annotations: Vec::new(),
-        capabilities: Capabilities { checks: true, plans: Plans::Always, unique_ids: false, ..Capabilities::default() },
+        capabilities: Capabilities {
+            checks: true,
+            plans: Plans::Always,
+            unique_ids: false,
+            unannounced_secrets: true,
+            ..Capabilities::default()
+        },
         schema_version: u32::try_from(schema.version).unwrap_or(u32::MAX),
         attributes: Attributes::Fields,
         update_policy: None,

@@ -493,7 +493,9 @@ fn leaves(
 
 /// `value` with the secret marks that `like` has at the same paths, and those of the schema's sensitive fields.
 pub fn mark_like(value: &Value, like: Option<&Value>, field: Option<&Field>) -> Value {
-    if field.is_some_and(|field| field.sensitive) || matches!(like, Some(Value::Secret(_))) {
+    // The absence of a value is no secret, and needs no key to be stored.
+    let sensitive = field.is_some_and(|field| field.sensitive) && !value.is_null();
+    if sensitive || matches!(like, Some(Value::Secret(_))) {
         return value.clone().secret();
     }
     // The branch of the provider's value is unknown here.
@@ -650,6 +652,8 @@ mod tests {
         let schema = Schema { fields, open: false };
         let marked = mark_fields(&schema, &read(r#"{"name":"n","key":"hidden"}"#), &Value::Null);
         assert_eq!(marked.to_string(), r#"{"name": "n", "key": (secret)}"#);
+        let absent = read(r#"{"name":"n","key":null}"#);
+        assert_eq!(mark_fields(&schema, &absent, &Value::Null), absent);
     }
 
     #[test]

@@ -29,7 +29,10 @@ pub(crate) fn pulumi() -> io::Result<PathBuf> {
 }
 
 /// The folder for what is installed outside the checkout.
-fn cache() -> io::Result<PathBuf> {
+///
+/// # Errors
+/// If no variable names one.
+pub(crate) fn cache() -> io::Result<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     variable(CACHE)
         .or_else(|| variable("XDG_CACHE_HOME").map(|folder| folder.join("cyan-tests")))

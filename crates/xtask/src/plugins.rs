@@ -1,7 +1,8 @@
-//! Provider plugins that the tests host: two of others, built from their published Go modules, pinned; and one of this
-//! repository, which does on demand what no published one does.
+//! Provider plugins that the tests host: two of others, built from their published Go modules, pinned; one of this
+//! repository, which does on demand what no published one does; and the Python with which tests run their own plugins
+//! of Pulumi.
 //!
-//! They are built once, into the user's cache folder, because a build takes minutes. If one cannot be built, its tests
+//! They are built or installed once, outside the checkout, because that takes minutes. If one is missing, its tests
 //! fail.
 
 use std::fs::{self, File};
@@ -9,6 +10,11 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use crate::packages::{cache, pulumi};
+
+/// The variable that names a Python with the provider framework of Pulumi.
+const PULUMI: &str = "CYAN_TEST_PULUMI";
 
 /// The variable in which tests find the folder with the programs of others.
 const PUBLISHED: &str = "CYAN_TEST_TERRAFORM";
@@ -46,7 +52,13 @@ const MODULES: [Module; 2] = [
 
 /// Builds what is missing. Returns the variables for the tests; reports and leaves out what cannot be built.
 pub(crate) fn build(root: &Path) -> Vec<(&'static str, String)> {
-    let built = folder().and_then(|folder| {
+    let mut variables = Vec::new();
+    match pulumi() {
+        Ok(python) => variables.push((PULUMI, python.display().to_string())),
+        Err(error) => println!("missing: the provider framework of Pulumi: {error}"),
+    }
+    let built = cache().and_then(|cache| {
+        let folder = cache.join("terraform");
         fs::create_dir_all(&folder)?;
         // Two runs at the same time must not build into the same folder.
         let lock = File::create(folder.join("lock"))?;
@@ -54,12 +66,10 @@ pub(crate) fn build(root: &Path) -> Vec<(&'static str, String)> {
         Ok([(PUBLISHED, build_published(&folder)?), (PEER, build_peer(root, &folder)?)])
     });
     match built {
-        Ok(paths) => paths.map(|(variable, path)| (variable, path.to_string_lossy().into_owned())).into(),
-        Err(error) => {
-            println!("missing: plugins of Terraform (they are built with Go): {error}");
-            Vec::new()
-        }
+        Ok(paths) => variables.extend(paths.map(|(variable, path)| (variable, path.display().to_string()))),
+        Err(error) => println!("missing: plugins of Terraform (they are built with Go): {error}"),
     }
+    variables
 }
 
 /// Builds what is missing and prints the variables for a shell. Returns whether everything is there.
@@ -71,15 +81,7 @@ pub(crate) fn print(root: &Path) -> io::Result<bool> {
     for (name, value) in &variables {
         println!("export {name}='{value}'");
     }
-    Ok(!variables.is_empty())
-}
-
-/// The folder for all of them, outside of the checkout.
-fn folder() -> io::Result<PathBuf> {
-    let set = |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let cache = set("XDG_CACHE_HOME").or_else(|| set("LOCALAPPDATA")).or_else(|| Some(set("HOME")?.join(".cache")));
-    let cache = cache.ok_or_else(|| io::Error::other("there is no cache folder: HOME is not set"))?;
-    Ok(cache.join("cyan-counterparts/terraform"))
+    Ok(variables.len() == 3)
 }
 
 /// Returns the folder with the programs of others. Its name has all versions, so that others have another folder.

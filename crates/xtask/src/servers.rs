@@ -1,7 +1,7 @@
 //! Servers that replace cloud services during the tests.
 //!
 //! Each server is installed once, pinned, below the build folder, and listens on a free port of this machine while
-//! the tests run. If a server cannot be installed, its tests fail. Providers are only installed: tests start them.
+//! the tests run. If a server cannot be installed, its tests fail.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -11,16 +11,13 @@ use std::time::{Duration, Instant};
 
 use crate::build_tool::target;
 use crate::counterparts::present;
-use crate::packages::{Package, install, pulumi};
+use crate::packages::{Package, install};
 
 /// The time within which a server must answer.
 const START_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// The variable that tells the tests that all servers were started, so that a missing one is a failure.
 const ALL: &str = "CYAN_TEST_ALL";
-
-/// The variable that names a Python with the provider framework of Pulumi.
-const PULUMI: &str = "CYAN_TEST_PULUMI";
 
 struct Server {
     /// The name in messages.
@@ -73,13 +70,11 @@ const SERVERS: [Server; 3] = [
 pub(crate) struct Running {
     children: Vec<Child>,
     variables: Vec<(&'static str, String)>,
-    /// Variables that name programs, which tests start themselves.
-    programs: Vec<(&'static str, String)>,
 }
 
 /// Installs missing packages and starts all servers. Reports and leaves out a server that cannot be started.
 pub(crate) fn start(root: &Path) -> Running {
-    let mut running = Running { children: Vec::new(), variables: vec![(ALL, "1".to_owned())], programs: Vec::new() };
+    let mut running = Running { children: Vec::new(), variables: vec![(ALL, "1".to_owned())] };
     let folder = target(root);
     for server in &SERVERS {
         let started = install(&folder.join("counterparts"), &server.package).and_then(|home| launch(server, &home));
@@ -92,17 +87,13 @@ pub(crate) fn start(root: &Path) -> Running {
         }
     }
     running.wait();
-    match pulumi() {
-        Ok(python) => running.programs.push((PULUMI, python.display().to_string())),
-        Err(error) => println!("missing: the provider framework of Pulumi: {error}"),
-    }
     running
 }
 
 impl Running {
     /// The variables for the tests.
     pub(crate) fn variables(&self) -> impl Iterator<Item = (&'static str, &str)> {
-        self.variables.iter().chain(&self.programs).map(|(name, value)| (*name, value.as_str()))
+        self.variables.iter().map(|(name, value)| (*name, value.as_str()))
     }
 
     /// Waits until all of them answer.

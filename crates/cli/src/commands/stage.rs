@@ -55,7 +55,7 @@ fn keep(out: &Path, staged: &Staged, session: &mut Session, report: &mut Report)
         operation::make_key_if_watched(session, report)?;
         if !session.sealer().can_seal() {
             let diagnostic = engine::codes::SECRETS_NEED_KEY
-                .new("the plan holds something secret, and there is no key to seal it with")
+                .new("the plan may hold secrets, and there is no key to seal them with")
                 .help("make one with `cyan key new`");
             report.diagnostics(&std::iter::once(diagnostic).collect(), &diag::Files::new());
             return Ok(false);

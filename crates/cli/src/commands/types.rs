@@ -129,7 +129,7 @@ fn list<'a>(catalogs: impl Iterator<Item = &'a Catalog>, name: &str, report: &mu
             0 | 1 => namespace,
             _ => name,
         };
-        let between = if head.is_empty() { "" } else { " " };
+        let between = if head.is_empty() || catalog.docs.is_empty() { "" } else { " " };
         let about = wrap::hanging(&catalog.docs, head.chars().count() + between.len(), wrap::columns());
         text.push_str(&format!("{}{between}{about}\n", paint.bold(head)));
         if name.is_empty() && catalog.is_large() && catalog.namespaces.len() > 1 {
@@ -178,7 +178,8 @@ fn counted(catalog: &Catalog, paint: Paint) -> String {
 }
 
 fn first_sentence(docs: &str) -> String {
-    docs.split_once(". ").map_or(docs, |(first, _)| first).trim_end_matches('.').to_owned()
+    let line = docs.trim_start().lines().next().unwrap_or_default();
+    line.split_once(". ").map_or(line, |(first, _)| first).trim_end().trim_end_matches('.').to_owned()
 }
 
 fn one(name: &str, catalogs: &Catalogs, report: &mut Report) -> Result<(), CommandError> {

@@ -19,8 +19,18 @@ pub(crate) fn columns() -> Option<usize> {
     Some(80)
 }
 
-/// One line of text after `indent` characters. The lines that it continues on have the same indent.
+/// Text after `indent` characters. Its further lines, and those that a long line continues on, have the same indent.
 pub(crate) fn hanging(text: &str, indent: usize, columns: Option<usize>) -> String {
+    let lines: Vec<String> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .map(|line| hanging_line(line, indent, columns))
+        .collect();
+    lines.join(&format!("\n{}", " ".repeat(indent)))
+}
+
+fn hanging_line(text: &str, indent: usize, columns: Option<usize>) -> String {
     let Some(room) = columns.and_then(|columns| columns.checked_sub(indent)).filter(|room| *room >= LEAST) else {
         return text.to_owned();
     };

@@ -36,4 +36,5 @@ mod state_edits;
 mod stops;
 mod stuck;
 mod terminal;
+mod terraform;
 mod types;

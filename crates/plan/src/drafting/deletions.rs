@@ -15,7 +15,7 @@ use understand::documents::Documents;
 
 use crate::decision::Decision;
 use crate::draft::Draft;
-use crate::drafting::opinions::{provider_failed, report};
+use crate::drafting::provider_diagnostics::{provider_failed, report};
 use crate::model::Action;
 
 /// Asks about the deletes of a draft. Returns the opaque data for their calls, by address.

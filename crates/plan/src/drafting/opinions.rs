@@ -5,15 +5,15 @@
 //!
 //! Not here: the change itself (`decide`), the meaning of an opinion for a decision (`verdicts`), asking (the world).
 
-use blueprint::{Address, Expr, ExprKind, FieldPath, Name, PathStep, Resource, Value};
-use diag::{Diagnostics, Span};
+use blueprint::{Address, Name, Resource, Value};
+use diag::Diagnostics;
 use evaluate::answers::{Answers, Opinion};
 use evaluate::resolve::Evaluation;
-use evaluate::retry::failure;
 use evaluate::world::World;
-use provider::{CheckRequest, Finding, PlanMode, PlanPhase, PlanRequest, Plans, ProviderDiagnostic, ProviderSeverity};
+use provider::{CheckRequest, PlanMode, PlanPhase, PlanRequest, Plans};
 
 use crate::decision::Decision;
+use crate::drafting::provider_diagnostics::{provider_failed, report};
 use crate::drafting::verdicts::apply_opinion;
 use crate::model::Action;
 
@@ -221,79 +221,4 @@ pub(crate) fn changing(decision: &Decision, simulated: bool, answers: &Answers) 
         changing.extend(opinion.changes.iter().map(|path| Name::from(path.to_string())));
     }
     changing
-}
-
-/// Reports what a provider says of a spec; `span` is the place of what is said of no field that is written.
-pub(crate) fn report(
-    said: Vec<ProviderDiagnostic>,
-    address: &Address,
-    spec: Option<&Expr>,
-    span: Span,
-    messages: &dyn dialects::rules::MessageRules,
-    found: &mut Diagnostics,
-) {
-    for said in said {
-        let path = said.path.to_string();
-        let place = spec.and_then(|spec| place_at(spec, &said.path)).unwrap_or(span);
-        let whose = if path.is_empty() { address.to_string() } else { path.clone() };
-        let misfit = |code: &'static diag::Code, what: &str, is_kind: bool| {
-            let mistake =
-                dialects::Mistake::Misfit { resource: &address.name, field: &path, why: &said.summary, is_kind };
-            let mut diagnostic = code.new(format!("`{whose}` {what}")).label(place, said.summary.as_str());
-            diagnostic.words = messages.of(&mistake).map(Box::new);
-            diagnostic
-        };
-        let refused = &understand::check::codes::REJECTED_BY_PROVIDER;
-        let mut diagnostic = match (said.severity, said.finding) {
-            (ProviderSeverity::Error, Finding::WrongType) => {
-                misfit(&expr::codes::TYPE_MISMATCH, "is of the wrong kind", true)
-            }
-            (ProviderSeverity::Error, Finding::OutOfRange) => {
-                misfit(&dialects::codes::VALUE_CONSTRAINT, "is outside its limits", false)
-            }
-            (ProviderSeverity::Error, Finding::Refused) => {
-                refused.new(format!("the provider does not accept `{whose}`")).label(place, said.summary.as_str())
-            }
-            (severity, _) => {
-                let mut remark = refused
-                    .new(format!("the provider has a remark about `{address}`"))
-                    .label(place, said.summary.as_str());
-                remark.severity = match severity {
-                    ProviderSeverity::Note => diag::Severity::Note,
-                    _ => diag::Severity::Warning,
-                };
-                remark
-            }
-        };
-        if !said.detail.is_empty() {
-            diagnostic = diagnostic.note(said.detail);
-        }
-        found.push(diagnostic);
-    }
-}
-
-/// Where the value at a path of a spec is written: at the deepest part of the path that is written.
-pub(crate) fn place_at(spec: &Expr, path: &FieldPath) -> Option<Span> {
-    let mut here = spec;
-    for step in &path.0 {
-        let inside = match (&here.inner().kind, step) {
-            (ExprKind::Map(entries), PathStep::Field(name) | PathStep::Key(name)) => {
-                entries.iter().find(|(key, _)| key.item == *name).map(|(_, value)| value)
-            }
-            (ExprKind::List(items), PathStep::Index(at)) => usize::try_from(*at).ok().and_then(|at| items.get(at)),
-            _ => break,
-        };
-        match inside {
-            Some(inside) => here = inside,
-            // What is not written as a whole is not in the spec.
-            None if std::ptr::eq(here, spec) => return None,
-            None => break,
-        }
-    }
-    Some(here.span)
-}
-
-pub(crate) fn provider_failed(address: &Address, span: Span, error: &provider::ProviderError) -> diag::Diagnostic {
-    let diagnostic = failure(error, || format!("the provider cannot plan `{address}`"));
-    diagnostic.label(span, "declared here")
 }

@@ -20,7 +20,7 @@ use understand::compare::{Change, same};
 use crate::codes;
 use crate::decision::Decision;
 use crate::draft::{Draft, Obstacle};
-use crate::drafting::opinions::place_at;
+use crate::drafting::provider_diagnostics::place_at;
 use crate::model::{Action, HashSet, Reason};
 
 /// What the decisions so far make or change.

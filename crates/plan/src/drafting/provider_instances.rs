@@ -14,7 +14,7 @@ use provider::SettingsChange;
 use state::Snapshot;
 
 use crate::decision::Decision;
-use crate::drafting::opinions::provider_failed;
+use crate::drafting::provider_diagnostics::provider_failed;
 use crate::model::{Action, HashSet, Reason};
 
 /// The configuration that a resource is managed with, if a resource declares it.

@@ -12,7 +12,8 @@ use provider::{PlanMode, PlanPhase, PlanRequest, Planned, Plans, ProviderError};
 
 use crate::decision::Decision;
 use crate::draft::Draft;
-use crate::drafting::opinions::{mode_of, plans_of, provider_failed, report};
+use crate::drafting::opinions::{mode_of, plans_of};
+use crate::drafting::provider_diagnostics::{provider_failed, report};
 use crate::drafting::verdicts::apply_opinion;
 use crate::model::Action;
 

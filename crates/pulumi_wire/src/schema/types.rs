@@ -186,6 +186,7 @@ fn resource_type(schema: &PackageSchema, name: Name, entry: &Json) -> ResourceTy
         capabilities: Capabilities {
             plans: Plans::Always,
             exact: false,
+            unannounced_secrets: true,
             described_only: entry["isComponent"] == true,
             ..Capabilities::default()
         },

@@ -1,0 +1,140 @@
+//! What providers say of a spec, as diagnostics at the places that they are about.
+//!
+//! Not here: when a provider is asked (`opinions`).
+
+use blueprint::{Address, Expr, ExprKind, FieldPath, PathStep};
+use diag::{Diagnostics, Span};
+use evaluate::retry::failure;
+use provider::{Finding, ProviderDiagnostic, ProviderSeverity};
+
+/// Reports what a provider says of a spec; `span` is the place of what is said of no field that is written.
+pub(crate) fn report(
+    said: Vec<ProviderDiagnostic>,
+    address: &Address,
+    spec: Option<&Expr>,
+    span: Span,
+    messages: &dyn dialects::rules::MessageRules,
+    found: &mut Diagnostics,
+) {
+    for (place, path, said) in placed(said, spec) {
+        let place = place.unwrap_or(span);
+        let whose = if path.is_empty() { address.to_string() } else { path.clone() };
+        let misfit = |code: &'static diag::Code, what: &str, is_kind: bool| {
+            let mistake =
+                dialects::Mistake::Misfit { resource: &address.name, field: &path, why: &said.summary, is_kind };
+            let mut diagnostic = code.new(format!("`{whose}` {what}")).label(place, said.summary.as_str());
+            diagnostic.words = messages.of(&mistake).map(Box::new);
+            diagnostic
+        };
+        let refused = &understand::check::codes::REJECTED_BY_PROVIDER;
+        let mut diagnostic = match (said.severity, said.finding) {
+            (ProviderSeverity::Error, Finding::WrongType) => {
+                misfit(&expr::codes::TYPE_MISMATCH, "is of the wrong kind", true)
+            }
+            (ProviderSeverity::Error, Finding::OutOfRange) => {
+                misfit(&dialects::codes::VALUE_CONSTRAINT, "is outside its limits", false)
+            }
+            (ProviderSeverity::Error, Finding::Refused) => {
+                refused.new(format!("the provider does not accept `{whose}`")).label(place, said.summary.as_str())
+            }
+            (severity, _) => {
+                let mut remark = refused
+                    .new(format!("the provider has a remark about `{address}`"))
+                    .label(place, said.summary.as_str());
+                remark.severity = match severity {
+                    ProviderSeverity::Note => diag::Severity::Note,
+                    _ => diag::Severity::Warning,
+                };
+                remark
+            }
+        };
+        if !said.detail.is_empty() {
+            diagnostic = diagnostic.note(said.detail);
+        }
+        found.push(diagnostic);
+    }
+}
+
+/// Diagnostics with the places and the texts of their paths, in an order that does not depend on the provider.
+///
+/// Providers report a wrong combination of fields at each field of it. Those of fields that the spec does not set are
+/// left out if one at a field that it sets names them.
+fn placed(
+    said: Vec<ProviderDiagnostic>,
+    spec: Option<&Expr>,
+) -> impl Iterator<Item = (Option<Span>, String, ProviderDiagnostic)> {
+    let place = |said: &ProviderDiagnostic| spec.and_then(|spec| place_at(spec, &said.path));
+    let mut placed: Vec<_> = said.into_iter().map(|said| (place(&said), said.path.to_string(), said)).collect();
+    let repeats = |one: &(Option<Span>, String, ProviderDiagnostic)| {
+        let (None, path, said) = one else { return false };
+        let names = |text: &str| text.split(|it: char| !it.is_alphanumeric() && it != '_').any(|word| word == path);
+        placed.iter().any(|(place, _, other)| {
+            let is_same = (other.severity, &other.summary) == (said.severity, &said.summary);
+            place.is_some() && is_same && names(&other.detail)
+        })
+    };
+    let repeated: Vec<bool> = placed.iter().map(repeats).collect();
+    let mut repeated = repeated.into_iter();
+    placed.retain(|_| repeated.next() != Some(true));
+    placed.sort_by(|(place, path, said), (other_place, other_path, other)| {
+        let key = place.map(|span| (span.start, span.end));
+        let other_key = other_place.map(|span| (span.start, span.end));
+        (key, path, &said.summary, &said.detail).cmp(&(other_key, other_path, &other.summary, &other.detail))
+    });
+    placed.into_iter()
+}
+
+/// Where the value at a path of a spec is written: at the deepest part of the path that is written.
+pub(crate) fn place_at(spec: &Expr, path: &FieldPath) -> Option<Span> {
+    let mut here = spec;
+    for step in &path.0 {
+        let inside = match (&here.inner().kind, step) {
+            (ExprKind::Map(entries), PathStep::Field(name) | PathStep::Key(name)) => {
+                entries.iter().find(|(key, _)| key.item == *name).map(|(_, value)| value)
+            }
+            (ExprKind::List(items), PathStep::Index(at)) => usize::try_from(*at).ok().and_then(|at| items.get(at)),
+            _ => break,
+        };
+        match inside {
+            Some(inside) => here = inside,
+            // What is not written as a whole is not in the spec.
+            None if std::ptr::eq(here, spec) => return None,
+            None => break,
+        }
+    }
+    Some(here.span)
+}
+
+pub(crate) fn provider_failed(address: &Address, span: Span, error: &provider::ProviderError) -> diag::Diagnostic {
+    let diagnostic = failure(error, || format!("the provider cannot plan `{address}`"));
+    diagnostic.label(span, "declared here")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(start: u32) -> Span {
+        Span { start, end: start + 1, ..Span::NONE }
+    }
+
+    #[test]
+    fn combination_of_fields_is_reported_where_the_spec_sets_them() {
+        let field = |name: &str, start| {
+            let value = ExprKind::Literal(name.into());
+            (diag::Spanned::new(blueprint::Name::from(name), span(start)), Expr::new(value, span(start)))
+        };
+        let spec = Expr::new(ExprKind::Map(vec![field("source", 9), field("content", 5)]), span(0));
+        let wrong = |path: &str, others: &str| {
+            ProviderDiagnostic::error(path, "Invalid Combination").detailed(format!("not beside [{others}]"))
+        };
+        let said = vec![
+            wrong("sensitive", "content,source"),
+            wrong("source", "content,sensitive"),
+            wrong("content", "source,sensitive"),
+            wrong("other", "mode"),
+        ];
+        let found: Vec<String> = placed(said, Some(&spec)).map(|(_, path, _)| path).collect();
+        assert_eq!(found, ["other", "content", "source"]);
+    }
+}
