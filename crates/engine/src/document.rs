@@ -201,7 +201,7 @@ impl Document {
 
     /// A shell without requests, for transforms and for checks of specs.
     fn offline_shell(&self) -> Shell {
-        Shell { http: None, working_directory: None, ..self.reading_shell() }
+        Shell { http: None, working_directory: None, offline: true, ..self.reading_shell() }
     }
 
     /// The document as a plan keeps it. Paths are relative to the state.

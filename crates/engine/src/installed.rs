@@ -229,6 +229,7 @@ impl Installed {
             catalogs,
             settings: IndexMap::default(),
             places: None,
+            offline: false,
             instance: "".into(),
             root,
             working_directory: self.runtime.working_directory.path(),

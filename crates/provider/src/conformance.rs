@@ -284,6 +284,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             name: self.resource_type.name.package_name().into(),
             settings: self.setup.settings.clone(),
             former: Value::Null,
+            offline: false,
             root: self.setup.folder.clone(),
             log: self.call("configure").progress,
         };

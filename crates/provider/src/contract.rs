@@ -282,6 +282,9 @@ pub struct Configuration {
     pub settings: Value,
     /// The settings that the recorded resources were last managed with; null if there are none.
     pub former: Value,
+    /// Whether only [`Session::check`] is called, as by `validate`. The settings are not known then, and nothing may be
+    /// contacted.
+    pub offline: bool,
     /// The folder of the root document.
     pub root: PathBuf,
     /// Receives log lines of the provider's process, without secrets.

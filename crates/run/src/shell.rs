@@ -139,6 +139,8 @@ pub struct Shell {
     pub settings: IndexMap<Name, Value>,
     /// Where the settings are written.
     pub places: Option<SettingsPlaces>,
+    /// Whether providers are only asked to check specs, without their settings.
+    pub offline: bool,
     /// The name of the instance.
     pub instance: Name,
     /// The folder of the root document. Relative paths of the document start here.
@@ -215,12 +217,15 @@ impl Shell {
     ) -> Result<Arc<Configured>, ProviderError> {
         let (name, settings, former) = match instance {
             Some(it) => (it.address.to_string(), it.settings.clone(), it.former.clone()),
+            // Later requests need another session.
+            None if self.offline => (format!("{package} offline"), Value::Null, Value::Null),
             None => (package.to_owned(), self.settings_of(package), Value::Null),
         };
         let configure = || Configuration {
             name: name.as_str().into(),
             settings: settings.clone(),
             former,
+            offline: self.offline,
             root: self.root.clone(),
             log: self.log_of(&name),
         };

@@ -73,16 +73,18 @@ impl Managed {
     async fn check_with(&self, call: &Call, request: CheckRequest<'_>) -> Result<Checked, ProviderError> {
         let type_name = self.resource(request.type_name)?;
         let secrets = || self.secrets([request.spec]);
-        let checking = self.asking(call, secrets, |client| async move {
+        let checking = async {
+            // Specs can be validated before the configuration.
+            let (_lease, client) = self.process.client().await?;
             match client.validate_resource(&type_name, request.spec).await {
                 Ok(answer) => Ok(warnings_of(&answer.warnings, &secrets())),
                 Err(failure @ (Failure::Rejected(_) | Failure::Unfit(_))) => {
                     Ok(error_of(failure, Effect::Reads, &secrets()).diagnostics)
                 }
-                Err(failure) => Err(failure),
+                Err(failure) => Err(error_of(failure, Effect::Reads, &secrets())),
             }
-        });
-        Ok(Checked { diagnostics: checking.await? })
+        };
+        Ok(Checked { diagnostics: self.within(call, Effect::Reads, checking).await? })
     }
 
     async fn plan_with(&self, call: &Call, request: PlanRequest<'_>) -> Result<Planned, ProviderError> {

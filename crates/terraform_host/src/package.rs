@@ -21,6 +21,9 @@ use crate::process::{Host, Process};
 use crate::program::Program;
 use crate::{Attachments, Digest, REATTACH, Schemas};
 
+/// Stands for the settings of a process that only validates specs.
+const OFFLINE: &str = "offline";
+
 /// The key of the process that tells the schema, also after a configuration has taken it over.
 const UNCONFIGURED: &str = "unconfigured";
 
@@ -136,6 +139,17 @@ impl TerraformProvider {
 
     async fn configure_process(&self, with: Configuration) -> Result<Configured, ProviderError> {
         self.host.log_to(with.log);
+        if with.offline {
+            // Specs are validated without a configuration.
+            let process = self.process_of(OFFLINE);
+            process.keep();
+            let session = Managed::new(self.types.clone(), self.host.package.name.clone(), process, Value::Null);
+            return Ok(Configured {
+                session: Arc::new(session),
+                change: SettingsChange::Same,
+                diagnostics: Vec::new(),
+            });
+        }
         let digest = self.digest_of(&with.settings)?;
         let process = self.process_of(&digest);
         let diagnostics = match process.configure(&with.settings).await {

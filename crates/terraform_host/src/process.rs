@@ -181,6 +181,11 @@ impl Process {
         Ok(said)
     }
 
+    /// Counts a session without a configuration.
+    pub(crate) fn keep(&self) {
+        self.users.fetch_add(1, Ordering::AcqRel);
+    }
+
     /// The configured plugin. The lease keeps its process for the time of a call.
     pub(crate) async fn session(&self) -> Result<(Lease, Client), ProviderError> {
         let settings = lock(&self.settings).clone().ok_or_else(gone)?;

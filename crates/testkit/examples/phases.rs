@@ -158,6 +158,7 @@ fn shell(catalogs: &Arc<Catalogs>) -> Shell {
         catalogs: catalogs.clone(),
         settings: IndexMap::default(),
         places: None,
+        offline: false,
         instance: "bench".into(),
         root: ".".into(),
         working_directory: None,

@@ -165,12 +165,11 @@ impl Hosted {
             let mut again = ran(self.deploy().output().unwrap());
             let unsure = in_doubt(&again.err);
             assert!(unsure.iter().all(|address| (self.may_be_in_doubt)(address)), "round {round}: {}", again.err);
-            for address in &unsure {
-                let mut reconcile = self.place.cyan(&["reconcile", "-y", "--retry", address]);
+            if !unsure.is_empty() {
+                let mut reconcile = self.place.cyan(&["reconcile", "-y"]);
+                reconcile.args(unsure.iter().flat_map(|address| ["--retry", address]));
                 let settled = ran(reconcile.env("CYAN_KEY", key()).output().unwrap());
                 assert_eq!(settled.code, 0, "round {round}: {}{}", settled.out, settled.err);
-            }
-            if !unsure.is_empty() {
                 again = ran(self.deploy().output().unwrap());
             }
             assert_eq!(again.code, 0, "round {round}: {}{}", again.out, again.err);

@@ -279,6 +279,7 @@ impl FakeProvider {
             name: self.catalog.namespaces.first().cloned().unwrap_or_default(),
             settings: call.settings.clone(),
             former: Value::Null,
+            offline: false,
             root: call.root.clone(),
             log: call.progress.clone(),
         };

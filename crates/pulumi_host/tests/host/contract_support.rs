@@ -80,6 +80,7 @@ impl Package {
             name: self.package.name.clone(),
             settings,
             former,
+            offline: false,
             root: self.folder.path().to_owned(),
             log: Arc::new(move |line: &str| log.lock().unwrap().push(line.to_owned())),
         };

@@ -37,7 +37,14 @@ pub(crate) fn pool() -> Arc<Pool> {
 }
 
 pub(crate) fn configuration(settings: Value) -> Configuration {
-    Configuration { name: "test".into(), settings, former: Value::Null, root: "/".into(), log: Arc::new(|_| ()) }
+    Configuration {
+        name: "test".into(),
+        settings,
+        former: Value::Null,
+        offline: false,
+        root: "/".into(),
+        log: Arc::new(|_| ()),
+    }
 }
 
 /// What the engine records of a resource.

@@ -52,6 +52,7 @@ async fn session(shell: &Shell, namespace: &str) -> Arc<dyn provider::Session> {
         name: namespace.into(),
         settings: blueprint::Value::Null,
         former: blueprint::Value::Null,
+        offline: false,
         root: shell.root.clone(),
         log: Arc::new(|_| {}),
     };
@@ -69,6 +70,7 @@ fn shell(harness: &Harness) -> Shell {
         catalogs: harness.catalogs.clone(),
         settings: IndexMap::default(),
         places: None,
+        offline: false,
         instance: harness.name.name().clone(),
         root: harness.folder.clone(),
         working_directory: harness.working_directory.clone(),

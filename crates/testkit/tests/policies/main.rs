@@ -113,6 +113,7 @@ impl Bench {
             catalogs: self.harness.catalogs.clone(),
             settings: IndexMap::default(),
             places: None,
+            offline: false,
             instance: self.harness.name.name().clone(),
             root: self.harness.folder.clone(),
             working_directory: None,
