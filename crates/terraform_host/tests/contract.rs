@@ -634,6 +634,22 @@ async fn checks_name_places_and_secrets_are_removed() {
 }
 
 #[tokio::test]
+async fn specs_are_checked_offline_without_a_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(life) = Life::peer(folder.path()).await else { return };
+    let without = || configuration(Value::Null);
+    assert!(life.provider.clone().configure(without()).await.is_err(), "the peer needs settings");
+    let offline = provider::Configuration { offline: true, ..without() };
+    let session = life.provider.clone().configure(offline).await.unwrap().session;
+    let bad = map([("name", Value::from("bad"))]);
+    let request = provider::CheckRequest { type_name: THING, spec: &bad };
+    let said = session.check(&life.call(), request).await.unwrap().diagnostics;
+    assert_eq!(said[0].path.to_string(), "nested[0].key");
+    session.close().await;
+    life.end().await;
+}
+
+#[tokio::test]
 async fn data_sources_and_functions_answer_through_the_contract() {
     let folder = tempfile::tempdir().unwrap();
     let Some(life) = Life::of("local", folder.path(), Value::Null).await else { return };
