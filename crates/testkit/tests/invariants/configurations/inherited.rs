@@ -72,6 +72,23 @@ fn children_inherit_what_their_include_names_and_keep_it_in_the_state() {
 }
 
 #[test]
+fn settings_of_an_inherited_configuration_may_be_known_on_deploy_only() {
+    lately(async {
+        let setup = setup();
+        let text = root("deep.yaml", "{ cyan.provider: far }")
+            .replace("{ region: north }", "{ region: \"${resources.a.spec.id}\" }");
+        setup.deploy(&text).await;
+        assert_eq!(setup.calls(), ["create a in default", "create core/d in a-default"]);
+        let snapshot = setup.harness.snapshot().await;
+        let used = snapshot.records.iter().find(|(address, _)| address.to_string() == "core/d");
+        let used = used.map(|(_, record)| record.dependencies.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(used, Some(vec!["far".to_owned()]));
+        apply_well(&setup.harness, None, 2).await;
+        assert_eq!(setup.calls(), ["delete a in default", "delete core/d in a-default"]);
+    });
+}
+
+#[test]
 fn nearest_include_decides_for_each_namespace() {
     let middle = "version: 2023-04-20\ninclude:\n  deep: { path: deep.yaml, metadata: { cyan.provider: NAME } }\n\
         resources:\n  south: { type: cyan/provider, spec: { namespace: site, settings: { region: south } } }\n  \
