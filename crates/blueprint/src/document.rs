@@ -170,6 +170,9 @@ pub struct DataSource {
     pub exports: IndexMap<Name, DataSourceExport>,
     /// The place of `"*"`: exports all fields of the catalogue.
     pub export_all: Option<Span>,
+    /// The resource that declares the configuration of its provider. None for the configuration of its document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<Box<Spanned<Name>>>,
     /// Annotations, display name and custom data.
     pub metadata: ResourceMetadata,
     /// A description for people.
@@ -401,6 +404,9 @@ pub struct Child {
     /// The names of resources and children that must be ready first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub depends_on: Vec<Spanned<Name>>,
+    /// The resources that declare the configurations of providers for everything in the child that chooses none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub providers: Vec<Spanned<Name>>,
     /// The deletion policy of everything in the child, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removal: Option<Box<Expr>>,
@@ -426,7 +432,6 @@ pub struct SourceMetadata {
 
 /// The expansion of a child without a text of its own. The dialect generates it from the definition and the stored
 /// members once the inputs of the definition are known.
-/// the definition and from what is remembered of it.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Expansion {

@@ -20,10 +20,11 @@ use crate::answers::PinnedBytes;
 use crate::codes;
 use crate::question::{ProviderInstance, ResourceTarget, SourceError};
 use crate::resolve::scope::bytes_key;
-use crate::resolve::{CallSite, Evaluation, Halt, Need, Slot, site_of};
+use crate::resolve::{CallSite, Evaluation, Halt, Need, NoProviderInstance, Slot, site_of};
 use crate::world::World;
 use understand::compare::{entry_of, has_sensitive, item_of, mark_like};
-use understand::pinned::{PinnedData, PinnedSearch};
+use understand::graph::Node;
+use understand::pinned::{PinnedData, PinnedInstance, PinnedSearch};
 
 /// An insertion-ordered set with a fixed hash.
 type IndexSet<T> = indexmap::IndexSet<T, foldhash::fast::FixedState>;
@@ -154,6 +155,8 @@ pub struct Search {
     pub filters: Vec<(Name, Name, Value)>,
     /// The evaluated annotations of the data source.
     pub annotations: Value,
+    /// The configuration of its provider, if a resource declares it.
+    pub instance: Option<ProviderInstance>,
     /// The folder of its document, relative to that of the root document.
     pub folder: Name,
 }
@@ -162,7 +165,7 @@ impl Search {
     async fn fetch(&self, world: &dyn World) -> Result<Fetched, ProviderError> {
         let type_name = &self.ty.name;
         let request = FetchRequest { type_name, filters: &self.filters, annotations: &self.annotations };
-        world.fetch(type_name, &self.folder, request).await
+        world.fetch(type_name, self.instance.as_ref(), &self.folder, request).await
     }
 }
 
@@ -571,11 +574,25 @@ fn search(
             annotations.get_or_insert_with(annotation.key.clone(), || default.clone());
         }
     }
+    let instance = match evaluation.provider_of(Node::DataSource(index)) {
+        Ok(instance) => instance,
+        Err(NoProviderInstance(why)) => {
+            found.extend(why.map(|why| *why));
+            return Ok(Searched::Settled(Slot::Failed));
+        }
+    };
+    if let Some(instance) = &instance
+        && instance.settings.has_unknown()
+    {
+        unknown = true;
+        waits_for.push(instance.address.clone());
+        instance.settings.waits_for(&mut waits_for);
+    }
     if unknown {
         return Ok(Searched::Settled(read_on_deploy(source, &ty, &waits_for)));
     }
     let folder = documents.folder_seen_from_root(unit);
-    Ok(Searched::Ask(Search { ty, filters, annotations: Value::Map(Arc::new(annotations)), folder }))
+    Ok(Searched::Ask(Search { ty, filters, annotations: Value::Map(Arc::new(annotations)), instance, folder }))
 }
 
 /// The exports of a data source that can be read only on deploy: all are Unknown (decision 1.6).
@@ -633,8 +650,15 @@ fn settle(
 
 /// The search in the form that a saved plan keeps. `None` if reading runs a command or sends a request.
 fn asked_again(search: &Search) -> Option<Box<PinnedSearch>> {
-    let Search { ty, filters, annotations, folder } = search;
-    let again = || PinnedSearch { filters: filters.clone(), annotations: annotations.clone(), folder: folder.clone() };
+    let Search { ty, filters, annotations, instance, folder } = search;
+    let again = || PinnedSearch {
+        filters: filters.clone(),
+        annotations: annotations.clone(),
+        instance: instance
+            .as_ref()
+            .map(|instance| PinnedInstance { address: instance.address.clone(), settings: instance.settings.clone() }),
+        folder: folder.clone(),
+    };
     (!ty.acts).then(|| Box::new(again()))
 }
 

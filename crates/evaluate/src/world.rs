@@ -24,8 +24,8 @@ use provider::{
 use state::Snapshot;
 
 use crate::question::{
-    OTHER_KIND, ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, ResourceTarget, Retry, SourceError,
-    Subject, internal_error,
+    OTHER_KIND, ProviderInstance, ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, ResourceTarget,
+    Retry, SourceError, Subject, internal_error,
 };
 
 /// Answers the questions of the core.
@@ -155,16 +155,17 @@ impl dyn World + '_ {
         }
     }
 
-    /// The candidates of a data source. `folder` is that of the document, as in [`ResourceTarget::folder`].
+    /// The candidates of a data source. `instance` and `folder` are as in [`ResourceTarget`].
     pub async fn fetch(
         &self,
         type_name: &TypeId,
+        instance: Option<&ProviderInstance>,
         folder: &str,
         request: FetchRequest<'_>,
     ) -> Result<Fetched, ProviderError> {
         let (namespace, subject) = (type_name.package_name(), Subject::DataSource(type_name));
         let question =
-            ProviderQuestion { namespace, instance: None, subject, folder, request: ProviderRequest::Fetch(request) };
+            ProviderQuestion { namespace, instance, subject, folder, request: ProviderRequest::Fetch(request) };
         match self.ask_provider(question).await? {
             ProviderReply::Fetched(fetched) => Ok(fetched),
             _ => Err(internal_error()),

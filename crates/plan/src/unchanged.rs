@@ -10,7 +10,7 @@ use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
 use evaluate::answers::{Answers, PinnedPreflight, PinnedSeen};
 use evaluate::evaluation_question::{Search, read_alone};
-use evaluate::question::{RecordedInstances, ResourceTarget};
+use evaluate::question::{ProviderInstance, RecordedInstances, ResourceTarget};
 use evaluate::resolve::Evaluation;
 use evaluate::retry::RetryingWorld;
 use evaluate::retry::failure;
@@ -83,7 +83,12 @@ async fn data_sources(evaluation: &Evaluation, staged: &Staged, world: &dyn Worl
         let TypeRef::Known(ty) = staged.catalogs.data_source_type(&source.type_name.item) else { return None };
         let asked = pinned.asked.as_deref()?;
         let (filters, annotations) = (asked.filters.clone(), asked.annotations.clone());
-        let search = Search { ty, filters, annotations, folder: asked.folder.clone() };
+        let instance = asked.instance.as_ref().map(|pinned| ProviderInstance {
+            address: pinned.address.clone(),
+            settings: pinned.settings.clone(),
+            former: pinned.settings.clone(),
+        });
+        let search = Search { ty, filters, annotations, instance, folder: asked.folder.clone() };
         Some(async move {
             let mut wrong = Diagnostics::new();
             let now = read_alone(name, source, &search, world, &mut wrong).await;

@@ -127,7 +127,7 @@ fn reply_of_another_kind_is_an_error() {
             world.read(target, read).await.expect_err("read").message,
             world.plan(target, plan).await.expect_err("plan").message,
             world.preflight(target, preflight).await.expect_err("preflight").message,
-            world.fetch(&type_name, "", fetch).await.expect_err("fetch").message,
+            world.fetch(&type_name, None, "", fetch).await.expect_err("fetch").message,
             world
                 .invoke("test", InvokeRequest { function: "tag", arguments: &[], preview: true })
                 .await

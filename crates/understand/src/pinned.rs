@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{IndexMap, Name, Value};
+use blueprint::{Address, IndexMap, Name, Value};
 use serde::{Deserialize, Serialize};
 use source::{Digest, Location};
 
@@ -101,9 +101,21 @@ pub struct PinnedSearch {
     pub filters: Vec<(Name, Name, Value)>,
     /// The evaluated annotations of the data source.
     pub annotations: Value,
+    /// The configuration of the provider, if a resource declares it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<PinnedInstance>,
     /// The folder of its document, relative to that of the root document.
     #[serde(default)]
     pub folder: Name,
+}
+
+/// A configuration of a provider that a resource declares.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PinnedInstance {
+    /// The address of that resource.
+    pub address: Address,
+    /// The settings: a map, or null.
+    pub settings: Value,
 }
 
 impl PinnedData {
@@ -112,7 +124,9 @@ impl PinnedData {
         let asked = self.asked.as_deref();
         self.fields.has_secret()
             || asked.is_some_and(|asked| {
-                asked.annotations.has_secret() || asked.filters.iter().any(|(.., value)| value.has_secret())
+                asked.annotations.has_secret()
+                    || asked.filters.iter().any(|(.., value)| value.has_secret())
+                    || asked.instance.as_ref().is_some_and(|instance| instance.settings.has_secret())
             })
     }
 }

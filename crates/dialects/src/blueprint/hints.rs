@@ -25,31 +25,50 @@ const RESOURCE_HINTS: &[&str] = &[
     "cyan.eachKey",
 ];
 
+/// Hints that a data source takes.
+const DATA_SOURCE_HINTS: &[&str] = &["cyan.provider"];
+
+/// Hints that the metadata of an include takes.
+const INCLUDE_HINTS: &[&str] = &["cyan.provider"];
+
 /// Hints that the document's metadata takes.
 const DOCUMENT_HINTS: &[&str] = &["cyan.moved"];
 
 /// Hints that the map `cyan` in the document's metadata takes.
 const TOOL_HINTS: &[&str] = &["instance"];
 
-/// The hints of a resource.
-#[derive(Default)]
+/// The hints of a resource or data source.
 pub(super) struct Hints {
+    /// The hints that it takes.
+    known: &'static [&'static str],
     pub(super) lifecycle: Lifecycle,
     /// The resource that declares the configuration of the provider.
     pub(super) provider: Option<Spanned<Name>>,
     each_key: Option<(Expr, Span)>,
 }
 
+impl Hints {
+    /// No hints yet, of a resource.
+    pub(super) fn of_resource() -> Hints {
+        Hints::taking(RESOURCE_HINTS)
+    }
+
+    /// No hints yet, of a data source.
+    pub(super) fn of_data_source() -> Hints {
+        Hints::taking(DATA_SOURCE_HINTS)
+    }
+
+    fn taking(known: &'static [&'static str]) -> Hints {
+        Hints { known, lifecycle: Lifecycle::default(), provider: None, each_key: None }
+    }
+}
+
 impl Lowering<'_> {
-    /// Reads a hint of a resource; without `hints` (a data source) there can be none. Whether it is an annotation
-    /// beside that: a hint that is evaluated for each member, or is in error, is not.
-    pub(super) fn hint(&mut self, entry: &Entry, name: &str, hints: Option<&mut Hints>) -> bool {
-        let Some(hints) = hints else {
-            self.unknown_hint(name, entry.key.span, &[]);
-            return true;
-        };
-        if !RESOURCE_HINTS.contains(&name) {
-            self.unknown_hint(name, entry.key.span, RESOURCE_HINTS);
+    /// Reads a hint of a resource or data source. Whether it is an annotation beside that: a hint that is evaluated for
+    /// each member, or is in error, is not.
+    pub(super) fn hint(&mut self, entry: &Entry, name: &str, hints: &mut Hints) -> bool {
+        if !hints.known.contains(&name) {
+            self.unknown_hint(name, entry.key.span, hints.known);
             return true;
         }
         let node = &entry.value;
@@ -68,18 +87,51 @@ impl Lowering<'_> {
             return false;
         }
         if name == "cyan.provider" {
-            let text = (typed(node, scalar) == Typed::Text).then_some(scalar.text.trim());
-            hints.provider = text.filter(|text| !text.is_empty()).map(|text| Spanned::new(text.into(), place(node)));
-            if hints.provider.is_none() {
-                self.invalid_hint(node, name, "the name of a resource of type `cyan/provider`");
-            }
-            return hints.provider.is_some();
+            hints.provider = self.provider_name(node);
+            // The provider of a data source sees its annotations, and does not read this one.
+            return hints.provider.is_some() && hints.known == RESOURCE_HINTS;
         }
         let (wanted, fits) = read(&mut hints.lifecycle, name, typed(node, scalar), scalar);
         if !fits {
             self.invalid_hint(node, name, wanted);
         }
         fits
+    }
+
+    /// Reads the hints in the metadata of an include: the resources that declare configurations of providers for its
+    /// child.
+    pub(super) fn include_hints(&mut self, metadata: &Node) -> Vec<Spanned<Name>> {
+        let mut providers = Vec::new();
+        for entry in self.entries(metadata.as_map().unwrap_or(&[])) {
+            let Some(name) = entry.key.text().filter(|name| name.starts_with("cyan.")) else { continue };
+            if !INCLUDE_HINTS.contains(&name) {
+                self.unknown_hint(name, entry.key.span, INCLUDE_HINTS);
+                continue;
+            }
+            if self.is_null(&entry.value) {
+                self.null_ignored(entry);
+                continue;
+            }
+            let names = entry.value.as_list().unwrap_or(std::slice::from_ref(&entry.value));
+            for node in names {
+                match node.as_scalar() {
+                    Some(scalar) if self.has_substitution(node, scalar, name) => {}
+                    _ if node.is_missing() => {}
+                    _ => providers.extend(self.provider_name(node)),
+                }
+            }
+        }
+        providers
+    }
+
+    /// The name of a resource that declares the configuration of a provider. None if it is no text, which is reported.
+    fn provider_name(&mut self, node: &Node) -> Option<Spanned<Name>> {
+        let scalar = node.as_scalar().filter(|scalar| typed(node, scalar) == Typed::Text);
+        let text = scalar.map(|scalar| scalar.text.trim()).filter(|text| !text.is_empty());
+        if text.is_none() {
+            self.invalid_hint(node, "cyan.provider", "the name of a resource of type `cyan/provider`");
+        }
+        text.map(|text| Spanned::new(text.into(), place(node)))
     }
 
     /// The key by which members are addressed, if there is one and there are members.

@@ -8,6 +8,7 @@ use diag::{Span, Spanned};
 use expr::codes::TYPE_MISMATCH;
 use syntax::{Content, Node};
 
+use super::hints::Hints;
 use super::lowering::{Fields, Lowering, place};
 use super::shape::{self, EXPORT_TYPES, VALUE_TYPES};
 use crate::codes::UNKNOWN_OPERATOR;
@@ -39,17 +40,19 @@ impl Lowering<'_> {
             Some(node) => self.data_source_exports(node, span, &mut export_all),
             None => IndexMap::default(),
         };
+        let mut hints = Hints::of_data_source();
         let metadata = match fields.entry("metadata") {
             Some(entry) => {
                 let fields = self.fields(&shape::DATA_SOURCE_METADATA, entry.value.as_map(), entry.key.span);
                 let annotations =
-                    fields.get("annotations").map(|node| self.annotations(node, None)).unwrap_or_default();
+                    fields.get("annotations").map(|node| self.annotations(node, &mut hints)).unwrap_or_default();
                 self.other_metadata(&fields, Vec::new(), annotations)
             }
             None => ResourceMetadata::default(),
         };
         let description = fields.get("description").map(|node| self.open_text(node, "description"));
-        DataSource { span, type_name, filters, exports, export_all, metadata, description }
+        let provider = hints.provider.take().map(Box::new);
+        DataSource { span, type_name, filters, exports, export_all, provider, metadata, description }
     }
 
     fn filters(&mut self, node: &Node, key: Span, name: Span) -> Vec<Filter> {
@@ -192,8 +195,10 @@ impl Lowering<'_> {
                 None => Expr::error(span),
             };
             let inputs = fields.get("variables").map(|node| self.child_inputs(node)).unwrap_or_default();
+            let providers = fields.get("metadata").map(|node| self.include_hints(node)).unwrap_or_default();
             let source = fields.entry("metadata").map(|entry| {
-                let entries = self.named_content(&entry.value);
+                let mut entries = self.named_content(&entry.value);
+                entries.retain(|(key, _)| !key.item.starts_with("cyan."));
                 SourceMetadata { span: entry.key.span, entries }
             });
             let description = fields.get("description").map(|node| self.open_text(node, "description"));
@@ -206,6 +211,7 @@ impl Lowering<'_> {
                 source,
                 condition,
                 depends_on,
+                providers,
                 removal,
                 expansion,
                 breakpoints: Default::default(),

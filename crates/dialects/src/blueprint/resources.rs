@@ -5,6 +5,7 @@ use diag::{Span, Spanned};
 use expr::codes::TYPE_MISMATCH;
 use syntax::{Content, Entry, Node};
 
+use super::hints::Hints;
 use super::lowering::{Fields, Lowering, place};
 use super::scalar::{Typed, is_open, typed};
 use super::shape;
@@ -44,7 +45,7 @@ impl Lowering<'_> {
             .entry("linkSelector")
             .and_then(|entry| self.link_selector(&entry.value, entry.key.span))
             .map(Box::new);
-        let mut hints = super::hints::Hints::default();
+        let mut hints = Hints::of_resource();
         let metadata = match fields.entry("metadata") {
             Some(entry) => self.resource_metadata(&entry.value, entry.key.span, &mut hints),
             None => ResourceMetadata::default(),
@@ -168,10 +169,10 @@ impl Lowering<'_> {
         labels
     }
 
-    fn resource_metadata(&mut self, node: &Node, span: Span, hints: &mut super::hints::Hints) -> ResourceMetadata {
+    fn resource_metadata(&mut self, node: &Node, span: Span, hints: &mut Hints) -> ResourceMetadata {
         let fields = self.fields(&shape::RESOURCE_METADATA, node.as_map(), span);
         let labels = fields.get("labels").map(|node| self.labels(node, "labels")).unwrap_or_default();
-        let annotations = fields.get("annotations").map(|node| self.annotations(node, Some(hints))).unwrap_or_default();
+        let annotations = fields.get("annotations").map(|node| self.annotations(node, hints)).unwrap_or_default();
         self.other_metadata(&fields, labels, annotations)
     }
 
@@ -187,13 +188,8 @@ impl Lowering<'_> {
         ResourceMetadata { display_name, labels, annotations, custom }
     }
 
-    /// Annotations: scalars, or the result of a substitution (decision S49). Those of the house are read into `hints`,
-    /// where there can be any.
-    pub(super) fn annotations(
-        &mut self,
-        node: &Node,
-        mut hints: Option<&mut super::hints::Hints>,
-    ) -> Vec<(Spanned<Name>, Expr)> {
+    /// Annotations: scalars, or the result of a substitution (decision S49). Those of this tool are read into `hints`.
+    pub(super) fn annotations(&mut self, node: &Node, hints: &mut Hints) -> Vec<(Spanned<Name>, Expr)> {
         let map = node.as_map().unwrap_or(&[]);
         let mut annotations = Vec::with_capacity(map.len());
         for entry in self.entries(map) {
@@ -202,7 +198,7 @@ impl Lowering<'_> {
                 self.null_ignored(entry);
                 continue;
             }
-            if name.starts_with("cyan.") && !self.hint(entry, name, hints.as_deref_mut()) {
+            if name.starts_with("cyan.") && !self.hint(entry, name, hints) {
                 continue;
             }
             let value = match &entry.value.content {

@@ -33,6 +33,7 @@ mod naming;
 mod native;
 mod outputs;
 pub mod parameters;
+mod providers;
 mod read;
 mod references;
 pub mod refusal;

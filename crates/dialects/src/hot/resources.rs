@@ -77,6 +77,7 @@ struct Body {
     spec_key: Span,
     metadata: Option<Expr>,
     depends_on: Vec<Spanned<Name>>,
+    providers: Vec<Spanned<Name>>,
     lifecycle: Lifecycle,
     removal: Option<Box<Expr>>,
     policy: Option<Expr>,
@@ -95,6 +96,7 @@ fn declare_group(body: Body, condition: Option<Expr>, blueprint: &mut Blueprint)
         source: None,
         condition,
         depends_on: body.depends_on,
+        providers: body.providers,
         removal: body.removal,
         expansion: Some(Box::new(expansion)),
         breakpoints: body.lifecycle.breakpoints,
@@ -122,6 +124,7 @@ fn declare_child(body: Body, condition: Option<Expr>, blueprint: &mut Blueprint)
         source: None,
         condition,
         depends_on: body.depends_on,
+        providers: body.providers,
         removal,
         expansion: None,
         breakpoints: body.lifecycle.breakpoints,
@@ -136,6 +139,7 @@ fn declare_resource(body: Body, condition: Option<Expr>, blueprint: &mut Bluepri
     let resource = Resource {
         condition: condition.map(Box::new),
         depends_on: body.depends_on,
+        provider: body.providers.into_iter().next().map(Box::new),
         metadata,
         lifecycle: body.lifecycle,
         removal: body.removal,
@@ -282,6 +286,10 @@ impl Lowering {
         let spec_key = definition.get("properties").map_or(name.span, |pair| pair.key.span);
         self.way = Way::to(Within::Metadata, &name.item);
         let metadata = self.map_of(&definition, "metadata");
+        let providers = match self.resources.get(&name.item) {
+            Some(Made::Group) => self.providers_of_group(&type_name.item, &spec, metadata.as_ref()),
+            made => self.providers(metadata.as_ref(), matches!(made, Some(Made::Child))),
+        };
         let depends_on = self.depends_on(&definition);
         let lifecycle = self.lifecycle(&definition);
         let removal = self.removal(&definition);
@@ -310,6 +318,7 @@ impl Lowering {
             spec_key,
             metadata,
             depends_on,
+            providers,
             lifecycle,
             removal,
             policy,

@@ -6,14 +6,17 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use blueprint::{Expr, Map, Name, Value};
-use diag::Diagnostics;
+use blueprint::{Address, DataSource, Expr, Map, Name, Resource, Value};
+use diag::{Diagnostics, Spanned};
 use expr::Ask;
 use provider::TypeRef;
 
 use super::known::Known;
 use super::reader::Reader;
 use crate::evaluation_question::Search;
+use crate::question::ProviderInstance;
+use crate::resolve::no_instance;
+use understand::documents::providers::handed_down;
 use understand::pinned::PinnedData;
 
 /// A data source that can be read now: the place, the position and the search.
@@ -55,7 +58,7 @@ impl Reader<'_> {
                 self.data.insert((place, at), None);
                 continue;
             };
-            let mut part = |expr: &Expr| match self.knowledge(inputs).of(place, expr) {
+            let mut part = |place: u32, expr: &Expr| match self.knowledge(inputs).of(place, expr) {
                 Known::Value(value) => Part::Value(value),
                 Known::Later => Part::Waits,
                 Known::Asks(more) => {
@@ -68,9 +71,18 @@ impl Reader<'_> {
                 }
                 Known::Failed(_) => Part::Failed,
             };
+            let declared = self.provider_of(place, source);
+            let settings = match &declared {
+                Some((above, _, resource)) => {
+                    let parts = [resource.condition.as_deref(), Some(&resource.spec)];
+                    parts.into_iter().flatten().map(|expr| part(*above, expr)).collect()
+                }
+                None => Vec::new(),
+            };
+            let mut part = |expr: &Expr| part(place, expr);
             let filters: Vec<Part> = source.filters.iter().map(|filter| part(&filter.search)).collect();
             let written: Vec<Part> = source.metadata.annotations.iter().map(|(_, expr)| part(expr)).collect();
-            let all = || filters.iter().chain(&written);
+            let all = || filters.iter().chain(&written).chain(&settings);
             if all().any(|part| matches!(part, Part::Failed)) {
                 self.data.insert((place, at), None);
                 continue;
@@ -80,6 +92,15 @@ impl Reader<'_> {
                 continue;
             }
             if all().any(|part| matches!(part, Part::Waits)) {
+                continue;
+            }
+            let is_false = |part: &Part| matches!(part, Part::Value(value) if *value.bare() == Value::Bool(false));
+            if let Some((_, name, _)) = &declared
+                && settings.iter().any(is_false)
+            {
+                let text = self.places[place as usize].text as usize;
+                self.texts[text].found.push(no_instance(&name.item, name.span));
+                self.data.insert((place, at), None);
                 continue;
             }
             let value = |part: Part| match part {
@@ -97,11 +118,44 @@ impl Reader<'_> {
                 }
             }
             let annotations = Value::Map(Arc::new(annotations));
+            let spec = settings.into_iter().next_back().map(value);
+            let instance = declared.map(|(above, name, _)| {
+                self.instance(above, &name.item, spec.as_ref().and_then(|spec| spec.get("settings")))
+            });
             let folder = self.folder_seen_from_root(place);
-            let search = Search { filters: filters.collect(), annotations, ty, folder };
+            let search = Search { filters: filters.collect(), annotations, ty, instance, folder };
             ready.push(((place, at), search));
         }
         ready
+    }
+
+    /// The resource that declares the configuration of a data source's provider, with its place and the name that
+    /// chooses it.
+    fn provider_of(&self, place: u32, source: &DataSource) -> Option<(u32, Spanned<Name>, Resource)> {
+        if let Some(name) = source.provider.as_deref() {
+            let declared = self.text_of(place).blueprint.resources.get(&name.item)?;
+            return Some((place, name.clone(), declared.clone()));
+        }
+        let mut here = place;
+        while let Some((above, include)) = self.places[here as usize].parent {
+            let blueprint = &self.text_of(above).blueprint;
+            let (_, child) = blueprint.children.get_index(include as usize)?;
+            if let Some((at, name)) = handed_down(blueprint, &child.providers, source.type_name.item.package_name()) {
+                return Some((above, name.clone(), blueprint.resources.get_index(at)?.1.clone()));
+            }
+            here = above;
+        }
+        None
+    }
+
+    /// A configuration with these settings, and those of the state.
+    fn instance(&self, place: u32, name: &Name, settings: Option<&Value>) -> ProviderInstance {
+        let mut path = self.path_of(place, name);
+        path.pop();
+        let address = Address::inside(&path, name.clone());
+        let record = self.reading.before.and_then(|before| before.records.get(&address));
+        let former = record.and_then(|record| record.inputs.get("settings")).cloned().unwrap_or_default();
+        ProviderInstance { address, settings: settings.cloned().unwrap_or_default(), former }
     }
 
     /// Reads data sources. Errors are reported in their documents.
@@ -136,15 +190,7 @@ impl Reader<'_> {
     /// The key of a data source: the names of the includes that lead to its place, then its own name.
     fn named(&self, place: u32, at: u32) -> Name {
         let blueprint = &self.text_of(place).blueprint;
-        let mut text =
-            blueprint.data_sources.get_index(at as usize).map_or(String::new(), |(name, _)| name.to_string());
-        let mut here = place;
-        while let Some((above, include)) = self.places[here as usize].parent {
-            if let Some((name, _)) = self.text_of(above).blueprint.children.get_index(include as usize) {
-                text = format!("{name}/{text}");
-            }
-            here = above;
-        }
-        text.into()
+        let name = blueprint.data_sources.get_index(at as usize).map(|(name, _)| name.clone());
+        self.path_of(place, &name.unwrap_or_default()).join("/").into()
     }
 }

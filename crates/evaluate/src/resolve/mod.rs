@@ -205,6 +205,17 @@ impl Repeated {
     }
 }
 
+/// Why there is no configuration of a provider: its resource does not exist, or is in error, which is already reported.
+pub struct NoProviderInstance(pub Option<Box<Diagnostic>>);
+
+/// The diagnostic for a configuration of a provider that does not exist, at the place that names it.
+pub(crate) fn no_instance(name: &Name, span: diag::Span) -> Diagnostic {
+    expr::codes::ABSENT_ELEMENT
+        .new(format!("the configuration `{name}` does not exist here"))
+        .label(span, "its condition is false")
+        .help("give what uses it the same condition, or choose another configuration")
+}
+
 /// The name of an instance in its own document, from its address.
 fn name_in(address: &str) -> &str {
     address.rsplit('/').next().unwrap_or(address)
@@ -245,16 +256,18 @@ impl Evaluation {
         }
     }
 
-    /// The configuration that a resource is managed with, if a resource declares it: with the settings as far as they
-    /// are known.
-    pub fn provider_of(&self, resource: u32) -> Option<ProviderInstance> {
-        let (unit, _, declared) = self.documents.resource(resource)?;
-        let name = &declared.provider.as_ref()?.item;
-        let unit = self.documents.unit(unit);
-        let at = unit.blueprint().resources.get_index_of(name)?;
-        let member = self.member(unit.resource(at), None)?;
+    /// The configuration that the provider of a resource or data source is used with, if a resource declares it: with
+    /// the settings as far as they are known. An error if the declaring resource does not exist or is in error.
+    pub fn provider_of(&self, node: understand::graph::Node) -> Result<Option<ProviderInstance>, NoProviderInstance> {
+        let Some(choice) = self.documents.provider_of(node) else { return Ok(None) };
+        let declaring = choice.resource(&self.documents);
+        let Some(member) = self.member(declaring, None) else {
+            let is_absent = matches!(self.resources[declaring as usize], Members::Absent);
+            let (_, name, _) = self.documents.resource(declaring).ok_or(NoProviderInstance(None))?;
+            return Err(NoProviderInstance(is_absent.then(|| Box::new(no_instance(name, choice.span)))));
+        };
         let settings = member.spec.get("settings").cloned().unwrap_or_default();
-        Some(ProviderInstance { address: member.address.clone(), settings, former: Value::Null })
+        Ok(Some(ProviderInstance { address: member.address.clone(), settings, former: Value::Null }))
     }
 
     /// The bytes that values have used so far. Pass it to [`Self::give_back`] before an element is evaluated again.

@@ -57,7 +57,7 @@ pub(crate) async fn decide_level(
             settle_external(evaluation, *index, resource, ty, id, snapshot, found);
             continue;
         }
-        let provider = instance_of(evaluation, *index, snapshot);
+        let provider = instance_of(evaluation, *index, snapshot, found);
         let common = common_dependencies(evaluation, &documents, unit, *index, resource, groups);
         let every: Vec<(Option<u32>, &Member)> = match &evaluation.resources[*index as usize] {
             Members::Single(member) => vec![(None, member.as_ref())],

@@ -8,18 +8,31 @@ use std::sync::Arc;
 use blueprint::{Address, PROVIDER_TYPE, ReplaceOrder, Value};
 use diag::Diagnostics;
 use evaluate::question::{ProviderInstance, ResourceTarget};
-use evaluate::resolve::Evaluation;
+use evaluate::resolve::{Evaluation, Members, NoProviderInstance};
 use evaluate::world::World;
 use provider::SettingsChange;
 use state::Snapshot;
+use understand::graph::Node;
 
 use crate::decision::Decision;
 use crate::drafting::provider_diagnostics::provider_failed;
 use crate::model::{Action, HashSet, Reason};
 
-/// The configuration that a resource is managed with, if a resource declares it.
-pub(crate) fn instance_of(evaluation: &Evaluation, index: u32, snapshot: &Snapshot) -> Option<Arc<ProviderInstance>> {
-    let instance = evaluation.provider_of(index)?;
+/// The configuration that a resource is managed with, if a resource declares it. One that does not exist is reported.
+pub(crate) fn instance_of(
+    evaluation: &Evaluation,
+    index: u32,
+    snapshot: &Snapshot,
+    found: &mut Diagnostics,
+) -> Option<Arc<ProviderInstance>> {
+    let instance = match evaluation.provider_of(Node::Resource(index)) {
+        Ok(instance) => instance?,
+        Err(NoProviderInstance(why)) => {
+            let exists = !matches!(evaluation.resources[index as usize], Members::Absent | Members::Failed);
+            found.extend(why.filter(|_| exists).map(|why| *why));
+            return None;
+        }
+    };
     let recorded = snapshot.records.get(&instance.address);
     let former = recorded.and_then(|record| record.inputs.get("settings")).cloned().unwrap_or_default();
     Some(Arc::new(ProviderInstance { former, ..instance }))

@@ -7,8 +7,10 @@
 //! Not here: cycles (`cycles`).
 
 use blueprint::{
-    Accessor, AccessorKind, Blueprint, Child, DataSource, Expr, ExprKind, Head, Local, Ref, Resource, TextPart, Value,
+    Accessor, AccessorKind, Blueprint, Child, DataSource, Expr, ExprKind, Head, Local, Name, Ref, Resource, TextPart,
+    Value,
 };
+use diag::Spanned;
 
 use crate::graph::{Edge, EdgeKind, Node};
 use crate::links::Links;
@@ -82,6 +84,16 @@ impl<'a> Edges<'a> {
         for expr in metadata_of(&source.metadata) {
             self.needs(expr, EdgeKind::Reads, add);
         }
+        self.provider(source.provider.as_deref(), add);
+    }
+
+    /// The dependency on the resource that declares the configuration of a provider.
+    fn provider(self, name: Option<&Spanned<Name>>, add: &mut impl FnMut(Edge)) {
+        if let Some(name) = name
+            && let Some(at) = self.blueprint.resources.get_index_of(&name.item)
+        {
+            add(Edge { to: Node::Resource(at as u32), kind: EdgeKind::DependsOn, span: name.span });
+        }
     }
 
     /// The dependencies of a resource, without those of its metadata.
@@ -99,11 +111,7 @@ impl<'a> Edges<'a> {
                 add(Edge { to: Node::Child(at as u32), kind: EdgeKind::DependsOn, span: name.span });
             }
         }
-        if let Some(name) = &resource.provider
-            && let Some(at) = self.blueprint.resources.get_index_of(&name.item)
-        {
-            add(Edge { to: Node::Resource(at as u32), kind: EdgeKind::DependsOn, span: name.span });
-        }
+        self.provider(resource.provider.as_deref(), add);
         // An external resource is not created from its spec.
         if resource.lifecycle.external.is_none() {
             self.needs(&resource.spec, EdgeKind::Reads, add);

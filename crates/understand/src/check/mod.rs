@@ -32,6 +32,7 @@ pub mod links;
 mod locals;
 mod metadata;
 mod names;
+mod provider_names;
 mod providers;
 mod references;
 mod resolutions;
@@ -416,6 +417,7 @@ impl<'a> Checker<'a> {
             Some(known) if checks.children == CheckedBy::Value => self.children_by_value(known),
             _ => self.children(graph),
         }
+        self.provider_names();
         let export_types = match &known {
             Some(known) if checks.exports == CheckedBy::Value => self.exports_by_value(known),
             _ => self.exports(),

@@ -2,7 +2,7 @@
 //!
 //! Not here: the parts themselves (`each`, `conditions`, `spec`, `metadata`).
 
-use blueprint::{ExprKind, Resource, Type};
+use blueprint::{Resource, Type};
 use diag::Spanned;
 
 use super::TypeOf;
@@ -64,55 +64,12 @@ impl Checker<'_> {
                 self.declared_resource(name);
             }
         }
-        self.provider_name(resource, at);
         for name in resource.link_selector.iter().flat_map(|selector| &selector.exclude) {
             self.declared_resource(name);
         }
     }
 
-    /// Checks the resource that declares the configuration of a provider.
-    fn provider_name(&mut self, resource: &Resource, at: usize) {
-        let Some(name) = &resource.provider else { return };
-        let Some((found, _, declared)) = self.blueprint.resources.get_full(&name.item) else {
-            self.declared_resource(name);
-            return;
-        };
-        let problem = if found == at {
-            Some("a configuration is not managed by itself".to_owned())
-        } else if declared.type_name.item.as_ref() != blueprint::PROVIDER_TYPE {
-            Some(format!("`{}` is of type `{}`", name.item, declared.type_name.item))
-        } else if declared.each.is_some() {
-            Some(format!("`{}` stands for several configurations", name.item))
-        } else {
-            None
-        };
-        if let Some(problem) = problem {
-            let help = format!("name a resource of type `{}` without `each`", blueprint::PROVIDER_TYPE);
-            self.found.push(
-                codes::PROVIDER_NAME
-                    .new(format!("`{}` is no configuration of a provider", name.item))
-                    .label(name.span, problem)
-                    .help(help),
-            );
-            return;
-        }
-        let namespace = match &declared.spec.inner().kind {
-            ExprKind::Map(entries) => entries.iter().find(|(key, _)| key.item.as_ref() == "namespace"),
-            _ => None,
-        };
-        let namespace = namespace.and_then(|(_, value)| value.as_literal()?.as_text());
-        let own = resource.type_name.item.package_name();
-        if let Some(namespace) = namespace.filter(|namespace| !own.is_empty() && *namespace != own) {
-            self.found.push(
-                codes::PROVIDER_NAME
-                    .new(format!("`{}` configures another provider", name.item))
-                    .label(name.span, format!("it configures `{namespace}`, and this resource belongs to `{own}`"))
-                    .help(format!("name a configuration whose `namespace` is `{own}`")),
-            );
-        }
-    }
-
-    fn declared_resource(&mut self, name: &Spanned<blueprint::Name>) {
+    pub(super) fn declared_resource(&mut self, name: &Spanned<blueprint::Name>) {
         if !name.item.is_empty() && !self.blueprint.resources.contains_key(&name.item) {
             self.found.push(self.unknown_resource(&name.item, false, name.span));
         } else {

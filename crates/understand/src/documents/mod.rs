@@ -6,6 +6,7 @@
 //!
 //! Not here: reading children (`load`), evaluating elements (`resolve`).
 
+pub mod providers;
 pub mod whole;
 
 use std::borrow::Cow;

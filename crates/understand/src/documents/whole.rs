@@ -288,6 +288,11 @@ impl Whole<'_> {
         if matches!(node, Node::Resource(_)) {
             self.above(unit, out);
         }
+        // A choice of its own is an edge of its document.
+        if let Some(choice) = documents.provider_of(node).filter(|choice| choice.unit != unit) {
+            let to = Node::Resource(choice.resource(documents));
+            out.push(Edge { to, kind: EdgeKind::DependsOn, span: choice.span });
+        }
     }
 
     /// Appends what the includes above a document wait for.

@@ -33,7 +33,7 @@ pub(crate) fn expansion(
 }
 
 /// An entry of a map expression; none for other expressions.
-pub(super) fn part<'e>(expr: &'e Expr, key: &str) -> Option<&'e Expr> {
+pub(crate) fn part<'e>(expr: &'e Expr, key: &str) -> Option<&'e Expr> {
     match &expr.kind {
         ExprKind::Map(entries) => entries.iter().find(|(name, _)| name.item.as_ref() == key).map(|(_, value)| value),
         _ => None,

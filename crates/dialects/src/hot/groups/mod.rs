@@ -10,9 +10,9 @@ mod writer;
 use ::blueprint::{Blueprint, Expansion, Expr, ExprKind};
 use diag::Diagnostics;
 
-pub(super) use definition::expansion;
+pub(super) use definition::{expansion, part};
 
-use self::definition::{part, without_omitted};
+use self::definition::without_omitted;
 use self::writer::Writer;
 use crate::hot::kinds::{CHAIN, RESOURCE_GROUP, SCALING_GROUP, defining};
 use crate::{Expanded, Expanding};

@@ -216,6 +216,7 @@ impl Writer<'_> {
                     source: None,
                     condition: None,
                     depends_on,
+                    providers: Vec::new(),
                     removal,
                     expansion,
                     breakpoints: context.breakpoints(name),

@@ -1,19 +1,17 @@
-//! Further configurations of a provider: each resource is managed with the one that it chooses, also after the document
-//! has lost both.
+//! A provider with a setting, for tests: it manages hosts in the region of its settings.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use blueprint::Value;
-use engine::shell::Operated;
-use engine::{Given, Options};
+use blueprint::{Map, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, Observed, Operation, Provider,
-    ProviderError, ReadOutcome, ReadRequest, Session, SettingsChange,
+    Applied, ApplyRequest, BoxFuture, Call, Candidate, Catalog, Configuration, Configured, FetchRequest, Fetched,
+    Observed, Operation, Provider, ProviderError, ReadOutcome, ReadRequest, Session, SettingsChange,
 };
-use testkit::harness::{Harness, settings};
+use testkit::document_sources::InMemorySource;
+use testkit::harness::Harness;
 
-use crate::{apply_well, lately, stage};
+use crate::{apply_well, stage};
 
 const CATALOG: &str = r#"{
   "format": 1, "namespace": "site", "docs": "Hosts in regions.",
@@ -25,6 +23,13 @@ const CATALOG: &str = r#"{
         "region": {"kind": "string", "computed": true},
         "id": {"kind": "string", "computed": true}
       }
+    }
+  },
+  "dataSourceTypes": {
+    "site/place": {
+      "docs": "The region that is asked.",
+      "filter": {"name": {"type": "string"}},
+      "fields": {"name": {"kind": "string"}, "region": {"kind": "string"}}
     }
   }
 }"#;
@@ -74,6 +79,20 @@ impl RegionSession {
 }
 
 impl Session for RegionSession {
+    fn fetch<'a>(
+        &'a self,
+        _call: &'a Call,
+        request: FetchRequest<'a>,
+    ) -> BoxFuture<'a, Result<Fetched, ProviderError>> {
+        let name = request.filters.iter().map(|(.., wanted)| wanted.clone()).next().unwrap_or_default();
+        let line = format!("fetch {} in {}", name.as_text().unwrap_or_default(), self.region);
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+        let fields: Map = [("name".into(), name), ("region".into(), self.region.as_str().into())].into_iter().collect();
+        let fields = Value::Map(Arc::new(fields));
+        let candidate = Candidate { filter_fields: fields.clone(), fields };
+        Box::pin(async { Ok(Fetched { candidates: vec![candidate], ..Fetched::default() }) })
+    }
+
     fn read<'a>(
         &'a self,
         call: &'a Call,
@@ -113,14 +132,14 @@ impl Session for RegionSession {
     }
 }
 
-struct Setup {
-    harness: Harness,
+pub(super) struct Setup {
+    pub(super) harness: Harness,
     hosts: Arc<Mutex<BTreeMap<String, String>>>,
     log: Log,
 }
 
 impl Setup {
-    fn new() -> Setup {
+    pub(super) fn new() -> Setup {
         let catalog = Arc::new(provider::read_catalog(CATALOG).expect("the catalogue of the test"));
         let (hosts, log) = (Arc::default(), Log::default());
         let sites = RegionProvider { catalog, hosts: Arc::clone(&hosts), log: log.clone() };
@@ -128,94 +147,39 @@ impl Setup {
         Setup { harness: Harness::with("/nowhere".into(), Vec::new(), real), hosts, log }
     }
 
-    async fn deploy(&self, text: &str) {
+    /// The same with documents beside the root.
+    pub(super) fn with_documents(documents: &[(&str, &str)]) -> Setup {
+        let mut setup = Setup::new();
+        let texts = documents.iter().map(|(name, text)| (format!("/nowhere/{name}"), (*text).to_owned()));
+        setup.harness.memory_source = Some(InMemorySource::new(texts));
+        setup
+    }
+
+    /// The codes of the mistakes in a document, each with the text at its place.
+    pub(super) async fn mistakes(&self, text: &str) -> Vec<String> {
+        let staged = stage(&self.harness, text).await;
+        let mistakes = staged.diagnostics.iter().filter(|one| one.is_error());
+        let shown = |one: &diag::Diagnostic| {
+            let span = one.span();
+            let text = staged.files.get(span.file).map_or("", |file| file.text());
+            format!("{} at {}", one.code.name, &text[span.start as usize..span.end as usize])
+        };
+        mistakes.map(shown).collect()
+    }
+
+    pub(super) async fn deploy(&self, text: &str) {
         apply_well(&self.harness, Some(text), 2).await;
     }
 
     /// The calls since the last time, without reads.
-    fn calls(&self) -> Vec<String> {
+    pub(super) fn calls(&self) -> Vec<String> {
         let all = std::mem::take(&mut *self.log.lock().unwrap_or_else(PoisonError::into_inner));
         let mut calls: Vec<String> = all.into_iter().filter(|line| !line.starts_with("read")).collect();
         calls.sort();
         calls
     }
 
-    fn hosts(&self) -> Vec<String> {
+    pub(super) fn hosts(&self) -> Vec<String> {
         self.hosts.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
     }
-}
-
-/// A document with two hosts, one of which chooses a configuration with these settings.
-fn two_hosts(settings: &str) -> String {
-    format!(
-        "version: 2023-04-20\nresources:\n  \
-         far: {{ type: cyan/provider, spec: {{ namespace: site, settings: {settings} }} }}\n  \
-         a: {{ type: site/host, spec: {{ name: a }} }}\n  \
-         b: {{ type: site/host, metadata: {{ annotations: {{ cyan.provider: far }} }}, spec: {{ name: b }} }}\n"
-    )
-}
-
-#[test]
-fn each_resource_is_managed_with_its_configuration() {
-    lately(async {
-        let setup = Setup::new();
-        setup.deploy(&two_hosts("{ region: north }")).await;
-        assert_eq!(setup.calls(), ["create a in default", "create b in north"]);
-        // Nothing is to be done: both are found in their regions.
-        setup.deploy(&two_hosts("{ region: north }")).await;
-        assert_eq!(setup.calls(), [""; 0]);
-        let renamed = two_hosts("{ region: north }").replace("name: b", "name: c");
-        setup.deploy(&renamed).await;
-        assert_eq!(setup.calls(), ["update b in north"]);
-        apply_well(&setup.harness, None, 2).await;
-        assert_eq!(setup.calls(), ["delete a in default", "delete b in north"]);
-        assert_eq!(setup.hosts(), [""; 0]);
-    });
-}
-
-#[test]
-fn recorded_settings_delete_what_the_document_no_longer_declares() {
-    lately(async {
-        let setup = Setup::new();
-        setup.deploy(&two_hosts("{ region: north }")).await;
-        setup.calls();
-        setup.deploy("version: 2023-04-20\nresources:\n  a: { type: site/host, spec: { name: a } }\n").await;
-        assert_eq!(setup.calls(), ["delete b in north"]);
-        let snapshot = setup.harness.snapshot().await;
-        let left: Vec<String> = snapshot.records.keys().map(ToString::to_string).collect();
-        assert_eq!(left, ["a"]);
-    });
-}
-
-#[test]
-fn settings_may_come_from_a_resource() {
-    lately(async {
-        let setup = Setup::new();
-        let text = two_hosts("{ region: \"${first.spec.region}\" }")
-            .replace("resources:\n", "resources:\n  first: { type: site/host, spec: { name: first } }\n");
-        let planned = stage(&setup.harness, &text).await;
-        assert!(planned.staged.is_some(), "{:?}", planned.diagnostics);
-        assert_eq!(setup.calls(), [""; 0]);
-        setup.deploy(&text).await;
-        assert_eq!(setup.calls(), ["create a in default", "create b in default", "create first in default"]);
-    });
-}
-
-#[test]
-fn changed_settings_replace_if_the_provider_says_so() {
-    lately(async {
-        let setup = Setup::new();
-        setup.deploy(&two_hosts("{ region: north }")).await;
-        setup.calls();
-        let text = two_hosts("{ region: south }");
-        let planned = setup.harness.stage("main.yaml", &text, Given::default(), Options::default()).await;
-        let staged = planned.staged.expect("a plan");
-        let step = staged.plan.steps.iter().find(|step| step.address.to_string() == "b").expect("a step");
-        assert_eq!(step.action.word(), "replace");
-        assert_eq!(step.reasons.iter().map(|reason| reason.word()).collect::<Vec<_>>(), ["provider-changed"]);
-        let run = setup.harness.run(staged, false, Vec::new(), settings(Some(1), false)).await;
-        assert!(matches!(run.operated, Some(Operated::Done(_))), "{:?}", run.operated);
-        assert_eq!(setup.calls(), ["create b in south", "delete b in north"]);
-        assert_eq!(setup.hosts(), ["a-default", "b-south"]);
-    });
 }

@@ -1,0 +1,85 @@
+//! Which resource declares the configuration that the provider of an element is used with.
+//!
+//! An element names it in its own document. One that names none inherits it: the nearest include above it that names a
+//! configuration of its namespace decides.
+//!
+//! Not here: the settings (`evaluate`), mistakes in the names (`check`).
+
+use blueprint::{Blueprint, ExprKind, Name, PROVIDER_TYPE, Resource};
+use diag::{Span, Spanned};
+
+use super::Documents;
+use crate::graph::Node;
+
+/// The configuration that an element is used with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProviderChoice {
+    /// The unit that declares it.
+    pub unit: u32,
+    /// The position of the declaring resource in that unit.
+    pub position: usize,
+    /// The place of its name in the element or in the include.
+    pub span: Span,
+}
+
+impl ProviderChoice {
+    /// The number of the declaring resource.
+    pub fn resource(&self, documents: &Documents) -> u32 {
+        documents.unit(self.unit).resource(self.position)
+    }
+}
+
+/// The namespace that a resource configures, if it is written out.
+pub fn configured_namespace(resource: &Resource) -> Option<&str> {
+    let ExprKind::Map(entries) = &resource.spec.inner().kind else { return None };
+    let (_, namespace) = entries.iter().find(|(key, _)| key.item.as_ref() == "namespace")?;
+    namespace.inner().as_literal()?.as_text()
+}
+
+/// The position of the configuration that an include names for a namespace, and the name.
+pub fn handed_down<'n>(
+    blueprint: &Blueprint,
+    names: &'n [Spanned<Name>],
+    namespace: &str,
+) -> Option<(usize, &'n Spanned<Name>)> {
+    names.iter().find_map(|name| {
+        let (position, _, declared) = blueprint.resources.get_full(&name.item)?;
+        let fits = declared.type_name.item.as_ref() == PROVIDER_TYPE
+            && declared.each.is_none()
+            && configured_namespace(declared) == Some(namespace);
+        fits.then_some((position, name))
+    })
+}
+
+impl Documents {
+    /// The configuration that the provider of a resource or data source is used with; `None` for the one of the
+    /// configuration file.
+    pub fn provider_of(&self, node: Node) -> Option<ProviderChoice> {
+        let (unit, own, type_name) = match node {
+            Node::Resource(number) => {
+                let (unit, _, resource) = self.resource(number)?;
+                (unit, resource.provider.as_deref(), &resource.type_name.item)
+            }
+            Node::DataSource(number) => {
+                let (unit, _, source) = self.data_source(number)?;
+                (unit, source.provider.as_deref(), &source.type_name.item)
+            }
+            _ => return None,
+        };
+        if let Some(name) = own {
+            let position = self.unit(unit).blueprint().resources.get_index_of(&name.item)?;
+            return Some(ProviderChoice { unit, position, span: name.span });
+        }
+        let namespace = type_name.package_name();
+        let mut at = unit;
+        while let Some((above, include)) = self.unit(at).parent {
+            let blueprint = self.unit(above).blueprint();
+            let (_, child) = blueprint.children.get_index(include as usize)?;
+            if let Some((position, name)) = handed_down(blueprint, &child.providers, namespace) {
+                return Some(ProviderChoice { unit: above, position, span: name.span });
+            }
+            at = above;
+        }
+        None
+    }
+}
