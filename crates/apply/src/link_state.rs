@@ -34,6 +34,8 @@ pub(crate) struct Batches {
     pub(crate) had: FixedMap<(Address, bool), usize>,
     /// The other phases that share the call of a phase.
     pub(crate) along: FixedMap<u32, Vec<u32>>,
+    /// What a phase writes by its call, by task. Empty if it only removes.
+    pub(crate) writing: FixedMap<u32, Vec<Overlay>>,
     /// Phases that the call of another phase has carried out, and whether a call was made at all.
     pub(crate) carried: FixedMap<u32, bool>,
     /// Targets for which a shared call was refused.

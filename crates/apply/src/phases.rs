@@ -112,6 +112,7 @@ impl Apply {
                 .rewritten
                 .extend(overlays.iter().filter_map(|it| Some((phase.target.clone(), it.contribution.identity()?))));
             if called {
+                self.links.batches.writing.insert(member.task, overlays.clone());
                 // Record the contributions as open before the call.
                 let mut open: Vec<Overlay> = of_link.as_deref().map(overlays_of).unwrap_or_default();
                 open.retain(|it| !overlays.iter().any(|new| new.target == it.target && same_place(new, it)));
@@ -340,8 +341,8 @@ impl Apply {
 
     fn close_phase(&mut self, task: u32, phase: &Phase) {
         let of_link = self.snapshot.records.get(&phase.link).cloned();
-        let written = written_by(of_link.as_deref(), phase).into_iter().filter(|it| it.open);
-        let now = written.map(|overlay| Overlay { open: false, ..overlay }).collect();
+        // Other open contributions of the phase are those of an earlier call that failed. This call has removed them.
+        let now = self.links.batches.writing.remove(&task).unwrap_or_default();
         self.record_link(task, phase, &of_link, now, None, StatusWord::Running);
     }
 

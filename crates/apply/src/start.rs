@@ -28,6 +28,8 @@ pub(crate) enum Turn {
     PlanAgain(PlanMode, Value),
     /// Neither a call nor a record. The text is the reason.
     Unneeded(&'static str),
+    /// No call. The resource is polled until it is ready.
+    LookOn,
     /// The task cannot be carried out. The error has been reported.
     Failed,
 }
@@ -139,6 +141,10 @@ impl Apply {
                 self.journal.emit(Event::Unneeded { address: decided.address.clone(), reason: reason.into() }, effects);
                 self.complete(task, effects);
             }
+            Turn::LookOn => {
+                self.schedule.running[task as usize].looks_on = true;
+                self.look_on(task, decided, effects);
+            }
             Turn::Failed => {
                 self.state.failed = true;
                 self.schedule.running[task as usize].progress = Progress::Failed;
@@ -190,6 +196,10 @@ impl Apply {
             TaskKind::DeleteIfAbsent if decided.retain => Turn::Remember(Value::Null),
             TaskKind::DeleteIfAbsent => Turn::Call(Verb::Delete, Value::Null),
             TaskKind::Condition => match self.holds(decided) {
+                // An earlier operation may have left it accepted but not ready.
+                Some(true) if decided.prior.as_ref().is_some_and(|it| it.status.word == StatusWord::Configured) => {
+                    Turn::LookOn
+                }
                 Some(true) => Turn::Unneeded("its condition holds"),
                 Some(false) => Turn::Unneeded("its condition is false"),
                 None => Turn::Failed,

@@ -88,15 +88,21 @@ impl Apply {
             return Stops::default();
         }
         let mut stops = self.plan.begun.clone();
-        for (running, task) in self.schedule.running.iter().zip(&self.plan.tasks) {
+        for (at, (running, task)) in (0..).zip(self.schedule.running.iter().zip(&self.plan.tasks)) {
             let TaskKind::Gate(number) = task.kind else { continue };
             let Some(gate) = self.plan.gates.get(number as usize) else { continue };
             let action = StatusOp::of(gate.at);
+            // After a failure no gate is passed any more, but the action before this one has ended.
+            let is_over = match running.progress {
+                Progress::Done => true,
+                Progress::Ready => !self.stops_at(at, gate),
+                _ => false,
+            };
             let Some(stop) = stops.get_mut(&gate.place) else { continue };
             match running.progress {
                 Progress::Held if running.turn => (stop.action, stop.waiting) = (Some(action), Some(gate.at)),
-                Progress::Done if action == StatusOp::Delete => drop(stops.shift_remove(&gate.place)),
-                Progress::Done => stop.action = None,
+                _ if is_over && action == StatusOp::Delete => drop(stops.shift_remove(&gate.place)),
+                _ if is_over => stop.action = None,
                 _ => {}
             }
         }

@@ -1,6 +1,7 @@
 //! The simulation over many seeds, and a check that it finds each planted bug.
 //!
 //! `CYAN_SEEDS=FROM..TO` sets the seeds; `cargo xtask test` runs 10,000, a plain run of this test 1,000.
+//! `CYAN_FAILURES=N` sets the number of failures after which a run stops; the default is 3.
 
 #![expect(clippy::print_stderr, reason = "a long run reports its progress")]
 
@@ -55,7 +56,8 @@ fn failures(check_seed: CheckSeed, seeds: std::ops::Range<u64>, bug: Option<Plan
 fn holds(check_seed: CheckSeed) {
     let seeds = seeds();
     let count = seeds.end - seeds.start;
-    let failures = failures(check_seed, seeds, None, 3);
+    let most = std::env::var("CYAN_FAILURES").ok().and_then(|most| most.parse().ok()).unwrap_or(3);
+    let failures = failures(check_seed, seeds, None, most);
     assert!(failures.is_empty(), "of {count} traces these fail:\n\n{}", failures.join("\n\n"));
 }
 

@@ -33,6 +33,8 @@ pub(crate) struct SimulatedProcess {
     /// Ids of resources that this process has deleted.
     deleted_ids: Mutex<HashSet<Name>>,
     recreates: AtomicBool,
+    /// Whether no commit is lost, although the plan says so.
+    pub(super) keeps_commits: AtomicBool,
 }
 
 /// Locks a mutex; a panic of another thread does not matter here.
@@ -56,6 +58,7 @@ impl SimulatedProcess {
             deleted: Mutex::default(),
             deleted_ids: Mutex::default(),
             recreates: AtomicBool::new(false),
+            keeps_commits: AtomicBool::new(false),
         })
     }
 
@@ -76,7 +79,8 @@ impl SimulatedProcess {
 
     /// Whether an acknowledged commit was lost.
     pub(crate) fn loses_commits(&self) -> bool {
-        self.plan.loses_from.is_some_and(|from| self.commits.load(Ordering::SeqCst) >= from)
+        let is_over = |from| self.commits.load(Ordering::SeqCst) >= from;
+        self.plan.loses_from.is_some_and(is_over) && !self.keeps_commits.load(Ordering::SeqCst)
     }
 
     /// Waits until the process ends.

@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use blueprint::{Address, Breakpoint, Breakpoints, IndexMap, Name};
+use engine::shell::Operated;
 use engine::{Action, Event, PlannedStop, Reason, Staged, Step};
 use provider::Operation;
 use state::{OperationKind, StatusOp, Stop, Stops};
@@ -19,6 +20,27 @@ pub(super) struct Monitor {
     reported: HashSet<(String, Breakpoint)>,
     /// Breakpoints behind an action that was done, which no operation has reported yet.
     owed: HashSet<(String, Breakpoint)>,
+    /// Actions that began and have not ended, by address.
+    under_way: HashMap<String, UnderWay>,
+}
+
+/// An action that an operation has begun.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum UnderWay {
+    Create,
+    Update,
+    Replace,
+    Delete,
+}
+
+impl UnderWay {
+    /// Whether a step of this action continues it, so that no operation stops before the step.
+    ///
+    /// What is being created may be changed on the way. What is being changed may have to be created again, because the
+    /// first half of its replacement was done or because it is gone meanwhile.
+    fn goes_on_with(self, action: StatusOp) -> bool {
+        (self == UnderWay::Delete) == (action == StatusOp::Delete)
+    }
 }
 
 /// What a run of a plan must and must not do.
@@ -33,9 +55,22 @@ pub(super) struct Expectations {
     deleted: HashSet<String>,
     /// Actions of an operation that ignores breakpoints. An operation that continues it does not stop before them.
     begun: Vec<(String, Breakpoint)>,
+    /// All that exists or is planned, by address.
+    addresses: HashSet<String>,
+    /// The actions that the run begins or continues, by address.
+    under_way: HashMap<String, UnderWay>,
     /// Whether the operation ignores breakpoints.
     ignores_breakpoints: bool,
     violations: Vec<String>,
+}
+
+fn under_way(step: &Step) -> Option<UnderWay> {
+    Some(match action(step)? {
+        StatusOp::Create => UnderWay::Create,
+        StatusOp::Update if step.action == Action::Replace => UnderWay::Replace,
+        StatusOp::Update => UnderWay::Update,
+        StatusOp::Delete => UnderWay::Delete,
+    })
 }
 
 fn action(step: &Step) -> Option<StatusOp> {
@@ -66,6 +101,14 @@ impl Monitor {
             breakpoints: HashMap::new(),
             deleted: HashSet::new(),
             begun: Vec::new(),
+            addresses: plan
+                .steps
+                .iter()
+                .map(|step| &step.address)
+                .chain(staged.snapshot.records.keys())
+                .map(ToString::to_string)
+                .collect(),
+            under_way: HashMap::new(),
             ignores_breakpoints,
             violations: Vec::new(),
         };
@@ -75,6 +118,13 @@ impl Monitor {
         }
         if ignores_breakpoints || stops.is_empty() {
             return expected;
+        }
+        for step in plan.steps.iter().filter(|step| step.stops_before.is_none()) {
+            let (name, Some(begins), Some(action)) = (step.address.to_string(), under_way(step), action(step)) else {
+                continue;
+            };
+            let earlier = self.under_way.get(&name).copied().filter(|earlier| earlier.goes_on_with(action));
+            expected.under_way.insert(name, earlier.unwrap_or(begins));
         }
         let goes = plan.steps.iter().filter(|step| step.action == Action::Delete);
         expected.deleted.extend(goes.map(|step| step.address.to_string()));
@@ -111,7 +161,8 @@ impl Monitor {
                     [action.before(), Breakpoint::PreCreate, Breakpoint::PreUpdate].map(|at| (name.clone(), at));
                 let is_made = |stop: &PlannedStop| *stop.address == *name && stop.at == Breakpoint::PostCreate;
                 let reported = passed.iter().any(|passed| self.reported.contains(passed));
-                let goes_on = reported || action == StatusOp::Update && plan.stops.iter().any(is_made);
+                let is_under_way = self.under_way.get(&name).is_some_and(|earlier| earlier.goes_on_with(action));
+                let goes_on = reported || is_under_way || action == StatusOp::Update && plan.stops.iter().any(is_made);
                 if !goes_on {
                     expected
                         .violations
@@ -145,8 +196,15 @@ impl Monitor {
         let mut closed = expected.closed;
         self.owed.retain(|(name, _)| !expected.deleted.contains(name));
         self.reported.extend(expected.begun);
+        let (mut ignores_breakpoints, mut goes_back) = (expected.ignores_breakpoints, false);
+        let mut done_now = HashSet::new();
         for event in &run.events {
             match event {
+                // The operation that failed has ended, and what goes back stops nowhere.
+                Event::RollingBack { .. } => {
+                    closed.clear();
+                    (ignores_breakpoints, goes_back) = (true, true);
+                }
                 // A delete-first replacement may delete the old resource while the new one has to wait.
                 Event::Started { operation: Operation::Delete, replacing: true, .. } => {}
                 Event::Started { address, .. } if closed.contains(&address.to_string()) => {
@@ -154,19 +212,25 @@ impl Monitor {
                 }
                 Event::Done { address, operation, replacing } => {
                     let name = address.to_string();
-                    let done = match operation {
-                        Operation::Create if !replacing => StatusOp::Create,
-                        Operation::Delete if !replacing => StatusOp::Delete,
-                        Operation::Delete => continue,
-                        _ => StatusOp::Update,
+                    let (done, replaced) = match (expected.under_way.get(&name), operation) {
+                        (_, Operation::Delete) if *replacing => continue,
+                        (_, Operation::Delete) => (StatusOp::Delete, false),
+                        // What is changed on the way has been created when that is done.
+                        (Some(UnderWay::Create), _) => (StatusOp::Create, *replacing),
+                        (Some(UnderWay::Replace), Operation::Create) => (StatusOp::Update, true),
+                        // What was to be updated and is gone is created, not updated.
+                        (Some(UnderWay::Update), Operation::Create) => (StatusOp::Update, true),
+                        (_, Operation::Create) if !replacing => (StatusOp::Create, false),
+                        _ => (StatusOp::Update, *replacing),
                     };
                     self.reported.retain(|(other, at)| *other != name || !at.is_before());
                     self.owed.retain(|(other, _)| *other != name);
-                    if expected.ignores_breakpoints {
+                    if ignores_breakpoints {
                         continue;
                     }
+                    done_now.insert(name.clone());
                     let counts = expected.breakpoints.get(&name).is_some_and(|all| all.contains(done.after()));
-                    if counts && !replacing && expected.behind.contains_key(&name) {
+                    if counts && !replaced && expected.behind.contains_key(&name) {
                         closed.extend(expected.behind.get(&name).into_iter().flatten().cloned());
                         if done != StatusOp::Delete {
                             self.owed.insert((name, done.after()));
@@ -180,10 +244,37 @@ impl Monitor {
             self.reported.insert((address.to_string(), at));
             self.owed.remove(&(address.to_string(), at));
         }
-        let went_back = run.outcome().is_some_and(|outcome| outcome.rolled_back.is_some());
-        if lost || went_back || expected.ignores_breakpoints {
+        if goes_back && matches!(run.operated, None | Some(Operated::Aborted(_))) {
+            // An operation that continues what goes back does not stop before it, and it may be about anything.
+            let before = [Breakpoint::PreCreate, Breakpoint::PreUpdate, Breakpoint::PreDelete];
+            let all = expected.addresses.iter().flat_map(|name| before.map(|at| (name.clone(), at)));
+            self.reported.extend(all);
+        }
+        // Other operations leave the actions that are under way as they are, or end them.
+        if !expected.ignores_breakpoints {
+            self.keep_under_way(expected.under_way, &done_now, run);
+        }
+        if lost || ignores_breakpoints {
             self.owed.clear();
         }
+        // A process may end right after the end of its operation was committed.
+        let is_kept = |stop: &Stop| stop.action.is_some() && stop.waiting.is_none_or(Breakpoint::is_before);
+        self.under_way.retain(|name, _| stops.get(name.as_str()).is_some_and(is_kept));
         if lost { Vec::new() } else { violations }
+    }
+    /// Takes over the actions that a run began, and drops those that it ended.
+    fn keep_under_way(&mut self, began: HashMap<String, UnderWay>, done: &HashSet<String>, run: &Run) {
+        match &run.operated {
+            Some(Operated::Done(_)) => {
+                let owed: HashSet<&String> = self.owed.iter().map(|(name, _)| name).collect();
+                let stays = |name: &String| owed.contains(name) || !done.contains(name);
+                self.under_way = began.into_iter().filter(|(name, _)| stays(name)).collect();
+            }
+            // The state of a run that was cut off has the actions with which it began. It does not tell which of them
+            // ended, so the next operation continues all of them.
+            None | Some(Operated::Aborted(_)) => self.under_way.extend(began),
+            // Nothing has begun.
+            Some(_) => {}
+        }
     }
 }

@@ -129,21 +129,27 @@ impl Runner {
                 self.harness.name = words.instance()?;
                 let arguments = words.arguments()?;
                 let stage = self.stage(document, arguments.plan.clone()).await?;
-                let Some(staged) = self.show_stage(stage) else { return Ok(()) };
+                let Some(staged) = self.show_stage(stage) else {
+                    self.saved_plans.extend(arguments.keep.map(|name| (name, None)));
+                    return Ok(());
+                };
                 if command == "deploy" {
                     self.operate(staged, false, arguments).await;
                     return Ok(());
                 }
                 self.show_plan(&staged);
                 if let Some(name) = arguments.keep {
-                    self.saved_plans.insert(name, (staged, self.harness.name.clone()));
+                    self.saved_plans.insert(name, Some((staged, self.harness.name.clone())));
                 }
             }
             "apply" => {
                 let plan = words.next("the plan")?;
                 let arguments = words.arguments()?;
-                let (staged, name) =
-                    self.saved_plans.remove(plan).ok_or_else(|| format!("no plan `{plan}` is saved"))?;
+                let saved = self.saved_plans.remove(plan).ok_or_else(|| format!("no plan `{plan}` is saved"))?;
+                let Some((staged, name)) = saved else {
+                    self.line("its document could not be planned");
+                    return Ok(());
+                };
                 self.harness.name = name;
                 self.operate(staged, true, arguments).await;
             }

@@ -24,7 +24,8 @@ pub(super) struct Runner {
     /// Names between `@` in documents, and their substitutes.
     pub(super) substitutions: Vec<(String, String)>,
     pub(super) inputs: IndexMap<Name, Name>,
-    pub(super) saved_plans: HashMap<String, (Staged, InstanceName)>,
+    /// Saved plans by name; `None` if the document could not be staged.
+    pub(super) saved_plans: HashMap<String, Option<(Staged, InstanceName)>>,
     /// Leases of other operations.
     pub(super) leases: Vec<Lease>,
     /// A state as text.

@@ -49,6 +49,8 @@ struct RunFaults {
 #[derive(Clone, Debug)]
 enum TraceStep {
     Deploy(usize, RunFaults),
+    /// A plan is saved, another person may change a resource meanwhile, and the plan is applied.
+    Saved(usize, Option<(usize, u8)>, RunFaults),
     Destroy(RunFaults),
     Rollback(RunFaults),
     Reconcile(RunFaults),
@@ -110,6 +112,8 @@ fn faults() -> impl Strategy<Value = RunFaults> {
 fn step() -> impl Strategy<Value = TraceStep> {
     prop_oneof![
         8 => (0..3_usize, faults()).prop_map(|(document, faults)| TraceStep::Deploy(document, faults)),
+        1 => (0..3_usize, prop::option::weighted(0.3, (0..12_usize, 0..9_u8)), faults())
+            .prop_map(|(document, meanwhile, faults)| TraceStep::Saved(document, meanwhile, faults)),
         1 => faults().prop_map(TraceStep::Destroy),
         1 => faults().prop_map(TraceStep::Rollback),
         1 => faults().prop_map(TraceStep::Reconcile),
@@ -123,23 +127,27 @@ fn documents() -> impl Strategy<Value = Vec<RandomDocument>> {
     (edit(), random_document()).prop_map(|((first, second), third)| vec![first, second, third])
 }
 
+/// Breakpoints in about a third of all traces.
+fn hooks() -> impl Strategy<Value = Vec<(usize, usize)>> {
+    let some = prop::collection::vec((0..9_usize, 0..6_usize), 1..5);
+    prop::option::weighted(0.3, some).prop_map(Option::unwrap_or_default)
+}
+
 /// Any trace of resources of the program's own providers.
 pub(super) fn trace() -> impl Strategy<Value = Trace> {
     let random = documents();
     let random = random.prop_map(|all| all.into_iter().map(Document::RandomDocument).collect::<Vec<_>>());
     let with_links = prop::collection::vec(linked_document().prop_map(Document::LinkedDocument), 3);
     let documents = prop_oneof![3 => random, 1 => with_links];
-    let some = prop::collection::vec((0..9_usize, 0..6_usize), 1..5);
-    let hooks = prop::option::weighted(0.3, some).prop_map(Option::unwrap_or_default);
-    (documents, hooks, prop::collection::vec(step(), 1..5), (0..3_usize, faults()))
+    (documents, hooks(), prop::collection::vec(step(), 1..5), (0..3_usize, faults()))
         .prop_map(|(documents, hooks, steps, end)| Trace { documents, hooks, steps, end })
 }
 
-/// Any trace with resources of the toy providers. It has no breakpoints.
+/// Any trace with resources of the toy providers. It has no links.
 pub(super) fn trace_with_toys() -> impl Strategy<Value = Trace> {
     let toys = |all: Vec<RandomDocument>| all.into_iter().map(with_toys).map(Document::RandomDocument).collect();
-    (documents().prop_map(toys), prop::collection::vec(step(), 1..5), (0..3_usize, faults()))
-        .prop_map(|(documents, steps, end)| Trace { documents, hooks: Vec::new(), steps, end })
+    (documents().prop_map(toys), hooks(), prop::collection::vec(step(), 1..5), (0..3_usize, faults()))
+        .prop_map(|(documents, hooks, steps, end)| Trace { documents, hooks, steps, end })
 }
 
 impl Document {
@@ -228,8 +236,8 @@ impl Trace {
         }
         let _ = writeln!(text, "input password {MARKER}");
         let used = |number: usize| {
-            self.end.0 == number
-                || self.steps.iter().any(|step| matches!(step, TraceStep::Deploy(other, _) if *other == number))
+            let uses = |step: &TraceStep| matches!(step, TraceStep::Deploy(other, _) | TraceStep::Saved(other, ..) if *other == number);
+            self.end.0 == number || self.steps.iter().any(uses)
         };
         for (number, document) in self.documents.iter().enumerate().filter(|(number, _)| used(*number)) {
             let _ = writeln!(text, "document d{number}.yaml");
@@ -249,6 +257,11 @@ impl Trace {
                 TraceStep::Deploy(number, faults) => {
                     last = *number;
                     self.deploy(&mut text, *number, faults);
+                    Ok(())
+                }
+                TraceStep::Saved(number, meanwhile, faults) => {
+                    last = *number;
+                    self.saved(&mut text, *number, *meanwhile, faults);
                     Ok(())
                 }
                 TraceStep::Destroy(faults) => writeln!(text, "destroy as lab{}", faults.words(document, false)),
@@ -277,6 +290,18 @@ impl Trace {
             words.extend(Breakpoint::ALL.get(*which).map(|one| one.word()));
         }
         stops
+    }
+
+    /// A saved plan, and its application.
+    fn saved(&self, text: &mut String, number: usize, meanwhile: Option<(usize, u8)>, faults: &RunFaults) {
+        let document = &self.documents[number];
+        let _ = writeln!(text, "stage d{number}.yaml as lab keep plan");
+        let addresses = document.addresses();
+        let changed = meanwhile.and_then(|(at, value)| Some((addresses.get(at % addresses.len().max(1))?, value)));
+        if let Some((address, value)) = changed {
+            let _ = writeln!(text, "drift-world {address} {} w{value} as lab", document.field(address));
+        }
+        let _ = writeln!(text, "apply plan{}", faults.words(document, true));
     }
 
     fn deploy(&self, text: &mut String, number: usize, faults: &RunFaults) {
