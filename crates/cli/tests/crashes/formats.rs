@@ -24,6 +24,21 @@ fn sample(place: &Place, name: &str) -> bool {
     }
 }
 
+#[test]
+fn a_saved_plan_and_a_state_of_the_version_before_hosted_providers_are_used() {
+    let place = Place::with("blueprint.yaml", include_str!("before_hosted/blueprint.yaml"));
+    place.write("plan.cyan", include_str!("before_hosted/plan.cyan"));
+    place.write(".cyan/state.world", include_str!("before_hosted/state.world"));
+    if !sample(&place, "../../cli/tests/crashes/before_hosted/state.sql") {
+        return;
+    }
+    assert_eq!(place.ends(0, &["stage"]).last_line(), "1 to create, 1 to update, 1 to delete");
+    assert_eq!(place.ends(0, &["deploy", "plan.cyan"]).last_line(), "1 created, 1 updated, 1 deleted");
+    assert_eq!(place.ends(0, &["stage"]).last_line(), "0 to create, 0 to update, 0 to delete");
+    assert_eq!(place.ends(0, &["rollback", "-y", "1"]).last_line(), "1 created, 1 updated, 1 deleted");
+    place.ends(0, &["destroy", "-y"]);
+}
+
 /// The simulated world that the killed run left.
 const WORLD: &str = r#"{"world":1}
 {"created":[{"id":"data-b7c06eee","type":"test/data","place":"chain/r0","fields":{"input":0,"delayMs":150,"id":"data-b7c06eee"},"hash":"b7c06eee","updates":1,"token":"70388f964bf878008810ad63fa1a6456","unsettled":0},1]}
