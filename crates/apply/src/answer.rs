@@ -10,7 +10,7 @@ use state::{Record, Status, StatusOp, StatusWord};
 
 use super::record::{Breach, breach};
 use crate::codes;
-use crate::inquiries::AT_THE_END;
+use crate::inquiries::EXPORTS;
 use crate::journal::Durable;
 use crate::machine::Apply;
 use crate::model::{CallRequest, Effect, OnFailure};
@@ -46,9 +46,9 @@ impl Apply {
                     self.record(task, &decided, left, None, Durable::Done(task));
                     return;
                 }
-                if let Some(Linked::Phase(phase)) = decided.linked.as_deref() {
-                    if let Err(diagnostic) = self.phase_applied(task, &decided, phase, &request, applied) {
-                        self.phase_refused(task, &decided, phase, *diagnostic, effects);
+                if let Some(Linked::Write(write)) = decided.linked.as_deref() {
+                    if let Err(diagnostic) = self.write_applied(task, &decided, write, &request, applied) {
+                        self.write_refused(task, &decided, write, *diagnostic, effects);
                     }
                     return;
                 }
@@ -98,8 +98,8 @@ impl Apply {
             self.try_again(task, decided, after, &error, Wake::Retry(task), effects);
             return;
         }
-        if let Some(Linked::Phase(phase)) = decided.linked.as_deref()
-            && self.tried_alone(task, phase, &error)
+        if let Some(Linked::Write(write)) = decided.linked.as_deref()
+            && self.retry_unshared(task, write, &error)
         {
             return;
         }
@@ -132,8 +132,8 @@ impl Apply {
         if !is_stated && (!late || !matches!(error.kind, ErrorKind::TimedOut | ErrorKind::Cancelled)) {
             diagnostic = diagnostic.note(error.message);
         }
-        if let Some(Linked::Phase(phase)) = decided.linked.as_deref() {
-            return self.phase_refused(task, decided, phase, diagnostic, effects);
+        if let Some(Linked::Write(write)) = decided.linked.as_deref() {
+            return self.write_refused(task, decided, write, diagnostic, effects);
         }
         if error.kind == ErrorKind::OutcomeUnknown && error.partial.is_none() {
             let diagnostic = diagnostic.note("whether it was done is not known; the next plan reads its outcome");
@@ -155,7 +155,7 @@ impl Apply {
     }
 
     /// Keeps in the record of a failed create what is needed to find the resource, if the create may have succeeded.
-    /// The next plan looks the resource up by its token.
+    /// The next plan polls the resource up by its token.
     fn keep_attempt(&self, failed: &mut Arc<Record>, decided: &Decided, request: &CallRequest, unsure: bool) {
         let token = Some(request.token.clone()).filter(|_| unsure);
         let private = request.private.clone();
@@ -271,7 +271,7 @@ impl Apply {
         let mut stack = vec![task];
         while let Some(task) = stack.pop() {
             for (waiter, until) in std::mem::take(&mut self.schedule.after[task as usize]) {
-                if is_over && (until == Until::Over || self.stand_in_line(task, waiter)) {
+                if is_over && (until == Until::Over || self.follows_only_in_order(task, waiter)) {
                     self.schedule.waited(waiter);
                     continue;
                 }
@@ -296,17 +296,17 @@ impl Apply {
         let Some(decided) = self.decided(task) else { return };
         let kind = self.plan.tasks[task as usize].kind;
         let called = self.schedule.running[task as usize].request.take();
-        let called = called.filter(|_| !self.schedule.running[task as usize].looks_on);
+        let called = called.filter(|_| !self.schedule.running[task as usize].only_polls);
         self.schedule.running[task as usize].record = None;
         self.schedule.running[task as usize].did = called.as_ref().map(|request| request.operation);
         self.schedule.running[task as usize].progress = Progress::Done;
         if self.schedule.forced.contains(&task) {
             let reason = "it could not be deleted, and is forgotten".into();
             effects.push(Effect::Tell(Event::Unneeded { address: decided.address.clone(), reason }));
-        } else if let Some(request) = called.filter(|_| kind != TaskKind::Look) {
+        } else if let Some(request) = called.filter(|_| kind != TaskKind::PollUntilReady) {
             let slot = match (kind, request.operation) {
                 (TaskKind::DeleteOld(_), _) if decided.action != Action::None => None,
-                (TaskKind::Phase, _) => None,
+                (TaskKind::LinkWrite, _) => None,
                 (_, Verb::Create) if decided.action == Action::Replace => Some(3),
                 (_, Verb::Create) => Some(0),
                 (_, Verb::Update) => Some(1),
@@ -335,42 +335,42 @@ impl Apply {
         self.schedule.running[task as usize].progress = Progress::Configured;
         self.schedule.running[task as usize].tries = 0;
         effects.push(Effect::Tell(Event::Configured { address: decided.address.clone() }));
-        self.look_until_stable(task, effects);
+        self.poll_until_ready(task, effects);
     }
 
     /// Polls a resource until it is ready. The time limit holds even if a poll is never answered.
-    fn look_until_stable(&mut self, task: u32, effects: &mut Vec<Effect>) {
+    fn poll_until_ready(&mut self, task: u32, effects: &mut Vec<Effect>) {
         if self.schedule.running[task as usize].limit.is_none() {
             self.timers.wake(Wake::Unstable(task), self.settings.stable_within, effects);
         }
-        self.look(task, effects);
+        self.poll(task, effects);
     }
 
     /// Polls a resource that an earlier operation left accepted but not ready.
-    pub(super) fn look_on(&mut self, task: u32, decided: &Decided, effects: &mut Vec<Effect>) {
+    pub(super) fn poll_prior(&mut self, task: u32, decided: &Decided, effects: &mut Vec<Effect>) {
         let Some(prior) = decided.prior.clone() else {
             self.complete(task, effects);
             return;
         };
-        let request = self.looking(task, decided, &prior);
+        let request = self.poll_request(task, decided, &prior);
         let running = &mut self.schedule.running[task as usize];
         running.progress = Progress::Configured;
         running.request = Some(request);
         running.record = Some(prior);
         // The state holds its values already, so readers need not wait.
         self.schedule.release(task, Some(Until::Configured));
-        self.look_until_stable(task, effects);
+        self.poll_until_ready(task, effects);
     }
 
     /// Records a resource that needs no call, then polls it until it is ready.
-    pub(super) fn record_and_look_on(&mut self, task: u32, decided: &Decided, record: Arc<Record>) {
-        self.schedule.running[task as usize].request = Some(self.looking(task, decided, &record));
-        self.schedule.running[task as usize].looks_on = true;
+    pub(super) fn record_and_poll(&mut self, task: u32, decided: &Decided, record: Arc<Record>) {
+        self.schedule.running[task as usize].request = Some(self.poll_request(task, decided, &record));
+        self.schedule.running[task as usize].only_polls = true;
         self.record(task, decided, Some(record), None, Durable::Configured(task));
     }
 
     /// The request for polling a resource that is not called in this run.
-    fn looking(&self, task: u32, decided: &Decided, record: &Record) -> Box<CallRequest> {
+    fn poll_request(&self, task: u32, decided: &Decided, record: &Record) -> Box<CallRequest> {
         Box::new(CallRequest {
             address: decided.address.clone(),
             type_name: record.type_name.clone(),
@@ -392,11 +392,11 @@ impl Apply {
     }
 
     /// Polls a resource now, or as soon as the limits of its provider allow.
-    pub(crate) fn look(&mut self, task: u32, effects: &mut Vec<Effect>) {
+    pub(crate) fn poll(&mut self, task: u32, effects: &mut Vec<Effect>) {
         let Some(request) = self.schedule.running[task as usize].request.as_ref() else { return };
         let type_name = request.type_name.clone();
         if self.schedule.running[task as usize].progress != Progress::Configured
-            || !self.limits.may_look(task, &type_name)
+            || !self.limits.may_poll(task, &type_name)
         {
             return;
         }
@@ -408,10 +408,10 @@ impl Apply {
         request.prior = record.outputs.clone();
         request.private = record.private.clone();
         request.limit = Some(running.limit.unwrap_or(self.settings.stable_within).saturating_sub(running.waited));
-        effects.push(Effect::Look(task, *request));
+        effects.push(Effect::Poll(task, *request));
     }
 
-    pub(crate) fn looked(&mut self, task: u32, answer: Result<Readiness, ProviderError>, effects: &mut Vec<Effect>) {
+    pub(crate) fn polled(&mut self, task: u32, answer: Result<Readiness, ProviderError>, effects: &mut Vec<Effect>) {
         let Some(decided) = self.decided(task) else { return };
         let running = &mut self.schedule.running[task as usize];
         if running.progress != Progress::Configured {
@@ -438,20 +438,20 @@ impl Apply {
             }
             Ok(Readiness::Broken(why)) => self.broken(task, &decided, record, why, effects),
             Ok(Readiness::NotYet) => {
-                let after = growing(running.looks);
+                let after = growing(running.polls);
                 if running.waited + after > running.limit.unwrap_or(self.settings.stable_within) {
                     self.unstable(task, &decided, &record, "it is still not ready".to_owned(), effects);
                     return;
                 }
-                running.looks += 1;
+                running.polls += 1;
                 running.tries = 0;
                 running.waited += after;
-                self.timers.wake(Wake::Look(task), after, effects);
+                self.timers.wake(Wake::Poll(task), after, effects);
             }
             // The poll was cancelled. The resource is unchanged.
             Err(error) if error.kind == ErrorKind::Cancelled && self.state.cancelled => {}
             Err(error) => match self.pause_after(task, &error) {
-                Some(after) => self.try_again(task, &decided, after, &error, Wake::Look(task), effects),
+                Some(after) => self.try_again(task, &decided, after, &error, Wake::Poll(task), effects),
                 None => self.unseen(task, &decided, &record, &error, effects),
             },
         }
@@ -522,7 +522,7 @@ impl Apply {
         self.fail(task, decided, Some(Arc::new(record)), diagnostic, effects);
     }
 
-    /// Abandons a call that does not end after its cancellation. Its intent stays open, so the next plan looks up the
+    /// Abandons a call that does not end after its cancellation. Its intent stays open, so the next plan polls up the
     /// result. All dependants are skipped, even those that would go on after a failure, because the call may still be
     /// running.
     fn abandon(&mut self, task: u32, decided: &Decided, effects: &mut Vec<Effect>) {
@@ -554,14 +554,14 @@ impl Apply {
 
     /// Handles the refill of a rate limiter: held tasks and polls go on.
     fn refill(&mut self, at: u32, effects: &mut Vec<Effect>) {
-        for look in self.limits.refill(at, &mut self.schedule, !self.state.stopping) {
-            self.look(look, effects);
+        for task in self.limits.refill(at, &mut self.schedule, !self.state.stopping) {
+            self.poll(task, effects);
         }
     }
 
     pub(super) fn woke(&mut self, number: u64, effects: &mut Vec<Effect>) {
         match self.timers.take(number) {
-            Some(Wake::Retry(AT_THE_END)) => self.ask_again_at_the_end(effects),
+            Some(Wake::Retry(EXPORTS)) => self.retry_exports(effects),
             Some(Wake::Retry(task)) if self.schedule.running[task as usize].progress == Progress::Resting => {
                 self.schedule.running[task as usize].progress = Progress::Ready;
                 self.schedule.enqueue_first(task);
@@ -570,8 +570,8 @@ impl Apply {
             Some(Wake::Pause(task)) if self.schedule.running[task as usize].progress == Progress::Resting => {
                 self.complete(task, effects);
             }
-            Some(Wake::Look(task)) if self.schedule.running[task as usize].progress == Progress::Configured => {
-                self.look(task, effects)
+            Some(Wake::Poll(task)) if self.schedule.running[task as usize].progress == Progress::Configured => {
+                self.poll(task, effects)
             }
             Some(Wake::Deadline(task)) => {
                 let running = &mut self.schedule.running[task as usize];
@@ -615,14 +615,14 @@ impl Apply {
                 self.state.abandoned = true;
                 self.state.failed = true;
             }
-            Some(Wake::Retry(_) | Wake::Pause(_) | Wake::Look(_) | Wake::Abandoned(_) | Wake::Unstable(_)) | None => {}
+            Some(Wake::Retry(_) | Wake::Pause(_) | Wake::Poll(_) | Wake::Abandoned(_) | Wake::Unstable(_)) | None => {}
         }
     }
 }
 
 /// The delay before the next poll: 0.5 s at first, growing by a factor of 1.5 up to 10 s (decision S65).
-fn growing(looks: u32) -> Duration {
-    let ms = 500.0 * 1.5_f64.powi(looks.min(20) as i32);
+fn growing(polls: u32) -> Duration {
+    let ms = 500.0 * 1.5_f64.powi(polls.min(20) as i32);
     Duration::from_millis(ms.min(10_000.0) as u64)
 }
 

@@ -12,7 +12,7 @@ use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
 
 use crate::codes;
-use crate::inquiries::AT_THE_END;
+use crate::inquiries::EXPORTS;
 use crate::machine::Apply;
 use crate::model::{Asking, Effect};
 use crate::schedule::Progress;
@@ -44,8 +44,8 @@ impl Apply {
         }
         // Wait for the answer if another task has asked the same question.
         let first = questions.first().map(EvaluationQuestion::key).unwrap_or_default();
-        questions.retain(|question| !self.inquiries.in_question.contains_key(&question.key()));
-        if let (true, Some(parked)) = (questions.is_empty(), self.inquiries.in_question.get_mut(&first)) {
+        questions.retain(|question| !self.inquiries.pending.contains_key(&question.key()));
+        if let (true, Some(parked)) = (questions.is_empty(), self.inquiries.pending.get_mut(&first)) {
             parked.push(task);
             self.schedule.running[task as usize].progress = Progress::Asking;
             return;
@@ -63,7 +63,7 @@ impl Apply {
             self.schedule.running[task as usize].rounds -= 1;
             return;
         }
-        self.inquiries.in_question.extend(questions.iter().map(|question| (question.key(), Vec::new())));
+        self.inquiries.pending.extend(questions.iter().map(|question| (question.key(), Vec::new())));
         self.put(task, questions, effects);
     }
 
@@ -96,19 +96,19 @@ impl Apply {
     /// Asks refused questions of a task again. Returns false if there are none. They keep waiting if no call slot is
     /// free.
     pub(super) fn ask_again(&mut self, task: u32, effects: &mut Vec<Effect>) -> bool {
-        let Some(resting) = self.inquiries.resting.remove(&task) else { return false };
+        let Some(resting) = self.inquiries.to_retry.remove(&task) else { return false };
         let (questions, replies): (Vec<_>, Vec<_>) = resting.into_iter().unzip();
         if self.limits.occupy_asking(task, &questions, &self.schedule.ranks) {
             self.put(task, questions, effects);
         } else {
-            self.inquiries.resting.insert(task, questions.into_iter().zip(replies).collect());
+            self.inquiries.to_retry.insert(task, questions.into_iter().zip(replies).collect());
         }
         true
     }
 
     /// Asks refused questions of the exported values again.
-    pub(super) fn ask_again_at_the_end(&mut self, effects: &mut Vec<Effect>) {
-        let Some(resting) = self.inquiries.resting.remove(&AT_THE_END) else { return };
+    pub(super) fn retry_exports(&mut self, effects: &mut Vec<Effect>) {
+        let Some(resting) = self.inquiries.to_retry.remove(&EXPORTS) else { return };
         let questions: Vec<EvaluationQuestion> = resting.into_iter().map(|(question, _)| question).collect();
         self.limits.spend_asking(&questions);
         effects.extend(self.asking(None, questions));
@@ -133,7 +133,7 @@ impl Apply {
         replies: Vec<(EvaluationQuestion, EvaluationReply)>,
         effects: &mut Vec<Effect>,
     ) {
-        let asker = task.unwrap_or(AT_THE_END);
+        let asker = task.unwrap_or(EXPORTS);
         let mut again: Vec<(EvaluationQuestion, EvaluationReply)> = Vec::new();
         let mut after = Duration::ZERO;
         let mut reason = Name::default();
@@ -148,12 +148,12 @@ impl Apply {
         }
         let resting = !again.is_empty();
         if resting {
-            self.inquiries.resting.insert(asker, again);
+            self.inquiries.to_retry.insert(asker, again);
             self.timers.wake(Wake::Retry(asker), after, effects);
         }
         let Some(task) = task else {
-            self.inquiries.tries_at_the_end = if resting { self.inquiries.tries_at_the_end + 1 } else { 0 };
-            self.inquiries.asks_at_the_end = resting;
+            self.inquiries.exports_retries = if resting { self.inquiries.exports_retries + 1 } else { 0 };
+            self.inquiries.exports_pending = resting;
             return;
         };
         self.limits.vacate(task, &self.plan.tasks[task as usize], &mut self.schedule);
@@ -185,7 +185,7 @@ impl Apply {
         reply: &EvaluationReply,
     ) -> Option<(Duration, Name)> {
         let error = reply.trouble().filter(|_| !self.state.stopping)?;
-        let tries = task.map_or(self.inquiries.tries_at_the_end, |task| self.schedule.running[task as usize].tries);
+        let tries = task.map_or(self.inquiries.exports_retries, |task| self.schedule.running[task as usize].tries);
         let policy = self.limits.policy(question.namespace()?);
         let token = format!("{}-{}", self.operation.id, question.key());
         Some((policy.again(error, tries, &token)?, error.message.as_str().into()))
@@ -193,7 +193,7 @@ impl Apply {
 
     /// Stores a final reply and resumes the tasks that wait for it.
     fn heard(&mut self, question: EvaluationQuestion, reply: EvaluationReply) {
-        let parked = self.inquiries.in_question.remove(&question.key()).unwrap_or_default();
+        let parked = self.inquiries.pending.remove(&question.key()).unwrap_or_default();
         if let Some(evaluation) = &mut self.evaluation {
             take_in(evaluation, question, reply, &mut self.results.found);
         }
@@ -208,19 +208,19 @@ impl Apply {
 
     /// Stops asking the refused questions of a task again. Returns false if there are none.
     pub(super) fn ask_no_more(&mut self, task: u32) -> bool {
-        let Some(resting) = self.inquiries.resting.remove(&task) else { return false };
+        let Some(resting) = self.inquiries.to_retry.remove(&task) else { return false };
         for (question, reply) in resting {
             match task {
-                AT_THE_END => self.heard(question, reply),
+                EXPORTS => self.heard(question, reply),
                 _ => {
-                    for parked in self.inquiries.in_question.remove(&question.key()).unwrap_or_default() {
+                    for parked in self.inquiries.pending.remove(&question.key()).unwrap_or_default() {
                         self.schedule.running[parked as usize].progress = Progress::Ready;
                     }
                 }
             }
         }
         match task {
-            AT_THE_END => self.inquiries.asks_at_the_end = false,
+            EXPORTS => self.inquiries.exports_pending = false,
             _ => self.schedule.running[task as usize].progress = Progress::Ready,
         }
         true
@@ -233,27 +233,27 @@ impl Apply {
     }
 
     /// Asks what exported values and metadata still need. Returns whether questions are pending.
-    pub(super) fn ask_at_the_end(&mut self, effects: &mut Vec<Effect>) -> bool {
-        if self.inquiries.asks_at_the_end || self.inquiries.rounds_at_the_end >= MOST_ROUNDS {
-            return self.inquiries.asks_at_the_end;
+    pub(super) fn ask_for_exports(&mut self, effects: &mut Vec<Effect>) -> bool {
+        if self.inquiries.exports_pending || self.inquiries.exports_rounds >= MOST_ROUNDS {
+            return self.inquiries.exports_pending;
         }
         loop {
             let Some(evaluation) = &mut self.evaluation else { return false };
-            self.inquiries.rounds_at_the_end += 1;
-            if self.inquiries.rounds_at_the_end == 1 {
+            self.inquiries.exports_rounds += 1;
+            if self.inquiries.exports_rounds == 1 {
                 reopen(evaluation, |_| true);
             }
             let mut mistakes = Diagnostics::new();
-            let needs = needs_at_the_end(evaluation, &mut mistakes);
+            let needs = needs_of_exports(evaluation, &mut mistakes);
             mistakes.retain(diag::Diagnostic::is_error);
             self.state.failed |= mistakes.has_errors();
             self.results.found.append(mistakes);
-            if needs.is_empty() || self.inquiries.rounds_at_the_end >= MOST_ROUNDS {
+            if needs.is_empty() || self.inquiries.exports_rounds >= MOST_ROUNDS {
                 return false;
             }
             let questions = self.questions(needs);
             if !questions.is_empty() {
-                self.inquiries.asks_at_the_end = true;
+                self.inquiries.exports_pending = true;
                 self.limits.spend_asking(&questions);
                 effects.extend(self.asking(None, questions));
                 return true;
@@ -272,7 +272,7 @@ pub(super) fn reopen(evaluation: &mut Evaluation, which: impl Fn(u32) -> bool) {
 }
 
 /// What the exported values still need. Errors of the values that they read go to `found`.
-fn needs_at_the_end(evaluation: &mut Evaluation, found: &mut Diagnostics) -> Vec<Need> {
+fn needs_of_exports(evaluation: &mut Evaluation, found: &mut Diagnostics) -> Vec<Need> {
     let documents = evaluation.documents.clone();
     let live = live_locals(&documents);
     let mut needs: Vec<Need> = Vec::new();

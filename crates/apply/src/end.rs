@@ -25,7 +25,7 @@ impl Apply {
             return;
         }
         let well = !self.state.failed && !self.unfinished();
-        if well && self.ask_at_the_end(effects) {
+        if well && self.ask_for_exports(effects) {
             return;
         }
         // Reading the values of exports may have failed.

@@ -1,25 +1,26 @@
-//! The questions of a run: which are pending, which tasks wait for them, and which are asked again later.
+//! Questions that `Apply` asks because their inputs did not exist at plan time.
 
 use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply};
 use evaluate::resolve::Need;
 use understand::links::FixedMap;
 
-/// The exported values ask under this number. No task has it.
-pub(crate) const AT_THE_END: u32 = u32::MAX;
+/// The number that stands in for a task when exports and metadata ask, after all tasks.
+pub(crate) const EXPORTS: u32 = u32::MAX;
 
 /// The questions of an operation.
 #[derive(Default)]
 pub(crate) struct Inquiries {
-    /// What the task that is being started still needs.
+    /// What the evaluation of the current task lacks. Cleared before each evaluation and taken after it.
     pub(crate) needed: Vec<Need>,
-    /// Pending questions by key, and the other tasks that wait for their replies.
-    pub(crate) in_question: FixedMap<String, Vec<u32>>,
-    /// Questions that a wake-up asks again, with their last replies, by the asking task.
-    pub(crate) resting: FixedMap<u32, Vec<(EvaluationQuestion, EvaluationReply)>>,
-    /// Whether questions of the exported values are pending.
-    pub(crate) asks_at_the_end: bool,
-    /// The number of rounds in which the exported values have asked.
-    pub(crate) rounds_at_the_end: u32,
-    /// The number of attempts in the current round of the exported values.
-    pub(crate) tries_at_the_end: u32,
+    /// Pending questions by key, each with the further tasks that wait for the same reply. The asking task is not in
+    /// the list.
+    pub(crate) pending: FixedMap<String, Vec<u32>>,
+    /// Questions whose last reply was a temporary error, with that reply, by asking task. A timer asks them again.
+    pub(crate) to_retry: FixedMap<u32, Vec<(EvaluationQuestion, EvaluationReply)>>,
+    /// Whether questions of the exports are pending.
+    pub(crate) exports_pending: bool,
+    /// The number of evaluation rounds of the exports, limited by `MOST_ROUNDS`.
+    pub(crate) exports_rounds: u32,
+    /// The number of consecutive rounds of replies with a temporary error; 0 after a success.
+    pub(crate) exports_retries: u32,
 }

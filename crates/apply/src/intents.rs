@@ -85,7 +85,7 @@ impl Apply {
             return None;
         }
         match kind {
-            TaskKind::DeleteOld(old) => decided.old_thing(old).map(|old| Arc::new(old.clone())),
+            TaskKind::DeleteOld(old) => decided.old_object(old).map(|old| Arc::new(old.clone())),
             // The current record: this run may have created the resource or changed it through a link.
             TaskKind::Update | TaskKind::TakeBack => self.snapshot.records.get(&decided.address).cloned(),
             _ => decided.prior.clone(),
@@ -127,7 +127,7 @@ impl Apply {
             type_name: prior.filter(|_| verb == Verb::Delete).map_or(&decided.type_name, |old| &old.type_name).clone(),
             inputs,
             private: match verb {
-                Verb::Create => self.said_before_create(&decided.address),
+                Verb::Create => self.planned_private_data(&decided.address),
                 _ => Value::Null,
             },
             folder: match prior {
@@ -169,7 +169,7 @@ impl Apply {
     }
 
     /// The private data that the provider returned before the create.
-    pub(crate) fn said_before_create(&self, address: &Address) -> Value {
+    pub(crate) fn planned_private_data(&self, address: &Address) -> Value {
         let answers = self.evaluation.as_ref().map_or(&self.plan.answers, |evaluation| &evaluation.answers);
         let opinion = answers.opinions.get(address);
         opinion.map_or(Value::Null, |opinion| opinion.private.clone())
@@ -205,9 +205,9 @@ impl Apply {
 
     /// The time limit of a task's call; `None` without a limit.
     pub(crate) fn limit(&self, decided: &Decided, verb: Verb) -> Option<std::time::Duration> {
-        // A phase of a link is an update of its target.
+        // A write of a link is an update of its target.
         let element = match decided.linked.as_deref() {
-            Some(Linked::Phase(phase)) => phase.member,
+            Some(Linked::Write(write)) => write.member,
             _ => decided.element,
         };
         let declared = element.and_then(|(number, _)| {

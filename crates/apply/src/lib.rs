@@ -16,10 +16,11 @@ mod intents;
 mod journal;
 mod limits;
 mod link_state;
+mod link_writes;
 mod links;
 pub mod machine;
 pub mod model;
-mod phases;
+
 mod progress;
 mod queue;
 mod ranks;

@@ -45,7 +45,7 @@ struct ProviderLimits {
     /// Tasks that wait for a free slot.
     held: Queue,
     /// Resources whose readiness is polled as soon as the rate allows it.
-    looks: VecDeque<u32>,
+    polls: VecDeque<u32>,
 }
 
 /// A token bucket whose time advances with its refill timers.
@@ -113,7 +113,7 @@ impl Limits {
                 in_flight: 0,
                 limiter: catalog.rate.map(RateLimiter::new),
                 held: Queue::new(ranks),
-                looks: VecDeque::new(),
+                polls: VecDeque::new(),
             });
         }
         limits
@@ -235,10 +235,10 @@ impl Limits {
     }
 
     /// Whether a resource may be polled now. If not, it is polled as soon as the rate allows it.
-    pub(crate) fn may_look(&mut self, number: u32, type_name: &TypeId) -> bool {
+    pub(crate) fn may_poll(&mut self, number: u32, type_name: &TypeId) -> bool {
         let Some(at) = self.of(type_name.package_name()) else { return true };
         if !self.providers[at as usize].may_call() {
-            self.providers[at as usize].looks.push_back(number);
+            self.providers[at as usize].polls.push_back(number);
             return false;
         }
         self.spend(at);
@@ -252,19 +252,19 @@ impl Limits {
         let provider = &self.providers[at as usize];
         let mut room = provider.limiter.as_ref().map_or(0, RateLimiter::tokens);
         let mut places = if provider.most > 0 { provider.most.saturating_sub(provider.in_flight) } else { usize::MAX };
-        let mut looks = Vec::new();
+        let mut polls = Vec::new();
         loop {
             let before = room;
             if room > 0 && places > 0 && may_start && self.release_held(at, schedule) {
                 (room, places) = (room - 1, places - 1);
             }
-            let look = if room > 0 { self.providers[at as usize].looks.pop_front() } else { None };
-            if let Some(look) = look {
-                looks.push(look);
+            let poll = if room > 0 { self.providers[at as usize].polls.pop_front() } else { None };
+            if let Some(poll) = poll {
+                polls.push(poll);
                 room -= 1;
             }
             if room == before {
-                return looks;
+                return polls;
             }
         }
     }

@@ -1,6 +1,6 @@
-//! What links have written: the links that hold each entry of a target, and the phases that share a call.
+//! What links have written: the links that hold each entry of a target, and the writes that share a call.
 //!
-//! Not here: carrying phases out (`phases`), the records of links (`links`).
+//! Not here: carrying writes out (`link_writes`), the records of links (`links`).
 
 use blueprint::Address;
 use plan::plan::Plan;
@@ -18,26 +18,26 @@ pub(crate) struct LinkState {
     pub(crate) written: FixedMap<(Address, String), Vec<Address>>,
     /// Entries that links have written in this run, by target and identity.
     pub(crate) rewritten: Set<(Address, String)>,
-    /// Resources whose record the phases of links have changed in this run.
+    /// Resources whose record the writes of links have changed in this run.
     pub(crate) touched: Set<Address>,
-    /// The phases that share calls.
+    /// The writes that share calls.
     pub(crate) batches: Batches,
     /// The tasks that complete links, by the link's address.
     pub(crate) wholes: FixedMap<Address, u32>,
 }
 
-/// Which phases share a call.
+/// Which writes share a call.
 #[derive(Default)]
 pub(crate) struct Batches {
-    /// The number of phases that have started for each target. The flag is true for phases that write, false for those
+    /// The number of writes that have started for each target. The flag is true for writes that write, false for those
     /// that remove.
-    pub(crate) had: FixedMap<(Address, bool), usize>,
-    /// The other phases that share the call of a phase.
-    pub(crate) along: FixedMap<u32, Vec<u32>>,
-    /// Phases that the call of another phase has carried out, and whether a call was made at all.
-    pub(crate) carried: FixedMap<u32, bool>,
+    pub(crate) started: FixedMap<(Address, bool), usize>,
+    /// The other writes that share the call of a write.
+    pub(crate) sharing: FixedMap<u32, Vec<u32>>,
+    /// Writes that the call of another write has carried out, and whether a call was made at all.
+    pub(crate) settled_by_other: FixedMap<u32, bool>,
     /// Targets for which a shared call was refused.
-    pub(crate) alone: Set<Address>,
+    pub(crate) unshared: Set<Address>,
 }
 
 impl LinkState {

@@ -1,6 +1,6 @@
 //! Carries out the steps of links (decision 3.2).
 //!
-//! A phase updates its target: the spec that was last sent, with or without what the link contributes. Before the call,
+//! A write updates its target: the spec that was last sent, with or without what the link contributes. Before the call,
 //! the link's record lists the contributions and marks them open. After the call it closes them. The record therefore
 //! lists what was written, however the run ends.
 
@@ -20,7 +20,7 @@ use crate::schedule::Progress;
 use evaluate::event::Event;
 use evaluate::resolve::Outputs;
 use evaluate::resolve::links::LinkAt;
-use plan::linked::{Linked, Phase};
+use plan::linked::{LinkWrite, Linked};
 use plan::model::Action;
 use plan::task::Decided;
 use understand::compare::mark_fields;
@@ -81,30 +81,30 @@ impl Apply {
     pub(super) fn record_link(
         &mut self,
         task: u32,
-        phase: &Phase,
+        write: &LinkWrite,
         before: &Option<Arc<Record>>,
         mut overlays: Vec<Overlay>,
         failed: Option<&Name>,
         word: StatusWord,
     ) {
-        // Overlays of other targets and phases stay.
+        // Overlays of other targets and writes stay.
         if let Some(before) = before.as_deref() {
             let others = overlays_of(before)
                 .into_iter()
-                .filter(|it| (it.target != phase.target || it.phase != phase.name) && !overlays.contains(it));
+                .filter(|it| (it.target != write.target || it.phase != write.name) && !overlays.contains(it));
             let others: Vec<Overlay> = others.collect();
             overlays.splice(0..0, others);
         }
         let mut record = match before {
             Some(record) => Record::clone(record),
-            None => self.first_record(&phase.link),
+            None => self.first_record(&write.link),
         };
         record.status.word = word;
         if record.status.op == StatusOp::Delete {
             record.status.op = StatusOp::Update;
         }
         record.private = private_of(&overlays, failed);
-        self.keep_link(task, &phase.link, Some(Arc::new(record)), None);
+        self.keep_link(task, &write.link, Some(Arc::new(record)), None);
     }
 
     /// The record of a link before its first step.
@@ -150,18 +150,24 @@ impl Apply {
         self.journal.record(step, EntryKind::Outcome(Arc::new(outcome)), Durable::Nothing);
     }
 
-    /// Fails a phase that cannot be carried out. The reason has been reported.
-    pub(super) fn phase_undone(&mut self, task: u32, decided: &Arc<Decided>, phase: &Phase, effects: &mut Vec<Effect>) {
+    /// Fails a write that cannot be carried out. The reason has been reported.
+    pub(super) fn write_failed(
+        &mut self,
+        task: u32,
+        decided: &Arc<Decided>,
+        write: &LinkWrite,
+        effects: &mut Vec<Effect>,
+    ) {
         self.state.failed = true;
         self.schedule.running[task as usize].progress = Progress::Failed;
         let message: Name = "what it writes has no usable value".into();
-        self.link_failed(task, &phase.link, &phase.name, message.clone());
+        self.link_failed(task, &write.link, &write.name, message.clone());
         self.journal
             .emit(Event::Failed { address: decided.address.clone(), operation: Verb::Update, message }, effects);
         self.after_failure(task, effects);
     }
 
-    /// Marks a link as failed at one of its link resources or phases.
+    /// Marks a link as failed at one of its link resources or writes.
     pub(super) fn link_failed(&mut self, task: u32, link: &Address, at: &Name, message: Name) {
         let mut record = match self.snapshot.records.get(link) {
             Some(record) => Record::clone(record),
@@ -183,26 +189,26 @@ impl Apply {
         }
     }
 
-    /// Handles the successful call of a phase. Returns the diagnostic of an answer that breaks the contract or the
+    /// Handles the successful call of a write. Returns the diagnostic of an answer that breaks the contract or the
     /// plan.
-    pub(super) fn phase_applied(
+    pub(super) fn write_applied(
         &mut self,
         task: u32,
         decided: &Arc<Decided>,
-        phase: &Phase,
+        write: &LinkWrite,
         request: &CallRequest,
         applied: Applied,
     ) -> Result<(), Box<Diagnostic>> {
         if let Some(wrong) = decided.ty.as_ref().and_then(|ty| breach(ty, request, &applied)) {
             return Err(Box::new(match wrong {
                 Breach::Contract(why) => codes::PROVIDER_BROKE_CONTRACT
-                    .new(format!("the provider's answer about `{}` is not as its catalogue declares", phase.target))
+                    .new(format!("the provider's answer about `{}` is not as its catalogue declares", write.target))
                     .note(why),
                 Breach::Promise(field) => codes::PROMISE_BROKEN
-                    .new(format!("`{field}` of `{}` came out differently than planned", phase.target)),
+                    .new(format!("`{field}` of `{}` came out differently than planned", write.target)),
             }));
         }
-        let Some(before) = self.snapshot.records.get(&phase.target).cloned() else { return Ok(()) };
+        let Some(before) = self.snapshot.records.get(&write.target).cloned() else { return Ok(()) };
         let mut record = Record::clone(&before);
         record.id = applied.id;
         record.inputs = applied.inputs.unwrap_or_else(|| request.desired.clone());
@@ -213,24 +219,24 @@ impl Apply {
         record.private = applied.private;
         let is_ready = applied.ready == Ready::Yes;
         record.status.word = if is_ready { StatusWord::Ready } else { StatusWord::Configured };
-        self.close_phases(task, phase);
+        self.close_writes(task, write);
         let durable = if is_ready { Durable::Done(task) } else { Durable::Configured(task) };
         self.record(task, decided, Some(Arc::new(record)), None, durable);
         Ok(())
     }
 
-    /// Handles a permanently refused phase: the target is unchanged, and the link fails at this phase.
-    pub(super) fn phase_refused(
+    /// Handles a permanently refused write: the target is unchanged, and the link fails at this write.
+    pub(super) fn write_refused(
         &mut self,
         task: u32,
         decided: &Arc<Decided>,
-        phase: &Phase,
+        write: &LinkWrite,
         diagnostic: Diagnostic,
         effects: &mut Vec<Effect>,
     ) {
-        let target = self.snapshot.records.get(&phase.target).cloned();
+        let target = self.snapshot.records.get(&write.target).cloned();
         let message: Name = diagnostic.message.as_str().into();
-        self.link_failed(task, &phase.link, &phase.name, message);
+        self.link_failed(task, &write.link, &write.name, message);
         self.fail(task, decided, target, diagnostic, effects);
     }
 
@@ -253,7 +259,7 @@ impl Apply {
         let failed = mistakes.has_errors();
         self.results.found.append(mistakes);
         let (Ok(data), Ok(Some(notes)), false) = (outcome, notes, failed) else {
-            return self.link_undone(task, decided, effects);
+            return self.link_unusable(task, decided, effects);
         };
         if data.has_unknown() || notes.has_unknown() {
             self.results.found.push(
@@ -261,13 +267,13 @@ impl Apply {
                     .new(format!("what `{}` gives is still not known", decided.address))
                     .label(decided.span, "its kind reads something that has no value yet"),
             );
-            return self.link_undone(task, decided, effects);
+            return self.link_unusable(task, decided, effects);
         }
         let mut mistakes = Diagnostics::new();
         let holds = self.required(link, decided, &mut mistakes);
         self.results.found.append(mistakes);
         if holds.is_none() {
-            return self.link_undone(task, decided, effects);
+            return self.link_unusable(task, decided, effects);
         }
         let before = self.snapshot.records.get(&decided.address).cloned();
         let mut record = match &before {
@@ -300,7 +306,7 @@ impl Apply {
         self.record(task, decided, Some(Arc::new(record)), None, Durable::Done(task));
     }
 
-    fn link_undone(&mut self, task: u32, decided: &Arc<Decided>, effects: &mut Vec<Effect>) {
+    fn link_unusable(&mut self, task: u32, decided: &Arc<Decided>, effects: &mut Vec<Effect>) {
         self.state.failed = true;
         self.schedule.running[task as usize].progress = Progress::Failed;
         let message: Name = "what its kind says of it has no usable value".into();
@@ -310,10 +316,10 @@ impl Apply {
         self.after_failure(task, effects);
     }
 
-    /// The address whose record holds the outcome of a task: the target for a phase, else the address of the task.
+    /// The address whose record holds the outcome of a task: the target for a write, else the address of the task.
     pub(super) fn recorded_at(decided: &Decided) -> &Address {
         match decided.linked.as_deref() {
-            Some(Linked::Phase(phase)) => &phase.target,
+            Some(Linked::Write(write)) => &write.target,
             _ => &decided.address,
         }
     }
@@ -324,8 +330,8 @@ impl Apply {
         let Some(evaluation) = self.evaluation.as_mut() else { return false };
         let member = match decided.linked.as_deref() {
             Some(Linked::Part { link, part }) => evaluation.part_mut(*link, *part),
-            Some(Linked::Phase(phase)) => {
-                if let Some((resource, position)) = phase.member
+            Some(Linked::Write(write)) => {
+                if let Some((resource, position)) = write.member
                     && let Some(member) = evaluation.member_mut(resource, position)
                 {
                     // The spec stays that of the document: a field that links release returns to it.

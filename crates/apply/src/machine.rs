@@ -26,7 +26,7 @@ use plan::task::TaskKind;
 use provider::Catalogs;
 use state::{EntryKind, Operation, OperationOutcome, Snapshot};
 
-use crate::inquiries::{AT_THE_END, Inquiries};
+use crate::inquiries::{EXPORTS, Inquiries};
 use crate::journal::{Durable, Journal};
 use crate::limits::Limits;
 use crate::link_state::LinkState;
@@ -116,7 +116,7 @@ impl Apply {
                 Happened::Committed(now) => self.committed(now, effects),
                 Happened::CommitFailed(why) => self.commit_failed(why, effects),
                 Happened::Applied(task, answer) => self.applied(task, answer, effects),
-                Happened::Looked(task, answer) => self.looked(task, answer, effects),
+                Happened::Polled(task, answer) => self.polled(task, answer, effects),
                 Happened::Answered(task, replies) => self.answered(task, replies, effects),
                 Happened::Woke(number) => self.woke(number, effects),
                 Happened::At(after) => self.timers.elapsed = Some(after),
@@ -147,7 +147,7 @@ impl Apply {
                     | TaskKind::Delete
                     | TaskKind::DeleteOld(_)
                     | TaskKind::TakeBack
-                    | TaskKind::Phase
+                    | TaskKind::LinkWrite
             )
         });
         effects.push(Effect::Tell(Event::Began { instance: self.plan.instance.clone(), calls: calls.count() as u64 }));
@@ -305,7 +305,7 @@ impl Apply {
                 self.give_up(task, effects);
             }
         }
-        self.ask_no_more(AT_THE_END);
+        self.ask_no_more(EXPORTS);
         if self.limits.calling() > 0 {
             effects.push(Effect::Tell(Event::Draining { running: self.limits.calling() as u64 }));
         }

@@ -56,8 +56,8 @@ pub enum Effect {
     Commit(Vec<Entry>),
     /// Call the provider; answer with [`Happened::Applied`] and the same task number.
     Call(u32, CallRequest),
-    /// Ask whether the resource is ready; answer with [`Happened::Looked`] and the same task number.
-    Look(u32, CallRequest),
+    /// Ask whether the resource is ready; answer with [`Happened::Polled`] and the same task number.
+    Poll(u32, CallRequest),
     /// Ask these questions; answer with [`Happened::Answered`].
     Ask(Asking),
     /// Wake the machine after this duration; answer with [`Happened::Woke`] and the same number.
@@ -122,7 +122,7 @@ pub enum Happened {
     /// The call of a task was answered.
     Applied(u32, Result<Applied, ProviderError>),
     /// A readiness poll was answered.
-    Looked(u32, Result<Readiness, ProviderError>),
+    Polled(u32, Result<Readiness, ProviderError>),
     /// Questions of a task were answered, each with its reply. `None` stands for the exported values.
     Answered(Option<u32>, Vec<(EvaluationQuestion, EvaluationReply)>),
     /// The wake-up with this number is due.

@@ -47,7 +47,7 @@ impl Apply {
         self.schedule.running[task as usize].progress = Progress::Recording;
         self.schedule.running[task as usize].record = record.clone();
         let address = Apply::recorded_at(decided).clone();
-        if self.plan.tasks[task as usize].kind == TaskKind::Phase {
+        if self.plan.tasks[task as usize].kind == TaskKind::LinkWrite {
             self.links.touched.insert(address.clone());
         }
         match &record {
@@ -64,7 +64,7 @@ impl Apply {
         if let (Some(record), Durable::Done(_) | Durable::Configured(_)) = (&outcome.record, durable)
             && matches!(
                 self.plan.tasks[task as usize].kind,
-                TaskKind::Create | TaskKind::Update | TaskKind::Record | TaskKind::Phase | TaskKind::Look
+                TaskKind::Create | TaskKind::Update | TaskKind::Record | TaskKind::LinkWrite | TaskKind::PollUntilReady
             )
         {
             self.set_outputs(decided, record);
@@ -111,7 +111,7 @@ impl Apply {
             protect: decided.protect,
             deposed: None,
             token: None,
-            // It stays until a plan has looked the resource up and settled the attempt.
+            // It stays until a plan has polled the resource up and settled the attempt.
             attempt: decided.prior.as_ref().and_then(|prior| prior.attempt.clone()),
             attention: None,
             unhealthy: Vec::new(),
@@ -247,7 +247,7 @@ impl Apply {
     }
 
     /// The record of a resource that needs no call.
-    pub(super) fn remembered_record(&self, decided: &Decided, desired: Value) -> Record {
+    pub(super) fn unchanged_record(&self, decided: &Decided, desired: Value) -> Record {
         let op = decided.prior.as_ref().map_or(StatusOp::Create, |record| record.status.op);
         let mut record = self.fresh(decided, desired, Status::new(op, StatusWord::Ready));
         let now = self.snapshot.records.get(&decided.address).filter(|_| self.written_in_this_run(decided));

@@ -155,7 +155,7 @@ impl Apply {
                 evaluation.answers.opinions.shift_remove(&decided.address);
             }
             self.results.replanned.insert(decided.address.clone(), mode);
-            self.inquiries.in_question.insert(questions[0].key(), Vec::new());
+            self.inquiries.pending.insert(questions[0].key(), Vec::new());
             self.put(task, questions, effects);
         }
     }

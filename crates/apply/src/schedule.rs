@@ -52,7 +52,7 @@ pub(crate) struct Running {
     /// How often its call was made.
     pub(crate) tries: u32,
     /// How often its readiness was polled.
-    pub(crate) looks: u32,
+    pub(crate) polls: u32,
     /// How often it has asked questions.
     pub(crate) rounds: u32,
     /// How long it has been polled.
@@ -68,7 +68,7 @@ pub(crate) struct Running {
     /// Whether it is a gate at which the operation stands.
     pub(crate) turn: bool,
     /// It needed no call, and waits for what an earlier operation did.
-    pub(crate) looks_on: bool,
+    pub(crate) only_polls: bool,
     /// The call, from its intent to its outcome.
     pub(crate) request: Option<Box<CallRequest>>,
     /// The record to be, while it is being recorded or becomes stable.
@@ -80,7 +80,7 @@ impl Running {
         Running {
             progress,
             tries: 0,
-            looks: 0,
+            polls: 0,
             rounds: 0,
             waited: Duration::ZERO,
             called_at: None,
@@ -88,7 +88,7 @@ impl Running {
             late: false,
             did: None,
             turn: false,
-            looks_on: false,
+            only_polls: false,
             request: None,
             record: None,
         }
@@ -118,7 +118,7 @@ impl Schedule {
     pub(crate) fn new(plan: &Plan, snapshot: &Snapshot) -> Schedule {
         let mut after: Vec<Vec<(u32, Until)>> = vec![Vec::new(); plan.tasks.len()];
         let mut running = Vec::with_capacity(plan.tasks.len());
-        let ranks = ranks::of(plan, snapshot);
+        let ranks = ranks::compute(plan, snapshot);
         let mut ready = Queue::new(&ranks);
         for (at, task) in plan.tasks.iter().enumerate() {
             for wait in &task.waits {

@@ -59,8 +59,8 @@ impl Apply {
 
     /// Handles a durable intent: makes its call. Withdraws the intent if the operation is stopping.
     pub(crate) fn stated(&mut self, task: u32, effects: &mut Vec<Effect>) {
-        let phase = self.plan.tasks[task as usize].kind == TaskKind::Phase;
-        match self.state.stopping && !phase {
+        let write = self.plan.tasks[task as usize].kind == TaskKind::LinkWrite;
+        match self.state.stopping && !write {
             true => self.withdraw(task),
             false => self.call(task, effects),
         }
@@ -101,12 +101,12 @@ impl Apply {
             self.complete(task, effects);
             return;
         }
-        if of.kind == TaskKind::Look {
-            self.look_on(task, decided, effects);
+        if of.kind == TaskKind::PollUntilReady {
+            self.poll_prior(task, decided, effects);
             return;
         }
         match decided.linked.as_deref() {
-            Some(Linked::Phase(phase)) => return self.start_phase(task, decided, phase, effects),
+            Some(Linked::Write(write)) => return self.start_write(task, decided, write, effects),
             Some(Linked::Whole(whole)) if of.kind == TaskKind::Link => {
                 if let Some(link) = whole.link {
                     return self.finish_link(task, decided, link, effects);
@@ -126,11 +126,11 @@ impl Apply {
             Turn::Call(verb, desired) => self.intend(task, of.kind, decided, verb, desired),
             Turn::PlanAgain(mode, desired) => self.plan_again(task, decided, mode, desired, effects),
             Turn::Remember(desired) => {
-                let record = self.remembered_record(decided, desired);
+                let record = self.unchanged_record(decided, desired);
                 self.set_outputs(decided, &record);
                 let goes = matches!(of.kind, TaskKind::Forget | TaskKind::DeleteIfAbsent);
                 if record.status.word == StatusWord::Configured && !goes {
-                    return self.record_and_look_on(task, decided, Arc::new(record));
+                    return self.record_and_poll(task, decided, Arc::new(record));
                 }
                 let record = (!goes).then(|| Arc::new(record));
                 self.record(task, decided, record, None, Durable::Done(task));
@@ -163,9 +163,9 @@ impl Apply {
             | TaskKind::Pause(_)
             | TaskKind::Read(_)
             | TaskKind::Gate(_)
-            | TaskKind::Look
+            | TaskKind::PollUntilReady
             | TaskKind::Settled
-            | TaskKind::Phase
+            | TaskKind::LinkWrite
             | TaskKind::Link => Turn::Unneeded("nothing to call"),
             TaskKind::Forget => Turn::Remember(Value::Null),
             TaskKind::Delete => Turn::Call(Verb::Delete, Value::Null),
@@ -246,7 +246,7 @@ impl Apply {
                 return Turn::Unneeded("the values turned out equal");
             }
         }
-        match decided.old_thing(old) {
+        match decided.old_object(old) {
             Some(_) => Turn::Call(Verb::Delete, Value::Null),
             None => Turn::Unneeded("nothing is left of it"),
         }
@@ -273,8 +273,8 @@ pub(super) fn verb_of(kind: TaskKind) -> Verb {
         | TaskKind::Record
         | TaskKind::Settled
         | TaskKind::Condition
-        | TaskKind::Look
-        | TaskKind::Phase
+        | TaskKind::PollUntilReady
+        | TaskKind::LinkWrite
         | TaskKind::Link
         | TaskKind::Read(_)
         | TaskKind::Pause(_)

@@ -56,7 +56,7 @@ impl Apply {
             let (of, running) = (&self.plan.tasks[on as usize], &self.schedule.running[on as usize]);
             let only_recorded = of.kind == TaskKind::Record
                 && of.decision.as_ref().is_some_and(|decided| decided.action == Action::Update);
-            let called = running.request.as_ref().filter(|_| !running.looks_on).map(|request| request.operation);
+            let called = running.request.as_ref().filter(|_| !running.only_polls).map(|request| request.operation);
             only_recorded || called.or(running.did) == Some(Verb::Update)
         };
         gate.stops && (!gate.after_update || self.plan.tasks[task as usize].waits.iter().any(|wait| updated(wait.task)))

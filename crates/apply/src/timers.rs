@@ -20,7 +20,7 @@ pub(crate) enum Wake {
     /// A call, or the questions of a task, are retried.
     Retry(u32),
     /// The readiness of a resource is polled again.
-    Look(u32),
+    Poll(u32),
     /// A pause is over.
     Pause(u32),
     /// The rate limiter of a provider gets tokens back, by the number of its queue.
