@@ -1,10 +1,11 @@
-//! Limits of calls: how many run at once, how many and how often each provider takes, and how failed calls are retried.
+//! Limits of calls: the number of concurrent calls, the number and rate of calls to each provider, and the retries of
+//! failed calls.
 //!
 //! Each provider has a queue. A task that finds no free slot at its provider waits in that queue. An answer or a
 //! wake-up that frees a slot takes the next task from the queue, so waiting tasks are never scanned. Wake-ups refill
 //! the token bucket of a provider, so there is no clock here.
 //!
-//! Not here: the calls themselves (`start`, `answer`, `ask`).
+//! Not here: the calls themselves (`calling`, `asking`).
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -23,7 +24,7 @@ use crate::timers::{Timers, Wake};
 /// The limits of an operation's calls.
 pub(crate) struct Limits {
     /// The number of tasks between intent and answer. Each takes a call slot.
-    pub(crate) in_flight: usize,
+    in_flight: usize,
     /// The number of pending calls and questions.
     calling: usize,
     /// The number of a provider's queue, by namespace.
@@ -128,9 +129,14 @@ impl Limits {
         self.of(task.decision.as_ref()?.type_name.package_name())
     }
 
-    /// How calls to the provider of a package are retried.
+    /// The rules by which calls to the provider of a package are retried.
     pub(crate) fn policy(&self, package: &str) -> RetryPolicy {
         self.of(package).map_or_else(RetryPolicy::default, |at| self.providers[at as usize].retries)
+    }
+
+    /// The number of tasks between intent and answer.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.in_flight
     }
 
     /// The number of pending calls and questions.

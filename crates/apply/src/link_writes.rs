@@ -4,31 +4,44 @@
 //! From a certain number on, one call carries out as many writes as the target has had before, so the whole spec is
 //! merged, compared and sent only a few times. If such a call is refused, each write is tried alone to find the cause.
 //!
-//! Not here: the records of links (`links`), which writes exist (`plan::links`).
+//! Not here: the records of links (`link_records`), which writes exist (`plan::links`).
 
 use std::sync::Arc;
 
 use blueprint::{Address, Name, Value};
 use diag::{Diagnostic, Diagnostics, Span};
-use provider::{Operation as Verb, ProviderError};
-use state::{EntryKind, Intent, Record, StatusOp, StatusWord};
-
-use crate::codes;
-use crate::journal::Durable;
-use crate::link_state::Set;
-use crate::machine::Apply;
-use crate::model::{CallRequest, Effect};
-use crate::schedule::Progress;
-use evaluate::event::Event;
 use evaluate::resolve::links::{conflict, part_resource};
 use plan::linked::{LinkWrite, Linked};
 use plan::task::Decided;
-use plan::tasks::links::ONE_BY_ONE;
+use provider::{Applied, Operation as Verb, ProviderError, Ready};
+use state::{Intent, Outcome, Record, StatusOp, StatusWord};
 use understand::check::conform::conform_resource;
-use understand::compare::same;
+use understand::compare::{mark_fields, same};
 use understand::links::FixedMap;
 use understand::links::contribution::{Contribution, ContributionIndex, Merger, Written, without};
 use understand::links::overlay::{Overlay, overlays_of};
+
+use crate::breach::breach;
+use crate::codes;
+use crate::link_records::LinkExecutor;
+use crate::link_state::{Entry, LinkState, Set, entry};
+use crate::link_values::required;
+use crate::model::CallRequest;
+use crate::schedule::{Progress, Schedule};
+
+/// The next step of a started write.
+pub(crate) enum NextOfWrite {
+    /// None, for this reason.
+    Unneeded(&'static str),
+    /// None: the call of another write has carried it out.
+    Done,
+    /// None: only records of links change.
+    Complete,
+    /// It failed, for this reason. The error has been reported.
+    Failed(Name),
+    /// This call, after its intent is durable.
+    Call(Box<(Intent, CallRequest)>),
+}
 
 /// One of the writes that a call carries out.
 struct Member {
@@ -55,89 +68,84 @@ impl Member {
     }
 }
 
-fn write_of(decided: &Decided) -> Option<&LinkWrite> {
+pub(crate) fn write_of(decided: &Decided) -> Option<&LinkWrite> {
     match decided.linked.as_deref() {
         Some(Linked::Write(write)) => Some(write),
         _ => None,
     }
 }
 
-impl Apply {
+/// Whether one write waits for another only because both write into the same target for different links.
+pub(crate) fn follows_only_in_order(one: &Decided, other: &Decided) -> bool {
+    let writes = |write: &&LinkWrite| write.into.is_some();
+    let pair = write_of(one).filter(writes).zip(write_of(other).filter(writes));
+    pair.is_some_and(|(one, other)| one.target == other.target && one.link != other.link)
+}
+
+impl LinkExecutor<'_> {
     /// Starts a write: computes the new spec of the target.
-    pub(super) fn start_write(
+    pub(crate) fn start(
         &mut self,
         task: u32,
         decided: &Arc<Decided>,
         write: &LinkWrite,
-        effects: &mut Vec<Effect>,
-    ) {
-        let unneeded = |apply: &mut Apply, effects: &mut Vec<Effect>, reason: &str| {
-            apply.journal.emit(Event::Unneeded { address: decided.address.clone(), reason: reason.into() }, effects);
-            apply.complete(task, effects);
-        };
-        *self.links.batches.started.entry((write.target.clone(), write.into.is_some())).or_default() += 1;
-        match self.links.batches.settled_by_other.remove(&task) {
-            Some(true) => {
-                let (address, operation) = (decided.address.clone(), Verb::Update);
-                self.journal.emit(Event::Done { address, operation, replacing: false }, effects);
-                return self.complete(task, effects);
-            }
-            Some(false) => return unneeded(self, effects, "it has been written already"),
+        schedule: &Schedule,
+    ) -> NextOfWrite {
+        match self.links.start(task, write) {
+            Some(true) => return NextOfWrite::Done,
+            Some(false) => return NextOfWrite::Unneeded("it has been written already"),
             None => {}
         }
-        let of_link = self.snapshot.records.get(&write.link).cloned();
+        let of_link = self.known.record(&write.link).cloned();
         let before = written_by(of_link.as_deref(), write);
-        if self.is_write_gone(write) && before.is_empty() {
-            return unneeded(self, effects, "an end of the link is not there");
+        if self.is_gone(write) && before.is_empty() {
+            return NextOfWrite::Unneeded("an end of the link is not there");
         }
         let goes = write.member.is_some_and(|(resource, position)| {
-            self.evaluation.as_ref().is_some_and(|it| it.is_absent(resource, position))
+            self.known.evaluation.as_ref().is_some_and(|it| it.is_absent(resource, position))
         });
         if goes {
             // The contributions disappear with the target.
-            self.record_link(task, write, &of_link, Vec::new(), None, StatusWord::Running);
-            return unneeded(self, effects, "what it writes into goes");
+            self.record(task, write, &of_link, Vec::new(), None, StatusWord::Running);
+            return NextOfWrite::Unneeded("what it writes into goes");
         }
-        let Some(record) = self.snapshot.records.get(&write.target).filter(|record| !record.id.is_empty()).cloned()
-        else {
-            return unneeded(self, effects, "what it writes into is not there");
+        let Some(record) = self.known.record(&write.target).filter(|record| !record.id.is_empty()).cloned() else {
+            return NextOfWrite::Unneeded("what it writes into is not there");
         };
-        let Some((spec, members)) = self.spec_of_writes(task, decided, write, &record) else {
-            return self.write_failed(task, decided, write, effects);
+        let Some((spec, members)) = self.spec_of_writes(task, decided, write, &record, schedule) else {
+            let message: Name = "what it writes has no usable value".into();
+            self.fail(task, &write.link, &write.name, message.clone());
+            return NextOfWrite::Failed(message);
         };
         let insists = members.iter().filter_map(Member::write).any(|write| write.insist);
         let called = !same(&spec, &record.inputs) || insists;
         if !called && members.len() == 1 && members[0].overlays() == before {
-            return unneeded(self, effects, "it has been written already");
+            return NextOfWrite::Unneeded("it has been written already");
         }
         for member in &members {
             let Some(write) = member.write() else { continue };
-            let of_link = self.snapshot.records.get(&write.link).cloned();
+            let of_link = self.known.record(&write.link).cloned();
             let overlays = member.overlays();
-            self.links
-                .rewritten
-                .extend(overlays.iter().filter_map(|it| Some((write.target.clone(), it.contribution.identity()?))));
+            self.links.rewrite(&overlays);
             if called {
                 // Record the contributions as open before the call.
                 let mut open: Vec<Overlay> = of_link.as_deref().map(overlays_of).unwrap_or_default();
                 open.retain(|it| !overlays.iter().any(|new| new.target == it.target && same_place(new, it)));
                 open.extend(overlays.into_iter().map(|overlay| Overlay { open: true, ..overlay }));
-                self.record_link(member.task, write, &of_link, open, None, StatusWord::Running);
+                self.record(member.task, write, &of_link, open, None, StatusWord::Running);
             } else if overlays != written_by(of_link.as_deref(), write) {
-                self.record_link(member.task, write, &of_link, overlays, None, StatusWord::Running);
+                self.record(member.task, write, &of_link, overlays, None, StatusWord::Running);
             }
         }
         let sharing: Vec<u32> = members.iter().map(|member| member.task).filter(|it| *it != task).collect();
         if !called {
             // The target does not change. Only the records of the links do.
-            self.links.batches.settled_by_other.extend(sharing.into_iter().map(|task| (task, false)));
-            return self.complete(task, effects);
+            self.links.settle_without_call(sharing);
+            return NextOfWrite::Complete;
         }
-        let alone = if self.links.batches.unshared.contains(&write.target) { "-alone" } else { "" };
-        if !sharing.is_empty() {
-            self.links.batches.sharing.insert(task, sharing);
-        }
-        let token: Name = format!("{}-{task}{alone}", self.operation.id).into();
+        let alone = if self.links.is_unshared(&write.target) { "-alone" } else { "" };
+        self.links.share(task, sharing);
+        let token: Name = format!("{}-{task}{alone}", self.facts.operation.id).into();
         let intent = Intent {
             address: write.target.clone(),
             op: StatusOp::Update,
@@ -154,7 +162,7 @@ impl Apply {
             dependencies: record.dependencies.clone(),
             provider: record.provider.clone(),
         };
-        self.schedule.running[task as usize].request = Some(Box::new(CallRequest {
+        let request = CallRequest {
             address: write.target.clone(),
             type_name: record.type_name.clone(),
             operation: Verb::Update,
@@ -169,26 +177,15 @@ impl Apply {
             sources: Vec::new(),
             token,
             folder: record.origin.folder.clone(),
-            provider: self.instance_of(record.provider.as_ref()),
+            provider: self.known.instance_of(record.provider.as_ref()),
             limit: None,
-        }));
-        self.schedule.running[task as usize].progress = Progress::Intending;
-        self.limits.occupy(&self.plan.tasks[task as usize]);
-        let step = self.plan.tasks[task as usize].step.map_or(0, |step| step + 1);
-        self.journal.record(step, EntryKind::Intent(Arc::new(intent)), Durable::Intent(task));
-    }
-
-    /// Whether one write waits for another only because both write into the same target for different links.
-    pub(super) fn follows_only_in_order(&self, task: u32, waiter: u32) -> bool {
-        let write = |task: u32| write_of(self.plan.tasks[task as usize].decision.as_ref()?);
-        let writes = |write: &&LinkWrite| write.into.is_some();
-        let pair = write(task).filter(writes).zip(write(waiter).filter(writes));
-        pair.is_some_and(|(one, other)| one.target == other.target && one.link != other.link)
+        };
+        NextOfWrite::Call(Box::new((intent, request)))
     }
 
     /// Whether the link of a write is absent: its contributions are removed.
-    fn is_write_gone(&self, write: &LinkWrite) -> bool {
-        write.into.is_some_and(|(link, _)| self.evaluation.as_ref().is_some_and(|it| it.is_gone(link)))
+    fn is_gone(&self, write: &LinkWrite) -> bool {
+        write.into.is_some_and(|(link, _)| self.known.evaluation.as_ref().is_some_and(|it| it.is_gone(link)))
     }
 
     /// The new spec of the target, and the writes that it includes: the first one, and ready writes that wait behind
@@ -199,25 +196,25 @@ impl Apply {
         decided: &Arc<Decided>,
         write: &LinkWrite,
         record: &Arc<Record>,
+        schedule: &Schedule,
     ) -> Option<(Value, Vec<Member>)> {
         let mut mistakes = Diagnostics::new();
         let contributions = self.wanted_of_write(decided, write, &mut mistakes);
-        self.results.found.append(mistakes);
+        self.results.diagnostics().append(mistakes);
         let mut members = vec![Member { task, decided: decided.clone(), contributions: contributions? }];
-        members.extend(self.waiting_writes(task, write));
+        members.extend(self.waiting_writes(task, write, schedule));
         if members.len() > 1 {
             let mut mistakes = Diagnostics::new();
             if let Some(spec) = self.merged_writes(&members, write, record, &mut mistakes) {
                 return Some((spec, members));
             }
             // Trying each write alone shows which one fails.
-            self.links.batches.unshared.insert(write.target.clone());
+            self.links.unshare(&write.target);
             members.truncate(1);
         }
         let mut mistakes = Diagnostics::new();
         let spec = self.merged_writes(&members, write, record, &mut mistakes);
-        mistakes.retain(Diagnostic::is_error);
-        self.results.found.append(mistakes);
+        self.results.report_errors(mistakes);
         Some((spec?, members))
     }
 
@@ -228,10 +225,11 @@ impl Apply {
         write: &LinkWrite,
         found: &mut Diagnostics,
     ) -> Option<Vec<Contribution>> {
-        let Some((link, target)) = write.into.filter(|_| !self.is_write_gone(write)) else { return Some(Vec::new()) };
-        self.required(link, decided, found)?;
+        let Some((link, target)) = write.into.filter(|_| !self.is_gone(write)) else { return Some(Vec::new()) };
+        required(self.known, link, decided, found)?;
         let mut mistakes = Diagnostics::new();
-        let contributions = self.evaluation.as_mut()?.contributions(link, target, true, &mut mistakes).ok().flatten();
+        let contributions =
+            self.known.evaluation.as_mut()?.contributions(link, target, true, &mut mistakes).ok().flatten();
         mistakes.retain(Diagnostic::is_error);
         found.append(mistakes);
         let contributions = contributions?;
@@ -246,27 +244,21 @@ impl Apply {
         Some(contributions)
     }
 
-    /// The writes that wait behind this one and for nothing else, at most as many as the target has had; none for the
-    /// first few.
-    fn waiting_writes(&mut self, task: u32, write: &LinkWrite) -> Vec<Member> {
+    /// The writes that wait behind this one and for nothing else, at most as many as may share its call.
+    fn waiting_writes(&mut self, task: u32, write: &LinkWrite, schedule: &Schedule) -> Vec<Member> {
         let mut members = Vec::new();
-        let started =
-            self.links.batches.started.get(&(write.target.clone(), write.into.is_some())).copied().unwrap_or_default();
-        // `started` includes the current write. The batch holds as many writes as came before it.
-        if started <= ONE_BY_ONE
-            || self.links.batches.unshared.contains(&write.target)
-            || self.plan.options.until.is_some()
-        {
+        if self.facts.plan.options.until.is_some() {
             return members;
         }
+        let most = self.links.most_sharing(write);
         let mut last = task;
-        while members.len() + 2 < started {
-            let next = self.schedule.after[last as usize].iter().find_map(|(waiter, _)| {
-                let ready = self.schedule.running[*waiter as usize].progress == Progress::Waiting(1);
-                let decided = self.plan.tasks[*waiter as usize].decision.as_ref().filter(|_| ready)?;
-                let other = write_of(decided)?;
+        while members.len() < most {
+            let next = schedule.waiters(last).find_map(|waiter| {
+                let ready = schedule.progress(waiter) == Progress::Waiting(1);
+                let decided = self.facts.decided(waiter).filter(|_| ready)?;
+                let other = write_of(&decided)?;
                 let in_line = other.target == write.target && other.into.is_some() == write.into.is_some();
-                in_line.then(|| (*waiter, decided.clone()))
+                in_line.then_some((waiter, decided))
             });
             let Some((task, decided)) = next else { break };
             let Some(other) = write_of(&decided) else { break };
@@ -288,32 +280,31 @@ impl Apply {
     ) -> Option<Value> {
         let first = members.first()?;
         let place = write.member.and_then(|(resource, position)| {
-            let evaluation = self.evaluation.as_ref()?;
+            let evaluation = self.known.evaluation.as_ref()?;
             Some((evaluation.member(resource, position)?.spec.clone(), evaluation.place_of(resource)))
         });
         // The document's value, to which a field returns when a link releases it as a whole.
         let (document, span): (Value, Span) = place.unwrap_or((Value::Null, first.decided.span));
         let mut said = ContributionIndex::new(document.clone());
-        let mut rewritten: Set<(Address, String)> = Set::default();
-        let mut holders = Holders::of(&self.links.written, members, &write.target);
+        let mut rewritten: Set<Entry> = Set::default();
+        let mut holders = Holders::of(self.links, members, &write.target);
         let mut taken: Vec<Contribution> = Vec::new();
         for member in members {
             let Some(write) = member.write() else { continue };
-            let mine = written_by(self.snapshot.records.get(&write.link).map(Arc::as_ref), write);
+            let mine = written_by(self.known.record(&write.link).map(Arc::as_ref), write);
             let left = write.undo.iter().chain(&mine).map(|it| &it.contribution).filter(|it| {
                 let in_document = !matches!(it.how, Written::Set) && said.found(it).is_some();
                 !in_document && !holders.has_another(&write.link, it)
             });
             taken.extend(left.cloned());
             for contribution in &member.contributions {
-                let Some(identity) = contribution.identity() else { continue };
-                let key = (write.target.clone(), identity);
+                let Some(entry) = entry(&write.target, contribution) else { continue };
                 // Contributions of earlier runs give way. The plan has checked that all links want the same value now.
-                let written = self.links.written.get(&key).is_some_and(|holders| !holders.is_empty());
-                if written && !self.links.rewritten.contains(&key) && !rewritten.contains(&key) {
+                let written = !self.links.holders(&entry).is_empty();
+                if written && !self.links.is_rewritten(&entry) && !rewritten.contains(&entry) {
                     taken.push(contribution.clone());
                 }
-                rewritten.insert(key);
+                rewritten.insert(entry);
             }
         }
         let mut merger = Merger::new(without(&record.inputs, taken.iter(), &document));
@@ -335,53 +326,74 @@ impl Apply {
         (!failed).then_some(spec)
     }
 
+    /// Handles the successful call of a write. Returns the record of the target; `None` if the target has none. An
+    /// answer that breaks the contract or the plan is an error.
+    pub(crate) fn applied(
+        &mut self,
+        task: u32,
+        decided: &Decided,
+        write: &LinkWrite,
+        request: &CallRequest,
+        applied: Applied,
+    ) -> Result<Option<Record>, Box<Diagnostic>> {
+        if let Some(wrong) = decided.ty.as_ref().and_then(|ty| breach(ty, request, &applied)) {
+            return Err(Box::new(wrong.diagnostic(&write.target)));
+        }
+        let Some(before) = self.known.record(&write.target) else { return Ok(None) };
+        let mut record = Record::clone(before);
+        record.id = applied.id;
+        record.inputs = applied.inputs.unwrap_or_else(|| request.desired.clone());
+        record.outputs = match &decided.ty {
+            Some(ty) => mark_fields(&ty.schema, &applied.fields, &request.desired),
+            None => applied.fields,
+        };
+        record.private = applied.private;
+        record.status.word = if applied.ready == Ready::Yes { StatusWord::Ready } else { StatusWord::Configured };
+        self.close_writes(task, write);
+        Ok(Some(record))
+    }
+
     /// Closes the contributions of a write, and of those that shared its call, after a successful call.
-    pub(super) fn close_writes(&mut self, task: u32, write: &LinkWrite) {
+    fn close_writes(&mut self, task: u32, write: &LinkWrite) {
         self.close_write(task, write);
-        for other in self.links.batches.sharing.remove(&task).unwrap_or_default() {
-            let Some(decided) = self.plan.tasks[other as usize].decision.clone() else { continue };
+        for other in self.links.take_sharing(task) {
+            let Some(decided) = self.facts.decided(other) else { continue };
             if let Some(write) = write_of(&decided) {
                 self.close_write(other, write);
-                self.links.batches.settled_by_other.insert(other, true);
+                self.links.settle_by_call(other);
             }
         }
     }
 
     fn close_write(&mut self, task: u32, write: &LinkWrite) {
-        let of_link = self.snapshot.records.get(&write.link).cloned();
+        let of_link = self.known.record(&write.link).cloned();
         let written = written_by(of_link.as_deref(), write).into_iter().filter(|it| it.open);
         let now = written.map(|overlay| Overlay { open: false, ..overlay }).collect();
-        self.record_link(task, write, &of_link, now, None, StatusWord::Running);
+        self.record(task, write, &of_link, now, None, StatusWord::Running);
     }
 
-    /// Retries the writes of a permanently refused shared call one by one. Returns false if the call was not shared.
-    pub(super) fn retry_unshared(&mut self, task: u32, write: &LinkWrite, error: &ProviderError) -> bool {
-        let many = self.links.batches.sharing.remove(&task).is_some();
-        if !many || self.state.stopping || error.kind.is_retryable() || error.partial.is_some() {
-            return false;
+    /// After a call was refused: the outcome of the target, which is unchanged, if the call was shared and its writes
+    /// are now tried one by one. `None` if it was not shared, or nothing may start.
+    pub(crate) fn retry_unshared(
+        &mut self,
+        task: u32,
+        write: &LinkWrite,
+        error: &ProviderError,
+        may_start: bool,
+    ) -> Option<Outcome> {
+        let is_final = !error.kind.is_retryable() && error.partial.is_none();
+        if !self.links.was_shared(task) || !may_start || !is_final {
+            return None;
         }
-        self.links.batches.unshared.insert(write.target.clone());
-        if let Some(started) = self.links.batches.started.get_mut(&(write.target.clone(), write.into.is_some())) {
-            *started -= 1;
-        }
-        // The target is unchanged.
-        let record = self.snapshot.records.get(&write.target).cloned();
-        let outcome =
-            state::Outcome { address: write.target.clone(), record, error: Some(error.message.as_str().into()) };
-        let step = self.plan.tasks[task as usize].step.map_or(0, |step| step + 1);
-        self.journal.record(step, EntryKind::Outcome(Arc::new(outcome)), Durable::Nothing);
-        self.schedule.running[task as usize].request = None;
-        self.schedule.running[task as usize].tries = 0;
-        self.schedule.running[task as usize].late = false;
-        self.schedule.running[task as usize].progress = Progress::Ready;
-        self.schedule.enqueue_first(task);
-        true
+        self.links.start_alone(write);
+        let record = self.known.record(&write.target).cloned();
+        Some(Outcome { address: write.target.clone(), record, error: Some(error.message.as_str().into()) })
     }
 }
 
-/// Which links hold each entry of a target after these writes.
+/// The links that hold each entry of a target after these writes.
 struct Holders<'a> {
-    written: &'a FixedMap<(Address, String), Vec<Address>>,
+    links: &'a LinkState,
     target: &'a Address,
     /// What the links write again. They release all other entries.
     kept: FixedMap<&'a Address, Vec<String>>,
@@ -390,11 +402,7 @@ struct Holders<'a> {
 }
 
 impl<'a> Holders<'a> {
-    fn of(
-        written: &'a FixedMap<(Address, String), Vec<Address>>,
-        members: &'a [Member],
-        target: &'a Address,
-    ) -> Holders<'a> {
+    fn of(links: &'a LinkState, members: &'a [Member], target: &'a Address) -> Holders<'a> {
         let mut kept: FixedMap<&Address, Vec<String>> = FixedMap::default();
         for member in members {
             if let Some(write) = member.write() {
@@ -402,15 +410,15 @@ impl<'a> Holders<'a> {
                 kept.entry(&write.link).or_default().extend(identities);
             }
         }
-        Holders { written, target, kept, known: FixedMap::default() }
+        Holders { links, target, kept, known: FixedMap::default() }
     }
 
     /// Whether another link has written the same entry and keeps it after these writes.
     fn has_another(&mut self, link: &Address, contribution: &Contribution) -> bool {
         let Some(identity) = contribution.identity() else { return false };
-        let (written, target, kept) = (self.written, self.target, &self.kept);
+        let (links, target, kept) = (self.links, self.target, &self.kept);
         let known = self.known.entry(identity).or_insert_with_key(|identity| {
-            let holders = written.get(&(target.clone(), identity.clone())).into_iter().flatten();
+            let holders = links.holders(&(target.clone(), identity.clone())).iter();
             let stays = |holder: &&Address| kept.get(holder).is_none_or(|kept| kept.contains(identity));
             holders.filter(stays).take(2).collect()
         });

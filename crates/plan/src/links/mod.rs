@@ -4,7 +4,7 @@
 //! What a link writes *with* a target is a part of that target's own spec and of its own decision. Here are the steps
 //! of links: a *phase* writes into one target, and the *whole* says when a link is made and what is remembered of it.
 //!
-//! Not here: in which order they come (`order`), carrying them out (`apply::links`).
+//! Not here: in which order they come (`order`), carrying them out (`apply::link_writes`).
 
 pub(crate) mod report;
 
