@@ -16,7 +16,7 @@ use crate::model::{OnFailure, Settings};
 pub(crate) struct Facts {
     /// The plan that is carried out.
     pub(crate) plan: Arc<Plan>,
-    /// How it is carried out.
+    /// The settings of the operation.
     pub(crate) settings: Settings,
     /// The operation, as the journal names it.
     pub(crate) operation: Arc<Operation>,

@@ -255,10 +255,10 @@ impl LinkExecutor<'_> {
         while members.len() < most {
             let next = schedule.waiters(last).find_map(|waiter| {
                 let ready = schedule.progress(waiter) == Progress::Waiting(1);
-                let decided = self.facts.decided(waiter).filter(|_| ready)?;
-                let other = write_of(&decided)?;
+                let decided = self.facts.task(waiter).decision.as_ref().filter(|_| ready)?;
+                let other = write_of(decided)?;
                 let in_line = other.target == write.target && other.into.is_some() == write.into.is_some();
-                in_line.then_some((waiter, decided))
+                in_line.then(|| (waiter, decided.clone()))
             });
             let Some((task, decided)) = next else { break };
             let Some(other) = write_of(&decided) else { break };
@@ -395,7 +395,7 @@ impl LinkExecutor<'_> {
 struct Holders<'a> {
     links: &'a LinkState,
     target: &'a Address,
-    /// What the links write again. They release all other entries.
+    /// The entries that the links write again. They release all other entries.
     kept: FixedMap<&'a Address, Vec<String>>,
     /// At most two links that hold an identity: enough to tell whether another link holds it.
     known: FixedMap<String, Vec<&'a Address>>,

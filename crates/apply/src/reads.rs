@@ -25,7 +25,7 @@ pub(crate) fn read(parts: &mut Parts, task: u32, number: u32, effects: &mut Vec<
             let needed = values.needed();
             return ask(parts, task, needed, effects);
         }
-        // What it searches for does not exist, or its evaluation failed.
+        // Its subject does not exist, or its evaluation failed.
         Some(_) => false,
     };
     let address = parts.facts.address_of_step(task);

@@ -21,7 +21,7 @@ use crate::progress::Results;
 pub(crate) struct Values<'a> {
     pub(crate) known: &'a mut Known,
     pub(crate) results: &'a mut Results,
-    /// What the evaluation of the task lacks.
+    /// The values that the evaluation of the task lacks.
     needed: Vec<Need>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Values<'a> {
         self.needed.push(need);
     }
 
-    /// What the evaluation lacks. If it lacks anything, its results do not count.
+    /// Returns the values that the evaluation lacks. If it lacks any, its results do not count.
     pub(crate) fn needed(self) -> Vec<Need> {
         self.needed
     }
