@@ -1,25 +1,102 @@
-//! The questions of a run: which are pending, which tasks wait for them, and which are asked again later.
+//! Questions that `Apply` asks because their inputs did not exist at plan time.
 
 use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply};
-use evaluate::resolve::Need;
 use understand::links::FixedMap;
 
-/// The exported values ask under this number. No task has it.
-pub(crate) const AT_THE_END: u32 = u32::MAX;
+/// The number that stands in for a task when exports and metadata ask, after all tasks.
+pub(crate) const EXPORTS: u32 = u32::MAX;
+
+/// The number of rounds after which a task, or the exports, ask no more: such a task is in a cycle.
+pub(crate) const MOST_ROUNDS: u32 = 1000;
+
+/// Questions with their last replies.
+pub(crate) type Replies = Vec<(EvaluationQuestion, EvaluationReply)>;
 
 /// The questions of an operation.
 #[derive(Default)]
 pub(crate) struct Inquiries {
-    /// What the task that is being started still needs.
-    pub(crate) needed: Vec<Need>,
-    /// Pending questions by key, and the other tasks that wait for their replies.
-    pub(crate) in_question: FixedMap<String, Vec<u32>>,
-    /// Questions that a wake-up asks again, with their last replies, by the asking task.
-    pub(crate) resting: FixedMap<u32, Vec<(EvaluationQuestion, EvaluationReply)>>,
-    /// Whether questions of the exported values are pending.
-    pub(crate) asks_at_the_end: bool,
-    /// The number of rounds in which the exported values have asked.
-    pub(crate) rounds_at_the_end: u32,
-    /// The number of attempts in the current round of the exported values.
-    pub(crate) tries_at_the_end: u32,
+    /// Pending questions by key, each with the further tasks that wait for the same reply. The asking task is not in
+    /// the list.
+    pending: FixedMap<String, Vec<u32>>,
+    /// Questions whose last reply was a temporary error, with that reply, by asking task. A timer asks them again.
+    to_retry: FixedMap<u32, Replies>,
+    /// Whether questions of the exports are pending.
+    exports_pending: bool,
+    /// The number of evaluation rounds of the exports, limited by `MOST_ROUNDS`.
+    exports_rounds: u32,
+    /// The number of consecutive rounds of replies with a temporary error; 0 after a success.
+    exports_retries: u32,
+}
+
+impl Inquiries {
+    /// Questions of a task are asked.
+    pub(crate) fn add(&mut self, questions: &[EvaluationQuestion]) {
+        self.pending.extend(questions.iter().map(|question| (question.key(), Vec::new())));
+    }
+
+    /// Removes the questions that are pending already. If no other question remains, the task waits for the reply to
+    /// the first one, and the result is true.
+    pub(crate) fn share(&mut self, task: u32, questions: &mut Vec<EvaluationQuestion>) -> bool {
+        let first = questions.first().map(EvaluationQuestion::key).unwrap_or_default();
+        questions.retain(|question| !self.pending.contains_key(&question.key()));
+        match self.pending.get_mut(&first) {
+            Some(waiting) if questions.is_empty() => {
+                waiting.push(task);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// A question has its final reply, or is given up. Returns the further tasks that wait for it.
+    pub(crate) fn remove(&mut self, question: &EvaluationQuestion) -> Vec<u32> {
+        self.pending.remove(&question.key()).unwrap_or_default()
+    }
+
+    /// Keeps questions of a task, or of the exports, until a timer asks them again.
+    pub(crate) fn retry_later(&mut self, asker: u32, replies: Replies) {
+        self.to_retry.insert(asker, replies);
+    }
+
+    /// Takes the questions of a task, or of the exports, that a timer asks again.
+    pub(crate) fn take_retries(&mut self, asker: u32) -> Option<Replies> {
+        self.to_retry.remove(&asker)
+    }
+
+    /// Whether questions of the exports are pending.
+    pub(crate) fn are_exports_pending(&self) -> bool {
+        self.exports_pending
+    }
+
+    /// Whether the exports have asked too many rounds.
+    pub(crate) fn have_exports_ended(&self) -> bool {
+        self.exports_rounds >= MOST_ROUNDS
+    }
+
+    /// Begins an evaluation round of the exports. Returns its number, from 1.
+    pub(crate) fn begin_exports_round(&mut self) -> u32 {
+        self.exports_rounds += 1;
+        self.exports_rounds
+    }
+
+    /// Questions of the exports are asked.
+    pub(crate) fn ask_for_exports(&mut self) {
+        self.exports_pending = true;
+    }
+
+    /// Questions of the exports have replies; some are retried if `retries` is set.
+    pub(crate) fn exports_answered(&mut self, retries: bool) {
+        self.exports_retries = if retries { self.exports_retries + 1 } else { 0 };
+        self.exports_pending = retries;
+    }
+
+    /// Questions of the exports are given up.
+    pub(crate) fn give_up_exports(&mut self) {
+        self.exports_pending = false;
+    }
+
+    /// The number of consecutive rounds of the exports whose replies had a temporary error.
+    pub(crate) fn exports_retries(&self) -> u32 {
+        self.exports_retries
+    }
 }

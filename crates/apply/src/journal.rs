@@ -9,7 +9,7 @@ use state::{Entry, EntryKind};
 
 use crate::model::Effect;
 
-/// What an entry means for its task once it is durable.
+/// The meaning of an entry for its task once it is durable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Durable {
     /// Nothing.
@@ -32,9 +32,9 @@ pub(crate) struct Journal {
     later: Vec<Event>,
     under_way: Option<(Vec<Durable>, Vec<Event>)>,
     /// Nothing can be written any more.
-    pub(crate) broken: bool,
+    broken: bool,
     /// The last entry has been written, or none will be.
-    pub(crate) finishing: bool,
+    finishing: bool,
 }
 
 impl Journal {
@@ -65,6 +65,21 @@ impl Journal {
     /// The commit under way is durable: what its entries mean, and the events that waited for it.
     pub(crate) fn committed(&mut self) -> Option<(Vec<Durable>, Vec<Event>)> {
         self.under_way.take()
+    }
+
+    /// The last entry is recorded, or none will be.
+    pub(crate) fn finish(&mut self) {
+        self.finishing = true;
+    }
+
+    /// Whether the last entry is recorded, or none will be.
+    pub(crate) fn is_finishing(&self) -> bool {
+        self.finishing
+    }
+
+    /// Whether nothing can be written any more.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken
     }
 
     /// Whether no commit is under way and nothing has gathered.

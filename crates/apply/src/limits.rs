@@ -1,10 +1,11 @@
-//! Limits of calls: how many run at once, how many and how often each provider takes, and how failed calls are retried.
+//! Limits of calls: the number of concurrent calls, the number and rate of calls to each provider, and the retries of
+//! failed calls.
 //!
 //! Each provider has a queue. A task that finds no free slot at its provider waits in that queue. An answer or a
 //! wake-up that frees a slot takes the next task from the queue, so waiting tasks are never scanned. Wake-ups refill
 //! the token bucket of a provider, so there is no clock here.
 //!
-//! Not here: the calls themselves (`start`, `answer`, `ask`).
+//! Not here: the calls themselves (`calling`, `asking`).
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -23,7 +24,7 @@ use crate::timers::{Timers, Wake};
 /// The limits of an operation's calls.
 pub(crate) struct Limits {
     /// The number of tasks between intent and answer. Each takes a call slot.
-    pub(crate) in_flight: usize,
+    in_flight: usize,
     /// The number of pending calls and questions.
     calling: usize,
     /// The number of a provider's queue, by namespace.
@@ -45,7 +46,7 @@ struct ProviderLimits {
     /// Tasks that wait for a free slot.
     held: Queue,
     /// Resources whose readiness is polled as soon as the rate allows it.
-    looks: VecDeque<u32>,
+    polls: VecDeque<u32>,
 }
 
 /// A token bucket whose time advances with its refill timers.
@@ -113,7 +114,7 @@ impl Limits {
                 in_flight: 0,
                 limiter: catalog.rate.map(RateLimiter::new),
                 held: Queue::new(ranks),
-                looks: VecDeque::new(),
+                polls: VecDeque::new(),
             });
         }
         limits
@@ -128,9 +129,14 @@ impl Limits {
         self.of(task.decision.as_ref()?.type_name.package_name())
     }
 
-    /// How calls to the provider of a package are retried.
+    /// The rules by which calls to the provider of a package are retried.
     pub(crate) fn policy(&self, package: &str) -> RetryPolicy {
         self.of(package).map_or_else(RetryPolicy::default, |at| self.providers[at as usize].retries)
+    }
+
+    /// The number of tasks between intent and answer.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.in_flight
     }
 
     /// The number of pending calls and questions.
@@ -235,10 +241,10 @@ impl Limits {
     }
 
     /// Whether a resource may be polled now. If not, it is polled as soon as the rate allows it.
-    pub(crate) fn may_look(&mut self, number: u32, type_name: &TypeId) -> bool {
+    pub(crate) fn may_poll(&mut self, number: u32, type_name: &TypeId) -> bool {
         let Some(at) = self.of(type_name.package_name()) else { return true };
         if !self.providers[at as usize].may_call() {
-            self.providers[at as usize].looks.push_back(number);
+            self.providers[at as usize].polls.push_back(number);
             return false;
         }
         self.spend(at);
@@ -252,19 +258,19 @@ impl Limits {
         let provider = &self.providers[at as usize];
         let mut room = provider.limiter.as_ref().map_or(0, RateLimiter::tokens);
         let mut places = if provider.most > 0 { provider.most.saturating_sub(provider.in_flight) } else { usize::MAX };
-        let mut looks = Vec::new();
+        let mut polls = Vec::new();
         loop {
             let before = room;
             if room > 0 && places > 0 && may_start && self.release_held(at, schedule) {
                 (room, places) = (room - 1, places - 1);
             }
-            let look = if room > 0 { self.providers[at as usize].looks.pop_front() } else { None };
-            if let Some(look) = look {
-                looks.push(look);
+            let poll = if room > 0 { self.providers[at as usize].polls.pop_front() } else { None };
+            if let Some(poll) = poll {
+                polls.push(poll);
                 room -= 1;
             }
             if room == before {
-                return looks;
+                return polls;
             }
         }
     }

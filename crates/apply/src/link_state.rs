@@ -1,45 +1,42 @@
-//! What links have written: the links that hold each entry of a target, and the phases that share a call.
+//! The writes of links so far: the links that hold each entry of a target, and the writes that share a call.
 //!
-//! Not here: carrying phases out (`phases`), the records of links (`links`).
+//! Not here: carrying writes out (`link_writes`), the records of links (`link_records`).
 
 use blueprint::Address;
+use plan::linked::LinkWrite;
 use plan::plan::Plan;
 use plan::task::TaskKind;
+use plan::tasks::links::ONE_BY_ONE;
 use state::{Record, Snapshot};
 use understand::links::FixedMap;
+use understand::links::contribution::Contribution;
 use understand::links::overlay::{Overlay, overlays_of};
 
 /// A set with a fixed hash: results do not depend on a random seed.
 pub(crate) type Set<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
 
-/// What links have written, as this run sees it.
-pub(crate) struct LinkState {
-    /// The links that hold each entry, by target and identity.
-    pub(crate) written: FixedMap<(Address, String), Vec<Address>>,
-    /// Entries that links have written in this run, by target and identity.
-    pub(crate) rewritten: Set<(Address, String)>,
-    /// Resources whose record the phases of links have changed in this run.
-    pub(crate) touched: Set<Address>,
-    /// The phases that share calls.
-    pub(crate) batches: Batches,
-    /// The tasks that complete links, by the link's address.
-    pub(crate) wholes: FixedMap<Address, u32>,
-}
+/// An entry that links write: target and identity of the contribution.
+pub(crate) type Entry = (Address, String);
 
-/// Which phases share a call.
-#[derive(Default)]
-pub(crate) struct Batches {
-    /// The number of phases that have started for each target. The flag is true for phases that write, false for those
-    /// that remove.
-    pub(crate) had: FixedMap<(Address, bool), usize>,
-    /// The other phases that share the call of a phase.
-    pub(crate) along: FixedMap<u32, Vec<u32>>,
-    /// What a phase writes by its call, by task. Empty if it only removes.
-    pub(crate) writing: FixedMap<u32, Vec<Overlay>>,
-    /// Phases that the call of another phase has carried out, and whether a call was made at all.
-    pub(crate) carried: FixedMap<u32, bool>,
+/// The writes of links as this run sees them.
+pub(crate) struct LinkState {
+    /// The links that hold each entry.
+    written: FixedMap<Entry, Vec<Address>>,
+    /// Entries that links have written in this run.
+    rewritten: Set<Entry>,
+    /// The tasks that complete links, by the link's address.
+    wholes: FixedMap<Address, u32>,
+    /// The number of writes that have started for each target. The flag is true for writes that add contributions,
+    /// false for those that only remove some.
+    started: FixedMap<(Address, bool), usize>,
+    /// The other writes that share the call of a write.
+    sharing: FixedMap<u32, Vec<u32>>,
+    /// The contributions that a write adds by its call. Empty if it only removes some.
+    writing: FixedMap<u32, Vec<Overlay>>,
+    /// Writes that another write has carried out, and whether a call was made at all.
+    settled_by_other: FixedMap<u32, bool>,
     /// Targets for which a shared call was refused.
-    pub(crate) alone: Set<Address>,
+    unshared: Set<Address>,
 }
 
 impl LinkState {
@@ -50,14 +47,22 @@ impl LinkState {
         let mut links = LinkState {
             written: FixedMap::default(),
             rewritten: Set::default(),
-            touched: Set::default(),
-            batches: Batches::default(),
             wholes: wholes.collect(),
+            started: FixedMap::default(),
+            sharing: FixedMap::default(),
+            writing: FixedMap::default(),
+            settled_by_other: FixedMap::default(),
+            unshared: Set::default(),
         };
         for (address, record) in snapshot.records.iter().filter(|(address, _)| address.link.is_some()) {
             links.hold(address, record);
         }
         links
+    }
+
+    /// The task that completes a link.
+    pub(crate) fn whole_of(&self, link: &Address) -> Option<u32> {
+        self.wholes.get(link).copied()
     }
 
     /// Adds a link as holder of the entries that its record lists.
@@ -75,9 +80,100 @@ impl LinkState {
             }
         }
     }
+
+    /// The links that hold an entry.
+    pub(crate) fn holders(&self, entry: &Entry) -> &[Address] {
+        self.written.get(entry).map_or(&[], Vec::as_slice)
+    }
+
+    /// Entries are written in this run.
+    pub(crate) fn rewrite(&mut self, overlays: &[Overlay]) {
+        self.rewritten.extend(overlays.iter().filter_map(entry_of));
+    }
+
+    /// Whether a link has written an entry in this run.
+    pub(crate) fn is_rewritten(&self, entry: &Entry) -> bool {
+        self.rewritten.contains(entry)
+    }
+
+    /// A write starts. Returns the result of another write that has carried it out: whether a call was made.
+    pub(crate) fn start(&mut self, task: u32, write: &LinkWrite) -> Option<bool> {
+        *self.started.entry(counted(write)).or_default() += 1;
+        self.settled_by_other.remove(&task)
+    }
+
+    /// The maximum number of writes that may share the call of this one, which has started; 0 for the first few, and
+    /// after a shared call was refused. A call carries out at most as many writes as came before it.
+    pub(crate) fn most_sharing(&self, write: &LinkWrite) -> usize {
+        let started = self.started.get(&counted(write)).copied().unwrap_or_default();
+        if started <= ONE_BY_ONE || self.is_unshared(&write.target) { 0 } else { started.saturating_sub(2) }
+    }
+
+    /// Whether each write into a target gets its own call, because a shared one was refused.
+    pub(crate) fn is_unshared(&self, target: &Address) -> bool {
+        self.unshared.contains(target)
+    }
+
+    /// Each further write into a target gets its own call.
+    pub(crate) fn unshare(&mut self, target: &Address) {
+        self.unshared.insert(target.clone());
+    }
+
+    /// The call of a write carries out other writes too.
+    pub(crate) fn share(&mut self, task: u32, others: Vec<u32>) {
+        if !others.is_empty() {
+            self.sharing.insert(task, others);
+        }
+    }
+
+    /// The call of a write adds these contributions.
+    pub(crate) fn begin_writing(&mut self, task: u32, overlays: Vec<Overlay>) {
+        self.writing.insert(task, overlays);
+    }
+
+    /// The call of a write has succeeded. Returns the contributions that it has added.
+    pub(crate) fn take_writing(&mut self, task: u32) -> Vec<Overlay> {
+        self.writing.remove(&task).unwrap_or_default()
+    }
+
+    /// A write needs no call, and these others need none either.
+    pub(crate) fn settle_without_call(&mut self, others: Vec<u32>) {
+        self.settled_by_other.extend(others.into_iter().map(|task| (task, false)));
+    }
+
+    /// The call of a write has succeeded. Returns the writes that shared it.
+    pub(crate) fn take_sharing(&mut self, task: u32) -> Vec<u32> {
+        self.sharing.remove(&task).unwrap_or_default()
+    }
+
+    /// The call of another write has carried this one out.
+    pub(crate) fn settle_by_call(&mut self, task: u32) {
+        self.settled_by_other.insert(task, true);
+    }
+
+    /// The shared call of a write is refused. Returns whether it was shared at all.
+    pub(crate) fn was_shared(&mut self, task: u32) -> bool {
+        self.sharing.remove(&task).is_some()
+    }
+
+    /// A write starts again, alone.
+    pub(crate) fn start_alone(&mut self, write: &LinkWrite) {
+        self.unshare(&write.target);
+        if let Some(started) = self.started.get_mut(&counted(write)) {
+            *started -= 1;
+        }
+    }
 }
 
-/// The key of an overlay's entry: its target and identity. `None` if the contribution has no identity.
-fn entry_of(overlay: &Overlay) -> Option<(Address, String)> {
-    Some((overlay.target.clone(), overlay.contribution.identity()?))
+fn counted(write: &LinkWrite) -> (Address, bool) {
+    (write.target.clone(), write.into.is_some())
+}
+
+/// The entry of a contribution to a target. `None` if the contribution has no identity.
+pub(crate) fn entry(target: &Address, contribution: &Contribution) -> Option<Entry> {
+    Some((target.clone(), contribution.identity()?))
+}
+
+fn entry_of(overlay: &Overlay) -> Option<Entry> {
+    entry(&overlay.target, &overlay.contribution)
 }

@@ -12,7 +12,7 @@ use expr::FunctionTable;
 use provider::{Applied, Operation as Verb, ProviderError, Readiness};
 use state::{Entry, OperationOutcome};
 
-/// What to do when a step fails.
+/// The reaction to a failed step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnFailure {
     /// Nothing new starts. Running calls are awaited.
@@ -25,16 +25,16 @@ pub enum OnFailure {
     Rollback,
 }
 
-/// How to carry out a plan.
+/// Settings that say how a plan is carried out.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// The maximum number of concurrent calls (decision S64). At least 1.
     pub parallelism: usize,
-    /// What to do when a step fails.
+    /// The reaction to a failed step.
     pub on_failure: OnFailure,
-    /// How long a resource may take to become ready.
+    /// The time in which a resource must become ready.
     pub stable_within: Duration,
-    /// How long running calls are awaited after a stop.
+    /// The time for which running calls are awaited after a stop.
     pub drain: Duration,
 }
 
@@ -49,15 +49,15 @@ impl Default for Settings {
     }
 }
 
-/// What the caller of the machine must do.
+/// A demand on the caller of the machine.
 #[derive(Debug)]
 pub enum Effect {
     /// Commit these entries; answer with [`Happened::Committed`]. At most one commit is in progress at a time.
     Commit(Vec<Entry>),
     /// Call the provider; answer with [`Happened::Applied`] and the same task number.
     Call(u32, CallRequest),
-    /// Ask whether the resource is ready; answer with [`Happened::Looked`] and the same task number.
-    Look(u32, CallRequest),
+    /// Ask whether the resource is ready; answer with [`Happened::Polled`] and the same task number.
+    Poll(u32, CallRequest),
     /// Ask these questions; answer with [`Happened::Answered`].
     Ask(Asking),
     /// Wake the machine after this duration; answer with [`Happened::Woke`] and the same number.
@@ -122,7 +122,7 @@ pub enum Happened {
     /// The call of a task was answered.
     Applied(u32, Result<Applied, ProviderError>),
     /// A readiness poll was answered.
-    Looked(u32, Result<Readiness, ProviderError>),
+    Polled(u32, Result<Readiness, ProviderError>),
     /// Questions of a task were answered, each with its reply. `None` stands for the exported values.
     Answered(Option<u32>, Vec<(EvaluationQuestion, EvaluationReply)>),
     /// The wake-up with this number is due.
@@ -136,7 +136,7 @@ pub enum Happened {
 /// The result of an operation.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// How the operation ended; `None` if the journal could not be written.
+    /// The end of the operation; `None` if the journal could not be written.
     pub outcome: Option<OperationOutcome>,
     /// The numbers of resources created, updated, deleted and replaced, in this order.
     pub counts: [u64; 4],

@@ -1,43 +1,161 @@
 //! The state of a run: whether and why it stops, and its results so far.
 
-use blueprint::{Address, Name, TypeId, Value};
-use diag::Diagnostics;
-use provider::PlanMode;
+use blueprint::{Address, Name, TypeId};
+use diag::{Diagnostic, Diagnostics};
+use provider::Operation as Verb;
 
 /// Whether and why an operation stops.
 #[derive(Default)]
 pub(crate) struct RunState {
     /// Nothing new starts.
-    pub(crate) stopping: bool,
+    stopping: bool,
     /// A person asked to stop.
-    pub(crate) interrupted: bool,
+    interrupted: bool,
     /// The running calls were cancelled.
-    pub(crate) cancelled: bool,
+    cancelled: bool,
     /// Cancelled calls did not end and are no longer awaited.
-    pub(crate) abandoned: bool,
+    abandoned: bool,
     /// A step failed.
-    pub(crate) failed: bool,
+    failed: bool,
     /// The operation has stopped after the resources that its options name.
-    pub(crate) held: bool,
+    held: bool,
     /// The operation stands at a breakpoint.
-    pub(crate) stands: bool,
+    stands: bool,
 }
+
+impl RunState {
+    /// Nothing new starts from now on. Returns false if that holds already.
+    pub(crate) fn begin_stop(&mut self) -> bool {
+        !std::mem::replace(&mut self.stopping, true)
+    }
+
+    /// A person asks to stop.
+    pub(crate) fn interrupt(&mut self) {
+        self.interrupted = true;
+    }
+
+    /// The running calls are cancelled.
+    pub(crate) fn cancel(&mut self) {
+        self.cancelled = true;
+    }
+
+    /// Cancelled calls are no longer awaited. Their outcomes are unknown, so the operation fails.
+    pub(crate) fn abandon(&mut self) {
+        self.abandoned = true;
+        self.failed = true;
+    }
+
+    /// A step failed.
+    pub(crate) fn fail(&mut self) {
+        self.failed = true;
+    }
+
+    /// The operation stops after the resources that its options name.
+    pub(crate) fn hold(&mut self) {
+        self.held = true;
+    }
+
+    /// The operation stands at a breakpoint.
+    pub(crate) fn stand(&mut self) {
+        self.stands = true;
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping
+    }
+
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupted
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancelled
+    }
+
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.abandoned
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    pub(crate) fn is_held(&self) -> bool {
+        self.held
+    }
+
+    pub(crate) fn is_standing(&self) -> bool {
+        self.stands
+    }
+}
+
+/// A resource that could not be deleted and was forgotten: address, type and the provider's id.
+pub(crate) type LeftBehind = (Address, TypeId, Name);
 
 /// The results of an operation so far.
 #[derive(Default)]
 pub(crate) struct Results {
     /// The numbers of resources created, updated, deleted and replaced, in this order.
-    pub(crate) counts: [u64; 4],
-    /// Errors and notes.
-    pub(crate) found: Diagnostics,
-    /// Metadata that became known only in this run.
-    pub(crate) metadata: blueprint::IndexMap<Address, Value>,
-    /// Resources whose condition is false.
-    pub(crate) absent: std::collections::HashSet<Address, foldhash::fast::FixedState>,
-    /// Resources whose provider was asked to plan again in this run, and what it was asked last.
-    pub(crate) replanned: std::collections::HashMap<Address, PlanMode, foldhash::fast::FixedState>,
-    /// The owners of ids, of types whose providers decide: made when the first answer of one arrives.
-    pub(crate) owners: Option<std::collections::HashMap<(TypeId, Name), Address, foldhash::fast::FixedState>>,
-    /// Resources that could not be deleted and were forgotten: address, type and the provider's id.
-    pub(crate) left_behind: Vec<(Address, TypeId, Name)>,
+    counts: [u64; 4],
+    diagnostics: Diagnostics,
+    left_behind: Vec<LeftBehind>,
+}
+
+impl Results {
+    /// The numbers of resources created, updated, deleted and replaced, in this order.
+    pub(crate) fn counts(&self) -> [u64; 4] {
+        self.counts
+    }
+
+    /// Counts a durable operation on a resource.
+    pub(crate) fn count(&mut self, operation: Verb) {
+        self.counts[match operation {
+            Verb::Create => 0,
+            Verb::Update => 1,
+            Verb::Delete => 2,
+        }] += 1;
+    }
+
+    /// Counts a durable replacement of a resource.
+    pub(crate) fn count_replacement(&mut self) {
+        self.counts[3] += 1;
+    }
+
+    /// Adds an error or a note.
+    pub(crate) fn report(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Adds the errors among the mistakes of an evaluation. Returns whether there are any.
+    pub(crate) fn report_errors(&mut self, mut mistakes: Diagnostics) -> bool {
+        mistakes.retain(Diagnostic::is_error);
+        let failed = mistakes.has_errors();
+        self.diagnostics.append(mistakes);
+        failed
+    }
+
+    /// Errors and notes, for functions that add their own.
+    pub(crate) fn diagnostics(&mut self) -> &mut Diagnostics {
+        &mut self.diagnostics
+    }
+
+    /// Whether an error was reported.
+    pub(crate) fn has_errors(&self) -> bool {
+        self.diagnostics.has_errors()
+    }
+
+    /// Adds a resource that could not be deleted and is forgotten.
+    pub(crate) fn leave_behind(&mut self, resource: LeftBehind) {
+        self.left_behind.push(resource);
+    }
+
+    /// Takes the errors and notes for the report of the operation.
+    pub(crate) fn take_diagnostics(&mut self) -> Diagnostics {
+        std::mem::take(&mut self.diagnostics)
+    }
+
+    /// Takes the forgotten resources for the report of the operation.
+    pub(crate) fn take_left_behind(&mut self) -> Vec<LeftBehind> {
+        std::mem::take(&mut self.left_behind)
+    }
 }

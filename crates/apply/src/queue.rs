@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// The rank of each task in milliseconds (see `ranks::of`); `None` if no durations are known.
+/// The rank of each task in milliseconds (see `ranks::compute`); `None` if no durations are known.
 pub(super) type Ranks = Option<Box<[u64]>>;
 
 /// Ready tasks.

@@ -1,7 +1,7 @@
 //! The critical path: how much work waits behind each task, estimated from the durations of earlier operations.
 //!
-//! A record keeps the duration of its last create or update. The estimate for a task is that duration, else the mean of
-//! its type, else the mean of all records. It affects only the order of calls, never the content of the plan.
+//! The estimate of a call is the last create or update of its record, also for a delete. Without one it is the mean of
+//! the type, then the mean of all records. It affects only the order of calls, never the content of the plan.
 //!
 //! Not here: the order of calls itself (`queue`, `schedule`).
 
@@ -36,35 +36,37 @@ impl Mean {
 /// if no duration is known.
 ///
 /// Tasks come after those that they wait for, so one backward pass is enough.
-pub(crate) fn of(plan: &Plan, snapshot: &Snapshot) -> Ranks {
+pub(crate) fn compute(plan: &Plan, snapshot: &Snapshot) -> Ranks {
     let mut all = Mean::default();
     let mut by_type: FixedMap<&str, Mean> = FixedMap::default();
     for record in snapshot.records.values().filter(|record| record.duration_ms > 0) {
         all.add(record.duration_ms);
         by_type.entry(record.type_name.as_ref()).or_default().add(record.duration_ms);
     }
-    let usual = all.get()?;
-    let expected = |task: &Task| -> u64 {
+    let overall_mean = all.get()?;
+    let estimate = |task: &Task| -> u64 {
         let Some(decided) = &task.decision else {
-            return if matches!(task.kind, TaskKind::Read(_)) { usual } else { 0 };
+            return if matches!(task.kind, TaskKind::Read(_)) { overall_mean } else { 0 };
         };
         let record: Option<&Record> = match (task.kind, decided.linked.as_deref()) {
-            (TaskKind::Phase, Some(Linked::Phase(phase))) => snapshot.records.get(&phase.target).map(AsRef::as_ref),
-            (TaskKind::DeleteOld(old), _) => decided.old_thing(old),
-            (TaskKind::Create | TaskKind::Update | TaskKind::Delete | TaskKind::Look, _) => decided.prior.as_deref(),
+            (TaskKind::LinkWrite, Some(Linked::Write(write))) => snapshot.records.get(&write.target).map(AsRef::as_ref),
+            (TaskKind::DeleteOld(old), _) => decided.old_object(old),
+            (TaskKind::Create | TaskKind::Update | TaskKind::Delete | TaskKind::PollUntilReady, _) => {
+                decided.prior.as_deref()
+            }
             _ => return 0,
         };
         let own = record.map(|record| record.duration_ms).filter(|duration| *duration > 0).map(u64::from);
-        let others = || by_type.get(decided.type_name.as_ref()).and_then(Mean::get);
-        own.or_else(others).unwrap_or(usual)
+        let type_mean = || by_type.get(decided.type_name.as_ref()).and_then(Mean::get);
+        own.or_else(type_mean).unwrap_or(overall_mean)
     };
     let mut ranks = vec![0; plan.tasks.len()].into_boxed_slice();
     for (number, task) in plan.tasks.iter().enumerate().rev() {
-        let whole = ranks[number] + expected(task);
+        let whole = ranks[number] + estimate(task);
         ranks[number] = whole;
         for wait in &task.waits {
-            let behind = &mut ranks[wait.task as usize];
-            *behind = whole.max(*behind);
+            let prerequisite = &mut ranks[wait.task as usize];
+            *prerequisite = whole.max(*prerequisite);
         }
     }
     Some(ranks)

@@ -1,6 +1,6 @@
-//! Which tasks may begin: how far each task is, what it waits for, and the queue of those that are ready.
+//! Decides which tasks may begin: it knows how far each task is, what it waits for, and which tasks are ready.
 //!
-//! Not here: whether there is room for a call (`limits`), what a task does (`start`).
+//! Not here: whether there is room for a call (`limits`), what a task does (`starting`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::model::CallRequest;
 use crate::queue::{Queue, Ranks};
 use crate::{ranks, until};
 
-/// How far a task is.
+/// The progress of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     /// Waits for this many other tasks.
@@ -45,86 +45,142 @@ pub(crate) enum Progress {
     Held,
 }
 
-/// What is known of a task while it runs.
+/// The state of a task during the run.
 #[derive(Clone, Debug)]
-pub(crate) struct Running {
-    pub(crate) progress: Progress,
-    /// How often its call was made.
-    pub(crate) tries: u32,
-    /// How often its readiness was polled.
-    pub(crate) looks: u32,
-    /// How often it has asked questions.
-    pub(crate) rounds: u32,
-    /// How long it has been polled.
-    pub(crate) waited: Duration,
-    /// When it was first called, in milliseconds after the run began; none where the shell does not report times.
-    pub(crate) called_at: Option<u32>,
-    /// How long it may take, if not as long as everything else.
-    pub(crate) limit: Option<Duration>,
-    /// That time is over.
-    pub(crate) late: bool,
-    /// The call that was answered well.
-    pub(crate) did: Option<Verb>,
+pub(crate) struct TaskState {
+    progress: Progress,
+    /// The number of calls that were refused with a temporary error, or of replies to its questions that were.
+    tries: u32,
+    /// The number of polls that found it not ready.
+    polls: u32,
+    /// The number of rounds in which it has asked questions.
+    rounds: u32,
+    /// The time between its polls so far.
+    polled_for: Duration,
+    /// The time of its first call in milliseconds after the start of the run; none where the shell does not report
+    /// times.
+    called_at: Option<u32>,
+    /// Its own time limit, if the document declares one.
+    limit: Option<Duration>,
+    /// Whether that limit has passed.
+    late: bool,
+    /// The operation of its successful call.
+    did: Option<Verb>,
     /// Whether it is a gate at which the operation stands.
-    pub(crate) turn: bool,
-    /// It needed no call, and waits for what an earlier operation did.
-    pub(crate) looks_on: bool,
+    stands: bool,
+    /// Whether it is only polled: it needed no call in this run.
+    only_polls: bool,
     /// The call, from its intent to its outcome.
-    pub(crate) request: Option<Box<CallRequest>>,
-    /// The record to be, while it is being recorded or becomes stable.
-    pub(crate) record: Option<Arc<Record>>,
+    request: Option<Box<CallRequest>>,
+    /// The record that is written, or that is polled until it is ready.
+    record: Option<Arc<Record>>,
 }
 
-impl Running {
-    fn new(progress: Progress) -> Running {
-        Running {
+impl TaskState {
+    fn new(progress: Progress) -> TaskState {
+        TaskState {
             progress,
             tries: 0,
-            looks: 0,
+            polls: 0,
             rounds: 0,
-            waited: Duration::ZERO,
+            polled_for: Duration::ZERO,
             called_at: None,
             limit: None,
             late: false,
             did: None,
-            turn: false,
-            looks_on: false,
+            stands: false,
+            only_polls: false,
             request: None,
             record: None,
         }
+    }
+
+    pub(crate) fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    pub(crate) fn tries(&self) -> u32 {
+        self.tries
+    }
+
+    pub(crate) fn polls(&self) -> u32 {
+        self.polls
+    }
+
+    pub(crate) fn polled_for(&self) -> Duration {
+        self.polled_for
+    }
+
+    pub(crate) fn limit(&self) -> Option<Duration> {
+        self.limit
+    }
+
+    pub(crate) fn request(&self) -> Option<&CallRequest> {
+        self.request.as_deref()
+    }
+
+    pub(crate) fn record(&self) -> Option<&Arc<Record>> {
+        self.record.as_ref()
+    }
+
+    /// The time since its first call in milliseconds.
+    pub(crate) fn millis_since_call(&self, now: Option<u32>) -> Option<u32> {
+        Some(now?.saturating_sub(self.called_at?))
+    }
+
+    /// Whether the wake-up of its time limit has arrived.
+    pub(crate) fn is_late(&self) -> bool {
+        self.late
+    }
+
+    /// Whether its time limit has passed. The wake-up for it may arrive later.
+    pub(crate) fn is_time_over(&self, now: Option<u32>) -> bool {
+        let spent = self.millis_since_call(now).zip(self.limit);
+        spent.is_some_and(|(spent, limit)| Duration::from_millis(spent.into()) >= limit)
+    }
+
+    /// Whether the operation stands at this gate. A gate that is held without it waits for another gate.
+    pub(crate) fn is_standing(&self) -> bool {
+        self.progress == Progress::Held && self.stands
+    }
+
+    /// The operation of its call in this run, successful or not yet answered.
+    pub(crate) fn operation(&self) -> Option<Verb> {
+        let called = self.request.as_ref().filter(|_| !self.only_polls).map(|request| request.operation);
+        called.or(self.did)
     }
 }
 
 /// The tasks of a plan while they are carried out.
 pub(crate) struct Schedule {
     /// Each task, by number.
-    pub(crate) running: Vec<Running>,
+    tasks: Vec<TaskState>,
     /// The number of tasks from the first one on that are over. Tasks never become open again, so a scan resumes here.
-    pub(crate) over: usize,
-    /// The tasks that wait for each task, and how far it must come.
-    pub(crate) after: Vec<Vec<(u32, Until)>>,
+    over: usize,
+    /// The tasks that wait for each task, each with how far that task must come.
+    waiters: Vec<Vec<(u32, Until)>>,
     /// Tasks that may begin.
-    pub(crate) ready: Queue,
+    ready: Queue,
     /// The order of the queue.
-    pub(crate) ranks: Ranks,
-    /// Tasks that are left before the operation stops; none if it runs to its end.
+    ranks: Ranks,
+    /// The tasks that are left before the operation stops; none if it runs to its end.
     before_stop: Option<until::Tasks>,
     /// Tasks whose resources could not be deleted and were forgotten.
-    pub(crate) forced: std::collections::HashSet<u32, foldhash::fast::FixedState>,
+    forgotten: std::collections::HashSet<u32, foldhash::fast::FixedState>,
 }
 
 impl Schedule {
-    /// All tasks of a plan; those that wait for nothing are ready.
+    /// All tasks of a plan. Those that wait for nothing are ready.
     pub(crate) fn new(plan: &Plan, snapshot: &Snapshot) -> Schedule {
-        let mut after: Vec<Vec<(u32, Until)>> = vec![Vec::new(); plan.tasks.len()];
-        let mut running = Vec::with_capacity(plan.tasks.len());
-        let ranks = ranks::of(plan, snapshot);
+        let mut waiters: Vec<Vec<(u32, Until)>> = vec![Vec::new(); plan.tasks.len()];
+        let mut tasks = Vec::with_capacity(plan.tasks.len());
+        let ranks = ranks::compute(plan, snapshot);
         let mut ready = Queue::new(&ranks);
         for (at, task) in plan.tasks.iter().enumerate() {
             for wait in &task.waits {
-                after[wait.task as usize].push((at as u32, wait.until));
+                waiters[wait.task as usize].push((at as u32, wait.until));
             }
-            running.push(Running::new(match task.waits.len() as u32 {
+            tasks.push(TaskState::new(match task.waits.len() as u32 {
                 0 => {
                     ready.push_back(at as u32, &ranks);
                     Progress::Ready
@@ -133,12 +189,46 @@ impl Schedule {
             }));
         }
         let before_stop = until::before_stop(plan, snapshot);
-        Schedule { running, over: 0, after, ready, ranks, before_stop, forced: Default::default() }
+        Schedule { tasks, over: 0, waiters, ready, ranks, before_stop, forgotten: Default::default() }
     }
 
-    /// Puts a task at the end of the queue.
-    pub(crate) fn enqueue(&mut self, task: u32) {
-        self.ready.push_back(task, &self.ranks);
+    fn at(&mut self, task: u32) -> &mut TaskState {
+        &mut self.tasks[task as usize]
+    }
+
+    /// The state of a task.
+    pub(crate) fn task(&self, task: u32) -> &TaskState {
+        &self.tasks[task as usize]
+    }
+
+    /// The progress of a task.
+    pub(crate) fn progress(&self, task: u32) -> Progress {
+        self.task(task).progress
+    }
+
+    /// The states of all tasks, in the order of the plan.
+    pub(crate) fn tasks(&self) -> std::slice::Iter<'_, TaskState> {
+        self.tasks.iter()
+    }
+
+    /// The numbers of the tasks with this progress.
+    pub(crate) fn all_with(&self, progress: Progress) -> Vec<u32> {
+        (0..self.tasks.len() as u32).filter(|task| self.progress(*task) == progress).collect()
+    }
+
+    /// The order of ready tasks.
+    pub(crate) fn ranks(&self) -> &Ranks {
+        &self.ranks
+    }
+
+    /// The tasks that wait for a task.
+    pub(crate) fn waiters(&self, task: u32) -> impl Iterator<Item = u32> {
+        self.waiters[task as usize].iter().map(|(waiter, _)| *waiter)
+    }
+
+    /// Takes the next ready task out of the queue.
+    pub(crate) fn next(&mut self) -> Option<u32> {
+        self.ready.pop()
     }
 
     /// Puts a task at the head of the queue.
@@ -146,31 +236,257 @@ impl Schedule {
         self.ready.push_front(task, &self.ranks);
     }
 
+    /// Makes a task ready again and puts it at the head of the queue.
+    pub(crate) fn restart(&mut self, task: u32) {
+        self.set_ready(task);
+        self.enqueue_first(task);
+    }
+
+    /// Makes a task ready again without a place in the queue.
+    pub(crate) fn set_ready(&mut self, task: u32) {
+        self.at(task).progress = Progress::Ready;
+    }
+
+    /// Counts a round of questions of a task, which is ready until it asks. Returns the number of its rounds.
+    pub(crate) fn begin_round(&mut self, task: u32) -> u32 {
+        let state = self.at(task);
+        state.progress = Progress::Ready;
+        state.rounds += 1;
+        state.rounds
+    }
+
+    /// Does not count the last round of a task, because it could not ask.
+    pub(crate) fn undo_round(&mut self, task: u32) {
+        self.at(task).rounds -= 1;
+    }
+
+    /// A task waits for replies.
+    pub(crate) fn ask(&mut self, task: u32) {
+        self.at(task).progress = Progress::Asking;
+    }
+
+    /// A task that waited for the question of another task has its reply.
+    pub(crate) fn resume(&mut self, task: u32) {
+        if self.progress(task) == Progress::Asking {
+            self.set_ready(task);
+            self.ready.push_back(task, &self.ranks);
+        }
+    }
+
+    /// A task has all its replies: it starts again.
+    pub(crate) fn answered(&mut self, task: u32) {
+        self.at(task).tries = 0;
+        self.restart(task);
+    }
+
+    /// The intent of a call is recorded.
+    pub(crate) fn intend(&mut self, task: u32, request: CallRequest) {
+        let state = self.at(task);
+        state.request = Some(Box::new(request));
+        state.progress = Progress::Intending;
+    }
+
+    /// Sets the time limit of a task.
+    pub(crate) fn set_limit(&mut self, task: u32, limit: Duration) {
+        self.at(task).limit = Some(limit);
+    }
+
+    /// The time limit of a task has passed.
+    pub(crate) fn set_late(&mut self, task: u32) {
+        self.at(task).late = true;
+    }
+
+    /// The call of a task is made. Returns the time that is left of its limit.
+    pub(crate) fn call(&mut self, task: u32, now: Option<u32>) -> Option<Duration> {
+        let state = self.at(task);
+        state.progress = Progress::Calling;
+        state.called_at = state.called_at.or(now);
+        let spent = Duration::from_millis(state.millis_since_call(now).unwrap_or_default().into());
+        state.limit.map(|limit| limit.saturating_sub(spent))
+    }
+
+    /// A task rests until a wake-up.
+    pub(crate) fn rest(&mut self, task: u32) {
+        self.at(task).progress = Progress::Resting;
+    }
+
+    /// Counts a temporary error of a task. Returns the number of the next attempt.
+    pub(crate) fn count_try(&mut self, task: u32) -> u32 {
+        let state = self.at(task);
+        state.tries += 1;
+        state.tries + 1
+    }
+
+    /// Drops the call of a task: its intent is withdrawn.
+    pub(crate) fn withdraw(&mut self, task: u32) {
+        self.at(task).request = None;
+        self.set_ready(task);
+    }
+
+    /// Drops the call of a task. The task starts again as if it had not been called.
+    pub(crate) fn start_over(&mut self, task: u32) {
+        let state = self.at(task);
+        state.request = None;
+        state.tries = 0;
+        state.late = false;
+        self.restart(task);
+    }
+
+    /// The outcome of a task is recorded.
+    pub(crate) fn record(&mut self, task: u32, record: Option<Arc<Record>>) {
+        let state = self.at(task);
+        state.progress = Progress::Recording;
+        state.record = record;
+    }
+
+    /// The outcome of a task is durable, and the task is polled until it is ready.
+    pub(crate) fn set_configured(&mut self, task: u32) {
+        let state = self.at(task);
+        state.progress = Progress::Configured;
+        state.tries = 0;
+    }
+
+    /// A task needs no call: it is only polled, after its record is durable.
+    pub(crate) fn only_poll(&mut self, task: u32, request: CallRequest) {
+        let state = self.at(task);
+        state.request = Some(Box::new(request));
+        state.only_polls = true;
+    }
+
+    /// A task makes no call of its own in this run.
+    pub(crate) fn set_only_polls(&mut self, task: u32) {
+        self.at(task).only_polls = true;
+    }
+
+    /// A task polls what an earlier operation left accepted but not ready. The state holds its values already, so
+    /// readers need not wait.
+    pub(crate) fn poll_prior(&mut self, task: u32, request: CallRequest, prior: Arc<Record>) {
+        let state = self.at(task);
+        state.progress = Progress::Configured;
+        state.request = Some(Box::new(request));
+        state.record = Some(prior);
+        self.release(task, Some(Until::Configured));
+    }
+
+    /// Counts a poll that found a task not ready. The next one follows after this time.
+    pub(crate) fn count_poll(&mut self, task: u32, after: Duration) {
+        let state = self.at(task);
+        state.polls += 1;
+        state.tries = 0;
+        state.polled_for += after;
+    }
+
+    /// The outcome of a task is durable, and the task is done. Returns its call if it made one.
+    pub(crate) fn finish(&mut self, task: u32) -> Option<Box<CallRequest>> {
+        let state = self.at(task);
+        let called = state.request.take().filter(|_| !state.only_polls);
+        state.record = None;
+        state.did = called.as_ref().map(|request| request.operation);
+        state.progress = Progress::Done;
+        called
+    }
+
+    /// A task that records nothing is done.
+    pub(crate) fn complete(&mut self, task: u32) {
+        self.at(task).progress = Progress::Done;
+        self.release(task, None);
+    }
+
+    /// A task has failed.
+    pub(crate) fn fail(&mut self, task: u32) {
+        self.at(task).progress = Progress::Failed;
+    }
+
+    /// The call of a task is not awaited any longer.
+    pub(crate) fn abandon(&mut self, task: u32) {
+        self.at(task).progress = Progress::Abandoned;
+    }
+
+    /// A task is left out.
+    pub(crate) fn skip(&mut self, task: u32) {
+        self.at(task).progress = Progress::Skipped;
+    }
+
+    /// Marks a task whose resource could not be deleted and is forgotten.
+    pub(crate) fn forget(&mut self, task: u32) {
+        self.forgotten.insert(task);
+    }
+
+    /// Whether the resource of a task could not be deleted and was forgotten.
+    pub(crate) fn is_forgotten(&self, task: u32) -> bool {
+        self.forgotten.contains(&task)
+    }
+
     /// Releases the tasks that wait for a task: all of them, or only those for which `only` is far enough.
     pub(crate) fn release(&mut self, task: u32, only: Option<Until>) {
-        let waiters = std::mem::take(&mut self.after[task as usize]);
+        let waiters = std::mem::take(&mut self.waiters[task as usize]);
         let (now, later): (Vec<_>, Vec<_>) =
             waiters.into_iter().partition(|(_, until)| only.is_none_or(|only| *until == only));
-        self.after[task as usize] = later;
+        self.waiters[task as usize] = later;
         for (waiter, _) in now {
             self.waited(waiter);
         }
     }
 
     /// A task waits for one task less.
-    pub(crate) fn waited(&mut self, waiter: u32) {
-        let running = &mut self.running[waiter as usize];
-        if let Progress::Waiting(count) = running.progress {
+    fn waited(&mut self, waiter: u32) {
+        let state = &mut self.tasks[waiter as usize];
+        if let Progress::Waiting(count) = state.progress {
             if count <= 1 {
-                running.progress = Progress::Ready;
+                state.progress = Progress::Ready;
                 self.ready.push_back(waiter, &self.ranks);
             } else {
-                running.progress = Progress::Waiting(count - 1);
+                state.progress = Progress::Waiting(count - 1);
             }
         }
     }
 
-    /// Takes a task that is done out of those that are left before the operation stops; whether it was one of them.
+    /// Skips the tasks that depend on a failed one, except those that go on after a failed task: `goes_on` decides by
+    /// that task, the waiting task and how far it waits. Returns the skipped tasks.
+    pub(crate) fn skip_dependants(&mut self, task: u32, goes_on: impl Fn(u32, u32, Until) -> bool) -> Vec<u32> {
+        let mut skipped = Vec::new();
+        let mut stack = vec![task];
+        while let Some(task) = stack.pop() {
+            for (waiter, until) in std::mem::take(&mut self.waiters[task as usize]) {
+                if goes_on(task, waiter, until) {
+                    self.waited(waiter);
+                } else if matches!(self.progress(waiter), Progress::Waiting(_) | Progress::Ready) {
+                    self.skip(waiter);
+                    skipped.push(waiter);
+                    stack.push(waiter);
+                }
+            }
+        }
+        skipped
+    }
+
+    /// The operation stops at a gate. Everything that waits for the gate is held, except what only waits until it is
+    /// over.
+    pub(crate) fn stand_at(&mut self, gate: u32) {
+        let state = self.at(gate);
+        state.progress = Progress::Held;
+        state.stands = true;
+        let mut stack = vec![gate];
+        while let Some(task) = stack.pop() {
+            for (waiter, until) in std::mem::take(&mut self.waiters[task as usize]) {
+                if until == Until::Over {
+                    self.waited(waiter);
+                } else if matches!(self.progress(waiter), Progress::Waiting(_)) {
+                    self.at(waiter).progress = Progress::Held;
+                    stack.push(waiter);
+                }
+            }
+        }
+    }
+
+    /// Whether all tasks are over. `can_go_on` says whether a task with this progress may still go on.
+    pub(crate) fn is_over(&mut self, can_go_on: impl Fn(Progress) -> bool) -> bool {
+        self.over += self.tasks[self.over..].iter().take_while(|task| !can_go_on(task.progress)).count();
+        self.over >= self.tasks.len()
+    }
+
+    /// Takes a task that is done out of those that are left before the operation stops. Returns whether it was one of
+    /// them.
     pub(crate) fn count_down(&mut self, task: u32) -> bool {
         self.before_stop.as_mut().is_some_and(|left| left.remove(&task))
     }

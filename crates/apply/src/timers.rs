@@ -8,7 +8,7 @@ use understand::links::FixedMap;
 
 use crate::model::Effect;
 
-/// What the machine is woken for.
+/// The reason of a wake-up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wake {
     /// The time limit of a step is over.
@@ -20,7 +20,7 @@ pub(crate) enum Wake {
     /// A call, or the questions of a task, are retried.
     Retry(u32),
     /// The readiness of a resource is polled again.
-    Look(u32),
+    Poll(u32),
     /// A pause is over.
     Pause(u32),
     /// The rate limiter of a provider gets tokens back, by the number of its queue.
@@ -31,7 +31,7 @@ pub(crate) enum Wake {
     Abandon,
 }
 
-/// How long cancelled calls are waited for.
+/// The time for which cancelled calls are awaited.
 pub(crate) const AFTER_CANCEL: Duration = Duration::from_secs(20);
 
 /// Wake-ups that are due, and the time.
@@ -40,14 +40,35 @@ pub(crate) struct Timers {
     wakes: FixedMap<u64, Wake>,
     last: u64,
     /// When the run began: seconds since 1970 UTC.
-    pub(crate) began: i64,
+    began: i64,
     /// The time of the last commit: seconds since 1970 UTC.
-    pub(crate) now: i64,
-    /// How long the run has taken; none where the shell does not report it.
-    pub(crate) elapsed: Option<Duration>,
+    now: i64,
+    /// The time since the start of the run; none where the shell does not report it.
+    elapsed: Option<Duration>,
 }
 
 impl Timers {
+    /// The run begins at this time.
+    pub(crate) fn begin(&mut self, now: i64) {
+        (self.began, self.now) = (now, now);
+    }
+
+    /// A commit is durable at this time.
+    pub(crate) fn committed(&mut self, now: i64) {
+        self.now = now;
+    }
+
+    /// This time has passed since the start of the run.
+    pub(crate) fn set_elapsed(&mut self, elapsed: Duration) {
+        self.elapsed = Some(elapsed);
+    }
+
+    /// The time of the last report of the shell: seconds since 1970 UTC.
+    pub(crate) fn now(&self) -> i64 {
+        let elapsed = self.elapsed.map_or(0, |elapsed| elapsed.as_secs().cast_signed());
+        self.now.max(self.began.saturating_add(elapsed))
+    }
+
     /// Asks to be woken after some time.
     pub(crate) fn wake(&mut self, wake: Wake, after: Duration, effects: &mut Vec<Effect>) {
         self.last += 1;
@@ -55,7 +76,7 @@ impl Timers {
         effects.push(Effect::Wake(self.last, after));
     }
 
-    /// What a wake-up is for; none if it has come already.
+    /// Takes the reason of a wake-up; none if it has come already.
     pub(crate) fn take(&mut self, number: u64) -> Option<Wake> {
         self.wakes.remove(&number)
     }

@@ -1,5 +1,5 @@
-//! Which tasks precede the stop of an operation that stops after certain resources: those that bring these resources
-//! and their dependencies to the wanted state.
+//! Finds the tasks that precede the stop of an operation that stops after certain resources. These tasks bring the
+//! resources and their dependencies to the wanted state.
 //!
 //! Not here: stopping (`machine`).
 

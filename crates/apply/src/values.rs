@@ -1,15 +1,10 @@
 //! Evaluates the values that the plan left open (specs, conditions, metadata) once their inputs are known.
 //!
-//! Not here: what follows from them (`start`).
+//! Not here: what follows from them (`decide`).
 
 use blueprint::{Name, Resource, Value};
 use diag::Diagnostics;
-use state::Record;
-
-use super::ask::reopen;
-use crate::codes;
-use crate::machine::Apply;
-use evaluate::resolve::{CallSite, Evaluation, Members, Need, Outputs, Slot};
+use evaluate::resolve::{CallSite, Evaluation, Members, Need, Slot};
 use plan::linked::Linked;
 use plan::model::Action;
 use plan::task::Decided;
@@ -17,26 +12,46 @@ use understand::compare::{differences, with_path_of};
 use understand::graph::Node;
 use understand::links::contribution::carried;
 
-impl Apply {
-    /// Whether the resource changes at all, and whether the change forces a replacement.
-    pub(crate) fn differs(&self, decided: &Decided, desired: &Value) -> (bool, bool) {
-        let (Some(ty), Some(prior)) = (&decided.ty, &decided.prior) else { return (true, true) };
-        let mut changes = Vec::new();
-        differences(&ty.schema, &prior.inputs, desired, &mut changes);
-        (!changes.is_empty(), changes.iter().any(|change| change.forces))
+use crate::codes;
+use crate::known::Known;
+use crate::link_values;
+use crate::progress::Results;
+
+/// The evaluation of one task.
+pub(crate) struct Values<'a> {
+    pub(crate) known: &'a mut Known,
+    pub(crate) results: &'a mut Results,
+    /// The values that the evaluation of the task lacks.
+    needed: Vec<Need>,
+}
+
+impl<'a> Values<'a> {
+    /// An evaluation that lacks nothing so far.
+    pub(crate) fn new(known: &'a mut Known, results: &'a mut Results) -> Values<'a> {
+        Values { known, results, needed: Vec::new() }
+    }
+
+    /// The evaluation lacks this too.
+    pub(crate) fn need(&mut self, need: Need) {
+        self.needed.push(need);
+    }
+
+    /// Returns the values that the evaluation lacks. If it lacks any, its results do not count.
+    pub(crate) fn needed(self) -> Vec<Need> {
+        self.needed
     }
 
     /// Whether a condition holds now. A false condition marks the resource absent. `None` if its evaluation fails,
     /// which is reported.
     pub(crate) fn holds(&mut self, decided: &Decided) -> Option<bool> {
         if let Some(Linked::Part { link, part }) = decided.linked.as_deref() {
-            return self.part_holds(decided, *link, *part);
+            return link_values::part_holds(self.known, self.results, decided, *link, *part);
         }
         let (index, position) = decided.element?;
         let holds = self.evaluate_at(decided, |evaluation, site, resource, mistakes| {
             evaluation.condition(site, resource, mistakes)
         })?;
-        let evaluation = self.evaluation.as_mut()?;
+        let evaluation = self.known.evaluation.as_mut()?;
         match holds {
             Some(true) => {
                 if let Some(member) = evaluation.member_mut(index, position) {
@@ -53,11 +68,11 @@ impl Apply {
                     }
                     (members, _) => *members = Members::Absent,
                 }
-                self.results.absent.insert(decided.address.clone());
+                self.known.mark_absent(&decided.address);
                 Some(false)
             }
             None => {
-                self.results.found.push(
+                self.results.report(
                     codes::PROMISE_BROKEN
                         .new(format!("whether `{}` is there is still not known", decided.address))
                         .label(decided.span, "its condition reads something that has no value yet"),
@@ -75,11 +90,11 @@ impl Apply {
         evaluate: impl FnOnce(&mut Evaluation, CallSite<'_>, &Resource, &mut Diagnostics) -> Result<Option<T>, Need>,
     ) -> Option<T> {
         let (index, position) = decided.element?;
-        self.locals_for(index);
-        if !self.inquiries.needed.is_empty() {
+        self.settle_before(Node::Resource(index));
+        if !self.needed.is_empty() {
             return None;
         }
-        let evaluation = self.evaluation.as_mut()?;
+        let evaluation = self.known.evaluation.as_mut()?;
         let documents = evaluation.documents.clone();
         let (unit, _, resource) = documents.resource(index)?;
         let item = evaluation.member(index, position).and_then(|member| member.item.clone());
@@ -87,10 +102,9 @@ impl Apply {
         let mut mistakes = Diagnostics::new();
         let site = CallSite { unit, owner: &owner, item: item.as_ref() };
         let outcome = evaluate(evaluation, site, resource, &mut mistakes);
-        mistakes.retain(diag::Diagnostic::is_error);
-        self.results.found.append(mistakes);
+        self.results.report_errors(mistakes);
         outcome.unwrap_or_else(|need| {
-            self.inquiries.needed.push(need);
+            self.needed.push(need);
             None
         })
     }
@@ -98,18 +112,18 @@ impl Apply {
     /// The complete spec. `None` if its evaluation fails, which is reported.
     pub(crate) fn spec(&mut self, decided: &Decided) -> Option<Value> {
         if let Some(Linked::Part { link, part }) = decided.linked.as_deref() {
-            return self.part_spec(decided, *link, *part);
+            return link_values::part_spec(self.known, self.results, decided, *link, *part);
         }
         let spec = self.own_spec(decided)?;
-        Some(self.with_what_links_wrote(decided, spec))
+        Some(self.with_link_writes(decided, spec))
     }
 
     /// Adds to `spec` what links have written into the resource by their own steps, unless it is created or replaced.
-    pub(crate) fn with_what_links_wrote(&self, decided: &Decided, spec: Value) -> Value {
-        let written = self.evaluation.as_ref().map_or(&[][..], |it| it.links.written_into(&decided.address));
+    pub(crate) fn with_link_writes(&self, decided: &Decided, spec: Value) -> Value {
+        let written = self.known.evaluation.as_ref().map_or(&[][..], |it| it.links.written_into(&decided.address));
         let replaced = matches!(decided.action, Action::Create | Action::Replace);
-        let member = decided.element.and_then(|(index, at)| self.evaluation.as_ref()?.member(index, at));
-        match self.snapshot.records.get(&decided.address).filter(|_| !written.is_empty() && !replaced) {
+        let member = decided.element.and_then(|(index, at)| self.known.evaluation.as_ref()?.member(index, at));
+        match self.known.record(&decided.address).filter(|_| !written.is_empty() && !replaced) {
             Some(now) => {
                 let document = member.map_or(&Value::Null, |member| &member.spec);
                 carried(&spec, written.iter(), &now.inputs, document)
@@ -132,7 +146,7 @@ impl Apply {
             }
         })?;
         if spec.has_unknown() {
-            self.results.found.push(
+            self.results.report(
                 codes::PROMISE_BROKEN
                     .new(format!("the spec of `{}` is still not complete", decided.address))
                     .label(decided.span, "something it reads has no value yet"),
@@ -140,7 +154,7 @@ impl Apply {
             return None;
         }
         // Fields in `cyan.ignoreChanges` keep their planned values.
-        let (_, _, resource) = self.evaluation.as_ref()?.documents.resource(index)?;
+        let (_, _, resource) = self.known.evaluation.as_ref()?.documents.resource(index)?;
         let kept = |spec, path: &Name| with_path_of(&spec, &decided.desired, path);
         Some(resource.lifecycle.ignore_changes.iter().fold(spec, kept))
     }
@@ -150,7 +164,9 @@ impl Apply {
         if !decided.metadata.has_unknown() {
             return;
         }
-        let (Some((index, position)), Some(evaluation)) = (decided.element, self.evaluation.as_mut()) else { return };
+        let (Some((index, position)), Some(evaluation)) = (decided.element, self.known.evaluation.as_mut()) else {
+            return;
+        };
         let documents = evaluation.documents.clone();
         let Some((unit, _, resource)) = documents.resource(index) else { return };
         let item = evaluation.member(index, position).and_then(|member| member.item.clone());
@@ -161,19 +177,16 @@ impl Apply {
                 if let Some(member) = evaluation.member_mut(index, position) {
                     member.metadata = metadata.clone();
                 }
-                self.results.metadata.insert(decided.address.clone(), metadata);
+                self.known.set_metadata(&decided.address, metadata);
             }
-            Err(need) => self.inquiries.needed.push(need),
+            Err(need) => self.needed.push(need),
         }
     }
 
-    /// Settles the unknown intermediate values that a resource reads. Data sources that were left open are read.
-    pub(crate) fn locals_for(&mut self, index: u32) {
-        self.settle_behind(Node::Resource(index));
-    }
-
-    pub(super) fn settle_behind(&mut self, node: Node) {
-        let Some(evaluation) = &mut self.evaluation else { return };
+    /// Settles the unknown intermediate values that a resource or data source reads. Data sources that were left open
+    /// are read.
+    pub(crate) fn settle_before(&mut self, node: Node) {
+        let Some(evaluation) = &mut self.known.evaluation else { return };
         let documents = evaluation.documents.clone();
         let mut order = Vec::new();
         let mut stack: Vec<(Node, bool)> = vec![(node, false)];
@@ -205,28 +218,27 @@ impl Apply {
             match evaluation.settle_now(node, &mut mistakes) {
                 // A value that is still unknown stays as it is. Its reader reports it.
                 Ok(()) => {
-                    mistakes.retain(diag::Diagnostic::is_error);
-                    self.results.found.append(mistakes);
+                    self.results.report_errors(mistakes);
                 }
-                Err(need) => self.inquiries.needed.push(need),
+                Err(need) => self.needed.push(need),
             }
         }
     }
+}
 
-    /// Publishes the current fields of a resource to its readers.
-    pub(super) fn set_outputs(&mut self, decided: &Decided, record: &Record) {
-        if self.set_linked_outputs(decided, record) {
-            return;
-        }
-        let (Some((index, position)), Some(evaluation)) = (decided.element, self.evaluation.as_mut()) else { return };
-        if let Some(member) = evaluation.member_mut(index, position) {
-            member.spec = record.inputs.clone();
-            member.outputs = Outputs::Known(record.outputs.clone());
-        }
-    }
+/// Whether the resource changes at all, and whether the change forces a replacement.
+pub(crate) fn differs(decided: &Decided, desired: &Value) -> (bool, bool) {
+    let (Some(ty), Some(prior)) = (&decided.ty, &decided.prior) else { return (true, true) };
+    let mut changes = Vec::new();
+    differences(&ty.schema, &prior.inputs, desired, &mut changes);
+    (!changes.is_empty(), changes.iter().any(|change| change.forces))
+}
 
-    /// Whether links have changed the record since the plan was made.
-    pub(super) fn written_in_this_run(&self, decided: &Decided) -> bool {
-        self.links.touched.contains(&decided.address)
+/// Reopens data sources that were left open because what they search for did not exist: they are read in this run.
+pub(crate) fn reopen(evaluation: &mut Evaluation, which: impl Fn(u32) -> bool) {
+    for (at, slot) in evaluation.data.iter_mut().enumerate() {
+        if matches!(slot, Slot::Partial(_)) && which(at as u32) {
+            *slot = Slot::Open;
+        }
     }
 }

@@ -19,14 +19,14 @@ pub enum Linked {
         part: usize,
     },
     /// What it writes into one target by a step of its own.
-    Phase(Phase),
+    Write(LinkWrite),
     /// All of it.
     Whole(Whole),
 }
 
 /// What a link writes into one target by a step of its own, or takes out of it.
 #[derive(Clone, Debug)]
-pub struct Phase {
+pub struct LinkWrite {
     /// The link.
     pub link: Address,
     /// Which of the declared ones it is, and into which of its targets it writes; none where it only takes out.

@@ -158,7 +158,7 @@ impl Plan {
     /// The phases of links, each with what it writes into: its calls are updates of that.
     pub fn phases(&self) -> impl Iterator<Item = (&Address, &Address)> {
         self.tasks.iter().filter_map(|task| match task.decision.as_ref()?.linked.as_deref()? {
-            Linked::Phase(phase) => Some((&task.decision.as_ref()?.address, &phase.target)),
+            Linked::Write(phase) => Some((&task.decision.as_ref()?.address, &phase.target)),
             _ => None,
         })
     }

@@ -10,7 +10,7 @@
 //! any more until nothing stops after it; what is under way is committed when an operation begins, so that a run which
 //! is cut off neither forgets a stop nor makes it twice.
 //!
-//! Not here: which tasks wait for whom (`tasks::gates`); standing there (`apply::stops`).
+//! Not here: which tasks wait for whom (`tasks::gates`); standing there (`apply::gates`).
 
 use std::collections::HashMap;
 

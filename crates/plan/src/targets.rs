@@ -55,7 +55,7 @@ pub(crate) fn restrict(
     // The phases of a link are steps of its own.
     let mut phases: IndexMap<&Address, Vec<usize>> = IndexMap::default();
     for (at, decision) in draft.decisions.iter().enumerate() {
-        if let Some(Linked::Phase(phase)) = decision.linked.as_deref() {
+        if let Some(Linked::Write(phase)) = decision.linked.as_deref() {
             phases.entry(&phase.link).or_default().push(at);
         }
     }
@@ -73,7 +73,7 @@ pub(crate) fn restrict(
             continue;
         }
         stack.extend(phases.get(&decision.address).into_iter().flatten());
-        if let Some(Linked::Phase(phase)) = decision.linked.as_deref() {
+        if let Some(Linked::Write(phase)) = decision.linked.as_deref() {
             stack.extend(position.get(&phase.target).copied());
         }
         let mut uses: Vec<&Address> = decision.dependencies.iter().collect();

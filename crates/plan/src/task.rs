@@ -7,7 +7,7 @@ use crate::model::Action;
 
 impl Decided {
     /// The old object of that number: 0 is the object itself, others are deposed objects, the newest first.
-    pub fn old_thing(&self, old: u32) -> Option<&state::Record> {
+    pub fn old_object(&self, old: u32) -> Option<&state::Record> {
         let prior = self.prior.as_deref()?;
         match old {
             0 => Some(prior),
@@ -19,7 +19,7 @@ impl Decided {
 /// What one task does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskKind {
-    /// Makes the thing.
+    /// Creates the object.
     Create,
     /// Changes it in place.
     Update,
@@ -35,12 +35,12 @@ pub enum TaskKind {
     Settled,
     /// Only finds out whether its condition holds.
     Condition,
-    /// Looks until a thing is stable that an earlier operation did not see ready.
-    Look,
+    /// Polls an object until it is ready that an earlier operation left accepted but not ready.
+    PollUntilReady,
     /// Takes it away if its condition came out false; waits for everything else.
     DeleteIfAbsent,
     /// Writes into a target what a link contributes to it, or takes it out.
-    Phase,
+    LinkWrite,
     /// A link is made: what is remembered of it.
     Link,
     /// Nothing: stands for an intermediate value that others wait for.

@@ -59,7 +59,7 @@ enum Answer {
     Applied(u32, Result<Applied, ProviderError>),
     /// The call was not made: the lease is lost or could not be checked.
     NotCalled(u32, StoreError),
-    Looked(u32, Result<Readiness, ProviderError>),
+    Polled(u32, Result<Readiness, ProviderError>),
     Answered(Option<u32>, Vec<(EvaluationQuestion, EvaluationReply)>),
     Woke(u64),
 }
@@ -76,7 +76,7 @@ pub async fn run(
     interrupts: &mut mpsc::UnboundedReceiver<Interrupt>,
     mut tell: impl FnMut(Event) + Send,
 ) -> Result<Outcome, Aborted> {
-    let mut course = RunState::of(apply.plan().revision);
+    let mut state = LoopState::of(apply.plan().revision);
     let mut under_way: FuturesUnordered<BoxFuture<'_, Answer>> = FuturesUnordered::new();
     let (progress, mut told) = mpsc::unbounded_channel::<Event>();
     let mut alive = tokio::time::interval(LEASE / 3);
@@ -84,12 +84,12 @@ pub async fn run(
     let mut effects = Vec::new();
     let mut may_interrupt = true;
     apply.values().for_each(|value| shell.known.learn(value));
-    course.happened.push(Happened::Began(shell.clock.now()));
+    state.happened.push(Happened::Began(shell.clock.now()));
     let begun = tokio::time::Instant::now();
     let mut steps: usize = 0;
     loop {
         let at = Happened::At(begun.elapsed());
-        apply.step(std::iter::once(at).chain(course.happened.drain(..)), &mut effects);
+        apply.step(std::iter::once(at).chain(state.happened.drain(..)), &mut effects);
         // Report the progress that providers sent before their answers first.
         while let Ok(event) = told.try_recv() {
             tell(event);
@@ -97,13 +97,13 @@ pub async fn run(
         for effect in effects.drain(..) {
             match effect {
                 Effect::Commit(entries) => {
-                    let done = store.commit(lease, course.revision, entries);
+                    let done = store.commit(lease, state.revision, entries);
                     under_way.push(Box::pin(done.map(Answer::Committed)));
                 }
                 Effect::Call(task, request) => {
                     let progress = progress.clone();
                     let cancel = shell.cancel.child_token();
-                    course.cancels.insert(task, cancel.clone());
+                    state.cancels.insert(task, cancel.clone());
                     under_way.push(Box::pin(async move {
                         // Another operation may have taken the instance over if this process was suspended since its
                         // last commit.
@@ -113,8 +113,8 @@ pub async fn run(
                         }
                     }));
                 }
-                Effect::Look(task, request) => {
-                    under_way.push(Box::pin(async move { Answer::Looked(task, look(shell, request).await) }));
+                Effect::Poll(task, request) => {
+                    under_way.push(Box::pin(async move { Answer::Polled(task, poll(shell, request).await) }));
                 }
                 Effect::Ask(asking) => under_way.push(Box::pin(ask(shell, asking))),
                 Effect::Wake(number, after) => under_way.push(Box::pin(async move {
@@ -123,7 +123,7 @@ pub async fn run(
                 })),
                 Effect::Cancel => shell.cancel.cancel(),
                 Effect::CancelOne(task) => {
-                    if let Some(cancel) = course.cancels.get(&task) {
+                    if let Some(cancel) = state.cancels.get(&task) {
                         cancel.cancel();
                     }
                 }
@@ -133,7 +133,7 @@ pub async fn run(
                         return Ok(outcome);
                     }
                     return Err(Aborted {
-                        store: course.refused,
+                        store: state.refused,
                         counts: outcome.counts,
                         left_in_flight: outcome.left_in_flight,
                         undone: outcome.undone,
@@ -146,38 +146,38 @@ pub async fn run(
             tokio::task::yield_now().await;
         }
         match interrupts.try_recv() {
-            Ok(Interrupt::Gently) => course.happened.push(Happened::Interrupt),
+            Ok(Interrupt::Gently) => state.happened.push(Happened::Interrupt),
             Ok(Interrupt::AtOnce) => return Err(Aborted::now(&apply, None)),
             Err(_) => {}
         }
         if alive.tick().now_or_never().is_some() {
-            course.renew(store, lease).await;
+            state.renew(store, lease).await;
         }
-        while course.happened.is_empty() {
+        while state.happened.is_empty() {
             tokio::select! {
                 biased;
                 Some(event) = told.recv() => tell(event),
                 interrupt = interrupts.recv(), if may_interrupt => match interrupt {
-                    Some(Interrupt::Gently) => course.happened.push(Happened::Interrupt),
+                    Some(Interrupt::Gently) => state.happened.push(Happened::Interrupt),
                     Some(Interrupt::AtOnce) => return Err(Aborted::now(&apply, None)),
                     None => may_interrupt = false,
                 },
                 Some(answer) = under_way.next() => {
-                    course.take_in(answer, shell);
+                    state.take_in(answer, shell);
                     // Other answers that are ready share the same commit.
                     while let Some(Some(answer)) = under_way.next().now_or_never() {
-                        course.take_in(answer, shell);
+                        state.take_in(answer, shell);
                     }
                 }
-                _ = alive.tick() => course.renew(store, lease).await,
-                else => return Err(Aborted::now(&apply, course.refused)),
+                _ = alive.tick() => state.renew(store, lease).await,
+                else => return Err(Aborted::now(&apply, state.refused)),
             }
         }
     }
 }
 
 /// The state of a run between two steps of the machine.
-struct RunState {
+struct LoopState {
     revision: Revision,
     /// The error of the store that ended the run.
     refused: Option<StoreError>,
@@ -186,9 +186,9 @@ struct RunState {
     happened: Vec<Happened>,
 }
 
-impl RunState {
-    fn of(revision: Revision) -> RunState {
-        RunState { revision, refused: None, cancels: HashMap::new(), happened: Vec::new() }
+impl LoopState {
+    fn of(revision: Revision) -> LoopState {
+        LoopState { revision, refused: None, cancels: HashMap::new(), happened: Vec::new() }
     }
 
     /// Turns an answer into an input of the machine.
@@ -214,7 +214,7 @@ impl RunState {
                 let why = "it was not called, because the instance is no longer held by this operation";
                 Happened::Applied(task, Err(ProviderError::new(ErrorKind::Cancelled, why)))
             }
-            Answer::Looked(task, answer) => Happened::Looked(task, answer),
+            Answer::Polled(task, answer) => Happened::Polled(task, answer),
             Answer::Answered(task, replies) => Happened::Answered(task, replies),
             Answer::Woke(number) => Happened::Woke(number),
         };
@@ -291,7 +291,7 @@ async fn ask(shell: &Shell, asking: Asking) -> Answer {
     Answer::Answered(task, questions.into_iter().zip(replies).collect())
 }
 
-async fn look(shell: &Shell, request: CallRequest) -> Result<Readiness, ProviderError> {
+async fn poll(shell: &Shell, request: CallRequest) -> Result<Readiness, ProviderError> {
     let quiet = Arc::new(|_: &str| {});
     let mut call = shell.call_of(
         &request.address,

@@ -4,7 +4,7 @@
 //! What a link writes *with* a target is a part of that target's own spec and of its own decision. Here are the steps
 //! of links: a *phase* writes into one target, and the *whole* says when a link is made and what is remembered of it.
 //!
-//! Not here: in which order they come (`order`), carrying them out (`apply::links`).
+//! Not here: in which order they come (`order`), carrying them out (`apply::link_writes`).
 
 pub(crate) mod report;
 
@@ -30,7 +30,7 @@ use understand::links::wiring::Target;
 
 use crate::decision::{Decision, Lineage};
 use crate::draft::Draft;
-use crate::linked::{Linked, Phase, Whole};
+use crate::linked::{LinkWrite, Linked, Whole};
 use crate::model::{Action, Reason};
 
 /// Evaluates something about a link, putting what it needs to the world until it has it.
@@ -393,7 +393,7 @@ impl<'a> LinkDraft<'a> {
             vec![if self.is_new { Reason::New } else { Reason::Changed }]
         };
         self.changes.extend(phase.changes.iter().map(|change| (name.clone(), false, change.clone())));
-        let linked = Phase {
+        let linked = LinkWrite {
             link: one.address.clone(),
             into: Some((one.link, target)),
             name: name.clone(),
@@ -416,7 +416,7 @@ impl<'a> LinkDraft<'a> {
                 action,
                 reasons,
                 decision.span,
-                Linked::Phase(linked),
+                Linked::Write(linked),
             )
         });
     }
@@ -617,7 +617,7 @@ fn undo_phases(
             continue;
         }
         let changes = undo.iter().map(|it| taken_out(&it.contribution)).collect();
-        let phase = Phase {
+        let phase = LinkWrite {
             link: link.clone(),
             into: None,
             name: name.clone(),
@@ -638,7 +638,7 @@ fn undo_phases(
                 action,
                 vec![Reason::Removed],
                 span,
-                Linked::Phase(phase),
+                Linked::Write(phase),
             )
         });
     }

@@ -13,7 +13,7 @@ use blueprint::{Address, IndexMap};
 use understand::links::address::{ends_of, link_of};
 
 use crate::draft::Draft;
-use crate::linked::{Linked, Phase};
+use crate::linked::{LinkWrite, Linked};
 use crate::model::Action;
 use crate::task::{Task, TaskKind, Until};
 use crate::tasks::builder::Builder;
@@ -21,8 +21,8 @@ use crate::tasks::builder::Builder;
 /// The steps of one link.
 #[derive(Default)]
 struct Steps<'a> {
-    writing: Vec<(u32, &'a Phase)>,
-    taking: Vec<(u32, &'a Phase)>,
+    writing: Vec<(u32, &'a LinkWrite)>,
+    taking: Vec<(u32, &'a LinkWrite)>,
     whole: Option<u32>,
     after: Vec<Address>,
     /// It is no longer declared.
@@ -36,7 +36,7 @@ pub(crate) fn order(builder: &mut Builder<'_>, draft: &Draft, made: &HashMap<usi
     for (number, decision) in draft.decisions.iter().enumerate() {
         let Some(task) = made.get(&number).copied() else { continue };
         match decision.linked.as_deref() {
-            Some(Linked::Phase(phase)) => {
+            Some(Linked::Write(phase)) => {
                 let steps = links.entry(phase.link.clone()).or_default();
                 if phase.into.is_some() { &mut steps.writing } else { &mut steps.taking }.push((task, phase));
             }
@@ -68,7 +68,7 @@ pub(crate) fn order(builder: &mut Builder<'_>, draft: &Draft, made: &HashMap<usi
 }
 
 fn is_phase(decision: &crate::decision::Decision) -> bool {
-    matches!(decision.linked.as_deref(), Some(Linked::Phase(_)))
+    matches!(decision.linked.as_deref(), Some(Linked::Write(_)))
 }
 
 /// The steps of one link among themselves and with its ends.
@@ -212,7 +212,7 @@ fn gather_batches(builder: &mut Builder<'_>, batches: &[Vec<u32>]) {
 
 /// Which tasks are steps of links or wait for one, however indirectly.
 fn behind_links(tasks: &[Task]) -> Vec<bool> {
-    let is_link = |task: &Task| matches!(task.kind, TaskKind::Phase | TaskKind::Link | TaskKind::Forget);
+    let is_link = |task: &Task| matches!(task.kind, TaskKind::LinkWrite | TaskKind::Link | TaskKind::Forget);
     let mut after: Vec<Vec<u32>> = vec![Vec::new(); tasks.len()];
     for (at, task) in tasks.iter().enumerate() {
         task.waits.iter().for_each(|wait| after[wait.task as usize].push(at as u32));

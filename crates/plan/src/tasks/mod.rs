@@ -135,7 +135,7 @@ pub(crate) fn order(
 /// The task of a decision about a link: one of its phases, or the link as a whole.
 fn link_task(decision: &Decision) -> Option<TaskKind> {
     match (decision.linked.as_deref(), decision.action) {
-        (Some(Linked::Phase(_)), _) => Some(TaskKind::Phase),
+        (Some(Linked::Write(_)), _) => Some(TaskKind::LinkWrite),
         (Some(Linked::Whole(_)), Action::Unlink) => Some(TaskKind::Forget),
         (Some(Linked::Whole(_)), _) => Some(TaskKind::Link),
         _ => None,
@@ -165,7 +165,7 @@ fn resource_tasks(
         Action::None if is_known_only_to_state => (None, Some(TaskKind::Forget)),
         Action::None if decision.record_differs => (Some(TaskKind::Record), None),
         Action::None if decision.condition_open => (Some(TaskKind::Condition), None),
-        Action::None if configured() => (Some(TaskKind::Look), None),
+        Action::None if configured() => (Some(TaskKind::PollUntilReady), None),
         Action::None => (None, None),
     };
     let forward = forward.map(|kind| builder.add(kind, Some(&**decided)));

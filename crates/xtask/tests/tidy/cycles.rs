@@ -2,6 +2,9 @@
 //!
 //! A file points at the file that defines a name which it imports or writes as a path; re-exports are followed. A
 //! re-export alone is no arrow, and tests are left out.
+//!
+//! Methods of one type in several files are arrows of their own: a file points at another one where the type has a
+//! method that it calls on `self`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -38,16 +41,81 @@ fn the_table_of_arrows_has_no_cycle() {
     crate::none(&findings, "the crates of ARCHITECTURE.md's table of arrows use each other in a cycle; take one out");
 }
 
-/// The arrows between files.
-fn graph(folder: &str, files: &[&SourceFile]) -> Graph {
-    let mut modules = Modules::default();
-    for file in files {
-        let Some(path) = module_path(&file.path[folder.len()..]) else { continue };
-        for module in &file.modules {
-            let path: Vec<String> = path.iter().chain(&module.inline).cloned().collect();
-            modules.by_path.insert(path, (&file.path, module));
+/// The types whose methods still call each other in a cycle of files, each as file and type, with the number of files.
+/// The list may only shrink: split a type into parts that own their fields, and pass these as arguments.
+const KNOWN_CYCLES_OF_METHODS: &[(&str, usize)] = &[
+    ("crates/dialects/src/blueprint/lowering.rs Lowering", 5),
+    ("crates/dialects/src/hot/lowering.rs Lowering", 4),
+    ("crates/evaluate/src/children/reader.rs Reader", 2),
+    ("crates/evaluate/src/resolve/mod.rs Evaluation", 4),
+    ("crates/expr/src/evaluate/machine.rs Machine", 2),
+    ("crates/provider/src/conformance.rs Run", 2),
+    ("crates/stores/src/sqlite/reading.rs Reading", 2),
+    ("crates/stores/src/sqlite/write.rs Writer", 2),
+    ("crates/understand/src/check/mod.rs Checker", 12),
+    ("crates/yaql/src/model.rs Machine", 2),
+];
+
+#[test]
+fn methods_of_a_type_call_each_other_in_one_direction_between_files() {
+    let mut found: BTreeMap<String, (usize, String)> = BTreeMap::new();
+    for name in crate::folders_in("crates") {
+        let folder = format!("crates/{name}/src/");
+        let files: Vec<&SourceFile> = rust_source::all().iter().filter(|file| file.path.starts_with(&folder)).collect();
+        for ((owner, home), graph) in graphs_of_methods(&folder, &files) {
+            for cycle in cycles(&graph) {
+                let (files, text) = found.entry(format!("{home} {owner}")).or_default();
+                *files += cycle.len();
+                let _ = write!(text, "\n    {}", shown(&cycle));
+            }
         }
     }
+    let known: BTreeMap<&str, usize> = KNOWN_CYCLES_OF_METHODS.iter().copied().collect();
+    let mut findings = Vec::new();
+    for (owner, (files, text)) in &found {
+        match known.get(owner.as_str()) {
+            Some(known) if known == files => {}
+            Some(known) if known > files => findings.push(format!("{owner}: lower its number from {known} to {files}")),
+            _ => findings.push(format!("{owner}: {files} files{text}")),
+        }
+    }
+    let gone = known.keys().filter(|owner| !found.contains_key(**owner));
+    findings.extend(gone.map(|owner| format!("{owner}: take it out of the list, it has no cycle")));
+    crate::none(&findings, "move methods to the part whose fields they use; `KNOWN_CYCLES_OF_METHODS` may only shrink");
+}
+
+/// The arrows between the files of each type's methods, by the type and the file that defines it.
+fn graphs_of_methods(folder: &str, files: &[&SourceFile]) -> BTreeMap<(String, String), Graph> {
+    let modules = Modules::of(folder, files);
+    let home = |file: &SourceFile, owner: &str| {
+        let path = module_path(&file.path[folder.len()..])?;
+        Some(modules.home(&path, owner).unwrap_or(&file.path).to_owned())
+    };
+    let mut defined: BTreeMap<(String, &(String, String)), Vec<&str>> = BTreeMap::new();
+    for file in files {
+        for method in &file.methods {
+            if let Some(home) = home(file, &method.0) {
+                defined.entry((home, method)).or_default().push(&file.path);
+            }
+        }
+    }
+    let mut graphs: BTreeMap<(String, String), Graph> = BTreeMap::new();
+    for file in files {
+        let others = file.self_calls.iter().filter(|(method, _)| !file.methods.contains(*method));
+        for (method, line) in others {
+            let Some(home) = home(file, &method.0) else { continue };
+            for other in defined.get(&(home.clone(), method)).into_iter().flatten() {
+                let graph = graphs.entry((method.0.clone(), home.clone())).or_default();
+                graph.entry(file.path.clone()).or_default().entry((*other).to_owned()).or_insert(*line);
+            }
+        }
+    }
+    graphs
+}
+
+/// The arrows between files.
+fn graph(folder: &str, files: &[&SourceFile]) -> Graph {
+    let modules = Modules::of(folder, files);
     let mut graph = Graph::new();
     for (path, (file, module)) in &modules.by_path {
         let imports = module.imports.iter().filter(|import| !import.exported).map(|one| (&one.path, one.line));
@@ -78,6 +146,33 @@ struct Modules<'a> {
 }
 
 impl<'a> Modules<'a> {
+    fn of(folder: &str, files: &[&'a SourceFile]) -> Modules<'a> {
+        let mut modules = Modules::default();
+        for file in files {
+            let Some(path) = module_path(&file.path[folder.len()..]) else { continue };
+            for module in &file.modules {
+                let path: Vec<String> = path.iter().chain(&module.inline).cloned().collect();
+                modules.by_path.insert(path, (&file.path, module));
+            }
+        }
+        modules
+    }
+
+    /// The file that defines a type which an `impl` block of a module names.
+    fn home(&self, from: &[String], name: &str) -> Option<&'a str> {
+        let (file, module) = self.by_path.get(from)?;
+        if module.defined.contains_key(name) {
+            return Some(file);
+        }
+        if let Some(import) = module.imports.iter().find(|import| import.name.as_deref() == Some(name)) {
+            return self.resolve(from, &import.path, 0);
+        }
+        let mut globs = module.imports.iter().filter(|import| import.name.is_none());
+        let glob = globs.find(|import| self.names(from, &import.path, name))?;
+        let path: Vec<String> = glob.path.iter().cloned().chain([name.to_owned()]).collect();
+        self.resolve(from, &path, 0)
+    }
+
     /// The file that defines what a path in a module names; `None` for what is not of this crate.
     fn resolve(&self, from: &[String], path: &[String], depth: usize) -> Option<&'a str> {
         let (mut at, mut rest) = self.base(from, path)?;
@@ -206,4 +301,27 @@ fn tests_and_re_exports_alone_make_no_cycle() {
     ];
     let files: Vec<&SourceFile> = files.iter().collect();
     assert!(cycles(&graph("crates/a/src/", &files)).is_empty());
+}
+
+#[test]
+fn methods_of_a_type_in_two_files_make_a_cycle() {
+    let file = |path: &str, text: &str| rust_source::parse(&format!("crates/a/src/{path}"), text);
+    let files = [
+        file("one.rs", "struct One;\nimpl One { fn f(&self) { self.g(); self.own(); } fn own(&self) {} }\n"),
+        file(
+            "two.rs",
+            "use crate::one::One;\nimpl One {\n    fn g(&self) { assert!(self.f()); }\n}\nstruct Two;\nimpl Two { fn f(&self) { self.g() } }\n",
+        ),
+        file(
+            "three.rs",
+            "use crate::one::*;\nimpl One { fn h(&self) { self.f(); } }\nimpl Trait for One { fn i(&self) { self.h() } }\n",
+        ),
+    ];
+    let files: Vec<&SourceFile> = files.iter().collect();
+    let graphs = graphs_of_methods("crates/a/src/", &files);
+    let found: Vec<(&str, Vec<String>)> =
+        graphs.iter().map(|((owner, _), graph)| (&owner[..], cycles(graph).iter().map(shown).collect())).collect();
+    let arrows = "a cycle of 2:\n    crates/a/src/one.rs:2 -> crates/a/src/two.rs\n    \
+                  crates/a/src/two.rs:3 -> crates/a/src/one.rs";
+    assert_eq!(found, [("One", vec![arrows.to_owned()])]);
 }

@@ -20,6 +20,11 @@ pub(crate) struct SourceFile {
     pub(crate) modules: Vec<Module>,
     pub(crate) functions: Vec<Function>,
     pub(crate) types: Vec<TypeSize>,
+    /// The methods of inherent `impl` blocks outside of tests, each as type and name.
+    pub(crate) methods: BTreeSet<(String, String)>,
+    /// The calls of `self.name()` and `Self::name()` in inherent `impl` blocks outside of tests, each as type and name,
+    /// with the first line.
+    pub(crate) self_calls: BTreeMap<(String, String), usize>,
     pub(crate) comments: Vec<Comment>,
 }
 
@@ -98,7 +103,7 @@ pub(crate) fn parse(path: &str, text: &str) -> SourceFile {
         comments: comments(text, &tokens),
         ..SourceFile::default()
     };
-    let mut reader = Reader { file, module: 0, owners: Vec::new(), in_tests: false, depth: 0 };
+    let mut reader = Reader { file, module: 0, owners: Vec::new(), in_tests: false, depth: 0, inherent: None };
     reader.visit_file(&tree);
     reader.file
 }
@@ -112,9 +117,37 @@ struct Reader {
     in_tests: bool,
     /// Bodies of functions around the item at hand: items in them define no name of the module.
     depth: usize,
+    /// The type of the inherent `impl` block around the item at hand.
+    inherent: Option<String>,
 }
 
 impl Reader {
+    /// A call of a method of the type around it.
+    fn self_call(&mut self, method: &syn::Ident) {
+        if let Some(owner) = self.inherent.clone().filter(|_| !self.in_tests) {
+            self.file.self_calls.entry((owner, method.to_string())).or_insert_with(|| line(method.span()));
+        }
+    }
+
+    /// The calls of `self.name()` in the arguments of a macro.
+    fn self_calls_in(&mut self, tokens: TokenStream) {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        for window in tokens.windows(4) {
+            if let [TokenTree::Ident(receiver), TokenTree::Punct(dot), TokenTree::Ident(method), TokenTree::Group(_)] =
+                window
+                && receiver == "self"
+                && dot.as_char() == '.'
+            {
+                self.self_call(method);
+            }
+        }
+        for token in tokens {
+            if let TokenTree::Group(group) = token {
+                self.self_calls_in(group.stream());
+            }
+        }
+    }
+
     fn module(&mut self) -> &mut Module {
         &mut self.file.modules[self.module]
     }
@@ -244,7 +277,17 @@ impl<'ast> Visit<'ast> for Reader {
         visit::visit_item_fn(self, item);
     }
 
+    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        if matches!(&*call.receiver, syn::Expr::Path(receiver) if receiver.path.is_ident("self")) {
+            self.self_call(&call.method);
+        }
+        visit::visit_expr_method_call(self, call);
+    }
+
     fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
+        if let Some(owner) = self.inherent.clone().filter(|_| !self.in_tests) {
+            self.file.methods.insert((owner, item.sig.ident.to_string()));
+        }
         self.function(&item.attrs, &item.sig, Some(&item.block));
         visit::visit_impl_item_fn(self, item);
     }
@@ -265,7 +308,10 @@ impl<'ast> Visit<'ast> for Reader {
             syn::Type::Path(path) => last_segment(&path.path),
             _ => "impl".to_owned(),
         };
+        let inherent = item.trait_.is_none().then(|| owner.clone());
+        let before = std::mem::replace(&mut self.inherent, inherent);
         self.within(owner, |reader| visit::visit_item_impl(reader, item));
+        self.inherent = before;
     }
 
     fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
@@ -293,12 +339,18 @@ impl<'ast> Visit<'ast> for Reader {
     fn visit_path(&mut self, path: &'ast syn::Path) {
         if let (None, Some(first)) = (&path.leading_colon, path.segments.first()) {
             self.path(path.segments.iter().map(|one| one.ident.to_string()).collect(), first.ident.span());
+            if let (2, Some(last)) = (path.segments.len(), path.segments.last())
+                && (first.ident == "Self" || self.inherent.as_ref().is_some_and(|owner| first.ident == owner))
+            {
+                self.self_call(&last.ident);
+            }
         }
         visit::visit_path(self, path);
     }
 
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
         self.paths_in(call.tokens.clone());
+        self.self_calls_in(call.tokens.clone());
         visit::visit_macro(self, call);
     }
 

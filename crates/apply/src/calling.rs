@@ -1,0 +1,129 @@
+//! Makes calls after their intents are durable, and handles their answers.
+//!
+//! Not here: which call is made (`decide`), refused calls (`failing`).
+
+use std::sync::Arc;
+
+use evaluate::event::Event;
+use plan::task::{Decided, TaskKind};
+use provider::{Applied, Operation as Verb, ProviderError, Ready};
+use state::{EntryKind, Intent, Outcome, StatusWord};
+
+use crate::breach::breach;
+use crate::failing::{fail, fail_unhealthy, fail_write, refuse_id, refused};
+use crate::journal::Durable;
+use crate::known::recorded_at;
+use crate::link_writes::write_of;
+use crate::model::{CallRequest, Effect};
+use crate::parts::Parts;
+use crate::schedule::Progress;
+use crate::timers::Wake;
+
+/// Records an intent. The call follows once the intent is durable.
+pub(crate) fn intend(parts: &mut Parts, task: u32, intent: Intent, request: CallRequest) {
+    parts.schedule.intend(task, request);
+    parts.limits.occupy(parts.facts.task(task));
+    parts.journal.record(parts.facts.step_of(task), EntryKind::Intent(Arc::new(intent)), Durable::Intent(task));
+}
+
+/// Handles a durable intent: makes its call. Withdraws the intent if the operation is stopping.
+pub(crate) fn intended(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
+    let writes = parts.facts.task(task).kind == TaskKind::LinkWrite;
+    match parts.state.is_stopping() && !writes {
+        true => withdraw(parts, task),
+        false => call(parts, task, effects),
+    }
+}
+
+/// Withdraws a recorded intent: records an outcome that leaves the resource unchanged.
+fn withdraw(parts: &mut Parts, task: u32) {
+    parts.vacate(task);
+    parts.schedule.withdraw(task);
+    let Some(decided) = parts.facts.decided(task) else { return };
+    let address = recorded_at(&decided).clone();
+    let record = parts.known.record(&address).cloned();
+    parts.record_only(task, Outcome { address, record, error: None });
+}
+
+/// Makes the call of a task, for the first time or again.
+pub(crate) fn call(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
+    let Some(request) = parts.schedule.task(task).request().cloned() else { return };
+    let is_first = parts.schedule.task(task).tries() == 0;
+    let decided = parts.facts.decided(task);
+    if is_first
+        && let Some(decided) = &decided
+        && let Some(limit) = parts.calls().limit(decided, request.operation)
+    {
+        parts.schedule.set_limit(task, limit);
+        parts.timers.wake(Wake::Deadline(task), limit, effects);
+    }
+    let limit = parts.schedule.call(task, parts.timers.millis());
+    parts.limits.called();
+    if is_first {
+        effects.push(Effect::Tell(Event::Started {
+            address: decided.as_ref().map_or(&request.address, |decided| &decided.address).clone(),
+            operation: request.operation,
+            replacing: parts.facts.is_replacing(task),
+        }));
+    }
+    effects.push(Effect::Call(task, CallRequest { limit, ..request }));
+}
+
+/// Handles the answer to a call.
+pub(crate) fn applied(parts: &mut Parts, task: u32, answer: Result<Applied, ProviderError>, effects: &mut Vec<Effect>) {
+    let Some(decided) = parts.facts.decided(task) else { return };
+    if parts.schedule.progress(task) != Progress::Calling {
+        return;
+    }
+    parts.vacate(task);
+    parts.limits.answered();
+    let Some(request) = parts.schedule.task(task).request().cloned() else { return };
+    match answer {
+        Ok(applied) => {
+            for said in &applied.diagnostics {
+                let address = decided.address.clone();
+                effects.push(Effect::Tell(Event::Progress { address, text: said.text().into() }));
+            }
+            succeeded(parts, task, &decided, &request, applied, effects);
+        }
+        Err(error) => refused(parts, task, &decided, error, effects),
+    }
+}
+
+fn succeeded(
+    parts: &mut Parts,
+    task: u32,
+    decided: &Arc<Decided>,
+    request: &CallRequest,
+    applied: Applied,
+    effects: &mut Vec<Effect>,
+) {
+    let durable = if applied.ready == Ready::Yes { Durable::Done(task) } else { Durable::Configured(task) };
+    if request.operation == Verb::Delete {
+        let left = parts.records().deleted(decided, request);
+        return parts.record(task, decided, left, None, Durable::Done(task));
+    }
+    if let Some(write) = write_of(decided) {
+        match parts.link(|links, _| links.applied(task, decided, write, request, applied)) {
+            Ok(Some(record)) => parts.record(task, decided, Some(Arc::new(record)), None, durable),
+            Ok(None) => {}
+            Err(diagnostic) => fail_write(parts, task, decided, write, *diagnostic, effects),
+        }
+        return;
+    }
+    if let Some(owner) = parts.known.owner_of_id(decided, &applied) {
+        return refuse_id(parts, task, decided, request, &owner, effects);
+    }
+    let wrong = decided.ty.as_ref().and_then(|ty| breach(ty, request, &applied));
+    let ready = applied.ready.clone();
+    let mut record = parts.records().answered(decided, request, applied);
+    record.duration_ms = parts.duration_ms(task).unwrap_or(record.duration_ms);
+    if let Some(wrong) = wrong {
+        record.status.word = StatusWord::Failed;
+        return fail(parts, task, decided, Some(Arc::new(record)), wrong.diagnostic(&decided.address), effects);
+    }
+    if let Ready::Broken(why) = ready {
+        return fail_unhealthy(parts, task, decided, &record, why, effects);
+    }
+    parts.record(task, decided, Some(Arc::new(record)), None, durable);
+}

@@ -1,0 +1,225 @@
+//! Builds intents and the calls that follow them.
+//!
+//! Not here: which call is made (`decide`), making it (`calling`).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use blueprint::{Address, Name, Value, parse_duration};
+use plan::linked::Linked;
+use plan::task::{Decided, TaskKind};
+use provider::{Operation as Verb, Verdict};
+use state::{Intent, Record, StatusOp};
+
+use crate::facts::Facts;
+use crate::known::Known;
+use crate::model::CallRequest;
+
+/// Builds calls from what is known.
+pub(crate) struct Calls<'a> {
+    pub(crate) facts: &'a Facts,
+    pub(crate) known: &'a Known,
+}
+
+impl Calls<'_> {
+    /// The intent of a call, and the call.
+    pub(crate) fn call(
+        &self,
+        task: u32,
+        kind: TaskKind,
+        decided: &Decided,
+        verb: Verb,
+        desired: Value,
+    ) -> (Intent, CallRequest) {
+        let prior = self.prior_of_call(kind, decided, verb);
+        let intent = self.intent_of(task, kind, decided, verb, prior.as_deref(), desired);
+        let outputs = match &prior {
+            Some(record) if self.known.is_written(decided) => record.outputs.clone(),
+            Some(_) if verb == Verb::Update && !decided.outputs.is_null() => decided.outputs.clone(),
+            Some(record) => record.outputs.clone(),
+            None => Value::Null,
+        };
+        let opinion = self.known.opinion_of(&self.facts.plan, decided).filter(|_| verb != Verb::Delete);
+        // A call that is made although the provider finds no difference has no planned outputs.
+        let calls = opinion.filter(|opinion| opinion.verdict != Verdict::Same);
+        let planned = calls.and_then(|opinion| opinion.outputs.clone()).unwrap_or_default();
+        let inexact = opinion.is_some_and(|opinion| opinion.inexact);
+        let planned_private = match kind {
+            TaskKind::Delete | TaskKind::DeleteOld(0) => self.facts.plan.answers.deletes.get(&decided.address),
+            _ => opinion.map(|opinion| &opinion.private),
+        };
+        let planned_private = planned_private.filter(|private| !private.is_null()).cloned();
+        let private = match &prior {
+            _ if planned_private.is_some() => planned_private.unwrap_or_default(),
+            Some(_) if verb == Verb::Update && !decided.private.is_null() => decided.private.clone(),
+            Some(record) => record.private.clone(),
+            None => intent.private.clone(),
+        };
+        let request = CallRequest {
+            address: decided.address.clone(),
+            type_name: intent.type_name.clone(),
+            operation: verb,
+            id: prior.as_ref().map(|record| record.id.clone()),
+            prior_inputs: prior.as_ref().map_or(Value::Null, |record| record.inputs.clone()),
+            prior: outputs,
+            desired: intent.inputs.clone(),
+            schema_version: prior.as_ref().map_or(0, |record| record.schema_version),
+            planned,
+            inexact,
+            private,
+            sources: match verb {
+                Verb::Delete => Vec::new(),
+                _ => self.sources_of(&decided.address),
+            },
+            token: intent.token.clone(),
+            folder: intent.folder.clone(),
+            provider: self.known.instance_of(intent.provider.as_ref()),
+            limit: None,
+        };
+        (intent, request)
+    }
+
+    /// The record that a call starts from; `None` for a create.
+    pub(crate) fn prior_of_call(&self, kind: TaskKind, decided: &Decided, verb: Verb) -> Option<Arc<Record>> {
+        if verb == Verb::Create {
+            return None;
+        }
+        match kind {
+            TaskKind::DeleteOld(old) => decided.old_object(old).map(|old| Arc::new(old.clone())),
+            // The current record: this run may have created the resource or changed it through a link.
+            TaskKind::Update | TaskKind::TakeBack => self.known.record(&decided.address).cloned(),
+            _ => decided.prior.clone(),
+        }
+    }
+
+    /// The intent of a call.
+    fn intent_of(
+        &self,
+        task: u32,
+        kind: TaskKind,
+        decided: &Decided,
+        verb: Verb,
+        prior: Option<&Record>,
+        inputs: Value,
+    ) -> Intent {
+        let token = match verb {
+            Verb::Create => self.token_of_create(decided),
+            _ => self.facts.token_of(task),
+        };
+        let deposed = match kind {
+            TaskKind::DeleteOld(0) => decided.replace_order == blueprint::ReplaceOrder::CreateFirst,
+            TaskKind::DeleteOld(_) => true,
+            _ => false,
+        };
+        Intent {
+            address: decided.address.clone(),
+            op: match verb {
+                Verb::Create => StatusOp::Create,
+                Verb::Update => StatusOp::Update,
+                Verb::Delete => StatusOp::Delete,
+            },
+            deposed,
+            id: prior.map_or("".into(), |record| record.id.clone()),
+            hides_id: prior.is_some_and(Record::hides_id),
+            retain: decided.retain,
+            protect: decided.protect,
+            token,
+            type_name: prior.filter(|_| verb == Verb::Delete).map_or(&decided.type_name, |old| &old.type_name).clone(),
+            inputs,
+            private: match verb {
+                Verb::Create => self.planned_private_data(&decided.address),
+                _ => Value::Null,
+            },
+            folder: match prior {
+                Some(prior) if verb == Verb::Delete => prior.origin.folder.clone(),
+                _ => self.known.folder_of(decided),
+            },
+            dependencies: decided.dependencies.clone(),
+            provider: match prior {
+                Some(prior) if verb == Verb::Delete => prior.provider.clone(),
+                _ => self.known.provider_ref(decided),
+            },
+        }
+    }
+
+    /// The digests that the sources of a resource had at plan time. Sources that this plan may have changed since are
+    /// left out.
+    fn sources_of(&self, address: &Address) -> Vec<(Name, Value)> {
+        let kept = self.facts.plan.answers.preflights.get(address).filter(|kept| !kept.follows);
+        let sources = kept.iter().flat_map(|kept| &kept.sources);
+        sources.filter_map(|source| Some((source.field.clone(), source.digest.clone()?))).collect()
+    }
+
+    /// The private data that the provider returned before the create.
+    fn planned_private_data(&self, address: &Address) -> Value {
+        let opinion = self.known.answers(&self.facts.plan).opinions.get(address);
+        opinion.map_or(Value::Null, |opinion| opinion.private.clone())
+    }
+
+    /// The idempotency token of a create.
+    ///
+    /// It is the same when the same plan is made again because a run was interrupted or its last commits were lost, so
+    /// a provider that honours it creates nothing twice. The id of the previous resource at the address and the last
+    /// generation make the tokens of successive creates differ.
+    fn token_of_create(&self, decided: &Decided) -> Name {
+        let of_record = |record: &Record| Some(record.id.clone()).filter(|id| !id.is_empty());
+        let before = decided.prior.as_deref().and_then(of_record);
+        let before = before.or_else(|| self.known.record(&decided.address).and_then(|record| of_record(record)));
+        let before = before.or_else(|| self.known.snapshot.deleted.get(&decided.address).cloned()).unwrap_or_default();
+        let instance =
+            if self.known.snapshot.uid.is_empty() { &self.facts.operation.id } else { &self.known.snapshot.uid };
+        let generation = self.known.snapshot.generation.0;
+        let whole =
+            evaluate::answers::digest(format!("{instance}\0{generation}\0{}\0{before}", decided.address).as_bytes());
+        whole.get(..32).unwrap_or(&whole).into()
+    }
+
+    /// The time limit of a task's call; `None` without a limit.
+    pub(crate) fn limit(&self, decided: &Decided, verb: Verb) -> Option<std::time::Duration> {
+        // A write of a link is an update of its target.
+        let element = match decided.linked.as_deref() {
+            Some(Linked::Write(write)) => write.member,
+            _ => decided.element,
+        };
+        let declared = element.and_then(|(number, _)| {
+            let (_, _, resource) = self.known.evaluation.as_ref()?.documents.resource(number)?;
+            Some(resource.lifecycle.timeouts)
+        });
+        match (verb, declared) {
+            (Verb::Create, Some(limits)) => limits.create,
+            (Verb::Update, Some(limits)) => limits.update,
+            (Verb::Delete, Some(limits)) => limits.delete,
+            (Verb::Delete, None) => decided.prior.as_deref().and_then(delete_timeout),
+            (_, None) => None,
+        }
+    }
+
+    /// The request for polling a resource that is not called in this run.
+    pub(crate) fn poll(&self, task: u32, decided: &Decided, record: &Record) -> CallRequest {
+        CallRequest {
+            address: decided.address.clone(),
+            type_name: record.type_name.clone(),
+            operation: Verb::Update,
+            id: Some(record.id.clone()),
+            prior_inputs: record.inputs.clone(),
+            prior: record.outputs.clone(),
+            desired: record.inputs.clone(),
+            schema_version: record.schema_version,
+            planned: Value::Null,
+            inexact: false,
+            private: record.private.clone(),
+            sources: Vec::new(),
+            token: self.facts.token_of(task),
+            folder: record.origin.folder.clone(),
+            provider: self.known.instance_of(record.provider.as_ref()),
+            limit: None,
+        }
+    }
+}
+
+/// The time limit of the deletion, by the annotation that the record stores of its resource. For a record that the
+/// documents no longer declare.
+fn delete_timeout(record: &Record) -> Option<Duration> {
+    let limit = record.metadata.get("annotations")?.get("cyan.timeout.delete")?;
+    parse_duration(limit.as_text()?).ok()
+}

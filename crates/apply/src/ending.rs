@@ -1,0 +1,267 @@
+//! The end of an operation: detects it, builds the last journal entry, and reports the result.
+
+use std::sync::Arc;
+
+use blueprint::{Address, Breakpoint, Name, Value};
+use diag::Diagnostics;
+use evaluate::event::Event;
+use plan::model::{Gate, Purpose};
+use plan::task::TaskKind;
+use state::{EntryKind, Finished, OperationKind, OperationOutcome, Remembered, StatusOp, Stops};
+
+use crate::asking::ask_for_exports;
+use crate::facts::acts;
+use crate::gates::stops_at;
+use crate::journal::Durable;
+use crate::model::{Effect, Outcome};
+use crate::parts::Parts;
+use crate::progress::RunState;
+use crate::schedule::Progress;
+
+/// Records the last entry if nothing runs and nothing can start.
+pub(crate) fn finish_if_over(parts: &mut Parts, effects: &mut Vec<Effect>) {
+    let awaits_calls = parts.limits.in_flight() > 0 && !parts.state.is_abandoned();
+    if parts.journal.is_finishing() || !parts.journal.is_idle() || awaits_calls {
+        return;
+    }
+    let state = &parts.state;
+    if !parts.schedule.is_over(|progress| can_go_on(state, progress)) {
+        return;
+    }
+    let well = !parts.state.has_failed() && !is_unfinished(parts);
+    if well && ask_for_exports(parts, effects) {
+        return;
+    }
+    // Reading the values of exports may have failed.
+    let well = well && !parts.state.has_failed();
+    parts.journal.finish();
+    let (exports, metadata, declared) = exports_after(parts, well);
+    if parts.results.has_errors() {
+        parts.state.fail();
+    }
+    let outcome = outcome(parts);
+    let plan = &parts.facts.plan;
+    let is_whole = well && !plan.untouched.partial;
+    let finished = Finished {
+        outcome,
+        at: parts.timers.now(),
+        generation: state::Generation(parts.known.snapshot.generation.0 + 1),
+        exports,
+        remembered: remembered(parts, outcome, is_whole),
+        groups: if is_whole { plan.groups.clone() } else { merged_groups(parts) },
+        metadata,
+        declared,
+        stops: stops_after(parts, outcome),
+        counts: parts.results.counts().into(),
+    };
+    parts.journal.record(0, EntryKind::Finished(Arc::new(finished)), Durable::Nothing);
+}
+
+/// Reports the result of an operation whose last entry is durable.
+pub(crate) fn finish(parts: &mut Parts, effects: &mut Vec<Effect>) {
+    let outcome = outcome(parts);
+    let [created, updated, deleted, replaced] = parts.results.counts();
+    effects.push(Effect::Tell(Event::Finished { outcome, created, updated, deleted, replaced }));
+    let (waiting, stops) = (waiting(parts), standing_at(parts));
+    effects.push(Effect::Finish(report(parts, Some(outcome), waiting, stops)));
+}
+
+/// Waits for running calls and then ends, because nothing can be recorded. The intents of those calls stay open in the
+/// state.
+pub(crate) fn end_broken(parts: &mut Parts, effects: &mut Vec<Effect>) {
+    let awaits_calls = parts.limits.in_flight() > 0 && !parts.state.is_cancelled();
+    if parts.journal.is_finishing() || awaits_calls {
+        return;
+    }
+    parts.journal.finish();
+    effects.push(Effect::Finish(report(parts, None, Vec::new(), Vec::new())));
+}
+
+fn report(
+    parts: &mut Parts,
+    outcome: Option<OperationOutcome>,
+    waiting: Vec<Address>,
+    stops: Vec<(Name, Breakpoint)>,
+) -> Outcome {
+    Outcome {
+        outcome,
+        counts: parts.results.counts(),
+        diagnostics: parts.results.take_diagnostics(),
+        left_in_flight: left_in_flight(parts),
+        waiting,
+        stops,
+        left_behind: parts.results.take_left_behind(),
+        undone: undone(parts),
+        rolled_back: None,
+    }
+}
+
+/// Whether a task with this progress may still go on.
+fn can_go_on(state: &RunState, progress: Progress) -> bool {
+    match progress {
+        Progress::Ready | Progress::Waiting(_) => !state.is_stopping(),
+        Progress::Intending | Progress::Recording => true,
+        Progress::Calling | Progress::Asking => !state.is_abandoned(),
+        Progress::Resting | Progress::Configured => !state.is_cancelled(),
+        Progress::Done | Progress::Failed | Progress::Abandoned | Progress::Skipped | Progress::Held => false,
+    }
+}
+
+fn outcome(parts: &Parts) -> OperationOutcome {
+    let state = &parts.state;
+    let stopped = state.is_held() || state.is_standing();
+    let is_early = (state.is_interrupted() || stopped) && is_unfinished(parts);
+    match (state.has_failed(), is_early, parts.facts.plan.purpose) {
+        (false, true, _) if stopped => OperationOutcome::Interrupted,
+        (_, true, _) if state.is_interrupted() => OperationOutcome::Interrupted,
+        (true, ..) => OperationOutcome::Failed,
+        (.., Purpose::Destroy) if parts.facts.plan.options.targets.is_empty() => OperationOutcome::Gone,
+        _ => OperationOutcome::Ready,
+    }
+}
+
+fn is_unfinished(parts: &Parts) -> bool {
+    let mut tasks = parts.schedule.tasks().zip(&parts.facts.plan.tasks);
+    tasks.any(|(state, task)| state.progress() != Progress::Done && acts(task.kind))
+}
+
+/// The resources whose tasks have not begun because the operation stopped.
+fn waiting(parts: &Parts) -> Vec<Address> {
+    match (parts.state.is_held(), parts.state.is_standing() && !parts.state.is_interrupted()) {
+        (false, false) => Vec::new(),
+        (held, _) => acting(parts, |progress| match progress {
+            Progress::Waiting(_) | Progress::Ready => held,
+            progress => progress == Progress::Held,
+        }),
+    }
+}
+
+/// The resources whose step failed, was skipped or never began.
+pub(crate) fn undone(parts: &Parts) -> Vec<Address> {
+    acting(parts, |progress| progress != Progress::Done)
+}
+
+/// The addresses of the tasks that act on the world or the state and whose progress satisfies `so_far`.
+fn acting(parts: &Parts, so_far: impl Fn(Progress) -> bool) -> Vec<Address> {
+    let tasks = parts.schedule.tasks().zip(&parts.facts.plan.tasks);
+    let left = tasks.filter(|(state, task)| acts(task.kind) && so_far(state.progress()));
+    let addresses = left.filter_map(|(_, task)| task.decision.as_ref().map(|decided| decided.address.clone()));
+    addresses.collect::<indexmap::IndexSet<Address, foldhash::fast::FixedState>>().into_iter().collect()
+}
+
+/// The resources whose calls have not been answered. Their intents stay open in the state.
+pub(crate) fn left_in_flight(parts: &Parts) -> Vec<Address> {
+    let left = parts.schedule.tasks().zip(&parts.facts.plan.tasks);
+    let left = left.filter(|(state, _)| matches!(state.progress(), Progress::Calling | Progress::Abandoned));
+    left.filter_map(|(_, task)| task.decision.as_ref().map(|decided| decided.address.clone())).collect()
+}
+
+/// The addresses and breakpoints at which the operation has stopped, for display. Empty if a user interrupted the
+/// operation.
+fn standing_at(parts: &Parts) -> Vec<(Name, Breakpoint)> {
+    if parts.state.is_interrupted() {
+        return Vec::new();
+    }
+    let tasks = parts.schedule.tasks().zip(&parts.facts.plan.tasks).filter(|(state, _)| state.is_standing());
+    let gates = tasks.filter_map(|(_, task)| gate_of(parts, task.kind));
+    gates.map(|gate| (gate.place.trim_end_matches('/').into(), gate.at)).collect()
+}
+
+fn gate_of(parts: &Parts, kind: TaskKind) -> Option<&Gate> {
+    match kind {
+        TaskKind::Gate(number) => parts.facts.plan.gates.get(number as usize),
+        _ => None,
+    }
+}
+
+/// The stops that the state records when the operation ends with this outcome. None remain after a complete destroy.
+fn stops_after(parts: &Parts, outcome: OperationOutcome) -> Stops {
+    if outcome == OperationOutcome::Gone {
+        return Stops::default();
+    }
+    let mut stops = parts.facts.plan.begun.clone();
+    for (number, (state, task)) in (0..).zip(parts.schedule.tasks().zip(&parts.facts.plan.tasks)) {
+        let Some(gate) = gate_of(parts, task.kind) else { continue };
+        let action = StatusOp::of(gate.at);
+        // After a failure no gate is passed any more, but the action before this one has ended.
+        let is_over = match state.progress() {
+            Progress::Done => true,
+            Progress::Ready => !stops_at(&parts.facts, &parts.schedule, number, gate),
+            _ => false,
+        };
+        let Some(stop) = stops.get_mut(&gate.place) else { continue };
+        match state.progress() {
+            Progress::Held if state.is_standing() => (stop.action, stop.waiting) = (Some(action), Some(gate.at)),
+            _ if is_over && action == StatusOp::Delete => drop(stops.shift_remove(&gate.place)),
+            _ if is_over => stop.action = None,
+            _ => {}
+        }
+    }
+    stops
+}
+
+/// The generated values that the state keeps.
+fn remembered(parts: &Parts, outcome: OperationOutcome, is_whole: bool) -> blueprint::IndexMap<Name, Remembered> {
+    match (&parts.known.evaluation, outcome) {
+        (Some(evaluation), _) => {
+            // Keep values that were generated during the run, in branches that the plan could not evaluate.
+            let mut remembered = parts.facts.plan.answers.remembered.clone();
+            remembered.extend(evaluation.remembered());
+            if is_whole {
+                evaluate::answers::finished(&mut remembered);
+            }
+            remembered
+        }
+        (None, OperationOutcome::Gone) => blueprint::IndexMap::default(),
+        (None, _) => parts.known.snapshot.remembered.clone(),
+    }
+}
+
+/// After a failure both old and new users may exist: keep the dependencies of both.
+fn merged_groups(parts: &Parts) -> blueprint::IndexMap<Name, Vec<Address>> {
+    let mut groups = parts.known.snapshot.groups.clone();
+    for (name, uses) in &parts.facts.plan.groups {
+        let all = groups.entry(name.clone()).or_default();
+        let known: indexmap::IndexSet<Address, foldhash::fast::FixedState> =
+            all.drain(..).chain(uses.iter().cloned()).collect();
+        all.extend(known);
+    }
+    groups
+}
+
+/// The exports, metadata and declarations to record: those of this run if it succeeded, else the previous ones.
+fn exports_after(parts: &mut Parts, well: bool) -> (Option<blueprint::IndexMap<Name, Value>>, Value, state::Declared) {
+    if !well {
+        return (None, parts.known.snapshot.metadata.clone(), parts.known.snapshot.declared.clone());
+    }
+    match &mut parts.known.evaluation {
+        // A restored state keeps its own exports. A partial destroy leaves them unchanged.
+        None if parts.facts.plan.kind == OperationKind::State => {
+            let before = &parts.known.snapshot;
+            (Some(before.exports.clone()), before.metadata.clone(), before.declared.clone())
+        }
+        None if parts.facts.plan.purpose == Purpose::Reconcile || !parts.facts.plan.options.targets.is_empty() => {
+            (None, parts.known.snapshot.metadata.clone(), parts.known.snapshot.declared.clone())
+        }
+        None => (Some(blueprint::IndexMap::default()), Value::Null, state::Declared::default()),
+        Some(evaluation) => {
+            let mut mistakes = Diagnostics::new();
+            evaluation.settle_what_was_open(&mut mistakes);
+            let values = plan::exports::values(
+                evaluation,
+                &parts.facts.plan.untouched,
+                &parts.known.snapshot.exports,
+                &mut mistakes,
+            );
+            let metadata = match parts.facts.plan.untouched.keeps_metadata(0) {
+                true => parts.known.snapshot.metadata.clone(),
+                false => plan::exports::metadata(evaluation, &mut mistakes),
+            };
+            let (untouched, before) = (&parts.facts.plan.untouched, &parts.known.snapshot.declared);
+            let declared = plan::children::declared(evaluation, untouched, before, &mut mistakes);
+            let fine = !parts.results.report_errors(mistakes);
+            let declared = if fine { declared } else { parts.known.snapshot.declared.clone() };
+            (fine.then_some(values), metadata, declared)
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The values that a run knows: the state with the outcomes so far, the evaluated document, and what became known in
+//! this run.
+//!
+//! Not here: evaluating further values (`values`), new records (`records`).
+
+use std::sync::Arc;
+
+use blueprint::{Address, Name, TypeId, Value};
+use evaluate::answers::{Answers, Opinion};
+use evaluate::question::ProviderInstance;
+use evaluate::resolve::{Evaluation, Outputs};
+use plan::linked::Linked;
+use plan::plan::Plan;
+use plan::task::Decided;
+use provider::{Applied, PlanMode, Plans};
+use state::{ProviderRef, Record, Snapshot};
+
+use crate::link_state::Set;
+
+/// The owner of each id, by type and id.
+type Owners = std::collections::HashMap<(TypeId, Name), Address, foldhash::fast::FixedState>;
+
+/// The values that a run knows.
+pub(crate) struct Known {
+    /// The state, with outcomes that are recorded or about to be.
+    pub(crate) snapshot: Snapshot,
+    /// The evaluated document; `None` for a plan without a document.
+    pub(crate) evaluation: Option<Evaluation>,
+    /// Metadata that became known only in this run.
+    metadata: blueprint::IndexMap<Address, Value>,
+    /// Resources whose condition is false.
+    absent: Set<Address>,
+    /// Resources whose provider was asked to plan again in this run, with the mode of the last question.
+    replanned: std::collections::HashMap<Address, PlanMode, foldhash::fast::FixedState>,
+    /// Resources whose records link writes have changed in this run.
+    written: Set<Address>,
+    /// The owners of ids, of types whose providers decide. Made when the first answer of one arrives.
+    owners: Option<Owners>,
+}
+
+impl Known {
+    /// The values at the start of a run.
+    pub(crate) fn new(snapshot: Snapshot, evaluation: Option<Evaluation>) -> Known {
+        Known {
+            snapshot,
+            evaluation,
+            metadata: blueprint::IndexMap::default(),
+            absent: Set::default(),
+            replanned: Default::default(),
+            written: Set::default(),
+            owners: None,
+        }
+    }
+
+    /// The current record at an address.
+    pub(crate) fn record(&self, address: &Address) -> Option<&Arc<Record>> {
+        self.snapshot.records.get(address)
+    }
+
+    /// Stores or removes the record at an address.
+    pub(crate) fn keep(&mut self, address: &Address, record: Option<&Arc<Record>>) {
+        match record {
+            Some(record) => {
+                self.snapshot.records.insert(address.clone(), record.clone());
+            }
+            None => {
+                // The order of the records does not matter during a run.
+                self.snapshot.records.swap_remove(address);
+            }
+        }
+    }
+
+    /// A link write has changed the record of a resource.
+    pub(crate) fn mark_written(&mut self, target: &Address) {
+        self.written.insert(target.clone());
+    }
+
+    /// Whether links have changed the record since the plan was made.
+    pub(crate) fn is_written(&self, decided: &Decided) -> bool {
+        self.written.contains(&decided.address)
+    }
+
+    /// The condition of a resource is false.
+    pub(crate) fn mark_absent(&mut self, address: &Address) {
+        self.absent.insert(address.clone());
+    }
+
+    /// Whether the condition of a resource is false.
+    pub(crate) fn is_absent(&self, address: &Address) -> bool {
+        self.absent.contains(address)
+    }
+
+    /// The dependencies of a resource, without those whose condition is false.
+    pub(crate) fn still_used(&self, dependencies: &[Address]) -> Vec<Address> {
+        dependencies.iter().filter(|used| !self.absent.contains(*used)).cloned().collect()
+    }
+
+    /// Metadata of a resource has become known.
+    pub(crate) fn set_metadata(&mut self, address: &Address, metadata: Value) {
+        self.metadata.insert(address.clone(), metadata);
+    }
+
+    /// The metadata of a resource.
+    pub(crate) fn metadata_of(&self, decided: &Decided) -> Value {
+        self.metadata.get(&decided.address).unwrap_or(&decided.metadata).clone()
+    }
+
+    /// The provider of a resource is asked to plan again.
+    pub(crate) fn mark_replanned(&mut self, address: &Address, mode: PlanMode) {
+        self.replanned.insert(address.clone(), mode);
+    }
+
+    /// The mode of the last question by which the provider was asked to plan again in this run.
+    pub(crate) fn replanned(&self, address: &Address) -> Option<PlanMode> {
+        self.replanned.get(address).copied()
+    }
+
+    /// The answers of this run, else of the plan: a plan without a document has no evaluation, and no values that
+    /// become known.
+    pub(crate) fn answers<'a>(&'a self, plan: &'a Plan) -> &'a Answers {
+        self.evaluation.as_ref().map_or(&plan.answers, |evaluation| &evaluation.answers)
+    }
+
+    /// The current opinion of a provider that decides: that of the plan, or of planning again.
+    pub(crate) fn opinion_of<'a>(&'a self, plan: &'a Plan, decided: &Decided) -> Option<&'a Opinion> {
+        if provider_decides(decided) { self.answers(plan).opinions.get(&decided.address) } else { None }
+    }
+
+    /// The declared configuration of a resource's provider; none for the configuration file's.
+    pub(crate) fn provider_ref(&self, decided: &Decided) -> Option<ProviderRef> {
+        match &decided.provider {
+            Some(instance) => {
+                let id = self.record(&instance.address).map(|record| record.id.clone());
+                Some(ProviderRef { address: instance.address.clone(), id: id.unwrap_or_default() })
+            }
+            // Without a declaration it stays as recorded.
+            None if decided.element.is_none() => decided.prior.as_ref()?.provider.clone(),
+            None => None,
+        }
+    }
+
+    /// A configuration of a provider as it is now. It is recorded before a call of any resource that it manages.
+    pub(crate) fn instance_of(&self, of: Option<&ProviderRef>) -> Option<ProviderInstance> {
+        ProviderInstance::recorded(of?, &self.snapshot)
+    }
+
+    /// The folder of the document that declares a resource, relative to the folder of the root document.
+    pub(crate) fn folder_of(&self, decided: &Decided) -> Name {
+        let declared = decided.element.zip(self.evaluation.as_ref()).and_then(|((number, _), evaluation)| {
+            let (unit, ..) = evaluation.documents.resource(number)?;
+            Some(evaluation.documents.folder_seen_from_root(unit))
+        });
+        let recorded = || decided.prior.as_ref().map(|record| record.origin.folder.clone());
+        declared.or_else(recorded).unwrap_or_default()
+    }
+
+    /// The other address whose record has the id of an answer. Only asked about providers that decide: those of the
+    /// program itself derive an id from each resource.
+    pub(crate) fn owner_of_id(&mut self, decided: &Decided, applied: &Applied) -> Option<Address> {
+        let unique = decided.ty.as_ref().is_some_and(|ty| ty.capabilities.unique_ids);
+        if !unique || !provider_decides(decided) || applied.id.is_empty() {
+            return None;
+        }
+        let records = &self.snapshot.records;
+        let owners = self.owners.get_or_insert_with(|| {
+            let named = records.iter().filter(|(_, record)| !record.id.is_empty());
+            named.map(|(address, record)| ((record.type_name.clone(), record.id.clone()), address.clone())).collect()
+        });
+        let (claim, own) = ((decided.type_name.clone(), applied.id.clone()), recorded_at(decided));
+        let owner = owners.get(&claim).filter(|owner| *owner != own);
+        // Its record may have another id since.
+        let owner = owner.filter(|owner| records.get(*owner).is_some_and(|record| record.id == applied.id)).cloned();
+        if owner.is_none() {
+            owners.insert(claim, own.clone());
+        }
+        owner
+    }
+
+    /// Publishes the current fields of a resource to its readers.
+    pub(crate) fn publish(&mut self, decided: &Decided, record: &Record) {
+        let Some(evaluation) = self.evaluation.as_mut() else { return };
+        let member = match decided.linked.as_deref() {
+            None => decided.element.and_then(|(index, position)| evaluation.member_mut(index, position)),
+            Some(Linked::Part { link, part }) => evaluation.part_mut(*link, *part),
+            Some(Linked::Write(write)) => {
+                let member = write.member.and_then(|(resource, position)| evaluation.member_mut(resource, position));
+                if let Some(member) = member {
+                    // The spec stays that of the document: a field that links release returns to it.
+                    member.outputs = Outputs::Known(record.outputs.clone());
+                }
+                return;
+            }
+            Some(Linked::Whole(_)) => return,
+        };
+        if let Some(member) = member {
+            member.spec = record.inputs.clone();
+            member.outputs = Outputs::Known(record.outputs.clone());
+        }
+    }
+}
+
+/// The address whose record holds the outcome of a task: the target for a link write, else the address of the task.
+pub(crate) fn recorded_at(decided: &Decided) -> &Address {
+    match decided.linked.as_deref() {
+        Some(Linked::Write(write)) => &write.target,
+        _ => &decided.address,
+    }
+}
+
+/// Whether the provider of a resource decides what differs.
+pub(crate) fn provider_decides(decided: &Decided) -> bool {
+    decided.ty.as_ref().is_some_and(|ty| ty.capabilities.plans == Plans::Always)
+}

@@ -1,0 +1,149 @@
+//! The parts of an operation, and what the steps do with several of them at once: keep outcomes, and send events.
+//!
+//! Each part owns its fields. The steps (`starting`, `calling`, `failing`, ...) take the parts, and call each other in
+//! one direction only.
+
+use std::sync::Arc;
+
+use blueprint::Name;
+use evaluate::event::Event;
+use plan::plan::Staged;
+use plan::task::{Decided, TaskKind, Until};
+use state::{EntryKind, Operation, OperationKind, Outcome, Record};
+
+use crate::calls::Calls;
+use crate::facts::Facts;
+use crate::inquiries::Inquiries;
+use crate::journal::{Durable, Journal};
+use crate::known::{Known, recorded_at};
+use crate::limits::Limits;
+use crate::link_records::LinkExecutor;
+use crate::link_state::LinkState;
+use crate::model::{Effect, Settings};
+use crate::progress::{Results, RunState};
+use crate::records::{Records, rounded};
+use crate::schedule::Schedule;
+use crate::timers::Timers;
+
+/// The parts of an operation.
+pub(crate) struct Parts {
+    pub(crate) facts: Facts,
+    pub(crate) known: Known,
+    pub(crate) schedule: Schedule,
+    pub(crate) limits: Limits,
+    pub(crate) journal: Journal,
+    pub(crate) timers: Timers,
+    pub(crate) links: LinkState,
+    pub(crate) inquiries: Inquiries,
+    pub(crate) state: RunState,
+    pub(crate) results: Results,
+}
+
+impl Parts {
+    /// The parts of an operation that carries out a plan.
+    pub(crate) fn new(staged: Staged, settings: Settings, operation: Operation) -> Parts {
+        let Staged { plan, mut snapshot, evaluation, catalogs } = staged;
+        let new = plan.tasks.iter().filter(|task| task.kind == TaskKind::Create).count();
+        snapshot.records.reserve(new);
+        let schedule = Schedule::new(&plan, &snapshot);
+        Parts {
+            limits: Limits::new(&catalogs, schedule.ranks()),
+            schedule,
+            journal: Journal::default(),
+            timers: Timers::default(),
+            links: LinkState::new(&plan, &snapshot),
+            inquiries: Inquiries::default(),
+            state: RunState::default(),
+            results: Results::default(),
+            known: Known::new(snapshot, evaluation),
+            facts: Facts {
+                plan: Arc::new(plan),
+                settings: Settings { parallelism: settings.parallelism.max(1), ..settings },
+                operation: Arc::new(operation),
+                catalogs,
+            },
+        }
+    }
+
+    /// Builds records from what is known.
+    pub(crate) fn records(&self) -> Records<'_> {
+        Records { facts: &self.facts, known: &self.known }
+    }
+
+    /// Builds calls from what is known.
+    pub(crate) fn calls(&self) -> Calls<'_> {
+        Calls { facts: &self.facts, known: &self.known }
+    }
+
+    /// Lets the link executor carry out one step, and records the outcomes of links.
+    pub(crate) fn link<T>(&mut self, step: impl FnOnce(&mut LinkExecutor<'_>, &Schedule) -> T) -> T {
+        let Parts { facts, known, links, results, schedule, .. } = self;
+        let mut executor = LinkExecutor { facts, known, links, results, outcomes: Vec::new() };
+        let result = step(&mut executor, schedule);
+        for (task, outcome) in executor.outcomes {
+            self.journal.record(self.facts.step_of(task), EntryKind::Outcome(Arc::new(outcome)), Durable::Nothing);
+        }
+        result
+    }
+
+    /// Emits an event after those of everything that was recorded before it.
+    pub(crate) fn emit(&mut self, event: Event, effects: &mut Vec<Effect>) {
+        self.journal.emit(event, effects);
+    }
+
+    /// Releases the slots of a task.
+    pub(crate) fn vacate(&mut self, task: u32) {
+        self.limits.vacate(task, self.facts.task(task), &mut self.schedule);
+    }
+
+    /// The time since the first call of a task in milliseconds, rounded as in a record.
+    pub(crate) fn duration_ms(&self, task: u32) -> Option<u32> {
+        self.schedule.task(task).millis_since_call(self.timers.millis()).map(rounded)
+    }
+
+    /// Records an outcome for the next commit without a meaning for its task.
+    pub(crate) fn record_only(&mut self, task: u32, outcome: Outcome) {
+        self.journal.record(self.facts.step_of(task), EntryKind::Outcome(Arc::new(outcome)), Durable::Nothing);
+    }
+
+    /// Adds an outcome to the next commit and to the snapshot of this run.
+    ///
+    /// Dependants go on at once. Their intents follow in the same commit or a later one, and their calls wait until
+    /// both are durable.
+    pub(crate) fn record(
+        &mut self,
+        task: u32,
+        decided: &Decided,
+        mut record: Option<Arc<Record>>,
+        error: Option<Name>,
+        durable: Durable,
+    ) {
+        let undo = self.facts.plan.kind == OperationKind::Rollback;
+        if let Some(record) = record.as_mut().filter(|record| record.status.undo != undo) {
+            Arc::make_mut(record).status.undo = undo;
+        }
+        self.schedule.record(task, record.clone());
+        let address = recorded_at(decided).clone();
+        let kind = self.facts.task(task).kind;
+        if kind == TaskKind::LinkWrite {
+            self.known.mark_written(&address);
+        }
+        self.known.keep(&address, record.as_ref());
+        let publishes = matches!(
+            kind,
+            TaskKind::Create | TaskKind::Update | TaskKind::Record | TaskKind::LinkWrite | TaskKind::PollUntilReady
+        );
+        if let (Some(record), Durable::Done(_) | Durable::Configured(_)) = (&record, durable)
+            && publishes
+        {
+            self.known.publish(decided, record);
+        }
+        let outcome = Outcome { address, record, error };
+        self.journal.record(self.facts.step_of(task), EntryKind::Outcome(Arc::new(outcome)), durable);
+        match durable {
+            Durable::Done(_) => self.schedule.release(task, None),
+            Durable::Configured(_) => self.schedule.release(task, Some(Until::Configured)),
+            Durable::Failed(_) | Durable::Intent(_) | Durable::Nothing => {}
+        }
+    }
+}

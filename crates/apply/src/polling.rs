@@ -1,0 +1,140 @@
+//! Polls resources that their providers have accepted until they are ready.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use blueprint::Value;
+use evaluate::event::Event;
+use plan::task::Decided;
+use provider::{ErrorKind, ProviderError, Readiness};
+use state::{Record, StatusWord};
+use understand::compare::mark_fields;
+
+use crate::completing::complete;
+use crate::failing::{fail_late, fail_poll, fail_unhealthy, pause_after, try_again};
+use crate::journal::Durable;
+use crate::known::recorded_at;
+use crate::model::Effect;
+use crate::parts::Parts;
+use crate::schedule::Progress;
+use crate::timers::Wake;
+
+/// Handles a durable record of a resource that is accepted but not ready: readers go on, other dependants wait
+/// (decision 5.3).
+pub(crate) fn configured(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
+    let Some(decided) = parts.facts.decided(task) else { return };
+    parts.schedule.set_configured(task);
+    effects.push(Effect::Tell(Event::Configured { address: decided.address.clone() }));
+    poll_until_ready(parts, task, effects);
+}
+
+/// Polls a resource until it is ready. The time limit holds even if a poll is never answered.
+fn poll_until_ready(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
+    if parts.schedule.task(task).limit().is_none() {
+        parts.timers.wake(Wake::Unstable(task), parts.facts.settings.stable_within, effects);
+    }
+    poll(parts, task, effects);
+}
+
+/// Polls a resource that an earlier operation left accepted but not ready.
+pub(crate) fn poll_prior(parts: &mut Parts, task: u32, decided: &Decided, effects: &mut Vec<Effect>) {
+    let Some(prior) = decided.prior.clone() else { return complete(parts, task, effects) };
+    let request = parts.calls().poll(task, decided, &prior);
+    parts.schedule.poll_prior(task, request, prior);
+    poll_until_ready(parts, task, effects);
+}
+
+/// Records a resource that needs no call, then polls it until it is ready.
+pub(crate) fn record_and_poll(parts: &mut Parts, task: u32, decided: &Decided, record: Arc<Record>) {
+    let request = parts.calls().poll(task, decided, &record);
+    parts.schedule.only_poll(task, request);
+    parts.record(task, decided, Some(record), None, Durable::Configured(task));
+}
+
+/// Polls a resource now, or as soon as the limits of its provider allow.
+pub(crate) fn poll(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
+    let state = parts.schedule.task(task);
+    let Some(request) = state.request() else { return };
+    if state.progress() != Progress::Configured || !parts.limits.may_poll(task, &request.type_name) {
+        return;
+    }
+    let Some(record) = state.record() else { return };
+    let mut request = request.clone();
+    request.id = Some(record.id.clone());
+    request.prior_inputs = record.inputs.clone();
+    request.prior = record.outputs.clone();
+    request.private = record.private.clone();
+    request.limit = Some(time_limit(parts, task).saturating_sub(state.polled_for()));
+    effects.push(Effect::Poll(task, request));
+}
+
+fn time_limit(parts: &Parts, task: u32) -> Duration {
+    parts.schedule.task(task).limit().unwrap_or(parts.facts.settings.stable_within)
+}
+
+/// Handles the answer to a poll.
+pub(crate) fn polled(
+    parts: &mut Parts,
+    task: u32,
+    answer: Result<Readiness, ProviderError>,
+    effects: &mut Vec<Effect>,
+) {
+    let Some(decided) = parts.facts.decided(task) else { return };
+    let state = parts.schedule.task(task);
+    if state.progress() != Progress::Configured {
+        return;
+    }
+    let Some(record) = state.record().cloned() else { return };
+    // A link may have written into the resource since.
+    let now = parts.known.record(recorded_at(&decided));
+    let record = now.filter(|now| now.id == record.id).cloned().unwrap_or(record);
+    match answer {
+        Ok(Readiness::Ready(fields)) => {
+            let mut record = Record::clone(&record);
+            record.status.word = StatusWord::Ready;
+            record.unhealthy.clear();
+            record.duration_ms = parts.duration_ms(task).unwrap_or(record.duration_ms);
+            if let (Some(now), Some(ty)) = (fields.as_map(), &decided.ty) {
+                let mut all = record.outputs.as_map().cloned().unwrap_or_default();
+                all.extend(now.iter().map(|(name, value)| (name.clone(), value.clone())));
+                record.outputs = mark_fields(&ty.schema, &Value::Map(Arc::new(all)), &record.outputs);
+            }
+            parts.record(task, &decided, Some(Arc::new(record)), None, Durable::Done(task));
+        }
+        Ok(Readiness::Broken(why)) => fail_unhealthy(parts, task, &decided, &record, why, effects),
+        Ok(Readiness::NotYet) => {
+            let after = growing(state.polls());
+            if state.polled_for() + after > time_limit(parts, task) {
+                return fail_late(parts, task, &decided, &record, "it is still not ready", effects);
+            }
+            parts.schedule.count_poll(task, after);
+            parts.timers.wake(Wake::Poll(task), after, effects);
+        }
+        // The poll was cancelled. The resource is unchanged.
+        Err(error) if error.kind == ErrorKind::Cancelled && parts.state.is_cancelled() => {}
+        Err(error) => match pause_after(parts, task, &error) {
+            Some(after) => {
+                try_again(parts, task, (&decided.address, &error), (after, Wake::Poll(task)), effects);
+            }
+            None => fail_poll(parts, task, &decided, &record, &error, effects),
+        },
+    }
+}
+
+/// The delay before the next poll: 0.5 s at first, growing by a factor of 1.5 up to 10 s (decision S65).
+fn growing(polls: u32) -> Duration {
+    let ms = 500.0 * 1.5_f64.powi(polls.min(20) as i32);
+    Duration::from_millis(ms.min(10_000.0) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn poll_delay_grows_up_to_ten_seconds() {
+        assert_eq!(growing(0), Duration::from_millis(500));
+        assert_eq!(growing(1), Duration::from_millis(750));
+        assert_eq!(growing(50), Duration::from_millis(10_000));
+    }
+}

@@ -1,0 +1,121 @@
+//! Starts ready tasks while there is room for calls.
+//!
+//! Not here: what a task does with values that became known (`decide`), its call (`calling`).
+
+use std::sync::Arc;
+
+use plan::linked::Linked;
+use plan::task::{Decided, TaskKind};
+use provider::Operation as Verb;
+use state::StatusWord;
+
+use crate::asking::{ask, ask_again, plan_again};
+use crate::calling::{call, intend};
+use crate::completing::{complete, complete_unneeded};
+use crate::decide::decide;
+use crate::facts::came;
+use crate::failing::fail_with_message;
+use crate::journal::Durable;
+use crate::linking::{finish_link, start_write};
+use crate::model::Effect;
+use crate::parts::Parts;
+use crate::polling::{poll_prior, record_and_poll};
+use crate::schedule::Progress;
+use crate::turn::Turn;
+use crate::values::Values;
+use crate::{gates, reads, replan};
+
+/// Starts ready tasks while call slots are free. Their intents share the next commit.
+pub(crate) fn start_ready_tasks(parts: &mut Parts, effects: &mut Vec<Effect>) {
+    while !parts.state.is_stopping() && parts.limits.in_flight() < parts.facts.settings.parallelism {
+        let Some(task) = parts.schedule.next() else { break };
+        if parts.schedule.progress(task) != Progress::Ready {
+            parts.limits.let_next_in(parts.facts.task(task), &mut parts.schedule);
+            continue;
+        }
+        if parts.limits.holds_back(task, parts.facts.task(task), parts.schedule.ranks()) {
+            continue;
+        }
+        if parts.schedule.task(task).request().is_some() {
+            parts.limits.occupy(parts.facts.task(task));
+            call(parts, task, effects);
+            continue;
+        }
+        let before = parts.limits.in_flight();
+        start(parts, task, effects);
+        if parts.limits.in_flight() == before {
+            parts.limits.let_next_in(parts.facts.task(task), &mut parts.schedule);
+        }
+    }
+}
+
+fn start(parts: &mut Parts, task: u32, effects: &mut Vec<Effect>) {
+    if ask_again(parts, task, effects) {
+        return;
+    }
+    let kind = parts.facts.task(task).kind;
+    let Some(decided) = parts.facts.decided(task) else {
+        match kind {
+            TaskKind::Read(number) => reads::read(parts, task, number, effects),
+            TaskKind::Pause(pause) => gates::pause(parts, task, pause, effects),
+            TaskKind::Gate(number) => gates::reach(parts, task, number, effects),
+            _ => complete(parts, task, effects),
+        }
+        return;
+    };
+    match (kind, decided.linked.as_deref()) {
+        (TaskKind::Settled, _) => {
+            if let Some(came) = came(&decided) {
+                parts.emit(came, effects);
+            }
+            complete(parts, task, effects);
+        }
+        (TaskKind::PollUntilReady, _) => poll_prior(parts, task, &decided, effects),
+        (_, Some(Linked::Write(write))) => start_write(parts, task, &decided, write, effects),
+        (TaskKind::Link, Some(Linked::Whole(whole))) if whole.link.is_some() => {
+            if let Some(link) = whole.link {
+                finish_link(parts, task, &decided, link, effects);
+            }
+        }
+        _ => start_decided(parts, task, kind, &decided, effects),
+    }
+}
+
+/// Evaluates what the plan left open, and does the work that follows from it.
+fn start_decided(parts: &mut Parts, task: u32, kind: TaskKind, decided: &Arc<Decided>, effects: &mut Vec<Effect>) {
+    let mut values = Values::new(&mut parts.known, &mut parts.results);
+    let turn = decide(&parts.facts.plan, &mut values, kind, decided);
+    let needed = values.needed();
+    if !needed.is_empty() {
+        return ask(parts, task, needed, effects);
+    }
+    match turn {
+        Turn::Call(verb, desired) => {
+            let mode = replan::mode_before_create(&parts.known, decided).filter(|_| verb == Verb::Create);
+            if let Some(mode) = mode {
+                return plan_again(parts, task, decided, mode, desired, effects);
+            }
+            let (intent, request) = parts.calls().call(task, kind, decided, verb, desired);
+            intend(parts, task, intent, request);
+        }
+        Turn::PlanAgain(mode, desired) => plan_again(parts, task, decided, mode, desired, effects),
+        Turn::Record(desired) => {
+            let record = parts.records().unchanged(decided, desired);
+            parts.known.publish(decided, &record);
+            let goes = matches!(kind, TaskKind::Forget | TaskKind::DeleteIfAbsent);
+            if record.status.word == StatusWord::Configured && !goes {
+                return record_and_poll(parts, task, decided, Arc::new(record));
+            }
+            let record = (!goes).then(|| Arc::new(record));
+            parts.record(task, decided, record, None, Durable::Done(task));
+        }
+        Turn::PollPrior => {
+            parts.schedule.set_only_polls(task);
+            poll_prior(parts, task, decided, effects);
+        }
+        Turn::Unneeded(reason) => complete_unneeded(parts, task, reason, effects),
+        Turn::Failed => {
+            fail_with_message(parts, task, decided, "what it reads has no usable value".into(), effects);
+        }
+    }
+}

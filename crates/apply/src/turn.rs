@@ -1,0 +1,20 @@
+//! The work of a started task.
+
+use blueprint::Value;
+use provider::{Operation as Verb, PlanMode};
+
+/// The work of a started task.
+pub(crate) enum Turn {
+    /// Call the provider with this operation and spec.
+    Call(Verb, Value),
+    /// No call. The record is updated with this spec.
+    Record(Value),
+    /// The provider plans again with this spec, because the plan was made with unknown values.
+    PlanAgain(PlanMode, Value),
+    /// Neither a call nor a record. The text is the reason.
+    Unneeded(&'static str),
+    /// No call. The resource is polled until it is ready, as an earlier operation left it.
+    PollPrior,
+    /// The task cannot be carried out. The error has been reported.
+    Failed,
+}
