@@ -34,18 +34,18 @@ impl Apply {
         let (exports, metadata, declared) = self.exports_after(well);
         let failed_exports = self.results.found.has_errors();
         self.state.failed |= failed_exports;
-        let remembered = match (&self.evaluation, self.outcome()) {
+        let memoised = match (&self.evaluation, self.outcome()) {
             (Some(evaluation), _) => {
                 // Keep values that were generated during the run, in branches that the plan could not evaluate.
-                let mut remembered = self.plan.answers.remembered.clone();
-                remembered.extend(evaluation.remembered());
+                let mut memoised = self.plan.answers.memoised.clone();
+                memoised.extend(evaluation.memoised());
                 if well && !self.plan.untouched.partial {
-                    evaluate::answers::finished(&mut remembered);
+                    evaluate::answers::finished(&mut memoised);
                 }
-                remembered
+                memoised
             }
             (None, OperationOutcome::Gone) => blueprint::IndexMap::default(),
-            (None, _) => self.snapshot.remembered.clone(),
+            (None, _) => self.snapshot.memoised.clone(),
         };
         let finished = Finished {
             outcome: self.outcome(),
@@ -56,7 +56,7 @@ impl Apply {
             ),
             generation: state::Generation(self.snapshot.generation.0 + 1),
             exports,
-            remembered,
+            memoised,
             groups: if well && !self.plan.untouched.partial { self.plan.groups.clone() } else { self.merged_groups() },
             metadata,
             declared,

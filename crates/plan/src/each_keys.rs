@@ -73,20 +73,26 @@ impl EachKeys {
             Ok(pairs) => {
                 pairs.into_iter().map(|(old_at, at)| (old[old_at].address.clone(), new[at].address.clone())).collect()
             }
-            Err(doubt) => {
+            Err(ambiguous) => {
                 let span = each.key.as_ref().map_or(declared.span, |key| key.span);
-                found.push(refused(name, &old, &new, doubt, span));
+                found.push(refused(name, &old, &new, ambiguous, span));
                 Vec::new()
             }
         }
     }
 }
 
-/// What stands in the way: the first of before and the first of now that cannot be matched.
-pub(crate) struct Doubt(usize, usize);
+/// The first earlier candidate and the first new candidate that cannot be matched.
+pub(crate) struct AmbiguousMatch(usize, usize);
 
-pub(crate) fn refused(name: &Name, old: &[Candidate], new: &[Candidate], doubt: Doubt, span: Span) -> diag::Diagnostic {
-    let Doubt(before, now) = doubt;
+pub(crate) fn refused(
+    name: &Name,
+    old: &[Candidate],
+    new: &[Candidate],
+    ambiguous: AmbiguousMatch,
+    span: Span,
+) -> diag::Diagnostic {
+    let AmbiguousMatch(before, now) = ambiguous;
     let (before, now) = (&old[before].address, &new[now].address);
     codes::MOVE_CONFLICT
         .new(format!("the members of `{name}` cannot be matched with the recorded ones"))
@@ -157,7 +163,7 @@ pub(crate) fn telling(all: &[Candidate]) -> FixedMap<&str, FixedMap<&str, usize>
 }
 
 /// Which is which, by position among both; what is left over is gone, or new.
-pub(crate) fn paired(old: &[Candidate], new: &[Candidate]) -> Result<Vec<(usize, usize)>, Doubt> {
+pub(crate) fn paired(old: &[Candidate], new: &[Candidate]) -> Result<Vec<(usize, usize)>, AmbiguousMatch> {
     if let ([_], [_]) = (old, new) {
         return Ok(vec![(0, 0)]);
     }
@@ -169,7 +175,7 @@ pub(crate) fn paired(old: &[Candidate], new: &[Candidate]) -> Result<Vec<(usize,
         for (value, was) in values {
             let Some(is) = theirs.get(value) else { continue };
             if of_old[*was].is_some_and(|other| other != *is) || of_new[*is].is_some_and(|other| other != *was) {
-                return Err(Doubt(*was, *is));
+                return Err(AmbiguousMatch(*was, *is));
             }
             (of_old[*was], of_new[*is]) = (Some(*is), Some(*was));
         }
@@ -188,7 +194,7 @@ pub(crate) fn paired(old: &[Candidate], new: &[Candidate]) -> Result<Vec<(usize,
         }
     }
     match (of_old.iter().position(Option::is_none), of_new.iter().position(Option::is_none)) {
-        (Some(was), Some(is)) => Err(Doubt(was, is)),
+        (Some(was), Some(is)) => Err(AmbiguousMatch(was, is)),
         _ => Ok(of_old.iter().enumerate().filter_map(|(was, is)| Some((was, (*is)?))).collect()),
     }
 }

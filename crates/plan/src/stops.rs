@@ -63,8 +63,8 @@ pub(crate) struct Subjects {
     pub(crate) all: Vec<Subject>,
     pub(crate) things: FixedMap<Address, u32>,
     pub(crate) children: FixedMap<Box<[Name]>, u32>,
-    /// What is remembered of those that the plan leaves alone.
-    kept: Stops,
+    /// The stops of the state that the plan does not change.
+    untouched_stops: Stops,
 }
 
 /// What a plan does in a child.
@@ -90,7 +90,7 @@ impl Subjects {
         partial: bool,
     ) -> Subjects {
         if purpose == Purpose::Reconcile {
-            return Subjects { kept: snapshot.stops.clone(), ..Subjects::default() };
+            return Subjects { untouched_stops: snapshot.stops.clone(), ..Subjects::default() };
         }
         let documents = evaluation.map(|evaluation| &*evaluation.documents);
         let declared = documents.map_or_else(FixedMap::default, children_of);
@@ -236,7 +236,7 @@ impl Subjects {
     }
 
     fn keep(&mut self, place: Name, stop: Option<&Stop>) {
-        self.kept.extend(stop.map(|stop| (place, stop.clone())));
+        self.untouched_stops.extend(stop.map(|stop| (place, stop.clone())));
     }
 
     /// What is to be remembered from the beginning of the operation on.
@@ -252,11 +252,11 @@ impl Subjects {
             let stays = subject.declared && !stop.breakpoints.is_empty() || subject.action == Some(StatusOp::Delete);
             stays.then(|| (subject.place.clone(), stop))
         });
-        self.kept.iter().map(|(place, stop)| (place.clone(), stop.clone())).chain(entries).collect()
+        self.untouched_stops.iter().map(|(place, stop)| (place.clone(), stop.clone())).chain(entries).collect()
     }
 
-    /// Says of steps where the plan stops.
-    pub(crate) fn tell(&self, steps: &mut [Step]) {
+    /// Sets in steps where the plan stops.
+    pub(crate) fn report(&self, steps: &mut [Step]) {
         for step in steps.iter_mut().filter(|_| !self.things.is_empty()) {
             let Some(at) = self.things.get(&step.address) else { continue };
             let subject = &self.all[*at as usize];

@@ -196,8 +196,8 @@ impl Evaluation {
         };
         let (Some(from), Some(to)) = (self.declared(pair.a), self.declared(pair.b)) else { return Ok(false) };
         let is_keyed = |it: &Declared| it.resource().each.as_ref().is_some_and(|each| each.key.is_some());
-        let keyed = is_keyed(&from) && is_keyed(&to);
-        match pair_up(&from.documents.unit(from.unit).path, &pair, [from.name(), to.name()], &a, &b, keyed) {
+        let by_key = is_keyed(&from) && is_keyed(&to);
+        match pair_up(&from.documents.unit(from.unit).path, &pair, [from.name(), to.name()], &a, &b, by_key) {
             Ok(links) => {
                 for (at, link) in links.iter().enumerate() {
                     let at = at as u32;

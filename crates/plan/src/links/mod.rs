@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Map, Name, ReplaceOrder, TypeId, Value};
 use diag::{Diagnostics, Span};
-use evaluate::answers::PinnedSeen;
+use evaluate::answers::PinnedRead;
 use evaluate::evaluation_question;
 use evaluate::resolve::links::{LinkAt, LinkSlot, conflict};
 use evaluate::resolve::{Evaluation, Member, Members, Need};
@@ -30,7 +30,7 @@ use understand::links::wiring::Target;
 
 use crate::decision::{Decision, Lineage};
 use crate::draft::Draft;
-use crate::linked::{Linked, Phase, Whole};
+use crate::linked::{LinkRecord, Linked, Phase};
 use crate::model::{Action, Reason};
 
 /// Evaluates something about a link, putting what it needs to the world until it has it.
@@ -154,7 +154,7 @@ fn seen_of<'s>(
     address: &Address,
 ) -> Option<&'s mut (ContributionIndex, bool)> {
     let of = seen.entry(address.clone()).or_insert_with(|| match evaluation.answers.seen.get(address) {
-        Some(PinnedSeen::There { fields, .. }) => Some((ContributionIndex::new(fields.clone()), true)),
+        Some(PinnedRead::Present { fields, .. }) => Some((ContributionIndex::new(fields.clone()), true)),
         Some(_) => None,
         None => {
             let record = snapshot.records.get(address).filter(|record| !record.id.is_empty());
@@ -574,7 +574,7 @@ impl<'a> LinkDraft<'a> {
         }
         let action = if reasons.is_empty() { Action::None } else { self.verb() };
         let changes = std::mem::take(&mut self.changes);
-        let whole = Whole { link: Some(one.link), after: one.after.clone(), parts, changes };
+        let whole = LinkRecord { link: Some(one.link), after: one.after.clone(), parts, changes };
         self.decisions.push(Decision {
             desired: inputs,
             outputs: one.data.clone(),
@@ -657,7 +657,7 @@ pub(crate) fn undo_link(
         Some(positions) => undo_phases(draft, positions, address, overlays_of(record), Action::Unlink, 0, Span::NONE),
         None => Vec::new(),
     };
-    let whole = Whole { link: None, after: Vec::new(), parts: Vec::new(), changes: Vec::new() };
+    let whole = LinkRecord { link: None, after: Vec::new(), parts: Vec::new(), changes: Vec::new() };
     decisions.push(Decision {
         prior: Some(record.clone()),
         dependencies: record.dependencies.clone(),

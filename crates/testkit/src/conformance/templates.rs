@@ -276,8 +276,8 @@ impl Template {
         let mut files = Files::new();
         let root = files.add("template.yaml", text);
         let (tree, _) = syntax::parse(root, text, syntax::Format::Yaml);
-        let around = dialects::LoadContext { dialect: Some("hot"), ..Default::default() };
-        let document = dialects::Document { file: root, name: "template.yaml", text, tree: &tree, around: &around };
+        let context = dialects::LoadContext { dialect: Some("hot"), ..Default::default() };
+        let document = dialects::Document { file: root, name: "template.yaml", text, tree: &tree, context: &context };
         let texts = self.environments(update, place);
         let trees: Vec<_> = texts
             .iter()
