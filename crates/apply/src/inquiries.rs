@@ -2,7 +2,7 @@
 
 use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply};
 use evaluate::resolve::Need;
-use understand::links::FixedMap;
+use understand::links::DeterministicMap;
 
 /// The exported values ask under this number. No task has it.
 pub(crate) const AT_THE_END: u32 = u32::MAX;
@@ -13,9 +13,9 @@ pub(crate) struct Inquiries {
     /// What the task that is being started still needs.
     pub(crate) needed: Vec<Need>,
     /// Pending questions by key, and the other tasks that wait for their replies.
-    pub(crate) in_question: FixedMap<String, Vec<u32>>,
+    pub(crate) in_question: DeterministicMap<String, Vec<u32>>,
     /// Questions that a wake-up asks again, with their last replies, by the asking task.
-    pub(crate) resting: FixedMap<u32, Vec<(EvaluationQuestion, EvaluationReply)>>,
+    pub(crate) resting: DeterministicMap<u32, Vec<(EvaluationQuestion, EvaluationReply)>>,
     /// Whether questions of the exported values are pending.
     pub(crate) asks_at_the_end: bool,
     /// The number of rounds in which the exported values have asked.

@@ -6,7 +6,7 @@ use blueprint::Address;
 use plan::plan::Plan;
 use plan::task::TaskKind;
 use state::{Record, Snapshot};
-use understand::links::FixedMap;
+use understand::links::DeterministicMap;
 use understand::links::overlay::{Overlay, overlays_of};
 
 /// A set with a fixed hash: results do not depend on a random seed.
@@ -15,7 +15,7 @@ pub(crate) type Set<T> = std::collections::HashSet<T, foldhash::fast::FixedState
 /// What links have written, as this run sees it.
 pub(crate) struct LinkState {
     /// The links that hold each entry, by target and identity.
-    pub(crate) written: FixedMap<(Address, String), Vec<Address>>,
+    pub(crate) written: DeterministicMap<(Address, String), Vec<Address>>,
     /// Entries that links have written in this run, by target and identity.
     pub(crate) rewritten: Set<(Address, String)>,
     /// Resources whose record the phases of links have changed in this run.
@@ -23,7 +23,7 @@ pub(crate) struct LinkState {
     /// The phases that share calls.
     pub(crate) batches: Batches,
     /// The tasks that complete links, by the link's address.
-    pub(crate) wholes: FixedMap<Address, u32>,
+    pub(crate) wholes: DeterministicMap<Address, u32>,
 }
 
 /// Which phases share a call.
@@ -31,11 +31,11 @@ pub(crate) struct LinkState {
 pub(crate) struct Batches {
     /// The number of phases that have started for each target. The flag is true for phases that write, false for those
     /// that remove.
-    pub(crate) had: FixedMap<(Address, bool), usize>,
+    pub(crate) had: DeterministicMap<(Address, bool), usize>,
     /// The other phases that share the call of a phase.
-    pub(crate) along: FixedMap<u32, Vec<u32>>,
+    pub(crate) along: DeterministicMap<u32, Vec<u32>>,
     /// Phases that the call of another phase has carried out, and whether a call was made at all.
-    pub(crate) carried: FixedMap<u32, bool>,
+    pub(crate) carried: DeterministicMap<u32, bool>,
     /// Targets for which a shared call was refused.
     pub(crate) alone: Set<Address>,
 }
@@ -46,7 +46,7 @@ impl LinkState {
         let wholes = plan.tasks.iter().enumerate().filter(|(_, task)| task.kind == TaskKind::Link);
         let wholes = wholes.filter_map(|(at, task)| Some((task.decision.as_ref()?.address.clone(), at as u32)));
         let mut links = LinkState {
-            written: FixedMap::default(),
+            written: DeterministicMap::default(),
             rewritten: Set::default(),
             touched: Set::default(),
             batches: Batches::default(),

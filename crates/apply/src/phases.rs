@@ -26,7 +26,7 @@ use plan::task::Decided;
 use plan::tasks::links::ONE_BY_ONE;
 use understand::check::conform::conform_resource;
 use understand::compare::same;
-use understand::links::FixedMap;
+use understand::links::DeterministicMap;
 use understand::links::contribution::{Contribution, ContributionIndex, Merger, Written, without};
 use understand::links::overlay::{Overlay, overlays_of};
 
@@ -372,28 +372,28 @@ impl Apply {
 
 /// Which links hold each entry of a target after these phases.
 struct Holders<'a> {
-    written: &'a FixedMap<(Address, String), Vec<Address>>,
+    written: &'a DeterministicMap<(Address, String), Vec<Address>>,
     target: &'a Address,
     /// What the links of these phases write again. They release all other entries.
-    kept: FixedMap<&'a Address, Vec<String>>,
+    kept: DeterministicMap<&'a Address, Vec<String>>,
     /// At most two links that hold an identity: enough to tell whether another link holds it.
-    known: FixedMap<String, Vec<&'a Address>>,
+    known: DeterministicMap<String, Vec<&'a Address>>,
 }
 
 impl<'a> Holders<'a> {
     fn of(
-        written: &'a FixedMap<(Address, String), Vec<Address>>,
+        written: &'a DeterministicMap<(Address, String), Vec<Address>>,
         members: &'a [Member],
         target: &'a Address,
     ) -> Holders<'a> {
-        let mut kept: FixedMap<&Address, Vec<String>> = FixedMap::default();
+        let mut kept: DeterministicMap<&Address, Vec<String>> = DeterministicMap::default();
         for member in members {
             if let Some(phase) = member.phase() {
                 let identities = member.contributions.iter().filter_map(Contribution::identity);
                 kept.entry(&phase.link).or_default().extend(identities);
             }
         }
-        Holders { written, target, kept, known: FixedMap::default() }
+        Holders { written, target, kept, known: DeterministicMap::default() }
     }
 
     /// Whether another link has written the same entry and keeps it after these phases.

@@ -14,7 +14,7 @@ use evaluate::world::World;
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot};
 use understand::compare::{Change, differences, mark_like, same_field, with_path_of};
-use understand::links::FixedMap;
+use understand::links::DeterministicMap;
 use understand::links::address::is_link;
 use understand::links::contribution::{Contribution, ContributionIndex, without};
 use understand::links::overlay::{Overlay, overlays_of};
@@ -115,8 +115,8 @@ pub fn only(all: &mut DriftScan, addresses: &[Address], snapshot: &Snapshot, fou
 }
 
 /// What links have written, by target.
-fn written_by_links(snapshot: &Snapshot) -> FixedMap<Address, Vec<(Address, Contribution)>> {
-    let mut written: FixedMap<Address, Vec<(Address, Contribution)>> = FixedMap::default();
+fn written_by_links(snapshot: &Snapshot) -> DeterministicMap<Address, Vec<(Address, Contribution)>> {
+    let mut written: DeterministicMap<Address, Vec<(Address, Contribution)>> = DeterministicMap::default();
     for (link, record) in snapshot.records.iter().filter(|(address, _)| is_link(address)) {
         let with = record.inputs.get("with").and_then(Value::as_list);
         let with = with.into_iter().flatten().filter_map(Overlay::from_value);

@@ -16,7 +16,7 @@ use state::Snapshot;
 use crate::addresses::element_of;
 use crate::codes;
 
-pub(crate) type FixedMap<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
+pub(crate) type DeterministicMap<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
 
 /// Members in the state, by template.
 pub(crate) type Recorded = IndexMap<Address, Vec<Address>>;
@@ -151,8 +151,8 @@ pub(crate) fn collect(value: &Value, path: &mut String, leaves: &mut Vec<(String
 }
 
 /// The values of candidates at each path, where all have one and no two the same.
-pub(crate) fn telling(all: &[Candidate]) -> FixedMap<&str, FixedMap<&str, usize>> {
-    let mut by_path: FixedMap<&str, FixedMap<&str, usize>> = FixedMap::default();
+pub(crate) fn telling(all: &[Candidate]) -> DeterministicMap<&str, DeterministicMap<&str, usize>> {
+    let mut by_path: DeterministicMap<&str, DeterministicMap<&str, usize>> = DeterministicMap::default();
     for (at, candidate) in all.iter().enumerate() {
         for (path, value) in &candidate.leaves {
             by_path.entry(path).or_default().insert(value, at);
@@ -181,7 +181,8 @@ pub(crate) fn paired(old: &[Candidate], new: &[Candidate]) -> Result<Vec<(usize,
         }
     }
     // Those that are the same in everything are as good as each other.
-    let mut alike: FixedMap<&[(String, String)], std::collections::VecDeque<usize>> = FixedMap::default();
+    let mut alike: DeterministicMap<&[(String, String)], std::collections::VecDeque<usize>> =
+        DeterministicMap::default();
     for (at, candidate) in old.iter().enumerate().filter(|(at, _)| of_old[*at].is_none()) {
         alike.entry(&candidate.leaves).or_default().push_back(at);
     }

@@ -47,19 +47,20 @@ pub(super) fn insert_functions(table: &mut FunctionTable, settings: &DialectSett
 }
 
 fn definition(name: &str, docs: &str, native: Arc<dyn Native>) -> FunctionDef {
-    let rest = Parameter { name: "argument".into(), ty: Type::Any, optional: true, callback: None, guards: false };
+    let rest =
+        Parameter { name: "argument".into(), ty: Type::Any, optional: true, callback: None, absent_as_none: false };
     FunctionDef {
         name: name.into(),
         parameters: Vec::new(),
         rest: Some(rest),
-        least: 0,
+        min_arguments: 0,
         returns: Returns::Type(Type::Any),
-        gives: None,
+        returned_function: None,
         takes_index: false,
         named: false,
-        spreads_none: false,
+        none_propagates: false,
         purity: Purity::Pure,
-        later: false,
+        not_in_specification: false,
         docs: docs.into(),
         examples: Vec::new(),
         native: Some(native),

@@ -275,7 +275,7 @@ impl Evaluation {
     /// Counts the size of a value that is stored as a whole. Returns whether it is within the limit.
     fn keep(&mut self, value: &Value, place: diag::Span) -> bool {
         let meter = &mut self.meter;
-        let bytes = expr::size(value, expr::MOST).unwrap_or(expr::MOST);
+        let bytes = expr::size(value, expr::MAX_VALUE_BYTES).unwrap_or(expr::MAX_VALUE_BYTES);
         meter.take(bytes, place).is_ok()
     }
 

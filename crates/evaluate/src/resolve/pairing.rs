@@ -94,7 +94,7 @@ pub(crate) fn pair_up(
         }
         (Ends::Single(a), Ends::Many(b), None) => numbered(b).for_each(|b| link((None, None, *a), b)),
         (Ends::Many(a), Ends::Many(b), None) if by_key => {
-            let by_key: understand::links::FixedMap<&Key, usize> =
+            let by_key: understand::links::DeterministicMap<&Key, usize> =
                 b.iter().enumerate().map(|(at, place)| (&place.key, at)).collect();
             if a.len() != b.len() || a.iter().any(|place| !by_key.contains_key(&place.key)) {
                 let missing = a.iter().find(|place| !by_key.contains_key(&place.key));
