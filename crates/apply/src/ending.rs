@@ -7,7 +7,7 @@ use diag::Diagnostics;
 use evaluate::event::Event;
 use plan::model::{Gate, Purpose};
 use plan::task::TaskKind;
-use state::{EntryKind, Finished, OperationKind, OperationOutcome, Remembered, StatusOp, Stops};
+use state::{EntryKind, Finished, Memoised, OperationKind, OperationOutcome, StatusOp, Stops};
 
 use crate::asking::ask_for_exports;
 use crate::facts::acts;
@@ -47,7 +47,7 @@ pub(crate) fn finish_if_over(parts: &mut Parts, effects: &mut Vec<Effect>) {
         at: parts.timers.now(),
         generation: state::Generation(parts.known.snapshot.generation.0 + 1),
         exports,
-        remembered: remembered(parts, outcome, is_whole),
+        memoised: memoised(parts, outcome, is_whole),
         groups: if is_whole { plan.groups.clone() } else { merged_groups(parts) },
         metadata,
         declared,
@@ -201,19 +201,19 @@ fn stops_after(parts: &Parts, outcome: OperationOutcome) -> Stops {
 }
 
 /// The generated values that the state keeps.
-fn remembered(parts: &Parts, outcome: OperationOutcome, is_whole: bool) -> blueprint::IndexMap<Name, Remembered> {
+fn memoised(parts: &Parts, outcome: OperationOutcome, is_whole: bool) -> blueprint::IndexMap<Name, Memoised> {
     match (&parts.known.evaluation, outcome) {
         (Some(evaluation), _) => {
             // Keep values that were generated during the run, in branches that the plan could not evaluate.
-            let mut remembered = parts.facts.plan.answers.remembered.clone();
-            remembered.extend(evaluation.remembered());
+            let mut memoised = parts.facts.plan.answers.memoised.clone();
+            memoised.extend(evaluation.memoised());
             if is_whole {
-                evaluate::answers::finished(&mut remembered);
+                evaluate::answers::finished(&mut memoised);
             }
-            remembered
+            memoised
         }
         (None, OperationOutcome::Gone) => blueprint::IndexMap::default(),
-        (None, _) => parts.known.snapshot.remembered.clone(),
+        (None, _) => parts.known.snapshot.memoised.clone(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Questions that `Apply` asks because their inputs did not exist at plan time.
 
 use evaluate::evaluation_question::{EvaluationQuestion, EvaluationReply};
-use understand::links::FixedMap;
+use understand::links::DeterministicMap;
 
 /// The number that stands in for a task when exports and metadata ask, after all tasks.
 pub(crate) const EXPORTS: u32 = u32::MAX;
@@ -17,9 +17,9 @@ pub(crate) type Replies = Vec<(EvaluationQuestion, EvaluationReply)>;
 pub(crate) struct Inquiries {
     /// Pending questions by key, each with the further tasks that wait for the same reply. The asking task is not in
     /// the list.
-    pending: FixedMap<String, Vec<u32>>,
+    pending: DeterministicMap<String, Vec<u32>>,
     /// Questions whose last reply was a temporary error, with that reply, by asking task. A timer asks them again.
-    to_retry: FixedMap<u32, Replies>,
+    to_retry: DeterministicMap<u32, Replies>,
     /// Whether questions of the exports are pending.
     exports_pending: bool,
     /// The number of evaluation rounds of the exports, limited by `MOST_ROUNDS`.

@@ -14,7 +14,7 @@ use blueprint::{IndexMap, Name, TypeId};
 use evaluate::evaluation_question::EvaluationQuestion;
 use plan::task::Task;
 use provider::{Catalogs, Rate, RetryPolicy, TokenBucket};
-use understand::links::FixedMap;
+use understand::links::DeterministicMap;
 
 use crate::model::Effect;
 use crate::queue::{Queue, Ranks};
@@ -31,7 +31,7 @@ pub(crate) struct Limits {
     of: IndexMap<Name, u32>,
     providers: Vec<ProviderLimits>,
     /// The providers that the questions of a task go to.
-    asking: FixedMap<u32, Vec<u32>>,
+    asking: DeterministicMap<u32, Vec<u32>>,
     /// Providers whose buckets have to be refilled.
     refilling: Vec<u32>,
 }
@@ -100,7 +100,7 @@ impl Limits {
             calling: 0,
             of: IndexMap::default(),
             providers: Vec::new(),
-            asking: FixedMap::default(),
+            asking: DeterministicMap::default(),
             refilling: Vec::new(),
         };
         for catalog in catalogs.opened() {

@@ -8,7 +8,7 @@ use plan::plan::Plan;
 use plan::task::TaskKind;
 use plan::tasks::links::ONE_BY_ONE;
 use state::{Record, Snapshot};
-use understand::links::FixedMap;
+use understand::links::DeterministicMap;
 use understand::links::contribution::Contribution;
 use understand::links::overlay::{Overlay, overlays_of};
 
@@ -21,20 +21,20 @@ pub(crate) type Entry = (Address, String);
 /// The writes of links as this run sees them.
 pub(crate) struct LinkState {
     /// The links that hold each entry.
-    written: FixedMap<Entry, Vec<Address>>,
+    written: DeterministicMap<Entry, Vec<Address>>,
     /// Entries that links have written in this run.
     rewritten: Set<Entry>,
     /// The tasks that complete links, by the link's address.
-    wholes: FixedMap<Address, u32>,
+    wholes: DeterministicMap<Address, u32>,
     /// The number of writes that have started for each target. The flag is true for writes that add contributions,
     /// false for those that only remove some.
-    started: FixedMap<(Address, bool), usize>,
+    started: DeterministicMap<(Address, bool), usize>,
     /// The other writes that share the call of a write.
-    sharing: FixedMap<u32, Vec<u32>>,
+    sharing: DeterministicMap<u32, Vec<u32>>,
     /// The contributions that a write adds by its call. Empty if it only removes some.
-    writing: FixedMap<u32, Vec<Overlay>>,
+    writing: DeterministicMap<u32, Vec<Overlay>>,
     /// Writes that another write has carried out, and whether a call was made at all.
-    settled_by_other: FixedMap<u32, bool>,
+    settled_by_other: DeterministicMap<u32, bool>,
     /// Targets for which a shared call was refused.
     unshared: Set<Address>,
 }
@@ -45,13 +45,13 @@ impl LinkState {
         let wholes = plan.tasks.iter().enumerate().filter(|(_, task)| task.kind == TaskKind::Link);
         let wholes = wholes.filter_map(|(at, task)| Some((task.decision.as_ref()?.address.clone(), at as u32)));
         let mut links = LinkState {
-            written: FixedMap::default(),
+            written: DeterministicMap::default(),
             rewritten: Set::default(),
             wholes: wholes.collect(),
-            started: FixedMap::default(),
-            sharing: FixedMap::default(),
-            writing: FixedMap::default(),
-            settled_by_other: FixedMap::default(),
+            started: DeterministicMap::default(),
+            sharing: DeterministicMap::default(),
+            writing: DeterministicMap::default(),
+            settled_by_other: DeterministicMap::default(),
             unshared: Set::default(),
         };
         for (address, record) in snapshot.records.iter().filter(|(address, _)| address.link.is_some()) {

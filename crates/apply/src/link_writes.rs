@@ -17,7 +17,7 @@ use provider::{Applied, Operation as Verb, ProviderError, Ready};
 use state::{Intent, Outcome, Record, StatusOp, StatusWord};
 use understand::check::conform::conform_resource;
 use understand::compare::{mark_fields, same};
-use understand::links::FixedMap;
+use understand::links::DeterministicMap;
 use understand::links::contribution::{Contribution, ContributionIndex, Merger, Written, without};
 use understand::links::overlay::{Overlay, overlays_of};
 
@@ -397,21 +397,21 @@ struct Holders<'a> {
     links: &'a LinkState,
     target: &'a Address,
     /// The entries that the links write again. They release all other entries.
-    kept: FixedMap<&'a Address, Vec<String>>,
+    kept: DeterministicMap<&'a Address, Vec<String>>,
     /// At most two links that hold an identity: enough to tell whether another link holds it.
-    known: FixedMap<String, Vec<&'a Address>>,
+    known: DeterministicMap<String, Vec<&'a Address>>,
 }
 
 impl<'a> Holders<'a> {
     fn of(links: &'a LinkState, members: &'a [Member], target: &'a Address) -> Holders<'a> {
-        let mut kept: FixedMap<&Address, Vec<String>> = FixedMap::default();
+        let mut kept: DeterministicMap<&Address, Vec<String>> = DeterministicMap::default();
         for member in members {
             if let Some(write) = member.write() {
                 let identities = member.contributions.iter().filter_map(Contribution::identity);
                 kept.entry(&write.link).or_default().extend(identities);
             }
         }
-        Holders { links, target, kept, known: FixedMap::default() }
+        Holders { links, target, kept, known: DeterministicMap::default() }
     }
 
     /// Whether another link has written the same entry and keeps it after these writes.

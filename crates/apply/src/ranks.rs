@@ -12,7 +12,7 @@ use plan::linked::Linked;
 use plan::plan::Plan;
 use plan::task::Task;
 use plan::task::TaskKind;
-use understand::links::FixedMap;
+use understand::links::DeterministicMap;
 
 /// The mean of known durations in milliseconds.
 #[derive(Default)]
@@ -38,7 +38,7 @@ impl Mean {
 /// Tasks come after those that they wait for, so one backward pass is enough.
 pub(crate) fn compute(plan: &Plan, snapshot: &Snapshot) -> Ranks {
     let mut all = Mean::default();
-    let mut by_type: FixedMap<&str, Mean> = FixedMap::default();
+    let mut by_type: DeterministicMap<&str, Mean> = DeterministicMap::default();
     for record in snapshot.records.values().filter(|record| record.duration_ms > 0) {
         all.add(record.duration_ms);
         by_type.entry(record.type_name.as_ref()).or_default().add(record.duration_ms);

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use understand::links::FixedMap;
+use understand::links::DeterministicMap;
 
 use crate::model::Effect;
 
@@ -37,7 +37,7 @@ pub(crate) const AFTER_CANCEL: Duration = Duration::from_secs(20);
 /// Wake-ups that are due, and the time.
 #[derive(Default)]
 pub(crate) struct Timers {
-    wakes: FixedMap<u64, Wake>,
+    wakes: DeterministicMap<u64, Wake>,
     last: u64,
     /// When the run began: seconds since 1970 UTC.
     began: i64,

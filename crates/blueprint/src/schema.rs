@@ -22,7 +22,7 @@ pub struct Field {
     pub required: bool,
     /// The provider sets it. The document must not, unless it is also `optional`.
     pub computed: bool,
-    /// Together with `computed`: the provider sets it if the document does not.
+    /// Matters only together with `computed`: the document may set the field, and the provider sets it otherwise.
     pub optional: bool,
     /// Null is allowed.
     pub nullable: bool,
@@ -32,7 +32,7 @@ pub struct Field {
     pub default_with: Option<Arc<(Name, Value)>>,
     /// Whether the value must not be shown.
     pub sensitive: bool,
-    /// No two resources may have the same value at the same time.
+    /// No two objects of this type may have the same value at the same time.
     pub unique: bool,
     /// A change of the field, or of a part of it, replaces the resource.
     pub must_recreate: bool,
@@ -46,9 +46,10 @@ pub struct Field {
     pub changes_on_update: bool,
     /// Not compared with the actual state.
     pub ignore_drift: bool,
-    /// A computed field that is compared with the actual state.
+    /// Compares a computed field with the actual state. A computed field that is also `optional` is compared without it
+    /// when the document sets it.
     pub track_drift: bool,
-    /// A bare reference in it activates a link (version 2025-11-02).
+    /// A reference in this field, alone or inside a text, creates a link (version 2025-11-02).
     pub links: bool,
     /// A list whose order and repetition do not matter.
     pub set: bool,
@@ -59,7 +60,7 @@ pub struct Field {
     /// Limits of the value.
     pub constraint: Constraint,
     /// How a simulated provider fills a computed field: text with `{hash}`, `{id}`, `{updates}`, or data.
-    pub value: Option<Value>,
+    pub simulated_value: Option<Value>,
     /// A description of one sentence.
     pub docs: Name,
 }
@@ -69,8 +70,8 @@ pub struct Field {
 pub struct StandsFor {
     /// The field that it stands for.
     pub field: Name,
-    /// The value of that field: data in which the text `{value}` is replaced by the written value. `None`: the written
-    /// value itself.
+    /// The value of that field: a template. A text that is exactly `{value}` is replaced by the written value. `None`:
+    /// the written value itself.
     pub shape: Option<Value>,
 }
 
@@ -111,7 +112,8 @@ pub struct Constraint {
     pub whole: bool,
     /// Step and offset: the number minus the offset must be a multiple of the step, which is not 0.
     pub modulo: Option<(i64, i64)>,
-    /// Names of rules that only the provider can check: `neutron.network`.
+    /// Names of rules that the schema cannot express, such as `neutron.network`. A dialect checks some of them, the
+    /// provider the others.
     pub custom: Vec<Name>,
 }
 
@@ -176,7 +178,7 @@ pub enum Kind {
 }
 
 impl Field {
-    /// A plain optional field of a kind.
+    /// A field of this kind that the document may set, without further rules.
     pub fn of(kind: Kind) -> Field {
         Field {
             kind,
@@ -200,13 +202,13 @@ impl Field {
             keyed_by: None,
             allowed: Vec::new(),
             constraint: Constraint::default(),
-            value: None,
+            simulated_value: None,
             docs: "".into(),
         }
     }
 
     /// The default value, depending on which other fields are written; `None` if there is none.
-    pub fn default_beside(&self, is_written: impl Fn(&Name) -> bool) -> Option<&Value> {
+    pub fn default_given(&self, is_written: impl Fn(&Name) -> bool) -> Option<&Value> {
         match self.default_with.as_deref() {
             Some((other, value)) if is_written(other) => Some(value),
             _ => self.default.as_ref(),

@@ -216,22 +216,22 @@ impl Command {
     }
 }
 
-/// Which instance is meant.
+/// The flag that selects an instance.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Which {
+pub(crate) struct InstanceFlag {
     /// Select the instance by its name [default: the instance of the document]
     #[arg(short, long, value_name = "NAME")]
     pub(crate) instance: Option<InstanceName>,
 }
 
-/// Which instance is meant, by its document too.
+/// The arguments that select an instance by its document or its name.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct Meant {
+pub(crate) struct InstanceArguments {
     /// Document of the instance [default: the document in the current folder, else the only instance]
     #[arg(value_name = "FILE", value_parser = path())]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) flag: InstanceFlag,
 }
 
 /// Whether a person has said yes beforehand.
@@ -257,7 +257,7 @@ pub(crate) struct Reading {
     #[arg(value_name = "FILE", value_parser = path())]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) flag: InstanceFlag,
     #[command(flatten)]
     pub(crate) inputs: Inputs,
     #[command(flatten)]
@@ -377,7 +377,7 @@ pub(crate) struct Stage {
     #[arg(value_name = "FILE", value_parser = path())]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) flag: InstanceFlag,
     #[command(flatten)]
     pub(crate) inputs: Inputs,
     #[command(flatten)]
@@ -404,7 +404,7 @@ pub(crate) struct Deploy {
     #[arg(value_name = "FILE or PLAN", value_parser = path())]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) flag: InstanceFlag,
     #[command(flatten)]
     pub(crate) inputs: Inputs,
     #[command(flatten)]
@@ -425,7 +425,7 @@ pub(crate) struct Deploy {
 #[derive(Debug, Args)]
 pub(crate) struct Destroy {
     #[command(flatten)]
-    pub(crate) meant: Meant,
+    pub(crate) selection: InstanceArguments,
     /// Delete without reading the resources first
     #[arg(long)]
     pub(crate) no_refresh: bool,
@@ -449,7 +449,7 @@ pub(crate) struct Rollback {
     #[arg(value_name = "GENERATION")]
     pub(crate) generation: Option<u64>,
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) flag: InstanceFlag,
     /// Plan from the state alone, without reading resources
     #[arg(long)]
     pub(crate) no_refresh: bool,
@@ -464,7 +464,7 @@ pub(crate) struct Rollback {
 #[derive(Debug, Args)]
 pub(crate) struct Reconcile {
     #[command(flatten)]
-    pub(crate) meant: Meant,
+    pub(crate) selection: InstanceArguments,
     /// Treat the interrupted call at this address as not done; repeatable
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) retry: Vec<Address>,
@@ -490,7 +490,7 @@ pub(crate) struct Reconcile {
 #[derive(Debug, Args)]
 pub(crate) struct Drift {
     #[command(flatten)]
-    pub(crate) meant: Meant,
+    pub(crate) selection: InstanceArguments,
     /// Exit with 3 if anything differs
     #[arg(long)]
     pub(crate) exit_code: bool,
@@ -518,7 +518,7 @@ pub(crate) struct Import {
     /// Address in the document, such as `disks[0]`
     pub(crate) address: Address,
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) flag: InstanceFlag,
     #[command(flatten)]
     pub(crate) consent: Consent,
 }
@@ -544,7 +544,7 @@ pub(crate) enum StateCommand {
         /// New address
         to: Address,
         #[command(flatten)]
-        which: Which,
+        flag: InstanceFlag,
         #[command(flatten)]
         consent: Consent,
     },
@@ -554,7 +554,7 @@ pub(crate) enum StateCommand {
         #[arg(required = true, value_name = "ADDRESS")]
         addresses: Vec<Address>,
         #[command(flatten)]
-        which: Which,
+        flag: InstanceFlag,
         #[command(flatten)]
         consent: Consent,
     },
@@ -567,7 +567,7 @@ pub(crate) enum StateCommand {
         #[arg(value_name = "FILE", value_parser = path())]
         file: Option<PathBuf>,
         #[command(flatten)]
-        which: Which,
+        flag: InstanceFlag,
         /// Export in the format of another tool: `heat`, as `openstack stack abandon`, without secrets
         #[arg(long = "as", value_name = "FORM")]
         form: Option<String>,
@@ -584,7 +584,7 @@ pub(crate) enum StateCommand {
         #[arg(value_name = "FILE", value_parser = path())]
         file: PathBuf,
         #[command(flatten)]
-        which: Which,
+        flag: InstanceFlag,
         #[command(flatten)]
         consent: Consent,
     },
@@ -602,7 +602,7 @@ pub(crate) enum StateCommand {
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         keep: Option<u64>,
         #[command(flatten)]
-        which: Which,
+        flag: InstanceFlag,
         #[command(flatten)]
         consent: Consent,
     },
@@ -630,7 +630,7 @@ pub(crate) struct Show {
     /// Address of a resource or a child document [default: the whole instance]
     pub(crate) address: Option<String>,
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) flag: InstanceFlag,
     #[command(flatten)]
     pub(crate) secrets: Secrets,
 }
@@ -644,7 +644,7 @@ pub(crate) struct Exports {
     /// Name of one export [default: all]
     pub(crate) name: Option<String>,
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) flag: InstanceFlag,
     #[command(flatten)]
     pub(crate) secrets: Secrets,
 }
@@ -653,7 +653,7 @@ pub(crate) struct Exports {
 #[derive(Debug, Args)]
 pub(crate) struct History {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) flag: InstanceFlag,
     /// Limit the number of operations
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: usize,
@@ -663,7 +663,7 @@ pub(crate) struct History {
 #[derive(Debug, Args)]
 pub(crate) struct Unlock {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) flag: InstanceFlag,
     /// Skip the confirmation, even if the owner may still be at work
     #[arg(short, long)]
     pub(crate) yes: bool,

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use dialects::Dialects;
 use engine::paths::{absolute, folder_of, nearest_folder};
 use engine::shell::Rng;
-use engine::{Config, DocumentSource, Installed, Library, Meant, Run, Session, SessionOptions, text_of};
+use engine::{Config, DocumentSource, Installed, InstanceSelector, Library, Run, Session, SessionOptions, text_of};
 use state::InstanceName;
 
-use crate::arguments::{Global, Which};
+use crate::arguments::{Global, InstanceFlag};
 use crate::exit::CommandError;
 use crate::registry;
 use crate::signals;
@@ -42,7 +42,7 @@ pub(crate) fn standard_input() -> Result<String, CommandError> {
 }
 
 /// The session for a document in a folder.
-pub(crate) fn beside(global: &Global, folder: &Path, report: &mut Report) -> Result<Session, CommandError> {
+pub(crate) fn session_in(global: &Global, folder: &Path, report: &mut Report) -> Result<Session, CommandError> {
     let config = Config::load(global.config.as_deref(), folder)?;
     report.configure(global, &config);
     let options = options(global, false);
@@ -68,14 +68,14 @@ pub(crate) fn for_checks(
 
 /// The session for a command without a document: the nearest state upward.
 pub(crate) fn nearest(global: &Global, report: &mut Report) -> Result<Session, CommandError> {
-    beside(global, &nearest_folder(), report)
+    session_in(global, &nearest_folder(), report)
 }
 
 /// The session for a command that needs no document: that of the document in the current folder, else of the nearest
 /// state.
 pub(crate) fn here(global: &Global, document: Option<&str>, report: &mut Report) -> Result<Session, CommandError> {
     match document {
-        Some(name) => beside(global, &folder_of(Path::new(name)), report),
+        Some(name) => session_in(global, &folder_of(Path::new(name)), report),
         None => nearest(global, report),
     }
 }
@@ -84,7 +84,7 @@ pub(crate) fn here(global: &Global, document: Option<&str>, report: &mut Report)
 /// in the current folder, or as the only instance.
 pub(crate) async fn instance(
     named: Option<&Path>,
-    which: &Which,
+    flag: &InstanceFlag,
     global: &Global,
     report: &mut Report,
 ) -> Result<(Session, InstanceName), CommandError> {
@@ -96,21 +96,21 @@ pub(crate) async fn instance(
             Some(path.to_owned())
         }
         // With `--instance` and a state in this folder, no document is needed.
-        None if which.instance.is_some() && nearest_folder() == absolute(Path::new("")) => None,
+        None if flag.instance.is_some() && nearest_folder() == absolute(Path::new("")) => None,
         // Several documents in the folder leave the choice to the state.
         None => document_here().ok().flatten().map(Into::into),
     };
     let session = match &document {
-        Some(path) => beside(global, &folder_of(path), report)?,
+        Some(path) => session_in(global, &folder_of(path), report)?,
         None => nearest(global, report)?,
     };
-    let meant = Meant {
-        instance: which.instance.as_ref(),
+    let selector = InstanceSelector {
+        instance: flag.instance.as_ref(),
         document: document.as_deref(),
         is_named: named.is_some(),
         changes: report.is_operation(),
     };
-    let instance = session.existing_instance(&meant, &mut Run::new(&Rng::System), report).await?;
+    let instance = session.existing_instance(&selector, &mut Run::new(&Rng::System), report).await?;
     Ok((session, instance))
 }
 

@@ -30,7 +30,7 @@ const TICK: Duration = Duration::from_millis(100);
 const FRESH: Duration = Duration::from_secs(3);
 
 /// Reports what a store has done on its own, above all where it has kept a state that it has rewritten.
-pub(crate) fn tell_notices(store: &dyn Store, report: &Report) {
+pub(crate) fn print_notices(store: &dyn Store, report: &Report) {
     for notice in store.notices() {
         report.terminal.say(format!("{notice}."));
     }
@@ -86,7 +86,7 @@ pub(crate) fn make_key_if_watched(session: &mut Session, report: &Report) -> Res
 pub(crate) async fn carry_out(
     planned: Planned,
     files: &Files,
-    kept: bool,
+    is_saved: bool,
     session: &mut Session,
     running: &Running,
     report: &mut Report,
@@ -96,14 +96,14 @@ pub(crate) async fn carry_out(
         report.diagnostics(&missing, files);
         return Ok(Exit::Unusable);
     }
-    let yes = kept || running.consent.yes || session.config.yes;
+    let yes = is_saved || running.consent.yes || session.config.yes;
     let is_readable = planned.staged.plan.unread_but_needed().is_empty();
     present(&planned.staged, report);
     if !is_readable {
         // The diagnostics of the plan say why.
         return Ok(Exit::Unusable);
     }
-    let mut looks_again = kept;
+    let mut looks_again = is_saved;
     if !yes && !planned.staged.plan.is_empty() {
         let asked = Instant::now();
         ask(&planned.staged, &planned.instance, report)?;
@@ -144,15 +144,15 @@ pub(crate) async fn carry_out_shown(
         }
         Operated::Store(error) => return Err(error.into()),
         Operated::Nothing => Exit::Done,
-        Operated::Aborted(lost) => was_lost(lost, files, report),
+        Operated::Aborted(lost) => report_aborted(lost, files, report),
         Operated::Done(outcome) => has_ended(&outcome, files, destroys, report),
     };
-    tell_end(exit, has_exports, session, &instance, report).await?;
+    print_end(exit, has_exports, session, &instance, report).await?;
     Ok(exit)
 }
 
 /// Reports how a run ended whose end could not be recorded.
-fn was_lost(lost: Aborted, files: &Files, report: &mut Report) -> Exit {
+fn report_aborted(lost: Aborted, files: &Files, report: &mut Report) -> Exit {
     let interrupted = lost.store.is_none();
     report.set_counts(lost.counts);
     report.set_not_done(&lost.undone);
@@ -168,7 +168,7 @@ fn was_lost(lost: Aborted, files: &Files, report: &mut Report) -> Exit {
         report.terminal.say(format!("{address}: still under way; the next run looks what became of it"));
     }
     report.terminal.say("The operation was cut off. What was recorded is true; run the same command again to go on.");
-    report.tell_not_done();
+    report.print_not_done();
     if interrupted { report.interrupted() } else { Exit::Failed }
 }
 
@@ -197,7 +197,7 @@ fn has_ended(outcome: &Outcome, files: &Files, destroys: bool, report: &mut Repo
         Some(OperationOutcome::Interrupted) => {
             report.set_not_done(&outcome.undone);
             report.terminal.say("Stopped. What was done is recorded: run the same command again to continue.");
-            report.tell_not_done();
+            report.print_not_done();
             report.interrupted()
         }
         Some(OperationOutcome::Failed) if let Some(second) = &outcome.rolled_back => {
@@ -212,14 +212,14 @@ fn has_ended(outcome: &Outcome, files: &Files, destroys: bool, report: &mut Repo
             report.terminal.say(
                 "Not everything was done. What was done is recorded: fix the cause, and run the same command again.",
             );
-            report.tell_not_done();
+            report.print_not_done();
             Exit::Failed
         }
     }
 }
 
 /// Shows the counts, and on a terminal also the exports of an operation that ended well.
-async fn tell_end(
+async fn print_end(
     exit: Exit,
     has_exports: bool,
     session: &Session,

@@ -17,7 +17,7 @@ pub struct Document<'a> {
     /// Its tree.
     pub tree: &'a Tree,
     /// Its context.
-    pub around: &'a LoadContext,
+    pub context: &'a LoadContext,
 }
 
 /// A blueprint, and everything that is wrong with the document it came from.

@@ -25,7 +25,7 @@ pub struct Expanding<'a> {
     /// The children above its members, itself included.
     pub path: &'a [Name],
     /// Its context.
-    pub around: &'a LoadContext,
+    pub context: &'a LoadContext,
 }
 
 /// A group of members written out.

@@ -27,7 +27,7 @@ pub use document::{Document, Lowered};
 pub use expansion::{Evaluating, Expanded, Expanding, UNFINISHED};
 pub use explained::Explained;
 pub use list::Dialects;
-pub use load_context::{Companion, LoadContext, LoadedCompanions, Own, Types};
+pub use load_context::{Companion, DialectContext, LoadContext, LoadedCompanions, Types};
 pub use mistake::{ExpressionPart, ExpressionPlace, Mistake};
 pub use rules::{Absence, CheckedBy, Checks, DialectRules, Given, SpecAt};
 pub use settings::{DialectSettings, DocumentLimits, Limits, Setting, Settings};

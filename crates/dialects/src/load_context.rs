@@ -18,7 +18,7 @@ pub struct LoadContext {
     /// Nothing is read of it but its version and its inputs.
     pub inputs_only: bool,
     /// The dialect's data from companion files; none if there are none.
-    pub own: Option<Arc<dyn Own>>,
+    pub own: Option<Arc<dyn DialectContext>>,
     /// Settings for documents.
     pub settings: Settings,
     /// The types that providers offer; `None` if they are unknown.
@@ -38,9 +38,9 @@ impl std::fmt::Debug for Types {
 }
 
 /// A dialect's data from companion files of a root.
-pub trait Own: Send + Sync + std::fmt::Debug {
+pub trait DialectContext: Send + Sync + std::fmt::Debug {
     /// The context of a child with that name and type name.
-    fn inside(&self, child: &str, type_name: &str) -> Arc<dyn Own>;
+    fn inside(&self, child: &str, type_name: &str) -> Arc<dyn DialectContext>;
 
     /// An identity: a document has the same meaning in contexts of the same identity.
     fn identity(&self) -> usize;

@@ -41,7 +41,7 @@ impl DocumentLimits {
 
     /// The settings.
     const SETTINGS: [Setting; 4] = [
-        ("value-bytes", Some((1024, expr::MOST as i64))),
+        ("value-bytes", Some((1024, expr::MAX_VALUE_BYTES as i64))),
         ("all-value-bytes", Some((1024, i64::MAX))),
         ("members", Some((1, 1_000_000))),
         ("all-members", Some((1, 10_000_000))),

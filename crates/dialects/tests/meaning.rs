@@ -12,13 +12,13 @@ const FILE: FileId = FileId::new(0);
 
 fn lower(text: &str) -> Blueprint {
     let (tree, _) = syntax::parse(FILE, text, Format::Yaml);
-    let document = Document { file: FILE, name: "main.yaml", text, tree: &tree, around: &Default::default() };
+    let document = Document { file: FILE, name: "main.yaml", text, tree: &tree, context: &Default::default() };
     BlueprintDialect.lower(&document, expr::core_functions(), &Default::default()).blueprint
 }
 
 fn recognise(name: &str, text: &str) -> u8 {
     let (tree, _) = syntax::parse(FILE, text, Format::of_name(name));
-    BlueprintDialect.recognise(&Document { file: FILE, name, text, tree: &tree, around: &Default::default() })
+    BlueprintDialect.recognise(&Document { file: FILE, name, text, tree: &tree, context: &Default::default() })
 }
 
 #[test]

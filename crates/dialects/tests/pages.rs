@@ -16,7 +16,7 @@ fn reported(text: &str) -> Vec<Mark> {
     let mut files = Files::new();
     let file = files.add("page.yaml", text);
     let (tree, mut found) = syntax::parse(file, text, Format::Yaml);
-    let document = dialects::Document { file, name: "page.yaml", text, tree: &tree, around: &Default::default() };
+    let document = dialects::Document { file, name: "page.yaml", text, tree: &tree, context: &Default::default() };
     found.append(BlueprintDialect.lower(&document, expr::core_functions(), &Default::default()).diagnostics);
     let file = files.get(file).expect("it was added");
     let mut list: Vec<_> = found

@@ -10,7 +10,7 @@ fn found_in(name: &str, text: &str) -> Vec<String> {
     let mut files = Files::new();
     let file = files.add(name, text);
     let (tree, mut found) = syntax::parse(file, text, Format::of_name(name));
-    let document = dialects::Document { file, name, text, tree: &tree, around: &Default::default() };
+    let document = dialects::Document { file, name, text, tree: &tree, context: &Default::default() };
     found.append(BlueprintDialect.lower(&document, expr::core_functions(), &Default::default()).diagnostics);
     found.sort();
     let file = files.get(file).expect("it was added");

@@ -72,7 +72,7 @@ pub fn with_tree<T>(path: &Path, name: &str, tell: impl FnOnce(&dialects::Docume
     let text = std::fs::read_to_string(path).ok()?;
     let file = FileId::new(0);
     let (tree, _) = syntax::parse(file, &text, syntax::Format::of_name(name));
-    Some(tell(&dialects::Document { file, name, text: &text, tree: &tree, around: &Default::default() }))
+    Some(tell(&dialects::Document { file, name, text: &text, tree: &tree, context: &Default::default() }))
 }
 
 /// The names of the files in a folder that are documents: by their names; if no name fits, by their contents.

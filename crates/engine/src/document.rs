@@ -47,7 +47,7 @@ pub struct Known<'a> {
     /// Whether all inputs are given.
     pub complete: bool,
     /// Children that were read before.
-    pub kept: Option<&'a Pinned>,
+    pub pinned: Option<&'a Pinned>,
     /// The state.
     pub before: Option<&'a Snapshot>,
 }
@@ -58,9 +58,9 @@ impl<'a> Known<'a> {
         Known { given: Some(given), ..Known::default() }
     }
 
-    /// All inputs and the children of a plan or an operation that was kept, and the state.
-    pub fn kept(given: &'a Given, kept: &'a Pinned, before: &'a Snapshot) -> Known<'a> {
-        Known { given: Some(given), complete: true, kept: Some(kept), before: Some(before) }
+    /// All inputs and the children of a saved plan or of an earlier operation, and the state.
+    pub fn saved(given: &'a Given, pinned: &'a Pinned, before: &'a Snapshot) -> Known<'a> {
+        Known { given: Some(given), complete: true, pinned: Some(pinned), before: Some(before) }
     }
 }
 
@@ -115,12 +115,12 @@ impl Document {
             functions: &self.library.functions,
             dialects: &self.library.dialects,
             given: known.given,
-            around: &self.root.around,
+            around: &self.root.context,
             world: &world,
             location: path.map(|path| Location::disk(absolute(path).to_string_lossy().as_ref())),
             folder: self.source.folder.to_string_lossy().as_ref().into(),
             complete: known.complete,
-            kept: known.kept.or(before.as_ref()).unwrap_or(&none),
+            kept: known.pinned.or(before.as_ref()).unwrap_or(&none),
             before: known.before,
         };
         let documents = crate::phases::documents(self.root.loaded.clone(), reading, &mut found).await.map(Arc::new);
@@ -141,7 +141,7 @@ impl Document {
             (it.code.name, name, it.span().start, it.message.clone())
         };
         let reported: HashSet<_> = self.found.iter().map(|it| place(&self.files, it)).collect();
-        self.check_again(Known { given: Some(given), complete: true, kept: None, before: Some(before) }).await;
+        self.check_again(Known { given: Some(given), complete: true, pinned: None, before: Some(before) }).await;
         let files = &self.files;
         self.found.retain(|it| !reported.contains(&place(files, it)));
     }
@@ -152,11 +152,11 @@ impl Document {
         if *given != Given::default() {
             self.check_again(Known::of(given)).await;
         }
-        self.judge(given, all);
+        self.validate_inputs(given, all);
     }
 
     /// Checks the given inputs. If `all` are given, a missing one is an error.
-    fn judge(&mut self, given: &Given, all: bool) {
+    fn validate_inputs(&mut self, given: &Given, all: bool) {
         if let Some(checked) = &self.checked {
             crate::phases::validate_inputs(checked, given, all, &mut self.found);
         }
@@ -211,7 +211,7 @@ impl Document {
             None => "-".to_owned(),
         };
         let environments = self.source.environments.iter();
-        let beside = environments.map(|file| (relative(&place.base(), &file.path).into(), file.text.clone()));
-        PinnedDocument { path: path.into(), text: self.source.text.clone(), beside: beside.collect() }
+        let companions = environments.map(|file| (relative(&place.base(), &file.path).into(), file.text.clone()));
+        PinnedDocument { path: path.into(), text: self.source.text.clone(), companions: companions.collect() }
     }
 }

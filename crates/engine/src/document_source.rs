@@ -53,11 +53,11 @@ impl DocumentSource {
         }
     }
 
-    /// A document that a state keeps.
-    pub fn kept(document: &PinnedDocument, place: &StatePlace) -> DocumentSource {
+    /// A document whose text is stored in the state or in a saved plan.
+    pub fn pinned(document: &PinnedDocument, place: &StatePlace) -> DocumentSource {
         let path = (document.path.as_ref() != "-").then(|| place.base().join(document.path.as_ref()));
         let folder = path.as_deref().map_or_else(|| absolute(Path::new("")), folder_of);
-        let environments = document.beside.iter().map(|(path, text)| EnvironmentFile {
+        let environments = document.companions.iter().map(|(path, text)| EnvironmentFile {
             shown: path.to_string(),
             path: place.base().join(path.as_ref()),
             text: text.clone(),

@@ -1,6 +1,6 @@
 //! Plans from the state alone: destroy, reconcile, changes of the state; and drift.
 
-use crate::phases::{Given, Looked, Options, StateEdit};
+use crate::phases::{DriftScan, Given, Options, StateEdit};
 use blueprint::{Address, TypeId};
 use diag::{Diagnostics, Files};
 use state::{InstanceName, Snapshot};
@@ -14,7 +14,7 @@ use crate::stage::{Basis, Planned};
 /// How resources differ from the state.
 pub struct DriftReport {
     /// The differences.
-    pub looked: Looked,
+    pub scan: DriftScan,
     /// What is wrong.
     pub found: Findings,
     /// The state.
@@ -60,9 +60,9 @@ impl Session {
         self.library.open_recorded(&snapshot);
         let shell = self.shell(instance, self.root_of(&snapshot))?;
         let mut found = Diagnostics::new();
-        let mut looked = crate::phases::drift(&snapshot, &self.library.catalogs, &shell, &mut found).await;
-        crate::phases::only(&mut looked, targets, &snapshot, &mut found);
+        let mut scan = crate::phases::drift(&snapshot, &self.library.catalogs, &shell, &mut found).await;
+        crate::phases::only(&mut scan, targets, &snapshot, &mut found);
         raise_warnings(self.strict, &mut found);
-        Ok(DriftReport { looked, found: Findings { diagnostics: found, files: Files::new() }, snapshot })
+        Ok(DriftReport { scan, found: Findings { diagnostics: found, files: Files::new() }, snapshot })
     }
 }

@@ -130,7 +130,7 @@ impl Run {
     }
 
     /// Passes an event to a front end, with its number and time.
-    pub fn tell(&mut self, event: SessionEvent, frontend: &mut dyn Frontend) {
+    pub fn emit(&mut self, event: SessionEvent, frontend: &mut dyn Frontend) {
         self.sequence += 1;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let at_ms = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
@@ -139,7 +139,7 @@ impl Run {
 
     /// Tells a front end of a fact.
     pub fn notice(&mut self, notice: Notice, frontend: &mut dyn Frontend) {
-        self.tell(SessionEvent::Notice(notice), frontend);
+        self.emit(SessionEvent::Notice(notice), frontend);
     }
 }
 

@@ -49,7 +49,7 @@ enum Match {
         by: String,
     },
     /// The document has no instance, and these instances have lost their documents: it may be one of these, renamed.
-    Aborted(Vec<(InstanceName, String)>),
+    MayBeRenamed(Vec<(InstanceName, String)>),
 }
 
 impl Identity {
@@ -108,7 +108,7 @@ impl Identity {
         };
         let lost: Vec<(InstanceName, String)> =
             all.iter().filter(is_lost).map(|info| (info.name.clone(), info.document.to_string())).collect();
-        if lost.is_empty() { Match::Instance(self.derived.clone()) } else { Match::Aborted(lost) }
+        if lost.is_empty() { Match::Instance(self.derived.clone()) } else { Match::MayBeRenamed(lost) }
     }
 
     /// Whether an instance was deployed from another document.
@@ -138,7 +138,7 @@ fn stated_in(path: &Path, dialects: &Dialects) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let file = FileId::new(0);
     let (tree, _) = syntax::parse(file, &text, syntax::Format::of_name(name));
-    let document = dialects::Document { file, name, text: &text, tree: &tree, around: &Default::default() };
+    let document = dialects::Document { file, name, text: &text, tree: &tree, context: &Default::default() };
     let lowered = dialects.of(&document)?.lower(&document, &Default::default(), &Default::default());
     lowered.blueprint.instance.map(|stated| stated.item.to_string())
 }
@@ -183,11 +183,11 @@ impl Session {
     /// current folder, or as the only instance.
     pub async fn existing_instance(
         &self,
-        meant: &Meant<'_>,
+        selector: &InstanceSelector<'_>,
         run: &mut Run,
         frontend: &mut dyn Frontend,
     ) -> Result<InstanceName, Error> {
-        if let Some(instance) = meant.instance.or(self.config.instance.as_ref()) {
+        if let Some(instance) = selector.instance.or(self.config.instance.as_ref()) {
             let store = self.reading();
             if store.info(instance).await?.is_none() {
                 return Err(unknown_instance(instance, &store.instances().await?, self));
@@ -195,11 +195,11 @@ impl Session {
             return Ok(instance.clone());
         }
         let all = self.reading().instances().await?;
-        if let Some(path) = meant.document {
+        if let Some(path) = selector.document {
             let identity = Identity::of_file(path, self);
             let instance = match identity.find(&all, exists_in(self)) {
                 // A request that only reads may take the only instance, also if its document was renamed.
-                Match::Aborted(_) if !meant.is_named && !meant.changes => identity.derived.clone(),
+                Match::MayBeRenamed(_) if !selector.is_named && !selector.changes => identity.derived.clone(),
                 // It belongs to another document, but no other instance has the name.
                 Match::Taken { instance, .. } => instance,
                 found => settled(found, &identity, run, frontend)?,
@@ -207,7 +207,7 @@ impl Session {
             if all.iter().any(|info| info.name == instance) {
                 return Ok(instance);
             }
-            if meant.is_named {
+            if selector.is_named {
                 return Err(unknown_instance(&instance, &all, self));
             }
         }
@@ -224,7 +224,7 @@ impl Session {
 
 /// What a request says about its instance.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Meant<'a> {
+pub struct InstanceSelector<'a> {
     /// The name of the instance.
     pub instance: Option<&'a InstanceName>,
     /// Its document.
@@ -253,7 +253,7 @@ fn settled(
             Err(Error::SeveralInstances { names: names.iter().map(ToString::to_string).collect() })
         }
         Match::Taken { instance, by } => Err(Error::Diagnosed(Box::new(taken(&instance, &by, identity)))),
-        Match::Aborted(lost) => {
+        Match::MayBeRenamed(lost) => {
             let [(instance, before)] = lost.as_slice() else {
                 return Err(Error::Unanswered(Box::new(moved(&lost, identity))));
             };
@@ -373,15 +373,15 @@ mod tests {
         assert_eq!(find(&[instance("there", "there.yaml", 1)]), Match::Instance(name("store")));
         assert_eq!(
             find(&[instance("there", "there.yaml", 1), instance("shop", "shop.yaml", 1)]),
-            Match::Aborted(vec![lost("shop", "shop.yaml")])
+            Match::MayBeRenamed(vec![lost("shop", "shop.yaml")])
         );
         assert_eq!(
             find(&[instance("a", "a.yaml", 1), instance("b", "b.yaml", 1), instance("c", "c.yaml", 0)]),
-            Match::Aborted(vec![lost("a", "a.yaml"), lost("b", "b.yaml")])
+            Match::MayBeRenamed(vec![lost("a", "a.yaml"), lost("b", "b.yaml")])
         );
         assert_eq!(
             find(&[instance("store", "old/store.yaml", 1)]),
-            Match::Aborted(vec![lost("store", "old/store.yaml")])
+            Match::MayBeRenamed(vec![lost("store", "old/store.yaml")])
         );
         assert_eq!(find(&[instance("input", "-", 1)]), Match::Instance(name("store")), "standard input has no path");
     }

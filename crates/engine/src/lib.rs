@@ -86,7 +86,7 @@ pub use frontend::{Envelope, Frontend, Notice, Renamed, Run, SessionEvent, Silen
 pub use import::ImportRequest;
 pub use inputs::{InputSource, Inputs};
 pub use installed::Installed;
-pub use instance::Meant;
+pub use instance::InstanceSelector;
 pub use library::{Closer, Library, Selection};
 pub use operate::OperateRequest;
 pub use phases::*;

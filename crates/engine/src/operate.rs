@@ -58,7 +58,7 @@ impl Session {
         let back = Planner::new(self, &instance);
         let id = run.id().clone();
         let operated = {
-            let tell = |event| run.tell(SessionEvent::Operation(event), frontend);
+            let tell = |event| run.emit(SessionEvent::Operation(event), frontend);
             let request = crate::phases::shell::OperateRequest {
                 staged,
                 looks_again,

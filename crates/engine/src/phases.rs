@@ -2,7 +2,7 @@
 
 pub use ::apply::machine::Apply;
 pub use ::apply::model::{Asking, Effect, Happened};
-pub use ::plan::drift::{Drift, Drifted, Looked, drift, only};
+pub use ::plan::drift::{Drift, DriftScan, Drifted, drift, only};
 pub use ::plan::model::{
     Action, Batch, ChildChange, ExportAction, ExportChange, LeftAlone, LinkChange, LinkEffectChange, PinnedDocument,
     PlannedStop, Purpose, Reason, Step, StepLinks,

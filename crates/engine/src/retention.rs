@@ -17,7 +17,7 @@ pub struct Removal {
     /// The operations before it, newest first.
     pub operations: Vec<GenerationInfo>,
     /// How many operations are kept.
-    pub kept: usize,
+    pub retained_count: usize,
 }
 
 /// The operations to remove so that the newest `keep` generations stay; `None` if there are none.
@@ -27,9 +27,9 @@ pub async fn removal(store: &dyn Store, instance: &InstanceName, keep: u64) -> R
     let Some(first) = first_kept(&history, keep, info.needed.as_deref()).map(|operation| operation.id.clone()) else {
         return Ok(None);
     };
-    let kept = history.iter().position(|past| past.operation.id == first).map_or(history.len(), |at| at + 1);
-    let operations = history.split_off(kept);
-    Ok(Some(Removal { first, operations, kept }))
+    let retained_count = history.iter().position(|past| past.operation.id == first).map_or(history.len(), |at| at + 1);
+    let operations = history.split_off(retained_count);
+    Ok(Some(Removal { first, operations, retained_count }))
 }
 
 /// Removes them, under a lease of its own.

@@ -19,7 +19,7 @@ use crate::session::Session;
 use crate::stage::{Basis, Planned};
 
 /// A rollback plan.
-struct Way {
+struct RollbackPlan {
     /// The texts of the generation.
     files: Files,
     /// `None` if its documents have errors.
@@ -28,8 +28,8 @@ struct Way {
     staged: Option<Staged>,
 }
 
-/// What a plan back is made from.
-struct Goals<'a> {
+/// What a rollback plan is made from.
+struct RollbackRequest<'a> {
     goal: RollbackTarget,
     instance: &'a InstanceName,
     snapshot: Snapshot,
@@ -56,56 +56,56 @@ impl Session {
             }
         };
         let snapshot = self.settled_state(&instance, frontend).await?;
-        if let RollbackTarget::Generation(kept) = &goal
+        if let RollbackTarget::Generation(saved) = &goal
             && generation.is_none()
-            && kept.generation == snapshot.generation
+            && saved.generation == snapshot.generation
         {
-            run.notice(Notice::AtLastGeneration(kept.generation.0), frontend);
+            run.notice(Notice::AtLastGeneration(saved.generation.0), frontend);
         }
         let refresh = refresh && !self.config.no_refresh;
         let mut found = Diagnostics::new();
-        let goals = Goals { goal, instance: &instance, snapshot, refresh };
-        let way = self.way_back(goals, &mut found, &mut |event| run.tell(event, frontend)).await?;
+        let request = RollbackRequest { goal, instance: &instance, snapshot, refresh };
+        let plan = self.plan_rollback(request, &mut found, &mut |event| run.emit(event, frontend)).await?;
         raise_warnings(self.strict, &mut found);
-        frontend.found(&found, &way.files);
-        let planned = way.staged.filter(|_| !found.has_errors()).zip(way.shell);
+        frontend.found(&found, &plan.files);
+        let planned = plan.staged.filter(|_| !found.has_errors()).zip(plan.shell);
         let (staged, shell) = planned.ok_or(Error::Reported)?;
-        Ok((Planned { instance, staged, shell, run }, way.files))
+        Ok((Planned { instance, staged, shell, run }, plan.files))
     }
 
-    async fn way_back(
+    async fn plan_rollback(
         &self,
-        goals: Goals<'_>,
+        request: RollbackRequest<'_>,
         found: &mut Diagnostics,
         tell: &mut (dyn FnMut(SessionEvent) + Send),
-    ) -> Result<Way, Error> {
-        let Goals { goal, instance, snapshot, refresh } = goals;
+    ) -> Result<RollbackPlan, Error> {
+        let RollbackRequest { goal, instance, snapshot, refresh } = request;
         let options = Options { rollback: true, refresh, simulated: self.is_simulated(), ..Options::default() };
         let (files, root, document, given, answers) = match goal {
             RollbackTarget::Nothing => (Files::new(), self.root_of(&snapshot), None, Given::default(), None),
-            RollbackTarget::Generation(kept) => {
-                let source = DocumentSource::kept(&kept.document, &self.place);
+            RollbackTarget::Generation(saved) => {
+                let source = DocumentSource::pinned(&saved.document, &self.place);
                 let folder = source.folder.clone();
-                let shown = format!("{} (generation {})", source.shown, kept.generation.0);
-                let children = kept.answers.pinned();
-                let known = Known::kept(&kept.given, &children, &snapshot);
+                let shown = format!("{} (generation {})", source.shown, saved.generation.0);
+                let children = saved.answers.pinned();
+                let known = Known::saved(&saved.given, &children, &snapshot);
                 let document = self.check(DocumentSource { shown, ..source }, known).await;
                 if document.has_transforms() {
                     self.library.open_all();
                 }
                 found.append(document.found);
                 let Some(documents) = document.documents.filter(|_| !found.has_errors()) else {
-                    return Ok(Way { files: document.files, shell: None, staged: None });
+                    return Ok(RollbackPlan { files: document.files, shell: None, staged: None });
                 };
-                let wanted = Some((documents, kept.document));
-                (document.files, folder, wanted, kept.given, Some(kept.answers))
+                let wanted = Some((documents, saved.document));
+                (document.files, folder, wanted, saved.given, Some(saved.answers))
             }
         };
         self.library.open_recorded(&snapshot);
         let mut shell = self.shell(instance, root)?;
         let basis = Basis { document, given, options, snapshot, answers };
         let staged = self.plan_quietly(basis, &mut shell, found, tell).await;
-        Ok(Way { files, shell: Some(shell), staged })
+        Ok(RollbackPlan { files, shell: Some(shell), staged })
     }
 }
 
@@ -126,16 +126,16 @@ impl<'a> Planner<'a> {
 impl RollbackPlanner for Planner<'_> {
     fn stage<'a>(&'a self, goal: RollbackTarget, found: &'a mut Diagnostics) -> BoxFuture<'a, Option<Staged>> {
         Box::pin(async move {
-            let way = async {
+            let plan = async {
                 let snapshot = self.session.open(Access::Read).load(self.instance).await?;
-                let goals = Goals { goal, instance: self.instance, snapshot, refresh: true };
-                // The events of the operation are on their way; the front end waits for these alone.
-                self.session.way_back(goals, found, &mut |_| {}).await
+                let request = RollbackRequest { goal, instance: self.instance, snapshot, refresh: true };
+                // The events of the operation are already on their way; the front end waits for these alone.
+                self.session.plan_rollback(request, found, &mut |_| {}).await
             };
-            match way.await {
-                Ok(way) => {
-                    *self.files.lock().unwrap_or_else(PoisonError::into_inner) = way.files;
-                    way.staged
+            match plan.await {
+                Ok(plan) => {
+                    *self.files.lock().unwrap_or_else(PoisonError::into_inner) = plan.files;
+                    plan.staged
                 }
                 Err(error) => {
                     found.push(

@@ -20,7 +20,7 @@ pub(crate) struct Root {
     /// Its meaning.
     pub(crate) loaded: Loaded,
     /// What its environment files and its language give to the check.
-    pub(crate) around: LoadContext,
+    pub(crate) context: LoadContext,
     /// What environment files give for its inputs.
     pub(crate) environment: IndexMap<Name, Value>,
     /// What is wrong with the texts.
@@ -35,15 +35,15 @@ impl Root {
         let mut found = Diagnostics::new();
         let settings = library.selection.dialects.clone();
         let alone = LoadContext { settings, types: Some(library.types()), ..roots.context.clone() };
-        let (around, environment) = surrounded(source, &ids, &library.dialects, alone, &mut found);
+        let (context, environment) = surrounded(source, &ids, &library.dialects, alone, &mut found);
         let mut loaded = {
             let packages = library.catalogs.packages();
-            crate::phases::load(&files, ids.root, &library.dialects, &library.functions, packages, &around, &mut found)
+            crate::phases::load(&files, ids.root, &library.dialects, &library.functions, packages, &context, &mut found)
         };
         if let (Some(change), Some(blueprint)) = (&roots.change, &mut loaded.blueprint) {
             change(Arc::make_mut(blueprint));
         }
-        Root { loaded, around, environment, found }
+        Root { loaded, context, environment, found }
     }
 
     /// The texts for another check, and what was wrong with them.
@@ -73,15 +73,15 @@ fn surrounded(
     source: &DocumentSource,
     ids: &TextIds,
     dialects: &Dialects,
-    around: LoadContext,
+    context: LoadContext,
     found: &mut Diagnostics,
 ) -> (LoadContext, IndexMap<Name, Value>) {
     if source.environments.is_empty() {
-        return (around, IndexMap::default());
+        return (context, IndexMap::default());
     }
     let name = source.shown.rsplit('/').next().unwrap_or(&source.shown);
     let (tree, _) = syntax::parse(ids.root, &source.text, syntax::Format::of_name(name));
-    let document = dialects::Document { file: ids.root, name, text: &source.text, tree: &tree, around: &around };
+    let document = dialects::Document { file: ids.root, name, text: &source.text, tree: &tree, context: &context };
     let mut trees = Vec::with_capacity(source.environments.len());
     let mut broken_files = Vec::new();
     for (environment, file) in source.environments.iter().zip(&ids.environments) {

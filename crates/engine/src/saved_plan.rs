@@ -1,4 +1,4 @@
-//! A plan that was kept in a file: carried out exactly as it is, or refused with everything that differs.
+//! A saved plan: carried out exactly as it is, or refused with everything that differs.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ pub struct SavedPlan {
     made_from: MadeFrom,
 }
 
-/// The document of a kept plan, read again from the plan.
+/// The document of a saved plan, read again from the plan.
 struct ReadAgain {
     files: Files,
     document: Option<(Arc<Documents>, PinnedDocument)>,
@@ -37,7 +37,7 @@ struct ReadAgain {
 impl SavedPlan {
     /// The folder of its document; `None` for a plan from the state alone.
     pub fn folder(&self, place: &StatePlace) -> Option<PathBuf> {
-        self.made_from.document.as_ref().map(|pinned| DocumentSource::kept(pinned, place).folder)
+        self.made_from.document.as_ref().map(|pinned| DocumentSource::pinned(pinned, place).folder)
     }
 }
 
@@ -64,7 +64,7 @@ impl Session {
         Ok(SavedPlan { instance, file, made_from })
     }
 
-    /// Refuses a kept plan if an operation holds its instance, or if the state has changed since the plan was made.
+    /// Refuses a saved plan if an operation holds its instance, or if the state has changed since the plan was made.
     pub async fn refuse_stale(&self, plan: &SavedPlan, frontend: &mut dyn Frontend) -> Result<(), Error> {
         self.refuse_held(&plan.instance, frontend).await?;
         let head = self.reading().head(&plan.instance).await?;
@@ -76,7 +76,7 @@ impl Session {
         Err(refuse(codes::PLAN_STALE.new(message).help("stage again"), frontend))
     }
 
-    /// Makes a kept plan again from what it was made from, and refuses it unless it is the same.
+    /// Makes a saved plan again from what it was made from, and refuses it unless it is the same.
     pub async fn stage_saved(&self, plan: SavedPlan, frontend: &mut dyn Frontend) -> Result<(Planned, Files), Error> {
         let mut run = Run::new(&self.installed.runtime.ids);
         let SavedPlan { instance, file, made_from } = plan;
@@ -120,9 +120,9 @@ impl Session {
         let Some(pinned) = &made_from.document else {
             return Ok(ReadAgain { files: Files::new(), document: None, root: self.root_of(snapshot) });
         };
-        let source = DocumentSource::kept(pinned, &self.place);
+        let source = DocumentSource::pinned(pinned, &self.place);
         let root = source.folder.clone();
-        let document = self.check(source, Known::kept(given, &made_from.answers.pinned(), snapshot)).await;
+        let document = self.check(source, Known::saved(given, &made_from.answers.pinned(), snapshot)).await;
         frontend.found(&document.found, &document.files);
         if document.has_transforms() {
             self.library.open_all();
@@ -142,7 +142,7 @@ fn document_differs(pinned: &PinnedDocument, place: &StatePlace, differs: &mut D
     if pinned.path.as_ref() != "-" {
         differs.extend(file_differs(&place.base().join(pinned.path.as_ref()), &pinned.path, &pinned.text));
     }
-    for (path, text) in &pinned.beside {
+    for (path, text) in &pinned.companions {
         differs.extend(file_differs(&place.base().join(path.as_ref()), path, text));
     }
 }

@@ -82,7 +82,7 @@ pub(crate) struct Basis {
     pub(crate) options: Options,
     /// The state.
     pub(crate) snapshot: Snapshot,
-    /// The answers of a kept plan.
+    /// The answers of a saved plan.
     pub(crate) answers: Option<Answers>,
 }
 
@@ -258,7 +258,7 @@ impl Session {
             documents.distinct().for_each(|checked| announce(checked, run, frontend));
         }
         let mut found = Diagnostics::new();
-        let staged = self.plan_quietly(basis, shell, &mut found, &mut |event| run.tell(event, frontend)).await;
+        let staged = self.plan_quietly(basis, shell, &mut found, &mut |event| run.emit(event, frontend)).await;
         raise_warnings(self.strict, &mut found);
         frontend.found(&found, files);
         let usable = |staged: &Staged| !found.has_errors() || !staged.plan.unread_but_needed().is_empty();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use blueprint::{Address, FieldPath, IndexMap, Name, Value};
 use provider::{PlanMode, Planned, Verdict};
 use serde::{Deserialize, Serialize};
-use state::Remembered;
+use state::Memoised;
 use understand::pinned::{Pinned, PinnedChild, PinnedData};
 
 /// All answers of one stage, by question.
@@ -22,8 +22,8 @@ pub struct Answers {
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub documents: IndexMap<Name, PinnedChild>,
     /// Values generated for call sites, new and earlier ones.
-    #[serde(default)]
-    pub remembered: IndexMap<Name, Remembered>,
+    #[serde(rename = "remembered", default)]
+    pub memoised: IndexMap<Name, Memoised>,
     /// Exported fields of data sources, by name.
     #[serde(default)]
     pub data_sources: IndexMap<Name, PinnedData>,
@@ -40,10 +40,10 @@ pub struct Answers {
     pub transformed: IndexMap<Name, Name>,
     /// The results of refresh that differ from the records, by address.
     #[serde(default)]
-    pub seen: IndexMap<Address, PinnedSeen>,
+    pub seen: IndexMap<Address, PinnedRead>,
     /// The results of reading imported resources, by address.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub imports: IndexMap<Address, PinnedSeen>,
+    pub imports: IndexMap<Address, PinnedRead>,
     /// Whether the caller requested a refresh.
     #[serde(default)]
     pub refreshed: bool,
@@ -68,8 +68,8 @@ pub struct Answers {
 pub const GROUP: &str = "group|";
 
 /// Drops the part of the memory of groups that is kept only until the operation has succeeded.
-pub fn finished(remembered: &mut IndexMap<Name, Remembered>) {
-    for (_, known) in remembered.iter_mut().filter(|(key, _)| key.starts_with(GROUP)) {
+pub fn finished(memoised: &mut IndexMap<Name, Memoised>) {
+    for (_, known) in memoised.iter_mut().filter(|(key, _)| key.starts_with(GROUP)) {
         known.value = without_unfinished(&known.value);
     }
 }
@@ -85,15 +85,15 @@ fn without_unfinished(memory: &Value) -> Value {
 }
 
 /// Whether a group in `now` has another value than in `before`. Unfinished parts do not count.
-pub fn groups_differ(before: &IndexMap<Name, Remembered>, now: &IndexMap<Name, Remembered>) -> bool {
+pub fn groups_differ(before: &IndexMap<Name, Memoised>, now: &IndexMap<Name, Memoised>) -> bool {
     let mut groups = now.iter().filter(|(key, _)| key.starts_with(GROUP));
     groups.any(|(key, known)| before.get(key).is_none_or(|before| before.value != without_unfinished(&known.value)))
 }
 
 /// The remembered values of groups, without the values of call sites.
-pub fn groups_of(remembered: &IndexMap<Name, Remembered>) -> IndexMap<Name, Value> {
-    let of_group = |(key, known): (&Name, &Remembered)| Some((key.strip_prefix(GROUP)?.into(), known.value.clone()));
-    remembered.iter().filter_map(of_group).collect()
+pub fn groups_of(memoised: &IndexMap<Name, Memoised>) -> IndexMap<Name, Value> {
+    let of_group = |(key, known): (&Name, &Memoised)| Some((key.strip_prefix(GROUP)?.into(), known.value.clone()));
+    memoised.iter().filter_map(of_group).collect()
 }
 
 impl Answers {
@@ -109,7 +109,7 @@ impl Answers {
         Pinned {
             documents: self.documents.clone(),
             data_sources: self.data_sources.clone(),
-            groups: groups_of(&self.remembered),
+            groups: groups_of(&self.memoised),
         }
     }
 }
@@ -170,9 +170,10 @@ pub struct PinnedSource {
 /// The result of refresh for a resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum PinnedSeen {
+pub enum PinnedRead {
     /// It exists with these fields.
-    There {
+    #[serde(rename = "there")]
+    Present {
         /// The provider's id.
         id: Name,
         /// All fields.
@@ -187,9 +188,11 @@ pub enum PinnedSeen {
     },
 
     /// It does not exist.
-    Gone,
+    #[serde(rename = "gone")]
+    Absent,
     /// The provider cannot tell.
-    CannotTell,
+    #[serde(rename = "cannot-tell")]
+    Unknown,
 }
 
 /// The plan of a provider for a resource.

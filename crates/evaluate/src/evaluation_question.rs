@@ -14,7 +14,7 @@ use provider::{
     Catalogs, DataSourceType, FetchRequest, Fetched, InvokeRequest, PlanMode, PlanPhase, PlanRequest, Planned,
     ProviderDiagnostic, ProviderError, ProviderSeverity, TypeRef,
 };
-use state::Remembered;
+use state::Memoised;
 
 use crate::answers::PinnedBytes;
 use crate::codes;
@@ -364,7 +364,7 @@ fn key_of(evaluation: &Evaluation, unit: u32, owner: &str, ask: &Ask) -> String 
 }
 
 /// Asks the world a question of an expression, and returns only the value.
-pub async fn put_value(
+pub async fn answer_ask(
     ask: &Ask,
     folder: &str,
     now: i64,
@@ -511,7 +511,7 @@ fn keep(evaluation: &mut Evaluation, key: String, unit: u32, ask: Ask, reply: Ev
             answers.bytes.insert(key, PinnedBytes::new("", &url, bytes));
         }
         (Ask::Remembered { fingerprint, .. }, EvaluationReply::Value(value)) => {
-            answers.remembered.insert(key, Remembered { fingerprint, value });
+            answers.memoised.insert(key, Memoised { fingerprint, value });
         }
         (Ask::Provider { .. }, EvaluationReply::Value(value)) => {
             answers.calls.insert(key, value);

@@ -21,18 +21,23 @@ pub(crate) use call::bind;
 pub use call::{part_of, within};
 pub(crate) use fault::{At, Fault, too_large};
 pub(crate) use limits::bytes;
-pub use limits::{Full, MOST, Meter, size, weight};
+pub use limits::{LimitExceeded, MAX_VALUE_BYTES, Meter, size, weight};
 use machine::is_omitted;
 pub(crate) use machine::{Arguments, Body, CallSite, Machine, known_type, unknown_of};
 pub use machine::{may_omit, omitted};
 
-/// Evaluates an expression. Warnings go to `found`. If several members of a list, map or text fail, all failures but
-/// the first go there too. With [`Stop::Ask`] nothing is added to `found`; evaluate again with the answers.
+/// Evaluates an expression. `found` receives warnings and additional errors: if several members of a list, map or
+/// text fail, the first error is the result. With [`Stop::Ask`] nothing is added to `found`; evaluate again with the
+/// answers.
 ///
-/// Evaluation always terminates: the depth is limited to 256, and the size of a result by the [`Meter`] of the scope,
-/// or to 10 MiB without one. Exceeding the limit fails with `argument-range` for a call and with `value-too-large` for
-/// a written value (decision A17). `none` items of lists and entries of maps are dropped (decision A13) unless the
-/// document writes them as null. Unknown and secret arguments propagate by decisions A14 and A15.
+/// Evaluation always terminates: the depth is limited to 256, and the size of a value by the [`Meter`] of the scope, or
+/// to 10 MiB without one (decision A17). The limit of one value fails with `argument-range` for a call or an
+/// interpolated text, and with `value-too-large` for a list, map or conditional. Nesting the expression too deep fails
+/// with `argument-range`. If the document's total is exceeded, evaluation stops with [`Stop::Reported`], and the owner
+/// of the meter reports it.
+///
+/// `none` items of lists and entries of maps are dropped (decision A13) unless the document writes them as null.
+/// Unknown and secret arguments propagate by decisions A14 and A15.
 pub fn evaluate(
     expr: &Expr,
     functions: &FunctionTable,
@@ -46,11 +51,11 @@ pub fn evaluate(
         depth: 0,
         path: Vec::new(),
         scalar: None,
-        drawn: 0,
+        callback_calls: 0,
         asked: Vec::new(),
         bodies: crate::functions::body,
     };
-    let result = machine.member(expr).and_then(|value| machine.whole(expr, value));
+    let result = machine.document_value(expr).and_then(|value| machine.check_size(expr, value));
     match result {
         Err(Stop::Ask(_)) => Err(Stop::Ask(machine.asked)),
         result => {

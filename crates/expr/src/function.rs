@@ -15,21 +15,21 @@ pub struct FunctionDef {
     /// The type of further arguments, if it takes any.
     pub rest: Option<Parameter>,
     /// The minimum number of arguments.
-    pub least: usize,
+    pub min_arguments: usize,
     /// The type of its result.
     pub returns: Returns,
     /// The signature of the function that it returns, for functions such as `trim_g`, `getattr`, `compose`.
-    pub gives: Option<Signature>,
+    pub returned_function: Option<Signature>,
     /// Receives the position of an item as an additional argument when it is used as a callback (decision 2.3).
     pub takes_index: bool,
     /// Arguments are named entries (only `object`, decision S14).
     pub named: bool,
     /// Returns `none` if an argument is `none` (decision 2, conventions).
-    pub spreads_none: bool,
+    pub none_propagates: bool,
     /// The source of its result.
     pub purity: Purity,
-    /// Not one of the 50 functions of the function document: added later.
-    pub later: bool,
+    /// Not one of the 50 functions of the specification.
+    pub not_in_specification: bool,
     /// One or two sentences for people.
     pub docs: Name,
     /// Calls and their results. They run as tests.
@@ -126,7 +126,7 @@ pub struct Parameter {
     /// Set if it takes a function: how that function is called. `ty` is then `function`.
     pub callback: Option<Callback>,
     /// Whether an absent element that it reads directly counts as `none` (decision S31).
-    pub guards: bool,
+    pub absent_as_none: bool,
 }
 
 /// How a function calls a callback.
@@ -193,7 +193,7 @@ pub struct Example {
     /// The call, as written inside `${..}`.
     pub call: Name,
     /// The result as JSON text, or `!` and a code.
-    pub gives: Name,
+    pub expected: Name,
 }
 
 /// Functions by name: core functions and those of providers. Dialects may have tables of their own.

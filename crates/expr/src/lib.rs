@@ -18,7 +18,9 @@ mod parser;
 mod scope;
 
 pub use convert::{Mismatch, Source, convert, convert_type, parse_as, to_text};
-pub use evaluate::{Full, MOST, Meter, access, evaluate, may_omit, omitted, part_of, size, weight, within};
+pub use evaluate::{
+    LimitExceeded, MAX_VALUE_BYTES, Meter, access, evaluate, may_omit, omitted, part_of, size, weight, within,
+};
 pub use function::{
     Callback, Example, FunctionDef, FunctionTable, Native, Parameter, Purity, Refusal, Returns, Signature, Step,
 };

@@ -308,10 +308,11 @@ fn remembered_values_come_from_what_is_given() {
 fn functions_of_providers_are_asked_for() {
     let mut table = expr::core_functions().clone();
     let mut tag = table.get("join").unwrap().clone();
-    let index = expr::Parameter { name: "index".into(), ty: Type::Int, optional: false, callback: None, guards: false };
+    let index =
+        expr::Parameter { name: "index".into(), ty: Type::Int, optional: false, callback: None, absent_as_none: false };
     tag.name = "test_tag".into();
     tag.parameters = vec![expr::Parameter { name: "item".into(), ty: Type::Text, ..index.clone() }, index];
-    tag.least = 2;
+    tag.min_arguments = 2;
     tag.takes_index = true;
     tag.purity = expr::Purity::Provider { namespace: "test".into(), name: tag.name.clone() };
     table.insert(tag).unwrap();

@@ -30,7 +30,7 @@ impl Named {
         if self.all.is_empty() {
             return false;
         }
-        around(address).any(|one| self.all.contains(&one))
+        ancestors(address).any(|one| self.all.contains(&one))
     }
 
     /// `unknown-address` for each that is neither in the document nor in the state.
@@ -48,7 +48,7 @@ impl Named {
         let mut known = AddressSet::default();
         let decided = draft.decisions.iter().map(|decision| &decision.address);
         for address in decided.chain(&draft.absent).chain(snapshot.records.keys()) {
-            known.extend(around(address));
+            known.extend(ancestors(address));
         }
         for unit in documents.into_iter().flat_map(Documents::units) {
             let blueprint = unit.blueprint();
@@ -76,7 +76,7 @@ pub(crate) fn refuse_absent(
     found: &mut Diagnostics,
 ) {
     let off = |address: &Address| draft.absent.contains(address);
-    for address in importing.iter().filter(|address| around(address).any(|one| off(&one))) {
+    for address in importing.iter().filter(|address| ancestors(address).any(|one| off(&one))) {
         let span = documents.and_then(|documents| {
             let unit = documents.units().iter().find(|unit| unit.path[..] == address.path[..])?;
             Some(unit.blueprint().resources.get(&address.name)?.condition.as_ref()?.span)
@@ -88,8 +88,8 @@ pub(crate) fn refuse_absent(
     }
 }
 
-/// The address itself and everything it lies within, from the inside out.
-fn around(address: &Address) -> impl Iterator<Item = Address> + use<> {
+/// The address itself and all that contain it, from the inside out.
+fn ancestors(address: &Address) -> impl Iterator<Item = Address> + use<> {
     let mut all = vec![address.clone()];
     match &address.link {
         Some(link) if link.part.is_some() => {

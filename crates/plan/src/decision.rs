@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Name, ReplaceOrder, Resource, TypeId, Value};
 use diag::Span;
-use evaluate::answers::{Answers, PinnedSeen};
+use evaluate::answers::{Answers, PinnedRead};
 use evaluate::question::{ProviderInstance, ResourceTarget};
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, StatusWord};
@@ -148,7 +148,7 @@ pub(crate) fn removal(
     declared: Option<&Resource>,
 ) -> Decision {
     let seen = answers.seen.get(address);
-    let nothing_there = record.id.is_empty() && record.deposed.is_none() || matches!(seen, Some(PinnedSeen::Gone));
+    let nothing_there = record.id.is_empty() && record.deposed.is_none() || matches!(seen, Some(PinnedRead::Absent));
     let mut decision = of_record(address, record, catalogs);
     if let Some(resource) = declared {
         decision.protection.retain = resource.lifecycle.retain;

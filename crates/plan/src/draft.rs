@@ -21,16 +21,16 @@ pub(crate) struct Draft {
     pub(crate) links: HashSet<Address>,
     pub(crate) imports: Imports,
     /// Groups whose members come and go in batches, one after the other.
-    pub(crate) batches: Vec<Vec<Together>>,
+    pub(crate) batches: Vec<Vec<DraftGroup>>,
     /// What stands in the way of creates.
     pub(crate) obstacles: Vec<Obstacle>,
 }
 
-/// What is done together in a group, and how long it is waited before what comes next.
-pub(crate) struct Together {
-    /// What is made or changed.
+/// A batch of a group, and the pause before the next batch.
+pub(crate) struct DraftGroup {
+    /// The members to create or change.
     pub(crate) comes: Vec<Address>,
-    /// What is taken away, in no hurry.
+    /// The members to delete. They are not urgent.
     pub(crate) goes: Vec<Address>,
     pub(crate) pause: Duration,
 }

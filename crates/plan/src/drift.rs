@@ -8,13 +8,13 @@ use std::sync::Arc;
 
 use blueprint::{Address, Field, IndexMap, Map, Name, TypeId, Value};
 use diag::{Diagnostics, Severity};
-use evaluate::answers::{Answers, PinnedSeen};
+use evaluate::answers::{Answers, PinnedRead};
 use evaluate::retry::RetryingWorld;
 use evaluate::world::World;
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot};
 use understand::compare::{Change, differences, mark_like, same_field, with_path_of};
-use understand::links::FixedMap;
+use understand::links::DeterministicMap;
 use understand::links::address::is_link;
 use understand::links::contribution::{Contribution, ContributionIndex, without};
 use understand::links::overlay::{Overlay, overlays_of};
@@ -44,9 +44,9 @@ pub enum Drift {
     Vanished,
 }
 
-/// What a look at everything has given.
+/// The result of reading all recorded resources.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Looked {
+pub struct DriftScan {
     /// What is not as recorded, in the order of the records.
     pub drifted: Vec<Drifted>,
     /// What could not be read, and why: nothing is known of whether it has drifted.
@@ -55,12 +55,12 @@ pub struct Looked {
 
 /// Reads everything that is recorded and compares. What cannot be read is an error in `found`, and does not keep the
 /// rest from being compared. Things whose call was cut off are left out: what became of them the next plan says.
-pub async fn drift(snapshot: &Snapshot, catalogs: &Catalogs, world: &dyn World, found: &mut Diagnostics) -> Looked {
+pub async fn drift(snapshot: &Snapshot, catalogs: &Catalogs, world: &dyn World, found: &mut Diagnostics) -> DriftScan {
     let mut answers = Answers::default();
     let world = RetryingWorld::new(world, catalogs);
     let unread = refresh::refresh(snapshot, false, &[], catalogs, &world, &mut answers).await;
     refresh::report_unread(&unread, Severity::Error, "fix the cause, and run it again", found);
-    Looked { drifted: seen(snapshot, catalogs, &answers), unread: answers.unread }
+    DriftScan { drifted: seen(snapshot, catalogs, &answers), unread: answers.unread }
 }
 
 /// What was seen that is not as recorded, in the order of the records.
@@ -72,8 +72,8 @@ pub(crate) fn seen(snapshot: &Snapshot, catalogs: &Catalogs, answers: &Answers) 
     let written = written_by_links(snapshot);
     for (address, record) in snapshot.records.iter().filter(|(address, _)| !snapshot.open.contains_key(*address)) {
         let how = match answers.seen.get(address) {
-            Some(PinnedSeen::Gone) => Drift::Vanished,
-            Some(PinnedSeen::There { fields, expired, .. }) => {
+            Some(PinnedRead::Absent) => Drift::Vanished,
+            Some(PinnedRead::Present { fields, expired, .. }) => {
                 let changes = match catalogs.resource_type(&record.type_name) {
                     TypeRef::Known(ty) => match written.get(address) {
                         Some(written) => {
@@ -91,7 +91,7 @@ pub(crate) fn seen(snapshot: &Snapshot, catalogs: &Catalogs, answers: &Answers) 
                     _ => Drift::Differs(changes),
                 }
             }
-            Some(PinnedSeen::CannotTell) | None => continue,
+            Some(PinnedRead::Unknown) | None => continue,
         };
         all.push(Drifted { address: address.clone(), type_name: record.type_name.clone(), how });
     }
@@ -99,7 +99,7 @@ pub(crate) fn seen(snapshot: &Snapshot, catalogs: &Catalogs, answers: &Answers) 
 }
 
 /// Keeps what lies within these addresses, if there are any; `unknown-address` for one that the state does not know.
-pub fn only(all: &mut Looked, addresses: &[Address], snapshot: &Snapshot, found: &mut Diagnostics) {
+pub fn only(all: &mut DriftScan, addresses: &[Address], snapshot: &Snapshot, found: &mut Diagnostics) {
     if addresses.is_empty() {
         return;
     }
@@ -115,8 +115,8 @@ pub fn only(all: &mut Looked, addresses: &[Address], snapshot: &Snapshot, found:
 }
 
 /// What links have written, by target.
-fn written_by_links(snapshot: &Snapshot) -> FixedMap<Address, Vec<(Address, Contribution)>> {
-    let mut written: FixedMap<Address, Vec<(Address, Contribution)>> = FixedMap::default();
+fn written_by_links(snapshot: &Snapshot) -> DeterministicMap<Address, Vec<(Address, Contribution)>> {
+    let mut written: DeterministicMap<Address, Vec<(Address, Contribution)>> = DeterministicMap::default();
     for (link, record) in snapshot.records.iter().filter(|(address, _)| is_link(address)) {
         let with = record.inputs.get("with").and_then(Value::as_list);
         let with = with.into_iter().flatten().filter_map(Overlay::from_value);

@@ -16,7 +16,7 @@ use state::Snapshot;
 use crate::addresses::element_of;
 use crate::codes;
 
-pub(crate) type FixedMap<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
+pub(crate) type DeterministicMap<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
 
 /// Members in the state, by template.
 pub(crate) type Recorded = IndexMap<Address, Vec<Address>>;
@@ -73,20 +73,26 @@ impl EachKeys {
             Ok(pairs) => {
                 pairs.into_iter().map(|(old_at, at)| (old[old_at].address.clone(), new[at].address.clone())).collect()
             }
-            Err(doubt) => {
+            Err(ambiguous) => {
                 let span = each.key.as_ref().map_or(declared.span, |key| key.span);
-                found.push(refused(name, &old, &new, doubt, span));
+                found.push(refused(name, &old, &new, ambiguous, span));
                 Vec::new()
             }
         }
     }
 }
 
-/// What stands in the way: the first of before and the first of now that cannot be matched.
-pub(crate) struct Doubt(usize, usize);
+/// The first earlier candidate and the first new candidate that cannot be matched.
+pub(crate) struct AmbiguousMatch(usize, usize);
 
-pub(crate) fn refused(name: &Name, old: &[Candidate], new: &[Candidate], doubt: Doubt, span: Span) -> diag::Diagnostic {
-    let Doubt(before, now) = doubt;
+pub(crate) fn refused(
+    name: &Name,
+    old: &[Candidate],
+    new: &[Candidate],
+    ambiguous: AmbiguousMatch,
+    span: Span,
+) -> diag::Diagnostic {
+    let AmbiguousMatch(before, now) = ambiguous;
     let (before, now) = (&old[before].address, &new[now].address);
     codes::MOVE_CONFLICT
         .new(format!("the members of `{name}` cannot be matched with the recorded ones"))
@@ -145,8 +151,8 @@ pub(crate) fn collect(value: &Value, path: &mut String, leaves: &mut Vec<(String
 }
 
 /// The values of candidates at each path, where all have one and no two the same.
-pub(crate) fn telling(all: &[Candidate]) -> FixedMap<&str, FixedMap<&str, usize>> {
-    let mut by_path: FixedMap<&str, FixedMap<&str, usize>> = FixedMap::default();
+pub(crate) fn telling(all: &[Candidate]) -> DeterministicMap<&str, DeterministicMap<&str, usize>> {
+    let mut by_path: DeterministicMap<&str, DeterministicMap<&str, usize>> = DeterministicMap::default();
     for (at, candidate) in all.iter().enumerate() {
         for (path, value) in &candidate.leaves {
             by_path.entry(path).or_default().insert(value, at);
@@ -157,7 +163,7 @@ pub(crate) fn telling(all: &[Candidate]) -> FixedMap<&str, FixedMap<&str, usize>
 }
 
 /// Which is which, by position among both; what is left over is gone, or new.
-pub(crate) fn paired(old: &[Candidate], new: &[Candidate]) -> Result<Vec<(usize, usize)>, Doubt> {
+pub(crate) fn paired(old: &[Candidate], new: &[Candidate]) -> Result<Vec<(usize, usize)>, AmbiguousMatch> {
     if let ([_], [_]) = (old, new) {
         return Ok(vec![(0, 0)]);
     }
@@ -169,13 +175,14 @@ pub(crate) fn paired(old: &[Candidate], new: &[Candidate]) -> Result<Vec<(usize,
         for (value, was) in values {
             let Some(is) = theirs.get(value) else { continue };
             if of_old[*was].is_some_and(|other| other != *is) || of_new[*is].is_some_and(|other| other != *was) {
-                return Err(Doubt(*was, *is));
+                return Err(AmbiguousMatch(*was, *is));
             }
             (of_old[*was], of_new[*is]) = (Some(*is), Some(*was));
         }
     }
     // Those that are the same in everything are as good as each other.
-    let mut alike: FixedMap<&[(String, String)], std::collections::VecDeque<usize>> = FixedMap::default();
+    let mut alike: DeterministicMap<&[(String, String)], std::collections::VecDeque<usize>> =
+        DeterministicMap::default();
     for (at, candidate) in old.iter().enumerate().filter(|(at, _)| of_old[*at].is_none()) {
         alike.entry(&candidate.leaves).or_default().push_back(at);
     }
@@ -188,7 +195,7 @@ pub(crate) fn paired(old: &[Candidate], new: &[Candidate]) -> Result<Vec<(usize,
         }
     }
     match (of_old.iter().position(Option::is_none), of_new.iter().position(Option::is_none)) {
-        (Some(was), Some(is)) => Err(Doubt(was, is)),
+        (Some(was), Some(is)) => Err(AmbiguousMatch(was, is)),
         _ => Ok(of_old.iter().enumerate().filter_map(|(was, is)| Some((was, (*is)?))).collect()),
     }
 }

@@ -45,7 +45,7 @@ pub fn kept(plan: &Plan) -> Value {
         working_directory: said.working_directory.clone(),
         bytes: said.bytes.clone(),
         documents: said.documents.clone(),
-        remembered: said.remembered.clone(),
+        memoised: said.memoised.clone(),
         data_sources: said.data_sources.clone(),
         calls: said.calls.clone(),
         salt: said.salt.clone(),
@@ -61,7 +61,7 @@ pub fn kept(plan: &Plan) -> Value {
     let kept: Map =
         [("document", Value::Text(document.text.clone())), ("typed", Value::map(typed)), ("text", Value::map(text))]
             .into_iter()
-            .chain((!document.beside.is_empty()).then(|| ("beside", beside(document))))
+            .chain((!document.companions.is_empty()).then(|| ("beside", companions(document))))
             // What cannot be written is asked for again.
             .chain(answers.map(|answers| ("answers", Value::from(answers))))
             .chain((!texts.is_empty()).then(|| ("texts", Value::list(texts))))
@@ -72,11 +72,11 @@ pub fn kept(plan: &Plan) -> Value {
 }
 
 /// Files that were given along with a document.
-fn beside(document: &PinnedDocument) -> Value {
+fn companions(document: &PinnedDocument) -> Value {
     let pair = |(path, text): &(Name, std::sync::Arc<str>)| {
         Value::list([Value::Text(path.clone()), Value::Text(text.clone())])
     };
-    Value::list(document.beside.iter().map(pair).collect::<Vec<_>>())
+    Value::list(document.companions.iter().map(pair).collect::<Vec<_>>())
 }
 
 /// The inputs that an operation was given, where it was kept with any.
@@ -101,12 +101,13 @@ fn read(generation: Generation, operation: &Operation) -> Option<SavedGeneration
         [Value::Text(path), Value::Text(text)] => Some((path.clone(), text.clone())),
         _ => None,
     };
-    let beside = desired.get("beside").and_then(Value::as_list).unwrap_or_default().iter().filter_map(pair).collect();
-    let document = PinnedDocument { path: operation.document.clone(), text: text.clone(), beside };
+    let companions =
+        desired.get("beside").and_then(Value::as_list).unwrap_or_default().iter().filter_map(pair).collect();
+    let document = PinnedDocument { path: operation.document.clone(), text: text.clone(), companions };
     // The first states kept the inputs alone: everything else is asked for again.
     let mut answers: Answers = match desired.get("answers") {
         Some(Value::Text(answers)) => state::read_json(answers.as_bytes()).ok()?,
-        _ => Answers { remembered: operation.remembered.clone(), ..Answers::default() },
+        _ => Answers { memoised: operation.memoised.clone(), ..Answers::default() },
     };
     // Earlier states have these within the answers.
     for (child, text) in answers.documents.values_mut().zip(list(operation.desired.bare(), "texts")) {
@@ -238,7 +239,7 @@ mod tests {
             who: "ann@host".into(),
             began: 1,
             document: "shop.yaml".into(),
-            remembered: Default::default(),
+            memoised: Default::default(),
             stops: None,
             desired,
         };

@@ -4,7 +4,7 @@ use blueprint::{Name, Value};
 use diag::Diagnostics;
 use evaluate::answers::Answers;
 use evaluate::resolve::{Evaluation, Slot};
-use state::Remembered;
+use state::Memoised;
 use understand::check::Checked;
 use understand::documents::Kind;
 
@@ -27,7 +27,7 @@ pub(crate) fn refuse_changed_inputs(
     for ((name, input), value) in blueprint.inputs.iter().zip(inputs) {
         let key: Name = format!("{INPUT}{name}").into();
         if rules.inputs.is_immutable(name, input)
-            && let Some(before) = answers.remembered.get(&key)
+            && let Some(before) = answers.memoised.get(&key)
             && before.value.revealed() != value.revealed()
         {
             let mut changed = dialects::codes::IMMUTABLE_CHANGED
@@ -37,7 +37,7 @@ pub(crate) fn refuse_changed_inputs(
             changed.words = rules.messages.of(&dialects::Mistake::ImmutableInput(name)).map(Box::new);
             found.push(changed);
         }
-        answers.remembered.insert(key.clone(), Remembered { fingerprint: 0, value: value.clone() });
+        answers.memoised.insert(key.clone(), Memoised { fingerprint: 0, value: value.clone() });
         used.push(key);
     }
 }
@@ -68,7 +68,7 @@ pub(crate) fn refuse_changed_child_inputs(evaluation: &mut Evaluation, found: &m
             shown(value, &mut text);
             let short = Value::text(evaluate::answers::digest(text.as_bytes())).tainted(value.has_secret());
             if rules.inputs.is_immutable(name, input)
-                && let Some(before) = evaluation.answers.remembered.get(&key)
+                && let Some(before) = evaluation.answers.memoised.get(&key)
                 && before.value.revealed() != short.revealed()
             {
                 let given = included.inputs.iter().find(|(given, _)| given.item == *name);
@@ -84,8 +84,8 @@ pub(crate) fn refuse_changed_child_inputs(evaluation: &mut Evaluation, found: &m
                 changed.words = rules.messages.of(&mistake).map(Box::new);
                 mine.push(changed);
             }
-            let remembered = Remembered { fingerprint: 0, value: short };
-            evaluation.answers.remembered.insert(key.clone(), remembered);
+            let memoised = Memoised { fingerprint: 0, value: short };
+            evaluation.answers.memoised.insert(key.clone(), memoised);
             evaluation.sites.entry("group".into()).or_default().insert(key);
         }
         documents.lead_to(above, &mut mine);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Kind, Map, Name, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Span};
-use evaluate::answers::PinnedSeen;
+use evaluate::answers::PinnedRead;
 use evaluate::question::ResourceTarget;
 use evaluate::resolve::{Evaluation, Member, Members};
 use evaluate::world::World;
@@ -140,7 +140,7 @@ impl Imports {
             match seen {
                 Ok(seen) => {
                     // The id as the provider writes it: the same thing may be named in several ways.
-                    if let PinnedSeen::There { id: real, .. } = &seen {
+                    if let PinnedRead::Present { id: real, .. } = &seen {
                         let key = (wanted.ty.name.clone(), real.clone());
                         match managed.get(&key).filter(|other| **other != wanted.address) {
                             Some(other) => {
@@ -179,7 +179,7 @@ impl Imports {
 
 /// The observation of an object that no provider can read, from its definition and from the fields that another tool
 /// has stored: texts, which are JSON if the field is not a text.
-fn from_foreign_fields(wanted: &Wanted, stored_fields: &IndexMap<Name, Value>) -> PinnedSeen {
+fn from_foreign_fields(wanted: &Wanted, stored_fields: &IndexMap<Name, Value>) -> PinnedRead {
     let mut fields = wanted.desired.as_map().cloned().unwrap_or_default();
     for (name, value) in stored_fields {
         let Some(field) = wanted.ty.schema.fields.get(name).filter(|field| field.computed) else { continue };
@@ -188,7 +188,7 @@ fn from_foreign_fields(wanted: &Wanted, stored_fields: &IndexMap<Name, Value>) -
         fields.insert(name.clone(), read);
     }
     let fields = Value::Map(fields.into());
-    PinnedSeen::There { id: wanted.id.clone(), fields, private: Value::Null, expired: None, inputs: None }
+    PinnedRead::Present { id: wanted.id.clone(), fields, private: Value::Null, expired: None, inputs: None }
 }
 
 /// Where each thing is managed.
@@ -203,7 +203,7 @@ pub(crate) async fn read(
     ty: &ResourceType,
     id: &Name,
     world: &dyn World,
-) -> Result<PinnedSeen, String> {
+) -> Result<PinnedRead, String> {
     if !ty.capabilities.imports || !ty.capabilities.reads {
         return Err(format!("things of type `{}` cannot be imported: nothing tells what they are", ty.name));
     }
@@ -238,15 +238,15 @@ pub(crate) async fn read(
 }
 
 /// What was observed, as a plan keeps it.
-pub(crate) fn pinned(observed: Observed) -> PinnedSeen {
+pub(crate) fn pinned(observed: Observed) -> PinnedRead {
     let Observed { id, fields, inputs, private, expired, .. } = observed;
-    PinnedSeen::There { id, fields, private, expired: expired.map(Into::into), inputs }
+    PinnedRead::Present { id, fields, private, expired: expired.map(Into::into), inputs }
 }
 
 /// The record of a thing that was read: what could have been set of it counts as set. Fields whose drift does not count
 /// are as `desired` says.
-pub(crate) fn record_of(ty: &ResourceType, seen: &PinnedSeen, desired: &Value, id: &Name) -> Option<Record> {
-    let PinnedSeen::There { id: read, fields, private, inputs: told, .. } = seen else { return None };
+pub(crate) fn record_of(ty: &ResourceType, seen: &PinnedRead, desired: &Value, id: &Name) -> Option<Record> {
+    let PinnedRead::Present { id: read, fields, private, inputs: told, .. } = seen else { return None };
     let outputs = mark_fields(&ty.schema, fields, desired);
     let mut inputs = Map::default();
     for (name, field) in &ty.schema.fields {

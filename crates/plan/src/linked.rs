@@ -21,7 +21,7 @@ pub enum Linked {
     /// What it writes into one target by a step of its own.
     Write(LinkWrite),
     /// All of it.
-    Whole(Whole),
+    Whole(LinkRecord),
 }
 
 /// What a link writes into one target by a step of its own, or takes out of it.
@@ -47,9 +47,9 @@ pub struct LinkWrite {
     pub insist: bool,
 }
 
-/// A link as a whole.
+/// The step that writes the record of a link.
 #[derive(Clone, Debug)]
-pub struct Whole {
+pub struct LinkRecord {
     /// Which of the declared ones it is; none for one that is no longer declared.
     pub link: Option<LinkAt>,
     /// Links that give it something it needs.

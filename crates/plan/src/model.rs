@@ -273,8 +273,8 @@ pub struct PinnedDocument {
     /// Its text.
     pub text: Arc<str>,
     /// Files that were given along with it, in order: paths as its own, and texts.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub beside: Vec<(Name, Arc<str>)>,
+    #[serde(rename = "beside", default, skip_serializing_if = "Vec::is_empty")]
+    pub companions: Vec<(Name, Arc<str>)>,
 }
 
 /// A link that is made, changed or undone.

@@ -101,13 +101,13 @@ impl Moves {
         let mut remembers = !along.is_empty();
         self.arrived.extend(along.into_iter().map(|(from, to)| (to, from)));
         let arrived: IndexMap<String, ()> = pairs.values().map(|to| (to.to_string(), ())).collect();
-        for (site, value) in &snapshot.remembered {
+        for (site, value) in &snapshot.memoised {
             if !site.rsplitn(3, '|').nth(2).is_some_and(|owner| arrived.contains_key(owner)) {
                 continue;
             }
             // Drawn for the new name, before anybody knew who it is.
-            if answers.remembered.get(site).is_none_or(|drawn| drawn.fingerprint == value.fingerprint) {
-                answers.remembered.insert(site.clone(), value.clone());
+            if answers.memoised.get(site).is_none_or(|drawn| drawn.fingerprint == value.fingerprint) {
+                answers.memoised.insert(site.clone(), value.clone());
                 remembers = true;
             }
         }
@@ -214,7 +214,7 @@ fn taken(from: &Address, to: &Address, span: Span) -> diag::Diagnostic {
 }
 
 /// The moves that a person asked for on the command line: `unknown-address` or `move-conflict` where one cannot be.
-pub(crate) fn asked(
+pub(crate) fn requested_moves(
     wanted: &[(Address, Address)],
     snapshot: &mut Snapshot,
     answers: &mut Answers,
@@ -416,10 +416,9 @@ fn rename(
     let seen = std::mem::take(&mut answers.seen);
     answers.seen = seen.into_iter().map(|(address, seen)| (new(&address).unwrap_or(address), seen)).collect();
     let owners: IndexMap<String, String> = pairs.iter().map(|(from, to)| (from.to_string(), to.to_string())).collect();
-    for remembered in [&mut snapshot.remembered, &mut answers.remembered] {
-        let all = std::mem::take(remembered);
-        *remembered =
-            all.into_iter().map(|(site, value)| (moved_site(&site, &owners).unwrap_or(site), value)).collect();
+    for memoised in [&mut snapshot.memoised, &mut answers.memoised] {
+        let all = std::mem::take(memoised);
+        *memoised = all.into_iter().map(|(site, value)| (moved_site(&site, &owners).unwrap_or(site), value)).collect();
     }
     links::retarget(&pairs, snapshot, settled_records);
     along

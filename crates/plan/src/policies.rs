@@ -7,7 +7,7 @@ use blueprint::{Address, IndexMap, Map, Name, Value};
 use diag::{Diagnostics, Span};
 use dialects::Mistake;
 use dialects::rules::MessageRules;
-use evaluate::answers::{Answers, PinnedSeen};
+use evaluate::answers::{Answers, PinnedRead};
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, Snapshot};
 use understand::compare::{Change, mark_fields};
@@ -34,12 +34,12 @@ pub(crate) fn apply_drift_policy(
     let mut differs = IndexMap::default();
     match policy {
         DriftPolicy::Revert | DriftPolicy::Refuse => {}
-        DriftPolicy::Ignore => answers.seen.retain(|_, seen| !matches!(seen, PinnedSeen::There { .. })),
+        DriftPolicy::Ignore => answers.seen.retain(|_, seen| !matches!(seen, PinnedRead::Present { .. })),
         DriftPolicy::Accept => {
             let drifted: Vec<Address> = answers
                 .seen
                 .iter()
-                .filter(|(address, seen)| matches!(seen, PinnedSeen::There { .. }) && reaches(address))
+                .filter(|(address, seen)| matches!(seen, PinnedRead::Present { .. }) && reaches(address))
                 .map(|(address, _)| address.clone())
                 .collect();
             for address in drifted {
@@ -47,7 +47,7 @@ pub(crate) fn apply_drift_policy(
                 else {
                     continue;
                 };
-                let Some(PinnedSeen::There { fields, private, .. }) = answers.seen.shift_remove(&address) else {
+                let Some(PinnedRead::Present { fields, private, .. }) = answers.seen.shift_remove(&address) else {
                     continue;
                 };
                 if let TypeRef::Known(ty) = catalogs.resource_type(&record.type_name) {
@@ -160,13 +160,13 @@ pub(crate) fn request_replacements(drafts: &mut [Decision], replace: &Named) {
 /// Drops the memoised values that a person wants drawn again (decision S60).
 pub(crate) fn renew(answers: &mut Answers, renew: &Named) {
     if !renew.is_empty() {
-        answers.remembered.retain(|site, _| !owner_of(site).is_some_and(|owner| renew.covers(&owner)));
+        answers.memoised.retain(|site, _| !owner_of(site).is_some_and(|owner| renew.covers(&owner)));
     }
 }
 
 /// Owners of call sites, as addresses.
 pub(crate) fn owners(answers: &Answers) -> Vec<Name> {
-    answers.remembered.keys().filter_map(|site| Some(owner_of(site)?.name.clone())).collect()
+    answers.memoised.keys().filter_map(|site| Some(owner_of(site)?.name.clone())).collect()
 }
 
 fn owner_of(site: &str) -> Option<Address> {
@@ -195,7 +195,9 @@ fn has_drifted(decision: &Decision, answers: &Answers) -> bool {
     let (Some(ty), Some(record)) = (&decision.ty, &decision.prior) else { return false };
     match answers.seen.get(&decision.address) {
         // What its hints said does not count, though it is declared no longer.
-        Some(PinnedSeen::There { fields, .. }) => prior_spec(ty, record, Some(fields), &ignored_changes(record), &[]).1,
+        Some(PinnedRead::Present { fields, .. }) => {
+            prior_spec(ty, record, Some(fields), &ignored_changes(record), &[]).1
+        }
         _ => false,
     }
 }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use blueprint::{Address, IndexMap};
-use evaluate::answers::{Answers, PinnedSeen};
+use evaluate::answers::{Answers, PinnedRead};
 use provider::{Catalogs, ResourceType};
 use state::{Record, Snapshot};
 use understand::compare::{Change, differences, mark_fields, with_path_of};
@@ -43,7 +43,7 @@ pub(crate) fn draft(snapshot: &Snapshot, answers: &Answers, catalogs: &Catalogs)
 fn decide(
     address: &Address,
     record: &Arc<Record>,
-    seen: &PinnedSeen,
+    seen: &PinnedRead,
     written: &[Contribution],
     catalogs: &Catalogs,
 ) -> Option<Decision> {
@@ -53,13 +53,13 @@ fn decide(
     decision.metadata = record.metadata.clone();
     decision.replace_order = ty.replace_order;
     match seen {
-        PinnedSeen::Gone => {
+        PinnedRead::Absent => {
             decision.action = Action::Create;
             decision.reasons = vec![Reason::Vanished];
             differences(&ty.schema, &blueprint::Value::Null, &decision.desired, &mut decision.changes);
             decision.changes.iter_mut().for_each(|change: &mut Change| change.forces = false);
         }
-        PinnedSeen::There { fields, private, expired, .. } => {
+        PinnedRead::Present { fields, private, expired, .. } => {
             let ignored = ignored_changes(record);
             let (prior, drifted) = prior_spec(&ty, record, Some(fields), &ignored, written);
             for path in &ignored {
@@ -77,7 +77,7 @@ fn decide(
             decision.private = private.clone();
             decision.expired = expired.clone();
         }
-        PinnedSeen::CannotTell => return None,
+        PinnedRead::Unknown => return None,
     }
     Some(decision)
 }

@@ -45,7 +45,7 @@ use crate::target_set::TargetSet;
 use crate::targets::Untouched;
 use crate::{
     addresses, batches, children, claims, codes, drift, exports, immutable, moves, policies, reconcile, refresh,
-    state_edit, targets, tasks, unchanged,
+    settle, state_edit, targets, tasks, unchanged,
 };
 
 /// Reads what is recorded, unless the options leave the world aside. `earlier` holds the answers of the generation that
@@ -64,14 +64,14 @@ pub(crate) async fn read_world(
     });
     answers.now = world.environment().now();
     answers.unread.clear();
-    for (site, value) in &snapshot.remembered {
-        answers.remembered.entry(site.clone()).or_insert_with(|| value.clone());
+    for (site, value) in &snapshot.memoised {
+        answers.memoised.entry(site.clone()).or_insert_with(|| value.clone());
     }
     if options.refresh || !snapshot.open.is_empty() {
         let (only_cut_off, adopted) = (!options.refresh, &options.adopted);
         *unread = refresh::refresh(snapshot, only_cut_off, adopted, catalogs, world, &mut answers).await;
         let unsure = unread.extract_if(.., |one| one.why == refresh::Why::Unsure).collect::<Vec<_>>();
-        refresh::report_unsure(&unsure, instance, options, found);
+        settle::report_unsure(&unsure, instance, options, found);
         // `settle` reports interrupted calls with what a person can do about them.
         unread.retain(|one| one.why == refresh::Why::Recorded);
     }
@@ -136,7 +136,7 @@ impl<'a> Staging<'a> {
         let Request { instance, given, options, mut snapshot, catalogs, others, .. } = request;
         let mut mistakes = Diagnostics::new();
         let elsewhere = refresh::seen_elsewhere(&snapshot, &answers, &catalogs);
-        let settled = refresh::settle(&instance, &mut snapshot, &catalogs, &answers, &options, &mut mistakes);
+        let settled = settle::settle(&instance, &mut snapshot, &catalogs, &answers, &options, &mut mistakes);
         if options.refresh {
             elsewhere.iter().for_each(|address| drop(answers.seen.shift_remove(address)));
         } else {
@@ -236,8 +236,8 @@ impl<'a> Staging<'a> {
         let key = |path| Name::from(format!("{}{path}", evaluate::answers::GROUP));
         let groups: Vec<Name> = pinned.groups.keys().map(key).collect();
         for (key, value) in groups.iter().zip(pinned.groups.values()) {
-            let value = state::Remembered { fingerprint: 0, value: value.clone() };
-            self.answers.remembered.insert(key.clone(), value);
+            let value = state::Memoised { fingerprint: 0, value: value.clone() };
+            self.answers.memoised.insert(key.clone(), value);
         }
         groups
     }
@@ -429,14 +429,14 @@ impl<'a> Staging<'a> {
     pub(crate) fn memoise(&mut self) {
         let Some(evaluation) = &mut self.evaluation else { return };
         let answers = &mut self.answers;
-        answers.remembered = evaluation.remembered();
+        answers.memoised = evaluation.memoised();
         if self.untouched.partial {
             // What is left out keeps the values it was made with.
-            let kept = self.snapshot.remembered.iter().filter(|(site, _)| !answers.remembered.contains_key(*site));
+            let kept = self.snapshot.memoised.iter().filter(|(site, _)| !answers.memoised.contains_key(*site));
             let kept: Vec<_> = kept.map(|(site, value)| (site.clone(), value.clone())).collect();
-            answers.remembered.extend(kept);
+            answers.memoised.extend(kept);
         }
-        evaluation.answers.remembered = answers.remembered.clone();
+        evaluation.answers.memoised = answers.memoised.clone();
     }
 
     /// Puts the decisions in order and completes the plan.
@@ -526,7 +526,7 @@ impl<'a> Staging<'a> {
             || outputs.metadata.has_secret()
             || outputs.declared.values().any(Value::has_secret)
             || self.settled.iter().any(|settled| settled.record.as_ref().is_some_and(|record| record.has_secret()))
-            || answers.remembered.values().any(|memoised| memoised.value.has_secret())
+            || answers.memoised.values().any(|memoised| memoised.value.has_secret())
             || answers.data_sources.values().any(PinnedData::has_secret)
             || answers.preflights.values().any(PinnedPreflight::has_secret)
             || answers.calls.values().any(Value::has_secret)
@@ -538,7 +538,7 @@ impl<'a> Staging<'a> {
     /// Whether the state will keep something else of groups, data sources or children than before.
     fn declares_otherwise(&self, declared: &Declared, children: &[ChildChange]) -> bool {
         let differs = |changes: &[ExportChange]| changes.iter().any(|it| it.action != ExportAction::Unchanged);
-        self.evaluation.is_some() && groups_differ(&self.snapshot.remembered, &self.answers.remembered)
+        self.evaluation.is_some() && groups_differ(&self.snapshot.memoised, &self.answers.memoised)
             || !children::same_sources(&self.snapshot.declared, declared)
             || children.iter().any(|child| {
                 let new = matches!(child.action, ExportAction::New | ExportAction::Removed);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Name, TypeId, Value};
 use diag::{Diagnostics, Span};
-use evaluate::answers::{Answers, PinnedSeen};
+use evaluate::answers::{Answers, PinnedRead};
 use evaluate::world::World;
 use provider::{Catalogs, TypeRef};
 use state::{Exported, Snapshot};
@@ -37,7 +37,7 @@ pub(crate) async fn draft(state_edit: &StateEdit, on: Table<'_>, found: &mut Dia
     let mut draft = Draft { groups: snapshot.groups.clone(), ..Draft::default() };
     match state_edit {
         StateEdit::Move(wanted) => {
-            let moves = moves::asked(wanted, snapshot, answers, settled_records, found);
+            let moves = moves::requested_moves(wanted, snapshot, answers, settled_records, found);
             draft.groups = snapshot.groups.clone();
             for (address, record) in snapshot.records.iter().filter(|(address, _)| moves.has_arrived(address)) {
                 let mut decision = settled(of_record(address, record, catalogs), Action::Move, Reason::Moved);
@@ -122,7 +122,7 @@ pub(crate) async fn import(
     match imports::read(address, &ty, id, world).await {
         Ok(seen) => {
             // The id as the provider writes it: the same thing may be named in several ways.
-            if let PinnedSeen::There { id: real, .. } = &seen
+            if let PinnedRead::Present { id: real, .. } = &seen
                 && let Some(other) = imports::managed(snapshot).get(&(ty.name.clone(), real.clone()))
             {
                 found.push(imports::managed_already(address, other, real, Span::NONE));
@@ -162,7 +162,7 @@ pub(crate) fn load(
     }
     let whole = snapshot.generation.0 == 0;
     snapshot.groups.extend(exported.groups.iter().map(|(name, uses)| (name.clone(), uses.clone())));
-    snapshot.remembered.extend(exported.remembered.iter().map(|(site, value)| (site.clone(), value.clone())));
+    snapshot.memoised.extend(exported.memoised.iter().map(|(site, value)| (site.clone(), value.clone())));
     if whole {
         snapshot.exports = exported.exports.clone();
         snapshot.metadata = exported.metadata.clone();
@@ -186,11 +186,11 @@ pub(crate) fn accept(
         let Some(record) = snapshot.records.get(address).cloned() else { continue };
         let mut decision = of_record(address, &record, catalogs);
         match (seen, decision.ty.clone()) {
-            (PinnedSeen::Gone, _) if record.deposed.is_none() => {
+            (PinnedRead::Absent, _) if record.deposed.is_none() => {
                 settled_records.put(snapshot, address, None);
                 decision = settled(decision, Action::None, Reason::Vanished);
             }
-            (PinnedSeen::There { fields, private, .. }, Some(ty)) => {
+            (PinnedRead::Present { fields, private, .. }, Some(ty)) => {
                 if drifted_fields(&ty, &record, fields).next().is_none() {
                     continue;
                 }

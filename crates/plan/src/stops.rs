@@ -24,7 +24,7 @@ use crate::draft::Draft;
 use crate::model::{Action, AddressSet, PlannedStop, Purpose, Step};
 
 /// A map with a fixed hash, so that nothing depends on a random seed.
-pub(crate) type FixedMap<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
+pub(crate) type DeterministicMap<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
 
 /// What happens behind an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,10 +61,10 @@ pub(crate) struct Subject {
 #[derive(Default)]
 pub(crate) struct Subjects {
     pub(crate) all: Vec<Subject>,
-    pub(crate) things: FixedMap<Address, u32>,
-    pub(crate) children: FixedMap<Box<[Name]>, u32>,
-    /// What is remembered of those that the plan leaves alone.
-    kept: Stops,
+    pub(crate) things: DeterministicMap<Address, u32>,
+    pub(crate) children: DeterministicMap<Box<[Name]>, u32>,
+    /// The stops of the state that the plan does not change.
+    untouched_stops: Stops,
 }
 
 /// What a plan does in a child.
@@ -90,10 +90,10 @@ impl Subjects {
         partial: bool,
     ) -> Subjects {
         if purpose == Purpose::Reconcile {
-            return Subjects { kept: snapshot.stops.clone(), ..Subjects::default() };
+            return Subjects { untouched_stops: snapshot.stops.clone(), ..Subjects::default() };
         }
         let documents = evaluation.map(|evaluation| &*evaluation.documents);
-        let declared = documents.map_or_else(FixedMap::default, children_of);
+        let declared = documents.map_or_else(DeterministicMap::default, children_of);
         let anything = !snapshot.stops.is_empty() || !declared.is_empty() || documents.is_some_and(stops_at_a_thing);
         let mut subjects = Subjects::default();
         if !anything {
@@ -115,11 +115,11 @@ impl Subjects {
         &mut self,
         draft: &Draft,
         documents: Option<&Documents>,
-        declared: &FixedMap<Box<[Name]>, Breakpoints>,
+        declared: &DeterministicMap<Box<[Name]>, Breakpoints>,
         known: &Known<'_>,
         partial: bool,
     ) {
-        let mut inside: FixedMap<Box<[Name]>, InChild> = FixedMap::default();
+        let mut inside: DeterministicMap<Box<[Name]>, InChild> = DeterministicMap::default();
         for path in declared.keys().chain(known.children.keys()) {
             inside.entry(path.clone()).or_default();
         }
@@ -134,7 +134,7 @@ impl Subjects {
                 }
             }
         }
-        let mut units: FixedMap<&[Name], ()> = FixedMap::default();
+        let mut units: DeterministicMap<&[Name], ()> = DeterministicMap::default();
         units.extend(documents.into_iter().flat_map(|all| all.units()).map(|unit| (&*unit.path, ())));
         // In the order of the documents; then those that only the state knows.
         let first = documents.into_iter().flat_map(|all| all.units()).map(|unit| Box::from(&*unit.path));
@@ -213,7 +213,7 @@ impl Subjects {
             self.all.push(subject);
         }
         // No decision is made about what is gone by now.
-        let moved: FixedMap<&Address, ()> =
+        let moved: DeterministicMap<&Address, ()> =
             draft.decisions.iter().filter_map(|decision| Some((decision.lineage.moved_from.as_ref()?, ()))).collect();
         for (address, stop) in &known.things {
             if self.things.contains_key(address) || moved.contains_key(address) {
@@ -236,7 +236,7 @@ impl Subjects {
     }
 
     fn keep(&mut self, place: Name, stop: Option<&Stop>) {
-        self.kept.extend(stop.map(|stop| (place, stop.clone())));
+        self.untouched_stops.extend(stop.map(|stop| (place, stop.clone())));
     }
 
     /// What is to be remembered from the beginning of the operation on.
@@ -252,11 +252,11 @@ impl Subjects {
             let stays = subject.declared && !stop.breakpoints.is_empty() || subject.action == Some(StatusOp::Delete);
             stays.then(|| (subject.place.clone(), stop))
         });
-        self.kept.iter().map(|(place, stop)| (place.clone(), stop.clone())).chain(entries).collect()
+        self.untouched_stops.iter().map(|(place, stop)| (place.clone(), stop.clone())).chain(entries).collect()
     }
 
-    /// Says of steps where the plan stops.
-    pub(crate) fn tell(&self, steps: &mut [Step]) {
+    /// Sets in steps where the plan stops.
+    pub(crate) fn report(&self, steps: &mut [Step]) {
         for step in steps.iter_mut().filter(|_| !self.things.is_empty()) {
             let Some(at) = self.things.get(&step.address) else { continue };
             let subject = &self.all[*at as usize];
@@ -396,8 +396,8 @@ fn action_of(action: Action) -> Option<StatusOp> {
 }
 
 /// The declared children at which operations stop.
-fn children_of(documents: &Documents) -> FixedMap<Box<[Name]>, Breakpoints> {
-    let mut found = FixedMap::default();
+fn children_of(documents: &Documents) -> DeterministicMap<Box<[Name]>, Breakpoints> {
+    let mut found = DeterministicMap::default();
     for unit in documents.units() {
         let Some((above, position)) = unit.parent else { continue };
         let children = &documents.unit(above).blueprint().children;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Name, Value};
 use diag::Diagnostics;
-use evaluate::answers::{Answers, PinnedPreflight, PinnedSeen};
+use evaluate::answers::{Answers, PinnedPreflight, PinnedRead};
 use evaluate::evaluation_question::{Search, read_alone};
 use evaluate::question::{ProviderInstance, RecordedInstances, ResourceTarget};
 use evaluate::resolve::Evaluation;
@@ -285,7 +285,7 @@ pub(crate) fn is_observed(ty: &ResourceType, record: &Record, answers: &Answers,
         && ty.capabilities.reads
         && ty.reads_with.as_ref().is_none_or(is_set)
         && !answers.unread.contains_key(address)
-        && !matches!(answers.seen.get(address), Some(PinnedSeen::CannotTell))
+        && !matches!(answers.seen.get(address), Some(PinnedRead::Unknown))
 }
 
 /// Whether a step changes a thing that was not looked at.
@@ -306,12 +306,12 @@ pub(crate) fn is_unobserved(
 }
 
 /// In what a thing differs from what the plan saw, in the fields that plans use.
-fn differs(ty: &ResourceType, record: &Record, then: Option<&PinnedSeen>, now: &ReadOutcome) -> Option<String> {
+fn differs(ty: &ResourceType, record: &Record, then: Option<&PinnedRead>, now: &ReadOutcome) -> Option<String> {
     let then = match then {
         None => Some(&record.outputs),
-        Some(PinnedSeen::There { fields, .. }) => Some(fields),
-        Some(PinnedSeen::Gone) => None,
-        Some(PinnedSeen::CannotTell) => return None,
+        Some(PinnedRead::Present { fields, .. }) => Some(fields),
+        Some(PinnedRead::Absent) => None,
+        Some(PinnedRead::Unknown) => return None,
     };
     let (then, now) = match (then, now) {
         (None, ReadOutcome::Absent) => return None,

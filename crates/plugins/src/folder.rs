@@ -1,12 +1,12 @@
 //! The private folder of a plugin process, and what killed runs have left behind.
 //!
 //! A process whose parent is killed by `SIGKILL` is not told. So each plugin has a folder with a lock that its run
-//! holds; the kernel releases it when the run ends in any way. The first start of a later run looks for folders whose
-//! lock is free. It ends the processes that have the folder in their environment, and waits until they are gone, before
-//! it starts anything.
+//! holds; the kernel releases it when the run ends in any way. The first plugin start of a later `cyan` process looks
+//! for folders whose lock is free. It ends the processes that have the folder in their environment, and waits up to 5
+//! seconds for them to end, before it starts anything.
 //!
-//! Limits: it looks in the folder for temporary files of this run, so a run with another `TMPDIR` finds nothing.
-//! Processes are found on Linux only; elsewhere only the folder is removed.
+//! Limits: It looks only in `base()`. A process whose `TMPDIR` gives another base finds nothing. Processes are found on
+//! Linux only; elsewhere only the folder is removed.
 
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
@@ -20,14 +20,14 @@ pub(crate) const VARIABLE: &str = "CYAN_PLUGIN_FOLDER";
 const PREFIX: &str = "cyan-plugin-";
 /// Start of the names of folders without a lock yet.
 const UNLOCKED: &str = "cyan-new-plugin-";
-/// A longer path leaves no place for the name of a socket, which has about 100 bytes in all.
-const LONGEST: usize = 50;
+/// The maximum length of the base path. A Unix socket path is limited to about 100 bytes in total.
+const MAX_BASE_LENGTH: usize = 50;
 
 /// A folder that only this user can open. It is removed when it is dropped.
 #[derive(Debug)]
 pub(crate) struct PrivateFolder {
     path: PathBuf,
-    /// Locked as long as this run lives.
+    /// The lock is held until this value is dropped or the process ends.
     _lock: File,
 }
 
@@ -67,7 +67,7 @@ impl Drop for PrivateFolder {
 /// The folder in which private folders are made.
 pub(crate) fn base() -> PathBuf {
     let usual = std::env::temp_dir();
-    if usual.as_os_str().len() <= LONGEST { usual } else { "/tmp".into() }
+    if usual.as_os_str().len() <= MAX_BASE_LENGTH { usual } else { "/tmp".into() }
 }
 
 /// Ends the processes of runs that were killed, and removes their folders. Those of other users and of living runs are
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_of_living_runs_and_of_others_stay() {
+    fn folders_of_living_runs_and_folders_without_a_lock_stay() {
         let base = tempfile::tempdir().unwrap();
         let folder = PrivateFolder::create(base.path()).unwrap();
         let foreign = base.path().join("cyan-plugin-without-lock");

@@ -386,7 +386,7 @@ pub fn follows(field: &Field, changed: &[&str]) -> bool {
         Kind::Object(schema) => schema.fields.values().any(|field| follows(field, changed)),
         _ => false,
     };
-    field.value.as_ref().map_or_else(|| inside(field), |template| depends_on(template, changed))
+    field.simulated_value.as_ref().map_or_else(|| inside(field), |template| depends_on(template, changed))
 }
 
 fn depends_on(template: &Value, changed: &[&str]) -> bool {
@@ -450,7 +450,11 @@ mod tests {
 
     #[test]
     fn a_simulated_value_follows_the_fields_of_its_template() {
-        let of = |template: &str| Field { computed: true, value: Some(template.into()), ..Field::of(Kind::String) };
+        let of = |template: &str| Field {
+            computed: true,
+            simulated_value: Some(template.into()),
+            ..Field::of(Kind::String)
+        };
         for (template, changed, expected) in [
             ("https://{spec.name}/", &["name"][..], true),
             ("https://{spec.name}/", &["names"], false),

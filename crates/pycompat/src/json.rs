@@ -1,7 +1,7 @@
 //! JSON as Python writes and reads it.
 //!
 //! Output has the separators `", "` and `": "`, escapes non-ASCII characters, and contains `NaN` and `Infinity`; input
-//! may contain these too.
+//! may contain these too. Secret marks are ignored: the caller marks or hides the result.
 
 use blueprint::{Map, Value};
 
@@ -94,6 +94,7 @@ pub struct JsonError {
     pub message: &'static str,
     /// The index of the byte in the text.
     pub at: usize,
+    /// Line and column, from 1, and character index, from 0.
     place: (usize, usize, usize),
 }
 

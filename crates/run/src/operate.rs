@@ -358,9 +358,9 @@ pub fn operation_id(chance: &Rng) -> Name {
 /// The entry of this plan's run in the history.
 fn operation_of(plan: &Plan, id: Name, began: i64, who: &str) -> Operation {
     let document: Name = plan.document.as_ref().map_or("".into(), |document| document.path.clone());
-    let remembered = plan.answers.remembered.clone();
+    let memoised = plan.answers.memoised.clone();
     Operation {
-        remembered: if plan.document.is_some() { remembered } else { Default::default() },
+        memoised: if plan.document.is_some() { memoised } else { Default::default() },
         id,
         kind: plan.kind,
         who: who.into(),

@@ -149,7 +149,7 @@ async fn whole(place: &Place) -> Result<(), Failed> {
         wanted.exports
     );
     check_eq!(found.exports_old, false, "exports are old");
-    check_eq!(found.remembered, wanted.remembered, "remembered values");
+    check_eq!(found.memoised, wanted.memoised, "memoised values");
     check_eq!(found.metadata, wanted.metadata, "metadata");
     check_eq!(found.declared, wanted.declared, "children and data sources");
     check_eq!(found.stops, wanted.stops, "where operations stop");

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::declared::Declared;
 use crate::instance::Generation;
-use crate::record::{Record, Remembered};
+use crate::record::{Memoised, Record};
 use crate::status::StatusOp;
 use crate::stop::Stops;
 
@@ -25,8 +25,8 @@ pub struct Operation {
     /// The document, relative to the state; empty for a destroy.
     pub document: Name,
     /// Values drawn for call sites that are in use from now on: they survive a run that is cut off.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub remembered: IndexMap<Name, Remembered>,
+    #[serde(rename = "remembered", default, skip_serializing_if = "IndexMap::is_empty")]
+    pub memoised: IndexMap<Name, Memoised>,
     /// Where operations stop, and which actions are under way from now on; none leaves both as they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stops: Option<Stops>,
@@ -37,7 +37,7 @@ pub struct Operation {
 impl Operation {
     /// Whether anything in it is secret.
     pub fn has_secret(&self) -> bool {
-        self.desired.has_secret() || self.remembered.values().any(|remembered| remembered.value.has_secret())
+        self.desired.has_secret() || self.memoised.values().any(|memoised| memoised.value.has_secret())
     }
 }
 
@@ -209,8 +209,9 @@ pub struct Finished {
     pub generation: Generation,
     /// Exported values; none keeps the former ones, marked as old unless the operation succeeded.
     pub exports: Option<IndexMap<Name, Value>>,
-    /// Remembered values by call site: all that are in use.
-    pub remembered: IndexMap<Name, Remembered>,
+    /// Memoised values by call site: all that are in use.
+    #[serde(rename = "remembered")]
+    pub memoised: IndexMap<Name, Memoised>,
     /// The resources that the named intermediate values used: all that are in use.
     pub groups: IndexMap<Name, Vec<Address>>,
     /// Evaluated metadata of the document.
@@ -278,7 +279,7 @@ impl EntryKind {
             EntryKind::Outcome(outcome) => outcome.record.as_ref().is_some_and(|record| record.has_secret()),
             EntryKind::Finished(finished) => {
                 finished.exports.iter().flat_map(|exports| exports.values()).any(Value::has_secret)
-                    || finished.remembered.values().any(|remembered| remembered.value.has_secret())
+                    || finished.memoised.values().any(|memoised| memoised.value.has_secret())
                     || finished.metadata.has_secret()
                     || finished.declared.values().any(Value::has_secret)
             }

@@ -14,8 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::seal::{SealError, SealPlace, Sealer};
 use crate::{
-    Checkpoint, Declared, Entry, EntryKind, Generation, InstanceName, Record, Remembered, Revision, Snapshot, Stops,
-    Tail,
+    Checkpoint, Declared, Entry, EntryKind, Generation, InstanceName, Memoised, Record, Revision, Snapshot, Stops, Tail,
 };
 
 /// The version of the form.
@@ -50,9 +49,9 @@ pub struct Exported {
     /// Exported values.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub exports: IndexMap<Name, Value>,
-    /// Remembered values by call site.
-    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
-    pub remembered: IndexMap<Name, Remembered>,
+    /// Memoised values by call site.
+    #[serde(rename = "remembered", default, skip_serializing_if = "IndexMap::is_empty")]
+    pub memoised: IndexMap<Name, Memoised>,
     /// Evaluated metadata of the document.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub metadata: Value,
@@ -158,7 +157,7 @@ impl Exported {
             records: snapshot.records.clone(),
             groups: snapshot.groups.clone(),
             exports: snapshot.exports.clone(),
-            remembered: snapshot.remembered.clone(),
+            memoised: snapshot.memoised.clone(),
             metadata: snapshot.metadata.clone(),
             declared: snapshot.declared.clone(),
             stops: snapshot.stops.clone(),
@@ -191,7 +190,7 @@ impl Exported {
     pub fn has_secret(&self) -> bool {
         self.records.values().any(|record| record.has_secret())
             || self.exports.values().any(Value::has_secret)
-            || self.remembered.values().any(|remembered| remembered.value.has_secret())
+            || self.memoised.values().any(|memoised| memoised.value.has_secret())
             || self.metadata.has_secret()
             || self.declared.values().any(Value::has_secret)
             || self.journal.iter().any(|entry| entry.kind.has_secret())

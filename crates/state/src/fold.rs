@@ -307,8 +307,8 @@ impl Snapshot {
     pub fn follow(&mut self, entry: &Entry) {
         match &entry.kind {
             EntryKind::Began(operation) => {
-                if !operation.remembered.is_empty() {
-                    self.remembered = operation.remembered.clone();
+                if !operation.memoised.is_empty() {
+                    self.memoised = operation.memoised.clone();
                 }
                 if let Some(stops) = &operation.stops {
                     self.stops = stops.clone();
@@ -329,7 +329,7 @@ impl Snapshot {
             self.exports = exports.clone();
         }
         self.generation = finished.generation;
-        self.remembered = finished.remembered.clone();
+        self.memoised = finished.memoised.clone();
         self.groups = finished.groups.clone();
         self.metadata = finished.metadata.clone();
         self.declared = finished.declared.clone();

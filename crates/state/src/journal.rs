@@ -162,9 +162,9 @@ impl Journal {
                         return Err(format!("generation {} follows {}", finished.generation.0, self.generation.0));
                     }
                     let exports = finished.exports.iter().flat_map(|exports| exports.values());
-                    let remembered = finished.remembered.values().map(|remembered| &remembered.value);
+                    let memoised = finished.memoised.values().map(|memoised| &memoised.value);
                     exports
-                        .chain(remembered)
+                        .chain(memoised)
                         .chain([&finished.metadata])
                         .chain(finished.declared.values())
                         .try_for_each(|value| fits(value, true))?;
@@ -235,7 +235,7 @@ mod tests {
             who: "a@b".into(),
             began: 1,
             document: "d".into(),
-            remembered: Default::default(),
+            memoised: Default::default(),
             stops: None,
             desired: Value::Null,
         };

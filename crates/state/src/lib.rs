@@ -45,7 +45,7 @@ pub use journal::{Journal, MAX_DEPTH};
 pub use lease::{Lease, LeaseRow, PROOF};
 pub use lease_holder::LeaseHolder;
 pub use nesting::read_json;
-pub use record::{ProviderRef, Record, RecordOrigin, Remembered};
+pub use record::{Memoised, ProviderRef, Record, RecordOrigin};
 pub use retention::first_kept;
 pub use snapshot::{Checkpoint, Open, Snapshot};
 pub use status::{Status, StatusOp, StatusWord};

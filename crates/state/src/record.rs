@@ -171,7 +171,7 @@ impl Record {
 
 /// A value that was drawn once for a call site (decision S60).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Remembered {
+pub struct Memoised {
     /// A digest of the expression; another one asks for a new value.
     pub fingerprint: u64,
     /// The value.

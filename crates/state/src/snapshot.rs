@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::declared::Declared;
 use crate::entry::Intent;
 use crate::instance::{Generation, Revision};
-use crate::record::{Record, Remembered};
+use crate::record::{Memoised, Record};
 use crate::stop::Stops;
 
 /// An intent without an outcome: a call that was in flight when the process ended.
@@ -37,8 +37,8 @@ pub struct Snapshot {
     pub exports: IndexMap<Name, Value>,
     /// Whether an operation has failed since then, so that `exports` are of before.
     pub exports_old: bool,
-    /// Remembered values by call site.
-    pub remembered: IndexMap<Name, Remembered>,
+    /// Memoised values by call site.
+    pub memoised: IndexMap<Name, Memoised>,
     /// Evaluated metadata of the document.
     pub metadata: Value,
     /// Children and data sources as of the last operation that succeeded.

@@ -437,7 +437,7 @@ fn the_first_format_is_read() {
     assert!(found.records.iter().eq(wanted.records.iter()), "{:?}", found.records);
     assert!(found.exports.iter().eq(wanted.exports.iter()));
     assert!(found.declared.is_empty());
-    assert_eq!((found.open, found.remembered, found.groups), (wanted.open, wanted.remembered, wanted.groups));
+    assert_eq!((found.open, found.memoised, found.groups), (wanted.open, wanted.memoised, wanted.groups));
     let log = block_on(store.log(&shop(), None, 99)).unwrap();
     assert!(log.iter().map(|line| &line.entry).eq(&entries));
     let strangers = SqliteStore::open(&path, Sealer::with_key([1; 32]), Mode::ReadOnly);

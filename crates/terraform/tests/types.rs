@@ -178,6 +178,6 @@ fn arguments_of_a_data_source_are_its_filters() {
 fn a_function_keeps_its_parameters() {
     let all = recorded("time");
     let parse = function(&"time".into(), &"rfc3339_parse".into(), &all.functions["rfc3339_parse"]);
-    assert_eq!((parse.name.as_ref(), parse.parameters.len(), parse.least), ("rfc3339_parse", 1, 1));
+    assert_eq!((parse.name.as_ref(), parse.parameters.len(), parse.min_arguments), ("rfc3339_parse", 1, 1));
     assert!(parse.rest.is_none() && !parse.parameters[0].optional);
 }

@@ -96,7 +96,7 @@ fn main() {
         for (plan, apply) in [("plan first", "apply first"), ("plan again", "apply again")] {
             let snapshot = bench.store.load(&bench.name).await.unwrap();
             watch.lap("load state");
-            let document = PinnedDocument { path: "main.yaml".into(), text: text.clone(), beside: Vec::new() };
+            let document = PinnedDocument { path: "main.yaml".into(), text: text.clone(), companions: Vec::new() };
             let documents = Arc::new(Documents::single(checked.clone(), ".".into()));
             let staged = bench.plan(Some((documents, document)), snapshot, &mut found).await;
             if watch.lap(plan) {

@@ -26,7 +26,7 @@ pub struct Loaded {
 
 /// Loads a text that has been added to `files`. Never fails; errors go to `found`.
 ///
-/// `packages` are the hosted packages that its types may belong to. `around` is the load context, with the answers to
+/// `packages` are the hosted packages that its types may belong to. `context` is the load context, with the answers to
 /// what its dialect wants.
 pub fn load(
     files: &Files,
@@ -34,7 +34,7 @@ pub fn load(
     dialects: &Dialects,
     functions: &FunctionTable,
     packages: &Packages,
-    around: &LoadContext,
+    context: &LoadContext,
     found: &mut Diagnostics,
 ) -> Loaded {
     let Some(source) = files.get(file) else {
@@ -43,7 +43,7 @@ pub fn load(
     let name = source.name().rsplit('/').next().unwrap_or(source.name());
     let (tree, mut broken) = syntax::parse(file, source.text(), Format::of_name(name));
     let is_broken = broken.has_errors();
-    let mut document = Document { file, name, text: source.text(), tree: &tree, around };
+    let mut document = Document { file, name, text: source.text(), tree: &tree, context };
     let json = json_first(&document, dialects);
     if let Some(json) = &json {
         document.tree = json;
@@ -52,7 +52,7 @@ pub fn load(
     let blueprint = match dialects.of(&document) {
         Some(dialect) => {
             wanted = dialect.wants(&document);
-            wanted.retain(|one| around.answers.to(one).is_none());
+            wanted.retain(|one| context.answers.to(one).is_none());
             let mut lowered = dialect.lower(&document, functions, packages);
             if is_broken {
                 // Elements that seem to be missing may be in the part that could not be parsed.

@@ -23,7 +23,7 @@ fn wrong(type_name: &str, spec: &str) -> Vec<&'static str> {
     let mut files = Files::new();
     let file = files.add("a.yaml", text.as_str());
     let (tree, mut found) = syntax::parse(file, &text, syntax::Format::Yaml);
-    let document = dialects::Document { file, name: "a.yaml", text: &text, tree: &tree, around: &Default::default() };
+    let document = dialects::Document { file, name: "a.yaml", text: &text, tree: &tree, context: &Default::default() };
     let lowered =
         dialects::Dialects::BUILT_IN.get("blueprint").unwrap().lower(&document, &functions, catalogs.packages());
     found.append(lowered.diagnostics);

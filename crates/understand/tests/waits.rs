@@ -31,7 +31,7 @@ fn waits(resources: &str) -> (Vec<String>, Vec<&'static str>) {
     let mut files = Files::new();
     let file = files.add("a.yaml", text.as_str());
     let (tree, mut found) = syntax::parse(file, &text, syntax::Format::Yaml);
-    let document = dialects::Document { file, name: "a.yaml", text: &text, tree: &tree, around: &Default::default() };
+    let document = dialects::Document { file, name: "a.yaml", text: &text, tree: &tree, context: &Default::default() };
     let lowered =
         dialects::Dialects::BUILT_IN.get("blueprint").unwrap().lower(&document, &functions, catalogs.packages());
     found.append(lowered.diagnostics);

@@ -10,7 +10,7 @@ use engine::foreign::{ForeignStack, Form};
 use engine::{DocumentSource, Inputs, StageRequest, StagedDocument};
 use state::InstanceName;
 
-use crate::arguments::{Consent, Global, Which};
+use crate::arguments::{Consent, Global, InstanceFlag};
 use crate::exit::{CommandError, Exit};
 use crate::view::report::Report;
 use crate::{open, operation};
@@ -20,7 +20,7 @@ use crate::{open, operation};
 pub(crate) async fn run(
     form: &'static dyn Form,
     text: &str,
-    which: Which,
+    flag: InstanceFlag,
     consent: Consent,
     global: &Global,
     report: &mut Report,
@@ -31,12 +31,12 @@ pub(crate) async fn run(
     for (name, text) in &files {
         lay_out(form, name, text, report)?;
     }
-    let instance = match which.instance {
+    let instance = match flag.instance {
         Some(instance) => instance,
         None => instance.parse().map_err(|error: state::InstanceNameError| CommandError::usage(error.to_string()))?,
     };
     let source = DocumentSource::find(Some(Path::new(&document)), &open::dialects())?;
-    let mut session = open::beside(global, &source.folder, report)?;
+    let mut session = open::session_in(global, &source.folder, report)?;
     let inputs = Inputs { written: Vec::new(), environments: environment.into_iter().map(Into::into).collect() };
     let options = Options { taken: things, ..Options::default() };
     let instance = Some::<InstanceName>(instance);

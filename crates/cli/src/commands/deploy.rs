@@ -11,11 +11,11 @@ use crate::{open, operation};
 pub(crate) async fn run(arguments: Deploy, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let source = open::source(arguments.file.as_deref())?;
     if plan_file::looks_like_one(&source.text) {
-        return kept(source, arguments, global, report).await;
+        return deploy_saved(source, arguments, global, report).await;
     }
-    let mut session = open::beside(global, &source.folder, report)?;
+    let mut session = open::session_in(global, &source.folder, report)?;
     let request = StageRequest {
-        instance: arguments.which.instance,
+        instance: arguments.flag.instance,
         inputs: arguments.inputs.0,
         keep_inputs: arguments.keep_vars,
         options: Options { until: arguments.until, ..arguments.planning.options() },
@@ -26,7 +26,7 @@ pub(crate) async fn run(arguments: Deploy, global: &Global, report: &mut Report)
 }
 
 /// Carries out a saved plan exactly as it is, or refuses it.
-async fn kept(
+async fn deploy_saved(
     source: DocumentSource,
     arguments: Deploy,
     global: &Global,
@@ -39,12 +39,12 @@ async fn kept(
         ));
     }
     let mut session = open::nearest(global, report)?;
-    let plan = session.read_plan(&source, arguments.which.instance.as_ref())?;
+    let plan = session.read_plan(&source, arguments.flag.instance.as_ref())?;
     session.refuse_stale(&plan, report).await?;
     if let Some(folder) = plan.folder(&session.place) {
         // The configuration comes from the document's folder, the state from the place of the plan.
         let place = session.place.clone();
-        session = open::beside(global, &folder, report)?;
+        session = open::session_in(global, &folder, report)?;
         session.place = place;
     }
     let (planned, files) = session.stage_saved(plan, report).await?;

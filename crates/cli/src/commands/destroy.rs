@@ -3,7 +3,7 @@
 use diag::Files;
 use engine::Options;
 
-use crate::arguments::{Destroy, Global, Meant, Running};
+use crate::arguments::{Destroy, Global, InstanceArguments, Running};
 use crate::exit::{CommandError, Exit};
 use crate::view::report::Report;
 use crate::{open, operation};
@@ -15,18 +15,18 @@ pub(crate) async fn run(arguments: Destroy, global: &Global, report: &mut Report
         force: arguments.force,
         ..Options::default()
     };
-    from_state(&arguments.meant, options, &arguments.running, global, report).await
+    from_state(&arguments.selection, options, &arguments.running, global, report).await
 }
 
 /// Makes a plan from the state alone, shows it, asks, and carries it out.
 pub(crate) async fn from_state(
-    meant: &Meant,
+    selection: &InstanceArguments,
     options: Options,
     running: &Running,
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let (mut session, instance) = open::instance(meant.file.as_deref(), &meant.which, global, report).await?;
+    let (mut session, instance) = open::instance(selection.file.as_deref(), &selection.flag, global, report).await?;
     let planned = session.stage_state(instance, options, report).await?;
     operation::carry_out(planned, &Files::new(), false, &mut session, running, report).await
 }

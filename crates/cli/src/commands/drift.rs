@@ -16,16 +16,16 @@ pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) 
     if arguments.accept {
         return accept(arguments, global, report).await;
     }
-    let meant = &arguments.meant;
-    let (session, instance) = open::instance(meant.file.as_deref(), &meant.which, global, report).await?;
-    let DriftReport { looked, found, snapshot } = session.drift(&instance, &arguments.target).await?;
+    let selection = &arguments.selection;
+    let (session, instance) = open::instance(selection.file.as_deref(), &selection.flag, global, report).await?;
+    let DriftReport { scan, found, snapshot } = session.drift(&instance, &arguments.target).await?;
     report.diagnostics(&found.diagnostics, &found.files);
-    let all = &looked.drifted;
+    let all = &scan.drifted;
     let vanished = all.iter().filter(|drifted| drifted.how == How::Vanished).count();
     let drifted = all.len() - vanished;
     if report.is_json() {
         let list: Vec<Json> = all.iter().map(json::drifted).collect();
-        let unread = json::unread(&looked.unread);
+        let unread = json::unread(&scan.unread);
         report.set_result(
             json!({"instance": instance, "drifted": drifted, "vanished": vanished, "things": list, "unread": unread}),
         );
@@ -34,7 +34,7 @@ pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) 
         for one in all {
             show(&mut text, one, report.terminal.out);
         }
-        text.push_str(&changes::unread(&looked.unread, "whether it has drifted is not known"));
+        text.push_str(&changes::unread(&scan.unread, "whether it has drifted is not known"));
         for address in snapshot.open.keys() {
             report
                 .terminal
@@ -53,7 +53,7 @@ pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) 
 /// Shows the drift, asks, and records the present values in the state.
 async fn accept(arguments: Drift, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let options = Options { state_edit: Some(StateEdit::AcceptDrift), targets: arguments.target, ..Options::default() };
-    from_state(&arguments.meant, options, &arguments.consent.into(), global, report).await
+    from_state(&arguments.selection, options, &arguments.consent.into(), global, report).await
 }
 
 fn show(text: &mut String, drifted: &Drifted, paint: Paint) {

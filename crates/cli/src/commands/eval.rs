@@ -31,7 +31,7 @@ pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -
             source.text = NO_TEMPLATE.into();
         }
     }
-    let session = open::beside(global, &source.folder, report)?;
+    let session = open::session_in(global, &source.folder, report)?;
     let (sender, parsed) = std::sync::mpsc::channel();
     let examine = move |document: &mut Document| {
         let (expr, found) = parse(document, &typed);
@@ -40,7 +40,7 @@ pub(crate) async fn run(arguments: Eval, global: &Global, report: &mut Report) -
         found
     };
     let request = StageRequest {
-        instance: reading.which.instance.clone(),
+        instance: reading.flag.instance.clone(),
         inputs: reading.inputs.0.clone(),
         examine: Some(Box::new(examine)),
         ..StageRequest::new(source)
@@ -77,8 +77,8 @@ pub(super) fn parse(document: &mut Document, typed: &str) -> (Expr, Diagnostics)
     let own = document.checked.as_ref().and_then(|checked| {
         let dialect = document.library.dialects.get(checked.blueprint.dialect)?;
         let (tree, broken) = syntax::parse(file, typed, syntax::Format::Yaml);
-        let around = dialects::LoadContext::NONE;
-        let typed = dialects::Document { file, name: "expression", text: typed, tree: &tree, around: &around };
+        let context = dialects::LoadContext::NONE;
+        let typed = dialects::Document { file, name: "expression", text: typed, tree: &tree, context: &context };
         let (expr, mut found) = dialect.expression(&typed, &checked.blueprint)?;
         found.append(broken);
         Some((expr, found))

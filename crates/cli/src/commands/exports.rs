@@ -11,7 +11,7 @@ use crate::open;
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Exports, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let (session, instance) = open::instance(None, &arguments.which, global, report).await?;
+    let (session, instance) = open::instance(None, &arguments.flag, global, report).await?;
     let snapshot = session.reading().load(&instance).await?;
     if snapshot.exports_old {
         report.terminal.say("The last operation failed: these are the values of before.");

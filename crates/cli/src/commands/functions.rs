@@ -74,7 +74,7 @@ fn described(function: &FunctionDef, paint: Paint) -> String {
     if let Some(words) = purity(&function.purity) {
         text.push_str(&format!("{words}\n"));
     }
-    let examples = function.examples.iter().map(|example| (example.call.to_string(), example.gives.to_string()));
+    let examples = function.examples.iter().map(|example| (example.call.to_string(), example.expected.to_string()));
     text.push_str(&examples_text(examples, paint));
     text
 }
@@ -115,7 +115,7 @@ fn purity(purity: &Purity) -> Option<String> {
 
 fn to_json(function: &FunctionDef) -> Json {
     let examples: Vec<Json> =
-        function.examples.iter().map(|example| json!({"call": example.call, "gives": example.gives})).collect();
+        function.examples.iter().map(|example| json!({"call": example.call, "gives": example.expected})).collect();
     json!({"name": function.name, "signature": function.signature(), "docs": function.docs, "examples": examples})
 }
 

@@ -11,7 +11,7 @@ use crate::view::report::Report;
 pub(crate) async fn run(arguments: Graph, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let inputs = &arguments.inputs.0;
     let source = open::source(arguments.file.as_deref())?.with(&inputs.environments)?;
-    let session = open::beside(global, &source.folder, report)?;
+    let session = open::session_in(global, &source.folder, report)?;
     let (mut document, _) = session.check_given(source, inputs, report).await?;
     let transformed = document.transformed().await;
     raise_warnings(session.strict, &mut document.found);

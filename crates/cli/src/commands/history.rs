@@ -17,7 +17,7 @@ use crate::view::report::Report;
 use crate::view::table::table;
 
 pub(crate) async fn run(arguments: History, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let (session, instance) = open::instance(None, &arguments.which, global, report).await?;
+    let (session, instance) = open::instance(None, &arguments.flag, global, report).await?;
     let store = session.reading();
     let all = store.history(&instance, arguments.limit).await?;
     let now = Clock::System.now();

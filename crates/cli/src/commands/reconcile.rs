@@ -18,5 +18,5 @@ pub(crate) async fn run(arguments: Reconcile, global: &Global, report: &mut Repo
         drift: arguments.drifted.policy(),
         ..Options::default()
     };
-    from_state(&arguments.meant, options, &arguments.running, global, report).await
+    from_state(&arguments.selection, options, &arguments.running, global, report).await
 }

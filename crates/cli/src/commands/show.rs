@@ -25,7 +25,7 @@ use crate::view::table::table;
 const ENTRIES: usize = 100_000;
 
 pub(crate) async fn run(arguments: Show, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let (session, instance) = open::instance(None, &arguments.which, global, report).await?;
+    let (session, instance) = open::instance(None, &arguments.flag, global, report).await?;
     let store = session.reading();
     let snapshot = store.load(&instance).await?;
     match &arguments.address {

@@ -17,9 +17,9 @@ pub(crate) async fn run(arguments: Stage, global: &Global, report: &mut Report) 
         may_be_replaced(out, "plan", plan_file::looks_like_one)?;
     }
     let source = open::source(arguments.file.as_deref())?;
-    let mut session = open::beside(global, &source.folder, report)?;
+    let mut session = open::session_in(global, &source.folder, report)?;
     let request = StageRequest {
-        instance: arguments.which.instance,
+        instance: arguments.flag.instance,
         inputs: arguments.inputs.0,
         options: arguments.planning.options(),
         ..StageRequest::new(source)

@@ -15,7 +15,7 @@ use state::{
     Assurance, Damage, Exported, ExportedError, InstanceName, PrunedBase, Revision, Since, StoreError, VerifiedInstance,
 };
 
-use crate::arguments::{Consent, Global, State, StateCommand, Which};
+use crate::arguments::{Consent, Global, InstanceFlag, State, StateCommand};
 use crate::exit::{CommandError, Exit};
 use crate::out_file::{may_be_replaced, write_private};
 use crate::view::report::Report;
@@ -27,25 +27,25 @@ const MOST_SHOWN: usize = 20;
 pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let alone = |state_edit| Options { refresh: false, state_edit: Some(state_edit), ..Options::default() };
     match arguments.command {
-        StateCommand::Move { from, to, which, consent } => {
+        StateCommand::Move { from, to, flag, consent } => {
             let options = alone(StateEdit::Move(vec![(from, to)]));
-            change(which, options, consent, global, report).await
+            change(flag, options, consent, global, report).await
         }
-        StateCommand::Remove { addresses, which, consent } => {
+        StateCommand::Remove { addresses, flag, consent } => {
             let options = alone(StateEdit::Remove(addresses));
-            change(which, options, consent, global, report).await
+            change(flag, options, consent, global, report).await
         }
-        StateCommand::Export { file, which, form: Some(form), reveal } => {
-            export_as(foreign::form(&form)?, file.as_deref(), &which, reveal, global, report).await
+        StateCommand::Export { file, flag, form: Some(form), reveal } => {
+            export_as(foreign::form(&form)?, file.as_deref(), &flag, reveal, global, report).await
         }
-        StateCommand::Export { file, which, form: None, .. } => export(file.as_deref(), &which, global, report).await,
-        StateCommand::Import { file, which, consent } => {
+        StateCommand::Export { file, flag, form: None, .. } => export(file.as_deref(), &flag, global, report).await,
+        StateCommand::Import { file, flag, consent } => {
             let text = match file == Path::new("-") {
                 true => open::standard_input()?,
                 false => read_text(&file)?,
             };
             if let Some(form) = foreign::recognised(&text) {
-                return super::adopt::run(form, &text, which, consent, global, report).await;
+                return super::adopt::run(form, &text, flag, consent, global, report).await;
             }
             let sealer = key::sealer()?;
             let exported =
@@ -54,10 +54,10 @@ pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) 
                 .instance
                 .parse()
                 .map_err(|error: state::InstanceNameError| CommandError::usage(error.to_string()))?;
-            import(Place::MayBeNew(which, Some(name)), exported, consent, global, report).await
+            import(InstanceTarget::MayBeNew(flag, Some(name)), exported, consent, global, report).await
         }
         StateCommand::Verify => verify(global, report).await,
-        StateCommand::Prune { keep, which, consent } => prune(keep, &which, &consent, global, report).await,
+        StateCommand::Prune { keep, flag, consent } => prune(keep, &flag, &consent, global, report).await,
         StateCommand::Rekey { file } => rekey(&file, global, report).await,
     }
 }
@@ -109,12 +109,12 @@ async fn verify(global: &Global, report: &mut Report) -> Result<Exit, CommandErr
 /// Shows the old operations of an instance, and removes them from its history.
 async fn prune(
     keep: Option<u64>,
-    which: &Which,
+    flag: &InstanceFlag,
     consent: &Consent,
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let (session, instance) = open::instance(None, which, global, report).await?;
+    let (session, instance) = open::instance(None, flag, global, report).await?;
     let Some(keep) = keep.or(session.config.history.keep) else {
         let what = "how many generations are kept? Use `--keep N`, or set `keep` under `[history]` in `cyan.toml`";
         return Err(CommandError::usage(what.to_owned()));
@@ -134,14 +134,15 @@ async fn prune(
             let question = format!("{operations} would be removed from the history of `{instance}`");
             return Err(CommandError::NotInteractive { question, help: "confirm with `--yes`".to_owned() });
         }
-        let question = format!("Remove {operations} from the history of `{instance}`, and keep {}?", removal.kept);
+        let question =
+            format!("Remove {operations} from the history of `{instance}`, and keep {}?", removal.retained_count);
         if !report.terminal.confirm(&question) {
             return Err(CommandError::Refused);
         }
     }
     let store = session.writing();
     let pruned = retention::remove(store.as_ref(), &instance, &operation::who(), &removal).await?;
-    operation::tell_notices(store.as_ref(), report);
+    operation::print_notices(store.as_ref(), report);
     let removed: Vec<_> = removal.operations.iter().map(super::history::to_json).collect();
     report.set_result(json!({
         "instance": instance,
@@ -174,7 +175,7 @@ async fn rekey(file: &Path, global: &Global, report: &mut Report) -> Result<Exit
     };
     let store = session.writing();
     let sealed = store.rekey(&Sealer::with_key(key)).await?;
-    operation::tell_notices(store.as_ref(), report);
+    operation::print_notices(store.as_ref(), report);
     report.set_result(json!({"sealed": sealed, "key": file.display().to_string(), "made": made}));
     if !report.is_json() {
         let things = if sealed == 1 { "entry is" } else { "entries are" };
@@ -188,26 +189,26 @@ async fn rekey(file: &Path, global: &Global, report: &mut Report) -> Result<Exit
 }
 
 /// The instance that a command changes.
-pub(crate) enum Place {
+pub(crate) enum InstanceTarget {
     /// An existing instance.
-    Existing(Which),
+    Existing(InstanceFlag),
     /// An instance that may not exist yet. The name is that of an exported instance.
-    MayBeNew(Which, Option<InstanceName>),
+    MayBeNew(InstanceFlag, Option<InstanceName>),
 }
 
 /// The instance of a request: by the flag, by the document in the current folder, or the only one.
-pub(crate) async fn meant(
-    place: &Place,
+pub(crate) async fn resolve_instance(
+    target: &InstanceTarget,
     global: &Global,
     report: &mut Report,
 ) -> Result<(Session, InstanceName), CommandError> {
-    let (which, exported) = match place {
-        Place::Existing(which) => return open::instance(None, which, global, report).await,
-        Place::MayBeNew(which, exported) => (which, exported),
+    let (flag, exported) = match target {
+        InstanceTarget::Existing(flag) => return open::instance(None, flag, global, report).await,
+        InstanceTarget::MayBeNew(flag, exported) => (flag, exported),
     };
     let here = open::document_here().ok().flatten();
     let session = open::here(global, here.as_deref(), report)?;
-    if let Some(name) = which.instance.as_ref().or(session.config.instance.as_ref()).or(exported.as_ref()) {
+    if let Some(name) = flag.instance.as_ref().or(session.config.instance.as_ref()).or(exported.as_ref()) {
         let name = name.clone();
         return Ok((session, name));
     }
@@ -217,26 +218,26 @@ pub(crate) async fn meant(
             let name = session.instance_of_file(Path::new(&document), &mut run, report).await?;
             Ok((session, name))
         }
-        None => open::instance(None, which, global, report).await,
+        None => open::instance(None, flag, global, report).await,
     }
 }
 
 /// Makes a plan of a state edit, shows it, asks, and carries it out.
 async fn change(
-    which: Which,
+    flag: InstanceFlag,
     options: Options,
     consent: Consent,
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let (mut session, instance) = meant(&Place::Existing(which), global, report).await?;
+    let (mut session, instance) = resolve_instance(&InstanceTarget::Existing(flag), global, report).await?;
     let planned = session.stage_state(instance, options, report).await?;
     operation::carry_out(planned, &Files::new(), false, &mut session, &consent.into(), report).await
 }
 
 /// Imports an exported state: with its history if the instance does not exist yet, otherwise only the present records.
 async fn import(
-    place: Place,
+    target: InstanceTarget,
     exported: Exported,
     consent: Consent,
     global: &Global,
@@ -245,7 +246,7 @@ async fn import(
     let exported = Arc::new(exported);
     let state_edit = Some(StateEdit::Load(exported.clone()));
     let options = Options { refresh: false, state_edit, ..Options::default() };
-    let (mut session, instance) = meant(&place, global, report).await?;
+    let (mut session, instance) = resolve_instance(&target, global, report).await?;
     let planned = session.stage_state(instance.clone(), options, report).await?;
     let files = Files::new();
     if exported.journal.is_empty() || planned.staged.snapshot.revision > Revision(0) {
@@ -261,7 +262,7 @@ async fn import(
     let store = session.writing();
     let base = exported.pruned.as_ref().map(PrunedBase::checkpoint);
     let restored = store.restore(&instance, exported.revision, base, exported.operations()).await;
-    operation::tell_notices(store.as_ref(), report);
+    operation::print_notices(store.as_ref(), report);
     match restored {
         Ok(()) => {
             let operations = exported.operations().len();
@@ -286,11 +287,11 @@ async fn import(
 
 async fn export(
     file: Option<&Path>,
-    which: &Which,
+    flag: &InstanceFlag,
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let (session, instance) = open::instance(None, which, global, report).await?;
+    let (session, instance) = open::instance(None, flag, global, report).await?;
     let journal = session.reading().read(&instance, Since::Entry(0)).await?;
     let journal = journal.ok_or_else(|| StoreError::Unknown { instance: instance.clone() })?;
     if let Some(address) = journal.clone().snapshot().open.keys().next() {
@@ -323,12 +324,12 @@ async fn export(
 async fn export_as(
     form: &dyn Form,
     file: Option<&Path>,
-    which: &Which,
+    flag: &InstanceFlag,
     reveal: bool,
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let (session, instance) = open::instance(None, which, global, report).await?;
+    let (session, instance) = open::instance(None, flag, global, report).await?;
     let store = session.reading();
     let snapshot = store.load(&instance).await?;
     let kept = match last_goal(store.as_ref(), &instance, None).await? {

@@ -8,16 +8,16 @@ use serde_json::json;
 use state::{InstanceName, Liveness};
 
 use super::list::ago;
-use crate::arguments::{Global, Unlock, Which};
+use crate::arguments::{Global, InstanceFlag, Unlock};
 use crate::exit::{CommandError, Exit};
 use crate::open;
-use crate::operation::tell_notices;
+use crate::operation::print_notices;
 use crate::view::report::Report;
 
 pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let (session, instance) = match open::instance(None, &arguments.which, global, report).await {
+    let (session, instance) = match open::instance(None, &arguments.flag, global, report).await {
         Ok(chosen) => chosen,
-        Err(error) => held_before_the_first_step(&arguments.which, global, report).await?.ok_or(error)?,
+        Err(error) => held_before_the_first_step(&arguments.flag, global, report).await?.ok_or(error)?,
     };
     let store = session.writing();
     let Some(holder) = store.holder(&instance).await? else {
@@ -51,7 +51,7 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
         }
     }
     store.unlock(&instance).await?;
-    tell_notices(store.as_ref(), report);
+    print_notices(store.as_ref(), report);
     report.set_result(
         json!({"instance": instance, "holder": {"who": holder.who, "since": holder.since, "until": holder.until}}),
     );
@@ -62,13 +62,13 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
 /// The instance of a lease without any operation, which no list contains yet. The flag or the document in the current
 /// folder names it.
 async fn held_before_the_first_step(
-    which: &Which,
+    flag: &InstanceFlag,
     global: &Global,
     report: &mut Report,
 ) -> Result<Option<(Session, InstanceName)>, CommandError> {
     let document = open::document_here().ok().flatten();
     let session = open::here(global, document.as_deref(), report)?;
-    let named = which.instance.as_ref().or(session.config.instance.as_ref()).cloned();
+    let named = flag.instance.as_ref().or(session.config.instance.as_ref()).cloned();
     let instance = match (named, &document) {
         (Some(named), _) => named,
         (None, Some(document)) => {

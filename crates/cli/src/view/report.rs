@@ -330,7 +330,7 @@ impl Report {
     }
 
     /// Names the steps that were not done: all of them with `--verbose`, otherwise the first ones.
-    pub(crate) fn tell_not_done(&self) {
+    pub(crate) fn print_not_done(&self) {
         const NAMED: usize = 10;
         if self.not_done.is_empty() {
             return;

@@ -5,8 +5,8 @@ use expr::Refusal;
 
 use super::expressions::sketch;
 use super::functions::function;
+use super::message_path::Phase;
 use super::version::Version;
-use super::way::When;
 use super::yaql::Runs;
 
 /// Whether the argument of a function has the right form, as far as that is written out.
@@ -19,22 +19,22 @@ pub(super) fn form(name: &str, argument: &Expr, version: Version, runs: Option<&
 }
 
 /// When Heat notices that an argument has the wrong form.
-pub(super) fn when(name: &str, argument: &Expr) -> When {
+pub(super) fn when(name: &str, argument: &Expr) -> Phase {
     let entries = match &argument.kind {
         ExprKind::Map(entries) => entries.as_slice(),
         _ => &[],
     };
     let has = |key: &str| entries.iter().any(|(name, _)| name.item.as_ref() == key);
     match name {
-        "make_url" => When::Checked,
+        "make_url" => Phase::Validate,
         "repeat" if has("template") && has("for_each") => {
             let permutations = entries.iter().find(|(name, _)| name.item.as_ref() == "permutations");
             let is_boolean = |value: &Expr| matches!(value.as_literal(), Some(Value::Bool(_)));
-            if permutations.is_none_or(|(_, value)| is_boolean(value)) { When::Checked } else { When::Read }
+            if permutations.is_none_or(|(_, value)| is_boolean(value)) { Phase::Validate } else { Phase::Parse }
         }
         "yaql" if has("expression") && entries.iter().all(|(name, _)| matches!(&*name.item, "expression" | "data")) => {
-            When::Checked
+            Phase::Validate
         }
-        _ => When::Read,
+        _ => Phase::Parse,
     }
 }

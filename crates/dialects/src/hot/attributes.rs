@@ -8,12 +8,12 @@ use syntax::Node;
 
 use super::codes::GET_ATTR_TEXT;
 use super::expressions::{ATTRIBUTE, call, reference};
-use super::kinds::Made;
+use super::kinds::ElementKind;
 use super::kinds::{self as groups};
 use super::lowering::Lowering;
+use super::message_path::{INVALID, Phase};
 use super::read::{Pair, place};
 use super::version::Version::*;
-use super::way::{INVALID, When};
 use crate::codes::UNKNOWN_RESOURCE;
 
 impl Lowering {
@@ -52,9 +52,10 @@ impl Lowering {
             None => self.all_attributes(name, place(&items[0]), span),
             Some((at, Some(attribute))) => {
                 let mut path: Vec<Expr> = items[2..].iter().map(|step| self.expr(step)).collect();
-                let made = self.resources.get(name);
-                let nested = matches!(made, Some(Made::Child | Made::Group)) && self.version > V2013_05_23;
-                let group = made == Some(&Made::Group);
+                let kind = self.resources.get(name);
+                let nested =
+                    matches!(kind, Some(ElementKind::Child | ElementKind::Group)) && self.version > V2013_05_23;
+                let group = kind == Some(&ElementKind::Group);
                 let attribute = match nested.then(|| of_inner(attribute, &mut path)).flatten() {
                     Some(whole) => Cow::Owned(whole),
                     None => Cow::Borrowed(attribute),
@@ -68,7 +69,7 @@ impl Lowering {
             Some((at, None)) if !self.is_call(at) => {
                 let shown = pycompat::text(&self.reader.value(at));
                 let words = format!("The Referenced Attribute ({name} {shown}) is incorrect.");
-                let words = self.way.said(When::Checked, INVALID, &words);
+                let words = self.message_path.message(Phase::Validate, INVALID, &words);
                 let diagnostic = expr::codes::UNKNOWN_FIELD
                     .new("the name of an attribute must be text")
                     .label(place(at), format!("this is {}", self.kind_of(at)))
@@ -102,7 +103,7 @@ impl Lowering {
                 let diagnostic = UNKNOWN_RESOURCE
                     .new(format!("there is no resource `{text}`"))
                     .label(at, "text where a list belongs")
-                    .words(self.way.said(When::Read, INVALID, NO_LIST));
+                    .words(self.message_path.message(Phase::Parse, INVALID, NO_LIST));
                 self.fail(diagnostic, span)
             }
         }
@@ -142,12 +143,12 @@ impl Lowering {
 
     /// One attribute of a resource.
     pub(super) fn attribute(&mut self, name: &str, name_span: Span, attribute: &str, at: Span, span: Span) -> Expr {
-        let Some(made) = self.resources.get(name) else { return self.attribute_of_nothing(name, name_span, span) };
+        let Some(kind) = self.resources.get(name) else { return self.attribute_of_nothing(name, name_span, span) };
         if attribute == "show" {
             return self.shown(name, name_span, span);
         }
         // `resource.NAME.ATTR` reads a resource of a nested template; names do not hold dots there.
-        if *made == Made::Child
+        if *kind == ElementKind::Child
             && let Some(inner) = attribute.strip_prefix("resource.")
             && let Some((inner, of_inner)) = inner.split_once('.')
         {
@@ -156,13 +157,13 @@ impl Lowering {
             let of_inner = Expr::literal(Value::text(of_inner), at);
             return call("get_attr", at, vec![attributes, of_inner], span);
         }
-        let path: &[&str] = match made {
-            Made::Resource => &["attributes", attribute],
-            Made::Child | Made::Group => &[attribute],
+        let path: &[&str] = match kind {
+            ElementKind::Resource => &["attributes", attribute],
+            ElementKind::Child | ElementKind::Group => &[attribute],
         };
-        let head = match made {
-            Made::Resource => Head::Resource { name: name.into(), bare: true },
-            Made::Child | Made::Group => Head::Child(name.into()),
+        let head = match kind {
+            ElementKind::Resource => Head::Resource { name: name.into(), bare: true },
+            ElementKind::Child | ElementKind::Group => Head::Child(name.into()),
         };
         let mut expr = reference(head, name_span, path);
         if let ExprKind::Ref(reference) = &mut expr.kind
@@ -223,7 +224,7 @@ impl Lowering {
                 .new(format!("`{name}` has no attribute `{attribute}` by itself"))
                 .label(at, why)
                 .help(help)
-                .words(self.made("InvalidTemplateAttribute", &words));
+                .words(self.evaluation_error("InvalidTemplateAttribute", &words));
             return self.missing(diagnostic, span);
         }
         let takes_none = groups::WITHOUT_PATH.contains(&attribute) || scales && attribute == "refs";
@@ -239,7 +240,7 @@ impl Lowering {
                 let diagnostic = expr::codes::UNKNOWN_FIELD
                     .new(format!("`{attribute}` of a group takes the name of an attribute behind it"))
                     .label(at, "the attribute of the members is missing")
-                    .words(self.made("InvalidTemplateAttribute", &words));
+                    .words(self.evaluation_error("InvalidTemplateAttribute", &words));
                 return self.missing(diagnostic, span);
             };
             path.remove(0);
@@ -272,11 +273,11 @@ impl Lowering {
 
     pub(super) fn all_attributes(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
         match self.resources.get(name) {
-            Some(Made::Resource) => {
+            Some(ElementKind::Resource) => {
                 reference(Head::Resource { name: name.into(), bare: true }, name_span, &["attributes"])
             }
-            Some(made @ (Made::Child | Made::Group)) => {
-                if *made == Made::Group {
+            Some(kind @ (ElementKind::Child | ElementKind::Group)) => {
+                if *kind == ElementKind::Group {
                     self.reads.entry(name.into()).or_default().insert(groups::ALL.into(), name_span);
                 }
                 reference(Head::Child(name.into()), name_span, &[groups::ALL])

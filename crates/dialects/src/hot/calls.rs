@@ -12,9 +12,9 @@ use super::codes::{FUNCTION_NOT_HERE, REMOVED_FUNCTION};
 use super::expressions::{call, sketch};
 use super::function_versions::{Named, named_in};
 use super::lowering::Lowering;
+use super::message_path::{INVALID, MessagePath, Phase, Section, Step};
 use super::read::{Pair, Reader, place};
 use super::version::Version::*;
-use super::way::{INVALID, Step, Way, When, Within};
 use super::yaql::Runs;
 use crate::codes::NEWER_THAN_VERSION;
 
@@ -103,7 +103,7 @@ impl Lowering {
         let diagnostic = REMOVED_FUNCTION
             .new(format!("version {} no longer has the function `{key}`", self.version.date()))
             .label(pair.key.span, "not a function any more");
-        Some(diagnostic.words(self.way.said(When::Checked, INVALID, &words)))
+        Some(diagnostic.words(self.message_path.message(Phase::Validate, INVALID, &words)))
     }
 
     /// Lowers a map with one entry in a condition if it is a call; `None` if it is data.
@@ -111,7 +111,7 @@ impl Lowering {
         let key = pair.key.item.as_ref();
         if let Some(diagnostic) = self.removed(pair) {
             // In a condition without a name, Heat silently ignores such a call, so the diagnostic is only a warning.
-            if self.way.within != Within::Condition {
+            if self.message_path.section != Section::Condition {
                 self.report(diagnostic.graded(Severity::Warning));
                 return Some(Expr::literal(Value::Null, span));
             }
@@ -128,7 +128,7 @@ impl Lowering {
                 let diagnostic = FUNCTION_NOT_HERE
                     .new(format!("`{key}` cannot be called in a condition"))
                     .label(pair.key.span, "conditions depend on parameters only")
-                    .words(self.way.not_here(key));
+                    .words(self.message_path.not_here(key));
                 Some(self.fail(diagnostic, span))
             }
         }
@@ -157,9 +157,10 @@ impl Lowering {
             let mut diagnostic = diag::Diagnostic::new(refusal.code, refusal.message)
                 .label(at, format!("`{}` does not take this", pair.key.item));
             let when = argument_form::when(&pair.key.item, &argument);
-            diagnostic.words = refusal.words.map(|words| Box::new(self.way.said(when, INVALID, &words.message)));
+            diagnostic.words =
+                refusal.words.map(|words| Box::new(self.message_path.message(when, INVALID, &words.message)));
             diagnostic.help.extend(refusal.help);
-            if when == When::Checked {
+            if when == Phase::Validate {
                 self.unread.push(self.reader.found.len());
             }
             return self.fail(diagnostic, span);
@@ -209,11 +210,11 @@ impl Lowering {
             return self.bad_argument(pair.value, words, "`if` takes a condition and two values", span);
         };
         // In Heat's message about an error in the condition, the path starts at the `if`, wherever the `if` is.
-        let way = std::mem::replace(&mut self.way, Way::to(Within::Choice, &"if".into()));
-        let outer = self.condition_for.replace(way.said(When::Read, INVALID, ""));
+        let message_path = std::mem::replace(&mut self.message_path, MessagePath::to(Section::Choice, &"if".into()));
+        let outer = self.condition_for.replace(message_path.message(Phase::Parse, INVALID, ""));
         let condition = self.condition(&items[0]);
         self.condition_for = outer;
-        self.way = way;
+        self.message_path = message_path;
         // Only the branch that is taken is evaluated, so an error in a branch is a warning until that branch is
         // taken (decision D7).
         let in_branch = std::mem::replace(&mut self.in_branch, true);

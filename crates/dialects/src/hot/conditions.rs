@@ -12,10 +12,10 @@ use super::codes::{CONDITION_CYCLE, FUNCTION_NOT_HERE, UNKNOWN_CONDITION};
 use super::expressions::{AND, NAMED, OR, call, reference};
 use super::function_versions;
 use super::lowering::Lowering;
+use super::message_path::{INVALID, MessagePath, Phase, Section, Step, invalid};
 use super::read::{Pair, place};
 use super::refusing;
 use super::version::Version::*;
-use super::way::{INVALID, Step, Way, When, Within, invalid};
 use crate::codes::INVALID_CONDITION;
 
 /// The text with which Heat begins a message about a condition.
@@ -37,7 +37,7 @@ impl Lowering {
     pub(super) fn conditions(&mut self, pairs: Vec<Pair<'_>>) -> IndexMap<Name, Local> {
         let mut locals = IndexMap::default();
         for pair in pairs {
-            self.way = Way::to(Within::Condition, &pair.key.item);
+            self.message_path = MessagePath::to(Section::Condition, &pair.key.item);
             let value = self.definition(&pair);
             let local = Local { span: pair.key.span, ty: Type::Any, value, secret: false, description: None };
             locals.insert(pair.key.item, local);
@@ -102,25 +102,24 @@ impl Lowering {
         }
         match &node.content {
             Content::Missing => Expr::error(span),
-            Content::Map(_) => {
-                match self.only_entry(node) {
-                    Some(pair) => match self.function_in_condition(&pair.key.item) {
-                        Some(true) => self
-                            .further(Step::Call(pair.key.item.clone()), |this| this.condition_call(&pair, span, true)),
-                        Some(false) => {
-                            let diagnostic = FUNCTION_NOT_HERE
-                                .new(format!("`{}` cannot be called in a condition", pair.key.item))
-                                .label(pair.key.span, "conditions depend on parameters only")
-                                .words(self.further(Step::Call(pair.key.item.clone()), |this| {
-                                    this.way.not_here(&pair.key.item)
-                                }));
-                            self.fail(diagnostic, span)
-                        }
-                        None => self.no_condition(node, span),
-                    },
+            Content::Map(_) => match self.only_entry(node) {
+                Some(pair) => match self.function_in_condition(&pair.key.item) {
+                    Some(true) => {
+                        self.further(Step::Call(pair.key.item.clone()), |this| this.condition_call(&pair, span, true))
+                    }
+                    Some(false) => {
+                        let diagnostic = FUNCTION_NOT_HERE
+                            .new(format!("`{}` cannot be called in a condition", pair.key.item))
+                            .label(pair.key.span, "conditions depend on parameters only")
+                            .words(self.further(Step::Call(pair.key.item.clone()), |this| {
+                                this.message_path.not_here(&pair.key.item)
+                            }));
+                        self.fail(diagnostic, span)
+                    }
                     None => self.no_condition(node, span),
-                }
-            }
+                },
+                None => self.no_condition(node, span),
+            },
             Content::Scalar(_) if self.kind_of(node) == "a boolean" => Expr::literal(self.reader.value(node), span),
             Content::Scalar(_) | Content::List(_) => self.no_condition(node, span),
         }
@@ -150,7 +149,7 @@ impl Lowering {
     /// Reports a mistake that Heat notices only when the condition is evaluated. A named condition is evaluated at its
     /// first use.
     pub(super) fn fail_when_asked(&mut self, diagnostic: Diagnostic, span: Span) -> Expr {
-        if self.way.within != Within::Condition {
+        if self.message_path.section != Section::Condition {
             return self.fail(diagnostic, span);
         }
         let refused = refusing::refusing(&diagnostic);
@@ -170,8 +169,8 @@ impl Lowering {
 
     /// Notes that the next diagnostic concerns a named condition, which Heat reports at the place of use.
     fn unasked(&mut self) {
-        if self.way.within == Within::Condition {
-            self.unasked.push((self.reader.found.len(), self.way.of.clone()));
+        if self.message_path.section == Section::Condition {
+            self.unasked.push((self.reader.found.len(), self.message_path.of.clone()));
         }
     }
 
@@ -262,7 +261,8 @@ impl Lowering {
         match pair.key.item.as_ref() {
             "not" => {
                 if self.is_null(pair.value) {
-                    let words = self.way.said(When::Read, INVALID, "Argument to \"not\" must be a condition");
+                    let words =
+                        self.message_path.message(Phase::Parse, INVALID, "Argument to \"not\" must be a condition");
                     let diagnostic = ARGUMENT_TYPE
                         .new("`not` takes a condition")
                         .label(place(pair.value), "nothing is written")
@@ -283,7 +283,7 @@ impl Lowering {
                     let diagnostic = ARGUMENT_TYPE
                         .new(format!("`{word}` takes a list of at least two conditions"))
                         .label(place(pair.value), format!("this is {}", self.kind_of(pair.value)))
-                        .words(self.way.said(When::Read, INVALID, &words));
+                        .words(self.message_path.message(Phase::Parse, INVALID, &words));
                     return self.fail(diagnostic, span);
                 };
                 let word = if word == "and" { AND } else { OR };
@@ -344,7 +344,7 @@ impl Lowering {
 
     /// The name under which a definition stands, for messages.
     fn condition_name(&self, span: Span) -> Expr {
-        let name = if self.way.within == Within::Condition { self.way.of.as_ref() } else { "" };
+        let name = if self.message_path.section == Section::Condition { self.message_path.of.as_ref() } else { "" };
         Expr::literal(Value::text(name), span)
     }
 
@@ -392,26 +392,26 @@ impl Lowering {
             })
             .collect();
         for start in 0..locals.len() {
-            let mut way: Vec<(usize, usize)> = Vec::new();
+            let mut stack: Vec<(usize, usize)> = Vec::new();
             if state[start] == 0 {
                 state[start] = 1;
-                way.push((start, 0));
+                stack.push((start, 0));
             }
-            while let Some((at, next)) = way.last_mut() {
+            while let Some((at, next)) = stack.last_mut() {
                 let Some(need) = needs[*at].get(*next).copied() else {
                     state[*at] = 2;
-                    way.pop();
+                    stack.pop();
                     continue;
                 };
                 *next += 1;
                 match state[need] {
                     0 => {
                         state[need] = 1;
-                        way.push((need, 0));
+                        stack.push((need, 0));
                     }
                     1 => {
-                        let first = way.iter().position(|(at, _)| *at == need).unwrap_or(0);
-                        let round: Vec<usize> = way[first..].iter().map(|(at, _)| *at).collect();
+                        let first = stack.iter().position(|(at, _)| *at == need).unwrap_or(0);
+                        let round: Vec<usize> = stack[first..].iter().map(|(at, _)| *at).collect();
                         self.circle(&round, locals);
                     }
                     _ => {}

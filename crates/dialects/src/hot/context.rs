@@ -8,11 +8,11 @@ use expr::Step;
 use syntax::Node;
 
 use super::environment::{Environment, File, Registry, Resolved, Target, merge};
-use super::kinds::{Made, made};
+use super::kinds::{ElementKind, element_kind};
 use super::parameters::Kind;
 use super::read::{Reader, place};
 use super::refusal::Refusal;
-use crate::{Companion, Document, LoadContext, LoadedCompanions, Own, Types};
+use crate::{Companion, DialectContext, Document, LoadContext, LoadedCompanions, Types};
 
 /// The environment of a template.
 #[derive(Clone, Debug, Default)]
@@ -51,11 +51,11 @@ impl TemplateContext {
     }
 
     /// Resolves the type of a resource: the kind of element, and the type or path.
-    pub(super) fn meaning(&self, type_name: &str, resource: &str) -> (Made, Name) {
+    pub(super) fn meaning(&self, type_name: &str, resource: &str) -> (ElementKind, Name) {
         match self.resolved(type_name, resource).map(|resolved| resolved.target) {
-            Some(Target::Template(path)) => (Made::Child, path),
-            Some(Target::Type(name)) => (made(&name), name),
-            None => (made(type_name), type_name.into()),
+            Some(Target::Template(path)) => (ElementKind::Child, path),
+            Some(Target::Type(name)) => (element_kind(&name), name),
+            None => (element_kind(type_name), type_name.into()),
         }
     }
 
@@ -63,15 +63,15 @@ impl TemplateContext {
     pub(super) fn meanings<'r>(
         &self,
         resources: impl IntoIterator<Item = (&'r str, &'r str)> + Clone,
-    ) -> Vec<(Made, Name)> {
+    ) -> Vec<(ElementKind, Name)> {
         let mut registry = Registry::clone(&self.registry);
         let all = registry.resolve_all(resources.clone(), &|name| self.exists(name));
         let meaning = |((resource, written), resolved): ((&str, &str), Option<Resolved>)| match resolved
             .or_else(|| self.registry.resolve(written, Some(resource), &|_| true))
         {
-            Some(Resolved { target: Target::Template(path), .. }) => (Made::Child, path),
-            Some(Resolved { target: Target::Type(name), .. }) => (made(&name), name),
-            None => (made(written), written.into()),
+            Some(Resolved { target: Target::Template(path), .. }) => (ElementKind::Child, path),
+            Some(Resolved { target: Target::Type(name), .. }) => (element_kind(&name), name),
+            None => (element_kind(written), written.into()),
         };
         resources.into_iter().zip(all).map(meaning).collect()
     }
@@ -117,8 +117,8 @@ impl TemplateContext {
     }
 }
 
-impl Own for TemplateContext {
-    fn inside(&self, child: &str, type_name: &str) -> Arc<dyn Own> {
+impl DialectContext for TemplateContext {
+    fn inside(&self, child: &str, type_name: &str) -> Arc<dyn DialectContext> {
         Arc::new(TemplateContext::inside(self, child, type_name))
     }
 
@@ -176,11 +176,11 @@ pub(super) fn surround(root: &Document<'_>, beside: &[Companion<'_>]) -> LoadedC
         defaults: Arc::new(merged.parameter_defaults),
         encrypted: merged.encrypted.into(),
         registry: Arc::new(registry),
-        types: root.around.types.clone(),
+        types: root.context.types.clone(),
         is_particular: merged.registry.get("resources").is_some_and(|resources| !resources.is_null()),
     };
     let given = merged.parameters.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    let context = LoadContext { own: Some(Arc::new(context)), ..root.around.clone() };
+    let context = LoadContext { own: Some(Arc::new(context)), ..root.context.clone() };
     LoadedCompanions { context, given, diagnostics }
 }
 

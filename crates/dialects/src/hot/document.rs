@@ -7,13 +7,13 @@ use syntax::Content;
 use super::codes::{AMBIGUOUS_VERSION, GROUPED_TWICE, TOO_LARGE, UNKNOWN_SECTION, YAML_KEYWORD_NAME};
 use super::context;
 use super::expressions::FACADE;
-use super::kinds::Made;
+use super::kinds::ElementKind;
 use super::lowering::Lowering;
+use super::message_path::{invalid, path};
 use super::read::{Pair, Reader, place};
 use super::shape;
 use super::version::Version::{self, *};
 use super::version::{NAME, VERSION_KEYS};
-use super::way::{invalid, path};
 use crate::codes::{
     MISSING_FIELD, MISSING_VERSION, NAME_COLLISION, NEWER_THAN_VERSION, UNKNOWN_VARIABLE, UNSUPPORTED_VERSION,
     WRONG_SHAPE,
@@ -52,7 +52,7 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
         return Lowered { blueprint, diagnostics: reader.found };
     };
     blueprint.span = pairs.first().map(|pair| pair.key.span);
-    let (most, who) = match document.around.settings.limits(NAME).bytes {
+    let (most, who) = match document.context.settings.limits(NAME).bytes {
         Some(most) => (most, "the settings allow"),
         None => (MOST_BYTES, "Heat takes"),
     };
@@ -73,9 +73,9 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
         return Lowered { blueprint, diagnostics: reader.found };
     };
     blueprint.version = text;
-    let mut lowering = Lowering::new(version, context::of(document.around), document.around.is_child, reader);
+    let mut lowering = Lowering::new(version, context::of(document.context), document.context.is_child, reader);
     lowering.keep_source(document.text);
-    lowering.template(pairs, document.around.inputs_only, &mut blueprint);
+    lowering.template(pairs, document.context.inputs_only, &mut blueprint);
     let mut diagnostics = lowering.reader.found;
     diagnostics.sort();
     Lowered { blueprint, diagnostics }
@@ -85,15 +85,16 @@ pub(super) fn lower(document: &Document<'_>) -> Lowered {
 pub(super) fn expression(typed: &Document<'_>, of: &Blueprint) -> (Expr, Diagnostics) {
     let whole = Span::new(typed.file, 0, u32::try_from(typed.text.len()).unwrap_or(u32::MAX));
     let names = |span: Span| move |name: &Name| (name.clone(), span);
-    let made = |child: &::blueprint::Child| if child.expansion.is_some() { Made::Group } else { Made::Child };
-    let resources = of.resources.keys().map(|name| (name.clone(), Made::Resource));
+    let kind =
+        |child: &::blueprint::Child| if child.expansion.is_some() { ElementKind::Group } else { ElementKind::Child };
+    let resources = of.resources.keys().map(|name| (name.clone(), ElementKind::Resource));
     let version = Version::of(&of.version).unwrap_or(V2021_04_16);
     let reader = Reader { found: Diagnostics::new() };
-    let mut lowering = Lowering::new(version, context::of(typed.around), false, reader);
+    let mut lowering = Lowering::new(version, context::of(typed.context), false, reader);
     lowering.keep_source(typed.text);
     lowering.parameters = of.inputs.keys().map(names(whole)).collect();
     lowering.conditions = of.locals.keys().map(names(whole)).collect();
-    lowering.resources = resources.chain(of.children.iter().map(|(name, child)| (name.clone(), made(child)))).collect();
+    lowering.resources = resources.chain(of.children.iter().map(|(name, child)| (name.clone(), kind(child)))).collect();
     let expr = match &typed.tree.root {
         Some(root) => lowering.expr(root),
         None => Expr::literal(Value::Null, whole),
@@ -290,8 +291,8 @@ impl Lowering {
         let types: Vec<String> = resources.iter().map(written).collect();
         let names = resources.iter().map(|pair| pair.key.item.as_ref());
         let meanings = self.context.meanings(names.zip(types.iter().map(String::as_str)));
-        for (pair, (made, meaning)) in resources.iter().zip(meanings) {
-            self.resources.insert(pair.key.item.clone(), made);
+        for (pair, (kind, meaning)) in resources.iter().zip(meanings) {
+            self.resources.insert(pair.key.item.clone(), kind);
             self.meanings.insert(pair.key.item.clone(), meaning);
         }
         for pair in resources {

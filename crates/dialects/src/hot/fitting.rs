@@ -8,10 +8,10 @@ use expr::Step;
 use pycompat::{Flags, Key, Pattern};
 
 use super::codes::{DEPRECATED, FACADE_MISMATCH, NOT_IMPLEMENTED};
+use super::message_path::invalid;
 use super::messages::property as property_words;
 use super::parameters::{Constraint, Custom, Kind as Property, Rule, property};
 use super::refusal::Refusal;
-use super::way::invalid;
 use crate::codes::{MISSING_SPEC_FIELD, UNKNOWN_SPEC_FIELD};
 use crate::{ExpressionPart, SpecAt};
 

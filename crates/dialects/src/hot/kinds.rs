@@ -2,7 +2,7 @@
 
 /// The kind of element to which an entry of the section `resources` is lowered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Made {
+pub(super) enum ElementKind {
     /// A resource.
     Resource,
     /// Another document.
@@ -51,12 +51,12 @@ pub(super) fn defining(kind: &str) -> &'static str {
 }
 
 /// The kind of element that a type without a registry entry is lowered to.
-pub(super) fn made(type_name: &str) -> Made {
+pub(super) fn element_kind(type_name: &str) -> ElementKind {
     if type_name.ends_with(".yaml") || type_name.ends_with(".template") {
-        return Made::Child;
+        return ElementKind::Child;
     }
     if GROUPS.contains(&type_name) {
-        return Made::Group;
+        return ElementKind::Group;
     }
-    Made::Resource
+    ElementKind::Resource
 }

@@ -6,11 +6,11 @@ use syntax::Node;
 
 use super::context::TemplateContext;
 use super::expressions::call;
-use super::kinds::Made;
+use super::kinds::ElementKind;
+use super::message_path::{MessagePath, Step};
 use super::read::{Reader, place};
 use super::refusing::refusing_when_read;
 use super::version::Version;
-use super::way::{Step, Way};
 use crate::codes::WRONG_SHAPE;
 
 /// A template on its way to a blueprint.
@@ -27,7 +27,7 @@ pub(super) struct Lowering {
     /// Names of conditions.
     pub(super) conditions: IndexMap<Name, Span>,
     /// Names of resources.
-    pub(super) resources: IndexMap<Name, Made>,
+    pub(super) resources: IndexMap<Name, ElementKind>,
     /// What the types of resources mean, by resource: a type, or the path of a template.
     pub(super) meanings: IndexMap<Name, Name>,
     /// The exports that the documents of groups must have because something reads them, by group.
@@ -57,7 +57,7 @@ pub(super) struct Lowering {
     /// not count.
     pub(super) unread: Vec<usize>,
     /// The path to the value that is being read, for Heat's messages.
-    pub(super) way: Way,
+    pub(super) message_path: MessagePath,
 }
 
 impl Lowering {
@@ -85,15 +85,15 @@ impl Lowering {
             condition_names: None,
             rounds: Vec::new(),
             unread: Vec::new(),
-            way: Way::default(),
+            message_path: MessagePath::default(),
         }
     }
 
     /// Reads something that is a step further on the way.
     pub(super) fn further<T>(&mut self, step: Step, read: impl FnOnce(&mut Self) -> T) -> T {
-        self.way.steps.push(step);
+        self.message_path.steps.push(step);
         let value = read(self);
-        self.way.steps.pop();
+        self.message_path.steps.pop();
         value
     }
 

@@ -13,7 +13,7 @@ use ::blueprint::{Child, Expr, ExprKind, Head, Value};
 use diag::{Diagnostic, NativeMessage, Span};
 
 use super::kinds::{CHAIN, RESOURCE_GROUP, SCALING_GROUP};
-use super::way::{INVALID, Step, Way, When, Within, invalid, joined, path};
+use super::message_path::{INVALID, MessagePath, Phase, Section, Step, invalid, joined, path};
 use crate::codes::VALUE_CONSTRAINT;
 use crate::{ExpressionPart, ExpressionPlace, Mistake};
 
@@ -197,15 +197,15 @@ pub(super) fn class_of(code: &str) -> &'static str {
     }
 }
 
-impl From<ExpressionPart> for Within {
-    fn from(part: ExpressionPart) -> Within {
+impl From<ExpressionPart> for Section {
+    fn from(part: ExpressionPart) -> Section {
         match part {
-            ExpressionPart::Spec | ExpressionPart::Given => Within::Properties,
-            ExpressionPart::Metadata => Within::Metadata,
-            ExpressionPart::Removal => Within::DeletionPolicy,
-            ExpressionPart::UpdatePolicy => Within::UpdatePolicy,
-            ExpressionPart::Local => Within::Condition,
-            ExpressionPart::Export => Within::Output,
+            ExpressionPart::Spec | ExpressionPart::Given => Section::Properties,
+            ExpressionPart::Metadata => Section::Metadata,
+            ExpressionPart::Removal => Section::DeletionPolicy,
+            ExpressionPart::UpdatePolicy => Section::UpdatePolicy,
+            ExpressionPart::Local => Section::Condition,
+            ExpressionPart::Export => Section::Output,
         }
     }
 }
@@ -214,25 +214,25 @@ impl From<ExpressionPart> for Within {
 pub(super) fn placed(diagnostic: &mut Diagnostic, place: &ExpressionPlace<'_>) {
     let span = diagnostic.span();
     let code = diagnostic.code.name;
-    let mut way = Way::to(place.part.into(), &place.of.into());
-    way.steps.extend(place.input.map(|input| Step::Key(input.into())));
+    let mut message_path = MessagePath::to(place.part.into(), &place.of.into());
+    message_path.steps.extend(place.input.map(|input| Step::Key(input.into())));
     if code == expr::codes::SOURCE_UNREADABLE.name && diagnostic.words.is_none() {
         // The engine asks for files, and knows nothing of a section that holds them.
-        lead(place.expr, span, &mut way.steps);
+        lead(place.expr, span, &mut message_path.steps);
         let Some(file) = literal_in(place.expr, span) else { return };
         let message = format!("No content found in the \"files\" section for get_file path: {file}");
-        diagnostic.words = Some(Box::new(way.said(When::Made, "ValueError", &message)));
+        diagnostic.words = Some(Box::new(message_path.message(Phase::Evaluate, "ValueError", &message)));
         return;
     }
     let Some(words) = diagnostic.words.as_deref_mut() else { return };
     match words.class.as_ref() {
         "" => {
-            lead(place.expr, span, &mut way.steps);
-            *words = way.said(When::Made, class_of(code), &words.message);
+            lead(place.expr, span, &mut message_path.steps);
+            *words = message_path.message(Phase::Evaluate, class_of(code), &words.message);
         }
         NOT_THERE => {
-            lead(place.expr, span, &mut way.steps);
-            *words = way.no_resource(&words.message);
+            lead(place.expr, span, &mut message_path.steps);
+            *words = message_path.no_resource(&words.message);
         }
         _ => {}
     }
@@ -243,9 +243,9 @@ pub(super) fn placed_in_condition(diagnostic: &mut Diagnostic, condition: &Expr)
     let (span, code) = (diagnostic.span(), diagnostic.code.name);
     let Some(words) = diagnostic.words.as_deref_mut() else { return };
     if words.class.is_empty() {
-        let mut way = Way::to(Within::Choice, &"".into());
-        lead(condition, span, &mut way.steps);
-        *words = way.said(When::Made, class_of(code), &words.message);
+        let mut message_path = MessagePath::to(Section::Choice, &"".into());
+        lead(condition, span, &mut message_path.steps);
+        *words = message_path.message(Phase::Evaluate, class_of(code), &words.message);
     }
 }
 
@@ -268,12 +268,12 @@ fn literal_in(expr: &Expr, span: Span) -> Option<&str> {
 
 /// Heat's message for a mistake in the call at a place.
 pub(super) fn checked(message: &str, place: &ExpressionPlace<'_>, span: Span) -> NativeMessage {
-    let mut way = Way::to(place.part.into(), &place.of.into());
+    let mut message_path = MessagePath::to(place.part.into(), &place.of.into());
     if let Some(input) = place.input {
-        way.steps.push(Step::Key(input.into()));
+        message_path.steps.push(Step::Key(input.into()));
     }
-    lead(place.expr, span, &mut way.steps);
-    way.said(When::Checked, INVALID, message)
+    lead(place.expr, span, &mut message_path.steps);
+    message_path.message(Phase::Validate, INVALID, message)
 }
 
 /// Appends the steps from an expression to the part of it with this span.

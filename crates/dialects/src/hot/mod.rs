@@ -28,6 +28,7 @@ mod groups;
 mod inputs;
 mod kinds;
 mod lowering;
+mod message_path;
 mod messages;
 mod naming;
 mod native;
@@ -45,7 +46,6 @@ mod settings;
 mod settle;
 mod shape;
 pub mod version;
-mod way;
 mod yaql;
 
 use ::blueprint::Packages;
@@ -75,7 +75,7 @@ impl Dialect for HotDialect {
     }
 
     fn recognise(&self, document: &Document<'_>) -> u8 {
-        if document.around.dialect == Some(NAME) {
+        if document.context.dialect == Some(NAME) {
             return 50;
         }
         let root = document.tree.root.as_ref();

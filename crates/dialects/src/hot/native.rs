@@ -33,7 +33,7 @@ pub(super) fn insert_functions(table: &mut FunctionTable, settings: &DialectSett
     let _ = own.insert(definition("yaql", yaql, Arc::new(Yaql::new(yaql_limits(settings)))));
     for (name, run) in INTERNAL {
         let native = Arc::new(Internal { name, run: *run });
-        let _ = own.insert(definition(name, "Made by the lowering of templates.", native));
+        let _ = own.insert(definition(name, "ElementKind by the lowering of templates.", native));
     }
     for function in functions() {
         let native: Arc<dyn Native> = match function.name {
@@ -47,19 +47,20 @@ pub(super) fn insert_functions(table: &mut FunctionTable, settings: &DialectSett
 }
 
 fn definition(name: &str, docs: &str, native: Arc<dyn Native>) -> FunctionDef {
-    let rest = Parameter { name: "argument".into(), ty: Type::Any, optional: true, callback: None, guards: false };
+    let rest =
+        Parameter { name: "argument".into(), ty: Type::Any, optional: true, callback: None, absent_as_none: false };
     FunctionDef {
         name: name.into(),
         parameters: Vec::new(),
         rest: Some(rest),
-        least: 0,
+        min_arguments: 0,
         returns: Returns::Type(Type::Any),
-        gives: None,
+        returned_function: None,
         takes_index: false,
         named: false,
-        spreads_none: false,
+        none_propagates: false,
         purity: Purity::Pure,
-        later: false,
+        not_in_specification: false,
         docs: docs.into(),
         examples: Vec::new(),
         native: Some(native),
@@ -366,7 +367,7 @@ fn condition(arguments: &[Value]) -> Result<Value, Refusal> {
     }
     let name = arguments.get(1).and_then(Value::as_text).unwrap_or_default();
     let words = format!("The definition of condition \"{name}\" is invalid: {}", pycompat::text(&value));
-    let words = super::way::invalid(words).error("Condition validation error");
+    let words = super::message_path::invalid(words).error("Condition validation error");
     let mut refusal = refusal(&INVALID_CONDITION, format!("a condition must be a boolean, this is {value}"), words);
     refusal.path = vec![Step::Index(0)];
     refusal.help = Some("compare it: `equals: [.., true]`".to_owned());

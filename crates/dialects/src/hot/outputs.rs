@@ -6,10 +6,10 @@ use diag::{Severity, Span, Spanned};
 use super::expressions::{ADDRESS, reference};
 use super::kinds::ALL;
 use super::lowering::Lowering;
+use super::message_path::{MessagePath, Section, invalid, path};
 use super::read::{Pair, place};
 use super::shape;
 use super::version::Version::*;
-use super::way::{Way, Within, invalid, path};
 use crate::codes::{MISSING_FIELD, NEWER_THAN_VERSION, SECRET_EXPOSED, UNKNOWN_KEY};
 
 /// The export with all outputs, failed ones being null. Templates read it of nested templates.
@@ -67,11 +67,11 @@ impl Lowering {
                     self.report(diagnostic);
                     None
                 }
-                Some(key) => self.condition_of(key, Way::to(Within::OutputCondition, &pair.key.item)),
+                Some(key) => self.condition_of(key, MessagePath::to(Section::OutputCondition, &pair.key.item)),
                 None => None,
             };
             let before = self.reader.found.len();
-            self.way = Way::to(Within::Output, &pair.key.item);
+            self.message_path = MessagePath::to(Section::Output, &pair.key.item);
             self.in_output = true;
             let field = self.expr(value.value);
             self.in_output = false;

@@ -6,11 +6,11 @@ use expr::codes::ARGUMENT_TYPE;
 use syntax::{Content, Node};
 
 use super::expressions::{FACADE, INSTANCE, RESOURCE, UNIT, call, reference};
-use super::kinds::Made;
+use super::kinds::ElementKind;
 use super::lowering::Lowering;
+use super::message_path::{INVALID, Phase, Section};
 use super::read::{Pair, place};
 use super::refusing::refusing;
-use super::way::{INVALID, When, Within};
 use crate::codes::{UNKNOWN_RESOURCE, UNKNOWN_VARIABLE};
 
 impl Lowering {
@@ -52,7 +52,7 @@ impl Lowering {
                     .new("the name of a parameter must be text")
                     .label(place(node), format!("this is {}", self.kind_of(node)))
                     .help("quote it")
-                    .words(self.made("TypeError", "Argument to \"get_param\" must be string or list"));
+                    .words(self.evaluation_error("TypeError", "Argument to \"get_param\" must be string or list"));
                 self.missing(diagnostic, span)
             }
         }
@@ -70,7 +70,7 @@ impl Lowering {
             .new(format!("there is no parameter `{name}`"))
             .label(name_span, "not declared")
             .help_nearest(name, self.parameters.keys().map(AsRef::as_ref))
-            .words(self.made("UserParameterMissing", &format!("The Parameter ({name}) was not provided.")));
+            .words(self.evaluation_error("UserParameterMissing", &format!("The Parameter ({name}) was not provided.")));
         self.missing(diagnostic, span)
     }
 
@@ -113,9 +113,9 @@ impl Lowering {
             .label(place(node), format!("this is {}", self.kind_of(node)));
         let shown = self.reader.value(node);
         let words = match &shown {
-            Value::List(_) => self.made("TypeError", "unhashable type: 'list'"),
-            Value::Map(_) => self.made("TypeError", "unhashable type: 'dict'"),
-            other => self.way.no_resource(&pycompat::text(other)),
+            Value::List(_) => self.evaluation_error("TypeError", "unhashable type: 'list'"),
+            Value::Map(_) => self.evaluation_error("TypeError", "unhashable type: 'dict'"),
+            other => self.message_path.no_resource(&pycompat::text(other)),
         };
         self.missing(diagnostic.words(words), span)
     }
@@ -123,8 +123,10 @@ impl Lowering {
     /// The id by which others see a resource.
     pub(super) fn resource(&mut self, name: &str, name_span: Span, span: Span) -> Expr {
         match self.resources.get(name) {
-            Some(Made::Resource) => reference(Head::Resource { name: name.into(), bare: true }, name_span, &[]),
-            Some(Made::Child | Made::Group) => reference(Head::Child(name.into()), name_span, &["OS::stack_id"]),
+            Some(ElementKind::Resource) => reference(Head::Resource { name: name.into(), bare: true }, name_span, &[]),
+            Some(ElementKind::Child | ElementKind::Group) => {
+                reference(Head::Child(name.into()), name_span, &["OS::stack_id"])
+            }
             None => self.unknown_resource(name, name_span, span),
         }
     }
@@ -134,7 +136,7 @@ impl Lowering {
             .new(format!("there is no resource `{name}`"))
             .label(name_span, "not declared")
             .help_nearest(name, self.resources.keys().map(AsRef::as_ref))
-            .words(self.way.no_resource(name));
+            .words(self.message_path.no_resource(name));
         self.missing(diagnostic, span)
     }
 
@@ -189,7 +191,7 @@ impl Lowering {
         if self.in_output {
             return refusing(&diagnostic);
         }
-        if self.way.within != Within::Condition {
+        if self.message_path.section != Section::Condition {
             self.unread.push(self.reader.found.len());
             return self.fail(diagnostic, span);
         }
@@ -200,22 +202,22 @@ impl Lowering {
     }
 
     /// Heat's message for a mistake that it finds while it makes the current value.
-    pub(super) fn made(&self, class: &'static str, message: &str) -> NativeMessage {
-        self.way.said(When::Made, class, message)
+    pub(super) fn evaluation_error(&self, class: &'static str, message: &str) -> NativeMessage {
+        self.message_path.message(Phase::Evaluate, class, message)
     }
 
     /// An argument of the wrong kind that Heat notices only while it evaluates: in an output it fails only that.
     pub(super) fn bad_value(&mut self, node: &Node, words: &str, why: &str, span: Span) -> Expr {
         let diagnostic =
             ARGUMENT_TYPE.new(why.to_owned()).label(place(node), format!("this is {}", self.kind_of(node)));
-        let words = self.made("TypeError", words);
+        let words = self.evaluation_error("TypeError", words);
         self.missing(diagnostic.words(words), span)
     }
 
     pub(super) fn bad_argument(&mut self, node: &Node, words: &str, why: &str, span: Span) -> Expr {
         let diagnostic =
             ARGUMENT_TYPE.new(why.to_owned()).label(place(node), format!("this is {}", self.kind_of(node)));
-        let words = self.way.said(When::Read, INVALID, words);
+        let words = self.message_path.message(Phase::Parse, INVALID, words);
         self.fail(diagnostic.words(words), span)
     }
 }

@@ -103,7 +103,7 @@ impl Refusal {
     /// Sets Heat's usual class if the refusal has none: it concerns the template as a whole.
     pub fn invalid(mut self) -> Refusal {
         if self.class.is_empty() {
-            self.class = super::way::INVALID;
+            self.class = super::message_path::INVALID;
         }
         self
     }

@@ -9,13 +9,13 @@ use expr::codes::UNKNOWN_FIELD;
 use super::codes::REMOVED_FUNCTION;
 use super::expressions::{FACADE, named};
 use super::groups;
-use super::kinds::Made;
+use super::kinds::ElementKind;
 use super::lowering::Lowering;
+use super::message_path::{MessagePath, Phase, Section, invalid};
 use super::messages::circle;
 use super::read::{Pair, place};
 use super::shape;
 use super::version::Version::{self, *};
-use super::way::{Way, When, Within, invalid};
 use crate::codes::{
     INVALID_DELETION_POLICY, INVALID_NAME, MISSING_FIELD, NEWER_THAN_VERSION, SELF_REFERENCE, UNKNOWN_KEY,
     UNKNOWN_RESOURCE, UNKNOWN_VARIABLE,
@@ -190,8 +190,8 @@ impl Lowering {
     fn definition_of(&mut self, definition: Definition<'_>, blueprint: &mut Blueprint) {
         let name = definition.name.clone();
         let condition = definition.get("condition").filter(|_| self.version >= V2016_10_14).and_then(|pair| {
-            let way = Way::to(Within::ResourceCondition, &name.item);
-            self.condition_of(pair, way)
+            let message_path = MessagePath::to(Section::ResourceCondition, &name.item);
+            self.condition_of(pair, message_path)
         });
         let before = self.reader.found.len();
         self.body_of(definition, condition.clone(), blueprint);
@@ -234,8 +234,8 @@ impl Lowering {
         self.keys_of(&definition);
         let Some(body) = self.read_body(definition) else { return };
         match self.resources.get(&body.name.item) {
-            Some(Made::Group) => declare_group(body, condition, blueprint),
-            Some(Made::Child) => declare_child(body, condition, blueprint),
+            Some(ElementKind::Group) => declare_group(body, condition, blueprint),
+            Some(ElementKind::Child) => declare_child(body, condition, blueprint),
             _ => declare_resource(body, condition, blueprint),
         }
     }
@@ -269,7 +269,7 @@ impl Lowering {
         let meaning = self.meanings.get(&name.item).cloned().unwrap_or_else(|| written.item.clone());
         let type_name = Spanned::new(meaning, written.span);
         let stands_for = (written.item != type_name.item).then_some(written);
-        self.way = Way::to(Within::Properties, &name.item);
+        self.message_path = MessagePath::to(Section::Properties, &name.item);
         let before = self.reader.found.len();
         let spec = match definition.get("properties") {
             Some(pair) => match &pair.value.content {
@@ -284,16 +284,16 @@ impl Lowering {
         };
         self.unread_of(&type_name.item, before);
         let spec_key = definition.get("properties").map_or(name.span, |pair| pair.key.span);
-        self.way = Way::to(Within::Metadata, &name.item);
+        self.message_path = MessagePath::to(Section::Metadata, &name.item);
         let metadata = self.map_of(&definition, "metadata");
         let providers = match self.resources.get(&name.item) {
-            Some(Made::Group) => self.providers_of_group(&type_name.item, &spec, metadata.as_ref()),
-            made => self.providers(metadata.as_ref(), matches!(made, Some(Made::Child))),
+            Some(ElementKind::Group) => self.providers_of_group(&type_name.item, &spec, metadata.as_ref()),
+            kind => self.providers(metadata.as_ref(), matches!(kind, Some(ElementKind::Child))),
         };
         let depends_on = self.depends_on(&definition);
         let lifecycle = self.lifecycle(&definition);
         let removal = self.removal(&definition);
-        self.way = Way::to(Within::UpdatePolicy, &name.item);
+        self.message_path = MessagePath::to(Section::UpdatePolicy, &name.item);
         let before = self.reader.found.len();
         let policy = self.map_of(&definition, "update_policy");
         self.unread_of(&type_name.item, before);
@@ -306,7 +306,7 @@ impl Lowering {
             }
         });
         let external = definition.get("external_id").filter(|pair| self.is_call(pair.value)).map(|pair| {
-            self.way = Way::to(Within::Properties, &name.item);
+            self.message_path = MessagePath::to(Section::Properties, &name.item);
             self.unsettled = true;
             Box::new(self.expr(pair.value))
         });
@@ -417,7 +417,7 @@ impl Lowering {
                     return None;
                 }
             }
-            None if self.is_call(pair.value) => self.way = Way::to(Within::DeletionPolicy, own),
+            None if self.is_call(pair.value) => self.message_path = MessagePath::to(Section::DeletionPolicy, own),
             None => {
                 let words = invalid(format!("Resource {own} deletion_policy type must be string"));
                 self.wrong_shape("`deletion_policy`", "text", pair.value, words);
@@ -444,9 +444,9 @@ impl Lowering {
     }
 
     /// The condition of a resource or of an output.
-    pub(super) fn condition_of(&mut self, pair: &Pair<'_>, way: Way) -> Option<Expr> {
+    pub(super) fn condition_of(&mut self, pair: &Pair<'_>, message_path: MessagePath) -> Option<Expr> {
         let node = pair.value;
-        let of_output = way.within == Within::OutputCondition;
+        let of_output = message_path.section == Section::OutputCondition;
         if of_output && self.is_null(node) {
             return None;
         }
@@ -458,15 +458,16 @@ impl Lowering {
             let diagnostic = crate::codes::INVALID_CONDITION
                 .new("a condition is a name, a boolean or a call")
                 .label(place(node), format!("this is {}", self.kind_of(node)))
-                .words(invalid(format!("Resource {} condition type must be string_or_boolean", way.of)));
+                .words(invalid(format!("Resource {} condition type must be string_or_boolean", message_path.of)));
             self.report(diagnostic);
             return None;
         }
         // Heat does not expect an inline condition to fail, so the class is Python's.
-        let in_place = way.within == Within::ResourceCondition && matches!(node.content, Content::Map(_));
+        let in_place = message_path.section == Section::ResourceCondition && matches!(node.content, Content::Map(_));
         let unforeseen = || NativeMessage::of("ValueError", "");
-        self.condition_for = Some(if in_place { unforeseen() } else { way.said(When::Made, "ValueError", "") });
-        self.way = way;
+        self.condition_for =
+            Some(if in_place { unforeseen() } else { message_path.message(Phase::Evaluate, "ValueError", "") });
+        self.message_path = message_path;
         let condition = self.condition(node);
         self.condition_for = None;
         // A condition that is always true is left out.

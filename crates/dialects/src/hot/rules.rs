@@ -7,9 +7,9 @@ use diag::{Diagnostic, Diagnostics, NativeMessage, Span, Spanned};
 
 use super::codes::TOO_LARGE;
 use super::fitting::{self, fitted};
+use super::message_path::invalid;
 use super::parameters::{Kind, property};
 use super::version::Version;
-use super::way::invalid;
 use super::{groups, inputs, messages, naming, outputs, resources, settle};
 use crate::codes::UNKNOWN_RESOURCE;
 use crate::rules::{

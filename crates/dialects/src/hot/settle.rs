@@ -134,7 +134,7 @@ impl Settling<'_> {
 
     /// The id of an external resource; `None` if it is null.
     fn external(&mut self, name: &Name, id: &Expr) -> Option<Name> {
-        let words = |words: String| super::way::invalid(words);
+        let words = |words: String| super::message_path::invalid(words);
         match (self.value)(id) {
             Ok(value) if value.is_null() => None,
             Ok(value) if value.has_unknown() => {

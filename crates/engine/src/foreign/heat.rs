@@ -222,7 +222,7 @@ impl Writer<'_> {
     fn environment(&mut self, template: &Value) -> Json {
         let mut sections: BTreeMap<&str, Map<String, Json>> = BTreeMap::new();
         let mut hidden: Vec<String> = Vec::new();
-        for (_, text) in &self.whole.kept.document.beside {
+        for (_, text) in &self.whole.kept.document.companions {
             let Some(environment) = data(self.whole.dialects, text) else { continue };
             for section in SECTIONS {
                 for (name, value) in

@@ -1,11 +1,11 @@
-//! Written forms of a graph.
+//! Prints a graph as text, DOT, Mermaid and JSON.
 
 use serde_json::{Value as Json, json};
 
 use super::picture::{ElementKind, Picture};
 
-/// The usual reason for an arrow; it is not written.
-const USUAL: &str = "reads";
+/// The most common reason. DOT and Mermaid draw it as a solid arrow without a label.
+const COMMON_REASON: &str = "reads";
 
 /// One line for each element, and below it what it needs. An element follows what it needs.
 pub fn to_text(picture: &Picture) -> String {
@@ -41,7 +41,8 @@ pub fn to_dot(picture: &Picture) -> String {
     }
     for element in &picture.elements {
         for (to, why) in &element.needs {
-            let style = if *why == USUAL { String::new() } else { format!(" [style=dashed, label={}]", quoted(why)) };
+            let style =
+                if *why == COMMON_REASON { String::new() } else { format!(" [style=dashed, label={}]", quoted(why)) };
             let (from, to) = (quoted(&element.name), quoted(&picture.elements[*to].name));
             text.push_str(&format!("  {from} -> {to}{style};\n"));
         }
@@ -69,7 +70,8 @@ pub fn to_mermaid(picture: &Picture) -> String {
     }
     for (at, element) in picture.elements.iter().enumerate() {
         for (to, why) in &element.needs {
-            let arrow = if *why == USUAL { "-->".to_owned() } else { format!("-.->|{}|", why.replace('-', " ")) };
+            let arrow =
+                if *why == COMMON_REASON { "-->".to_owned() } else { format!("-.->|{}|", why.replace('-', " ")) };
             text.push_str(&format!("  n{at} {arrow} n{to}\n"));
         }
     }

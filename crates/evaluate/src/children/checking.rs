@@ -7,7 +7,7 @@ use diag::{Diagnostic, Diagnostics, Span};
 
 use understand::check;
 use understand::check::{Checked, Included};
-use understand::documents::{Documents, Placed, Reach};
+use understand::documents::{DocumentDependence, Documents, Placed};
 
 use super::placed_mistakes;
 use super::places::{Place, folder_of};
@@ -79,9 +79,9 @@ impl Reader<'_> {
         let placed: Vec<Placed> = placed.collect();
         let room = self.reading.around.settings.room;
         let reach = match (self.open, self.fixed) {
-            (true, _) => Reach::Incomplete,
-            (false, false) => Reach::ByInputs,
-            (false, true) => Reach::Fixed,
+            (true, _) => DocumentDependence::Incomplete,
+            (false, false) => DocumentDependence::ByInputs,
+            (false, true) => DocumentDependence::Fixed,
         };
         Documents::assemble(placed, std::mem::take(&mut self.pinned), reach, found).within(room)
     }

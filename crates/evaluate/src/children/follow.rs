@@ -213,7 +213,7 @@ impl Reader<'_> {
             let folder = folder.clone();
             async move {
                 let folder = location.as_ref().and_then(folder_of).unwrap_or(folder);
-                crate::evaluation_question::put_value(ask, &folder, now, functions, world).await
+                crate::evaluation_question::answer_ask(ask, &folder, now, functions, world).await
             }
         });
         let answers = futures::future::join_all(questions.collect::<Vec<_>>()).await;

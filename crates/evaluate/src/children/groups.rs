@@ -27,7 +27,7 @@ impl Reader<'_> {
         let path = self.path_of(place, name);
         let key: Name = path.join("/").into();
         let before = self.reading.before;
-        let known = before.and_then(|before| before.remembered.get(format!("{GROUP}{key}").as_str()));
+        let known = before.and_then(|before| before.memoised.get(format!("{GROUP}{key}").as_str()));
         let known = known.map_or(Value::Null, |known| known.value.clone());
         let memory = self.reading.kept.groups.get(&key).cloned().unwrap_or_else(|| known.clone());
         let mut around = self.around(Some((place, include)));
@@ -51,7 +51,7 @@ impl Reader<'_> {
                     before: &known,
                     named: &named,
                     path: &path,
-                    around: &around,
+                    context: &around,
                 },
             )
         };

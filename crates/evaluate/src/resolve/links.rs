@@ -25,7 +25,7 @@ use understand::links::address::is_link;
 use understand::links::contribution::{Contribution, Merger, Refused, Written};
 use understand::links::overlay::{Overlay, overlays_of};
 use understand::links::wiring::{Target, side_of};
-use understand::links::{FixedMap, Pair};
+use understand::links::{DeterministicMap, Pair};
 
 /// The state of a declared link.
 #[derive(Clone, Debug, Default)]
@@ -48,19 +48,19 @@ pub struct LinkSlots {
     /// By number of the declared link.
     pub slots: Vec<LinkSlot>,
     /// The roles of each member, by resource number and position.
-    by_member: FixedMap<(u32, Option<u32>), Vec<Part>>,
+    by_member: DeterministicMap<(u32, Option<u32>), Vec<Part>>,
     /// The position of a link, by its number and the positions of the members at both ends.
-    by_ends: FixedMap<(u32, Option<u32>, Option<u32>), u32>,
+    by_ends: DeterministicMap<(u32, Option<u32>, Option<u32>), u32>,
     /// Links whose record is ready, so that their exposed values are known.
     pub made: std::collections::HashSet<Address, foldhash::fast::FixedState>,
     /// Links whose requirements can be checked only on deploy.
     pub unproven: std::collections::HashSet<LinkAt, foldhash::fast::FixedState>,
     /// The keys of resources whose members are addressed by key, absent members included.
-    pub keys: FixedMap<u32, Vec<Key>>,
+    pub keys: DeterministicMap<u32, Vec<Key>>,
     /// Paths that links write together with a target, by target, from the state.
-    with: FixedMap<Address, Vec<Name>>,
+    with: DeterministicMap<Address, Vec<Name>>,
     /// Contributions that links wrote by steps of their own, by target, from the state.
-    overlays: FixedMap<Address, Vec<Contribution>>,
+    overlays: DeterministicMap<Address, Vec<Contribution>>,
 }
 
 impl LinkSlots {
@@ -196,8 +196,8 @@ impl Evaluation {
         };
         let (Some(from), Some(to)) = (self.declared(pair.a), self.declared(pair.b)) else { return Ok(false) };
         let is_keyed = |it: &Declared| it.resource().each.as_ref().is_some_and(|each| each.key.is_some());
-        let keyed = is_keyed(&from) && is_keyed(&to);
-        match pair_up(&from.documents.unit(from.unit).path, &pair, [from.name(), to.name()], &a, &b, keyed) {
+        let by_key = is_keyed(&from) && is_keyed(&to);
+        match pair_up(&from.documents.unit(from.unit).path, &pair, [from.name(), to.name()], &a, &b, by_key) {
             Ok(links) => {
                 for (at, link) in links.iter().enumerate() {
                     let at = at as u32;

@@ -23,7 +23,7 @@ use dialects::{ExpressionPart, ExpressionPlace};
 use expr::{Ask, AskFailure, FunctionTable};
 use foldhash::fast::FixedState;
 use provider::ResourceType;
-use state::Remembered;
+use state::Memoised;
 
 use crate::answers::Answers;
 use crate::codes;
@@ -132,7 +132,7 @@ pub enum Halt {
 pub struct CallSite<'a> {
     /// The number of the document.
     pub unit: u32,
-    /// An address, or `values.x`. Remembered call sites are stored under it.
+    /// An address, or `values.x`. The memoised values of its call sites are stored under it.
     pub owner: &'a str,
     /// The item and its position, if the resource has `each`.
     pub item: Option<&'a (Value, u32)>,
@@ -288,7 +288,7 @@ impl Evaluation {
     /// Counts the size of a value that is stored as a whole. Returns whether it is within the limit.
     fn keep(&mut self, value: &Value, place: diag::Span) -> bool {
         let meter = &mut self.meter;
-        let bytes = expr::size(value, expr::MOST).unwrap_or(expr::MOST);
+        let bytes = expr::size(value, expr::MAX_VALUE_BYTES).unwrap_or(expr::MAX_VALUE_BYTES);
         meter.take(bytes, place).is_ok()
     }
 
@@ -759,12 +759,12 @@ impl Evaluation {
         every
     }
 
-    /// The remembered values that were used in this stage, in the order of first use.
-    pub fn remembered(&self) -> blueprint::IndexMap<Name, Remembered> {
+    /// The memoised values that were used in this stage, in the order of first use.
+    pub fn memoised(&self) -> blueprint::IndexMap<Name, Memoised> {
         let mut used = blueprint::IndexMap::default();
         for site in self.sites.values().flatten() {
-            if let Some(remembered) = self.answers.remembered.get(site) {
-                used.insert(site.clone(), remembered.clone());
+            if let Some(memoised) = self.answers.memoised.get(site) {
+                used.insert(site.clone(), memoised.clone());
             }
         }
         used
@@ -789,7 +789,7 @@ impl Evaluation {
     }
 }
 
-/// The key under which a call site is remembered.
+/// The key of the memoised value of a call site.
 pub(crate) fn site_of(owner: &str, path: &str, nth: u32) -> Name {
     format!("{owner}|{path}|{nth}").into()
 }

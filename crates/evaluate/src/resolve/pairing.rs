@@ -49,14 +49,14 @@ pub enum Ends {
 /// The reason why the members cannot be paired.
 pub(crate) struct Unpaired(pub String);
 
-/// The links between the members of two ends. Absent members have no links. `keyed`: both ends are addressed by key.
+/// The links between the members of two ends. Absent members have no links. `by_key`: both ends are addressed by key.
 pub(crate) fn pair_up(
     path: &[Name],
     pair: &Pair,
     [a_name, b_name]: [&Name; 2],
     a: &Ends,
     b: &Ends,
-    keyed: bool,
+    by_key: bool,
 ) -> Result<Vec<LinkInstance>, Unpaired> {
     let mut links = Vec::new();
     let mut link = |a: (Option<u32>, Option<&EndMember>, Option<bool>),
@@ -93,8 +93,8 @@ pub(crate) fn pair_up(
             }
         }
         (Ends::Single(a), Ends::Many(b), None) => numbered(b).for_each(|b| link((None, None, *a), b)),
-        (Ends::Many(a), Ends::Many(b), None) if keyed => {
-            let by_key: understand::links::FixedMap<&Key, usize> =
+        (Ends::Many(a), Ends::Many(b), None) if by_key => {
+            let by_key: understand::links::DeterministicMap<&Key, usize> =
                 b.iter().enumerate().map(|(at, place)| (&place.key, at)).collect();
             if a.len() != b.len() || a.iter().any(|place| !by_key.contains_key(&place.key)) {
                 let missing = a.iter().find(|place| !by_key.contains_key(&place.key));

@@ -8,7 +8,7 @@ use diag::{Diagnostic, Diagnostics, Span};
 use dialects::Absence;
 use expr::{Ask, AskFailure, Read, Scope, Stop};
 use provider::{Attribute, ResourceType};
-use state::Remembered;
+use state::Memoised;
 
 use crate::codes;
 use understand::compare::has_sensitive;
@@ -188,8 +188,8 @@ impl Scope for Frame<'_> {
             Ask::Http { url } => bytes(url),
             Ask::Remembered { path, nth, fingerprint, .. } => {
                 let site = site_of(self.site.owner, path, *nth);
-                let known = answers.remembered.get(&site).filter(|known| known.fingerprint == *fingerprint);
-                let value = known.map(|Remembered { value, .. }| value.clone());
+                let known = answers.memoised.get(&site).filter(|known| known.fingerprint == *fingerprint);
+                let value = known.map(|Memoised { value, .. }| value.clone());
                 let failed = refused.get(&site).cloned();
                 if value.is_some() {
                     self.evaluation.sites.entry(self.site.owner.into()).or_default().insert(site);

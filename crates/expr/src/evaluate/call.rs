@@ -51,7 +51,7 @@ impl<'a> Machine<'a> {
         arguments: Arguments<'a>,
     ) -> Result<Value, Stop> {
         let count = arguments.len();
-        if count < def.least || def.most().is_some_and(|most| count > most) {
+        if count < def.min_arguments || def.most().is_some_and(|most| count > most) {
             let fault = Fault::new(&codes::ARGUMENT_COUNT, At::Name, count_message(def, count)).label(def.signature());
             return Err(self.fail(site, fault, None));
         }
@@ -79,7 +79,7 @@ impl<'a> Machine<'a> {
             return Err(ask);
         }
         self.accepts(site, &values)?;
-        if def.spreads_none && values.iter().any(Value::is_null) {
+        if def.none_propagates && values.iter().any(Value::is_null) {
             let secret = values.iter().any(|value| value.is_null() && value.has_secret());
             return Ok(Value::Null.tainted(secret));
         }
@@ -216,7 +216,7 @@ impl<'a> Machine<'a> {
             Arguments::Given(values) => values.get(at).cloned().unwrap_or_default(),
             Arguments::Written(written) => {
                 let Some(argument) = written.get(at) else { return Ok(Value::Null) };
-                let guards = parameter.is_some_and(|parameter| parameter.guards);
+                let guards = parameter.is_some_and(|parameter| parameter.absent_as_none);
                 if guards { self.guarded(&argument.value)? } else { self.eval(&argument.value)? }
             }
         };
@@ -358,7 +358,7 @@ impl<'a> Machine<'a> {
         }
         let site = CallSite { call: place, name: place, function: &def.name, written: None, item: Some(item) };
         let count = arguments.len();
-        if count < def.least || def.most().is_some_and(|most| count > most) {
+        if count < def.min_arguments || def.most().is_some_and(|most| count > most) {
             let fault = Fault::new(
                 &codes::CALLBACK_TYPE,
                 At::Call,
@@ -422,7 +422,7 @@ impl<'a> Machine<'a> {
         let Value::Function(function) = value.bare() else { return None };
         let def = self.functions.get(&function.name)?;
         if !function.bound.is_empty() {
-            return def.gives.as_ref().map(|gives| (gives.parameters.clone(), gives.returns.clone()));
+            return def.returned_function.as_ref().map(|gives| (gives.parameters.clone(), gives.returns.clone()));
         }
         let parameters = def.parameters.iter().chain(&def.rest).map(|parameter| parameter.ty.clone()).collect();
         let returns = match &def.returns {
@@ -558,7 +558,7 @@ fn kind_fault(function: &str, needed: &str, found: &Value) -> Fault {
 }
 
 fn count_message(def: &FunctionDef, count: usize) -> String {
-    let needs = match (def.least, def.most()) {
+    let needs = match (def.min_arguments, def.most()) {
         (0, Some(0)) => "no arguments".to_string(),
         (1, Some(1)) => "one argument".to_string(),
         (least, Some(most)) if least == most => format!("{least} arguments"),

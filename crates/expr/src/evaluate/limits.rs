@@ -10,7 +10,7 @@ pub(crate) const LIMIT: usize = 10 * 1024 * 1024;
 
 /// The largest limit of one value that can be set, in bytes. Functions never make a larger value, not even to refuse
 /// it.
-pub const MOST: usize = 64 * 1024 * 1024;
+pub const MAX_VALUE_BYTES: usize = 64 * 1024 * 1024;
 
 /// The default limit of all values of a document in bytes.
 const ALL: usize = 64 * 1024 * 1024;
@@ -34,12 +34,12 @@ pub struct Meter {
 
 /// The error for a document whose values exceed the limit. The meter records the place; its owner reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Full;
+pub struct LimitExceeded;
 
 impl Meter {
     /// A meter with these limits in bytes for one value and for all values; `None` selects the default.
     pub fn new(value: Option<usize>, all: Option<usize>) -> Meter {
-        Meter { value: value.unwrap_or(LIMIT).min(MOST), all: all.unwrap_or(ALL), used: 0, full: None }
+        Meter { value: value.unwrap_or(LIMIT).min(MAX_VALUE_BYTES), all: all.unwrap_or(ALL), used: 0, full: None }
     }
 
     /// The limit of all values in bytes.
@@ -53,13 +53,13 @@ impl Meter {
     }
 
     /// Counts the bytes of a value that is made at a place. Fails if the limit is exceeded.
-    pub fn take(&mut self, bytes: usize, place: Span) -> Result<(), Full> {
+    pub fn take(&mut self, bytes: usize, place: Span) -> Result<(), LimitExceeded> {
         self.used = self.used.saturating_add(bytes);
         if self.used <= self.all {
             return Ok(());
         }
         self.full.get_or_insert(place);
-        Err(Full)
+        Err(LimitExceeded)
     }
 
     /// Whether the limit has been exceeded. No further evaluation is needed then.
@@ -106,7 +106,7 @@ pub fn weight(expr: &Expr) -> usize {
     const PART: usize = 64;
     let mut bytes = 0_usize;
     expr.walk(&mut |part| {
-        let literal = part.as_literal().map_or(0, |value| size(value, MOST).unwrap_or(MOST));
+        let literal = part.as_literal().map_or(0, |value| size(value, MAX_VALUE_BYTES).unwrap_or(MAX_VALUE_BYTES));
         bytes = bytes.saturating_add(PART).saturating_add(literal);
     });
     bytes

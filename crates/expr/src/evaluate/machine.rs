@@ -50,10 +50,10 @@ pub(crate) struct Machine<'a> {
     pub(super) found: Diagnostics,
     pub(super) depth: usize,
     pub(super) path: Vec<Step>,
-    /// The scalar under evaluation, for numbering its remembered calls.
+    /// The scalar under evaluation, for numbering its memoised calls.
     pub(super) scalar: Option<&'a Expr>,
-    /// The number of remembered calls so far that callbacks made. They have no position in the scalar.
-    pub(super) drawn: u32,
+    /// The number of memoised calls so far that callbacks made. They have no position in the scalar.
+    pub(super) callback_calls: u32,
     /// All questions so far, so that they can be asked together.
     pub(super) asked: Vec<Ask>,
     /// The bodies of the core functions, by name.

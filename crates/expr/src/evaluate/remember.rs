@@ -44,8 +44,8 @@ impl Machine<'_> {
             });
         }
         number.unwrap_or_else(|| {
-            self.drawn += 1;
-            count + self.drawn - 1
+            self.callback_calls += 1;
+            count + self.callback_calls - 1
         })
     }
 

@@ -8,21 +8,21 @@ use blueprint::{Address, Expr, ExprKind, Function, Map, Name, Ref, TextPart, Typ
 use diag::{Diagnostics, Span, Spanned};
 
 use super::access::access;
-use super::limits::{Full, LIMIT, bytes, size};
+use super::limits::{LIMIT, LimitExceeded, bytes, size};
 use super::machine::{DEPTH, Machine, Step, function_as_value, is_omitted, unknown_of};
 use crate::codes;
 use crate::convert::{Mismatch, to_text};
 use crate::scope::Stop;
 
 impl<'a> Machine<'a> {
-    /// Evaluates a member of the document: a list, a map or a scalar.
-    pub(super) fn member(&mut self, expr: &'a Expr) -> Result<Value, Stop> {
+    /// Evaluates a value that the document writes: a list, a map or a scalar.
+    pub(super) fn document_value(&mut self, expr: &'a Expr) -> Result<Value, Stop> {
         let nested = matches!(expr.kind, ExprKind::List(_) | ExprKind::Map(_) | ExprKind::Literal(_));
         if nested || self.scalar.is_some() {
             return self.eval(expr);
         }
         self.scalar = Some(expr);
-        self.drawn = 0;
+        self.callback_calls = 0;
         let result = self.eval(expr);
         self.scalar = None;
         result
@@ -86,8 +86,8 @@ impl<'a> Machine<'a> {
         })
     }
 
-    /// Checks the size of the value of a whole expression. A value that is only read was checked where it was made.
-    pub(super) fn whole(&mut self, expr: &Expr, value: Value) -> Result<Value, Stop> {
+    /// Checks the size of the value of an expression. A value that is only read was checked when it was made.
+    pub(super) fn check_size(&mut self, expr: &Expr, value: Value) -> Result<Value, Stop> {
         let is_made = matches!(expr.inner().kind, ExprKind::List(_) | ExprKind::Map(_) | ExprKind::Choice(_));
         let largest = self.largest();
         if !is_made || size(&value, largest).is_some() {
@@ -110,7 +110,7 @@ impl<'a> Machine<'a> {
     pub(crate) fn take(&mut self, span: Span, bytes: usize) -> Result<(), Stop> {
         let Some(meter) = self.scope.meter() else { return Ok(()) };
         // The owner of the meter reports it.
-        meter.take(bytes, span).map_err(|Full| Stop::Reported)
+        meter.take(bytes, span).map_err(|LimitExceeded| Stop::Reported)
     }
 
     fn list(&mut self, span: Span, items: &'a [Expr]) -> Result<Value, Stop> {
@@ -119,7 +119,7 @@ impl<'a> Machine<'a> {
         let mut members = Members { keeps_null: self.functions.keeps_null(), ..Members::default() };
         for (at, item) in items.iter().enumerate() {
             self.path.push(Step::Index(at));
-            let result = self.member(item);
+            let result = self.document_value(item);
             self.path.pop();
             if let Some(value) = members.take(item, result, &mut self.found) {
                 members.values.push(value);
@@ -140,7 +140,7 @@ impl<'a> Machine<'a> {
         let mut map = Map::with_capacity(entries.len());
         for (key, entry) in entries {
             self.path.push(Step::Key(key.item.clone()));
-            let result = self.member(entry);
+            let result = self.document_value(entry);
             self.path.pop();
             if let Some(value) = members.take(entry, result, &mut self.found) {
                 map.insert(key.item.clone(), value);

@@ -5,34 +5,35 @@ use base64::engine::general_purpose::STANDARD;
 use blueprint::{Type, Value};
 use sha2::Digest;
 
-use super::define::{function, gives, text_or_bytes};
+use super::define::{function, returns, text_or_bytes};
 use super::text::text;
 use crate::codes;
-use crate::evaluate::{At, Body, Fault, MOST, too_large};
+use crate::evaluate::{At, Body, Fault, MAX_VALUE_BYTES, too_large};
 use crate::function::FunctionDef;
 
 pub(super) fn definitions() -> Vec<FunctionDef> {
     use Type::{Bool, Bytes, Float, Int, Text};
     let scalar = || Type::union([Text, Bytes, Int, Float, Bool]);
-    let digest = |name: &str, docs: &str| function(name, docs, gives(Text)).takes("value", scalar()).later();
+    let digest =
+        |name: &str, docs: &str| function(name, docs, returns(Text)).required("value", scalar()).not_in_specification();
     vec![
-        function("base64encode", "The bytes, or the text as UTF-8, in Base64 with padding.", gives(Text))
-            .takes("value", text_or_bytes())
-            .later()
+        function("base64encode", "The bytes, or the text as UTF-8, in Base64 with padding.", returns(Text))
+            .required("value", text_or_bytes())
+            .not_in_specification()
             .example(r#"base64encode("Hello World")"#, r#""SGVsbG8gV29ybGQ=""#)
             .example(r#"base64encode("é")"#, r#""w6k=""#),
         function(
             "base64decode",
             "The bytes that a Base64 text stands for; padding is needed, white space refused.",
-            gives(Bytes),
+            returns(Bytes),
         )
-        .takes("text", Text)
-        .later()
+        .required("text", Text)
+        .not_in_specification()
         .example(r#"utf8(base64decode("SGVsbG8gV29ybGQ="))"#, r#""Hello World""#)
         .example(r#"base64decode("a")"#, "! argument-format"),
-        function("utf8", "The text that bytes hold.", gives(Text))
-            .takes("value", text_or_bytes())
-            .later()
+        function("utf8", "The text that bytes hold.", returns(Text))
+            .required("value", text_or_bytes())
+            .not_in_specification()
             .example(r#"utf8("a")"#, r#""a""#)
             .example(r#"utf8(base64decode("/w=="))"#, "! not-utf8"),
         digest("sha256", "The SHA-256 digest of bytes, or of a scalar's text, in lower-case hexadecimal digits.")
@@ -61,7 +62,11 @@ fn base64encode(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault>
         Some(Value::Bytes(bytes)) => STANDARD.encode(bytes),
         _ => STANDARD.encode(text(arguments, 0)),
     };
-    if encoded.len() > MOST { Err(too_large(&crate::evaluate::bytes(MOST))) } else { Ok(encoded.into()) }
+    if encoded.len() > MAX_VALUE_BYTES {
+        Err(too_large(&crate::evaluate::bytes(MAX_VALUE_BYTES)))
+    } else {
+        Ok(encoded.into())
+    }
 }
 
 fn base64decode(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {

@@ -10,14 +10,14 @@ pub(super) fn function(name: &str, docs: &str, returns: Returns) -> FunctionDef 
         name: name.into(),
         parameters: Vec::new(),
         rest: None,
-        least: 0,
+        min_arguments: 0,
         returns,
-        gives: None,
+        returned_function: None,
         takes_index: false,
         named: false,
-        spreads_none: true,
+        none_propagates: true,
         purity: Purity::Pure,
-        later: false,
+        not_in_specification: false,
         docs: docs.into(),
         examples: Vec::new(),
         native: None,
@@ -25,12 +25,12 @@ pub(super) fn function(name: &str, docs: &str, returns: Returns) -> FunctionDef 
 }
 
 /// A fixed result type.
-pub(super) fn gives(ty: Type) -> Returns {
+pub(super) fn returns(ty: Type) -> Returns {
     Returns::Type(ty)
 }
 
 fn parameter(name: &str, ty: Type) -> Parameter {
-    Parameter { name: name.into(), ty, optional: false, callback: None, guards: false }
+    Parameter { name: name.into(), ty, optional: false, callback: None, absent_as_none: false }
 }
 
 /// `string` or `binary`.
@@ -49,71 +49,81 @@ pub(super) fn any_map() -> Type {
 }
 
 impl FunctionDef {
-    pub(super) fn takes(mut self, name: &str, ty: Type) -> FunctionDef {
+    /// Adds a required parameter.
+    pub(super) fn required(mut self, name: &str, ty: Type) -> FunctionDef {
         self.parameters.push(parameter(name, ty));
-        self.least = self.parameters.len();
+        self.min_arguments = self.parameters.len();
         self
     }
 
-    pub(super) fn may_take(mut self, name: &str, ty: Type) -> FunctionDef {
+    /// Adds an optional parameter. Optional parameters come last.
+    pub(super) fn optional(mut self, name: &str, ty: Type) -> FunctionDef {
         self.parameters.push(Parameter { optional: true, ..parameter(name, ty) });
         self
     }
 
-    /// Adds a parameter for a function that is called with arguments of these types.
-    pub(super) fn takes_function(mut self, name: &str, parameters: &[Type], returns: Type, index: bool) -> FunctionDef {
+    /// Adds a required parameter for a function that is called with arguments of these types.
+    pub(super) fn required_function(
+        mut self,
+        name: &str,
+        parameters: &[Type],
+        returns: Type,
+        index: bool,
+    ) -> FunctionDef {
         let callback = Callback { parameters: parameters.to_vec(), returns, index };
         self.parameters.push(Parameter { callback: Some(callback), ..parameter(name, Type::Function) });
-        self.least = self.parameters.len();
+        self.min_arguments = self.parameters.len();
         self
     }
 
-    /// Accepts further arguments. At least `least` arguments are required in total.
-    pub(super) fn and_more(mut self, name: &str, ty: Type, least: usize) -> FunctionDef {
+    /// Accepts further arguments. At least `min_arguments` arguments are required in total.
+    pub(super) fn variadic(mut self, name: &str, ty: Type, min_arguments: usize) -> FunctionDef {
         self.rest = Some(parameter(name, ty));
-        self.least = least;
+        self.min_arguments = min_arguments;
         self
     }
 
     /// Accepts any number of functions, at least one.
-    pub(super) fn and_functions(mut self, name: &str) -> FunctionDef {
+    pub(super) fn variadic_functions(mut self, name: &str) -> FunctionDef {
         let callback = Callback { parameters: vec![Type::Any], returns: Type::Any, index: false };
         self.rest = Some(Parameter { callback: Some(callback), ..parameter(name, Type::Function) });
-        self.least = 1;
+        self.min_arguments = 1;
         self
     }
 
-    /// Lets the parameters so far, including further arguments, read absent elements (decision S31).
-    pub(super) fn guarding(mut self) -> FunctionDef {
-        self.parameters.iter_mut().chain(self.rest.iter_mut()).for_each(|parameter| parameter.guards = true);
+    /// Lets the parameters so far, including further arguments, treat an absent element as `none` (decision S31).
+    pub(super) fn absent_as_none(mut self) -> FunctionDef {
+        self.parameters.iter_mut().chain(self.rest.iter_mut()).for_each(|parameter| parameter.absent_as_none = true);
         self
     }
 
     /// The result is a function with this signature.
-    pub(super) fn gives_function(mut self, parameters: &[Type], returns: Type) -> FunctionDef {
-        self.gives = Some(Signature { parameters: parameters.to_vec(), returns });
+    pub(super) fn returned_function(mut self, parameters: &[Type], returns: Type) -> FunctionDef {
+        self.returned_function = Some(Signature { parameters: parameters.to_vec(), returns });
         self
     }
 
-    pub(super) fn later(mut self) -> FunctionDef {
-        self.later = true;
+    /// Marks a function that is not one of the 50 functions of the specification.
+    pub(super) fn not_in_specification(mut self) -> FunctionDef {
+        self.not_in_specification = true;
         self
     }
 
     /// The function handles `none` itself.
-    pub(super) fn sees_none(mut self) -> FunctionDef {
-        self.spreads_none = false;
+    pub(super) fn handles_none(mut self) -> FunctionDef {
+        self.none_propagates = false;
         self
     }
 
-    pub(super) fn from(mut self, purity: Purity) -> FunctionDef {
+    /// Sets the source of the result.
+    pub(super) fn purity(mut self, purity: Purity) -> FunctionDef {
         self.purity = purity;
         self
     }
 
     /// Adds an example: a call and its result as JSON text, or `!` and a code.
-    pub(super) fn example(mut self, call: &str, gives: &str) -> FunctionDef {
-        self.examples.push(Example { call: call.into(), gives: gives.into() });
+    pub(super) fn example(mut self, call: &str, expected: &str) -> FunctionDef {
+        self.examples.push(Example { call: call.into(), expected: expected.into() });
         self
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blueprint::{Function, Type, Value};
 
-use super::define::{any_list, any_map, function, gives};
+use super::define::{any_list, any_map, function, returns};
 use crate::codes;
 use crate::convert::{Source, convert_type};
 use crate::evaluate::{At, Body, CallSite, Fault, Machine, bind};
@@ -13,7 +13,7 @@ use crate::scope::Stop;
 
 pub(super) fn definitions() -> Vec<FunctionDef> {
     use Type::{Any, Bool, Int, Text};
-    let a_function = || gives(Type::Function);
+    let a_function = || returns(Type::Function);
     let same_list = Returns::Rule(|arguments: &[Type]| match arguments.first() {
         Some(list @ Type::List(_)) => list.clone(),
         _ => any_list(),
@@ -22,49 +22,49 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
         function(
             "map",
             "The results of a function for each item, in order; `none` results are left out.",
-            gives(any_list()),
+            returns(any_list()),
         )
-        .takes("items", any_list())
-        .takes_function("function", &[Any], Any, true)
+        .required("items", any_list())
+        .required_function("function", &[Any], Any, true)
         .example(r#"map(list("a"), to_upper)"#, r#"["A"]"#)
         .example("map(list(1), to_upper)", "! argument-type"),
         function("filter", "The items for which a function gives true.", same_list.clone())
-            .takes("items", any_list())
-            .takes_function("function", &[Any], Bool, true)
+            .required("items", any_list())
+            .required_function("function", &[Any], Bool, true)
             .example(r#"filter(list("a", "b"), has_prefix_g("a"))"#, r#"["a"]"#)
             .example(r#"filter(list("a"), to_upper)"#, "! callback-result"),
-        function("reduce", "What a function makes of a first value and each item in turn.", gives(Any))
-            .takes("items", any_list())
-            .takes_function("function", &[Any, Any], Any, true)
-            .takes("first", Any)
+        function("reduce", "What a function makes of a first value and each item in turn.", returns(Any))
+            .required("items", any_list())
+            .required_function("function", &[Any, Any], Any, true)
+            .required("first", Any)
             .example("reduce(list(1, 2), add, 10)", "13")
             .example("reduce(list(), add, 0)", "0"),
         function("sort", "The items in the order that a comparing function gives; equal ones keep theirs.", same_list)
-            .takes("items", any_list())
-            .takes_function("function", &[Any, Any], Int, false)
+            .required("items", any_list())
+            .required_function("function", &[Any, Any], Int, false)
             .example("sort(list(3, 1, 2), compare)", "[1,2,3]"),
-        function("flatmap", "The items of all arrays that a function gives for each item.", gives(any_list()))
-            .takes("items", any_list())
-            .takes_function("function", &[Any], any_list(), true)
+        function("flatmap", "The items of all arrays that a function gives for each item.", returns(any_list()))
+            .required("items", any_list())
+            .required_function("function", &[Any], any_list(), true)
             .example(r#"flatmap(list("h1,p1", "h2"), split_g(","))"#, r#"["h1","p1","h2"]"#)
             .example(r#"flatmap(list("a"), to_upper)"#, "! callback-result"),
         function("compose", "A function that applies these from right to left.", a_function())
-            .and_functions("function")
-            .gives_function(&[Any], Any)
+            .variadic_functions("function")
+            .returned_function(&[Any], Any)
             .example(r#"map(list(object(id = "a")), compose(to_upper, getattr("id")))"#, r#"["A"]"#)
             .example("compose()", "! argument-count"),
         function("pipe", "A function that applies these from left to right.", a_function())
-            .and_functions("function")
-            .gives_function(&[Any], Any)
+            .variadic_functions("function")
+            .returned_function(&[Any], Any)
             .example(r#"map(list(object(id = "a")), pipe(getattr("id"), to_upper))"#, r#"["A"]"#),
         function("getattr", "A function that gives the entry of that name.", a_function())
-            .takes("name", Text)
-            .gives_function(&[any_map()], Any)
+            .required("name", Text)
+            .returned_function(&[any_map()], Any)
             .example(r#"map(list(object(id = "s1")), getattr("id"))"#, r#"["s1"]"#)
             .example(r#"map(list(object()), getattr("id"))"#, "! missing-attribute"),
         function("getelem", "A function that gives the item at that position.", a_function())
-            .takes("position", Int)
-            .gives_function(&[any_list()], Any)
+            .required("position", Int)
+            .returned_function(&[any_list()], Any)
             .example(r#"map(list(list("a", "b")), getelem(1))"#, r#"["b"]"#)
             .example("map(list(list()), getelem(0))", "! index-out-of-range"),
     ]

@@ -2,35 +2,35 @@
 
 use blueprint::{Type, Value};
 
-use super::define::{function, gives};
+use super::define::{function, returns};
 use super::json_text::{JsonError, decode, encode};
 use super::text::text;
 use crate::codes;
-use crate::evaluate::{At, Body, Fault, MOST, bind, too_large};
+use crate::evaluate::{At, Body, Fault, MAX_VALUE_BYTES, bind, too_large};
 use crate::function::FunctionDef;
 
 pub(super) fn definitions() -> Vec<FunctionDef> {
     use Type::{Any, Function, Text};
     vec![
-        function("fromjson", "What a JSON pointer finds in the text of a JSON object.", gives(Any))
-            .takes("text", Text)
-            .takes("pointer", Text)
+        function("fromjson", "What a JSON pointer finds in the text of a JSON object.", returns(Any))
+            .required("text", Text)
+            .required("pointer", Text)
             .example(r#"fromjson("{\"host\":\"h\"}", "/host")"#, r#""h""#)
             .example(r#"fromjson("{\"a\":{\"b/c\":[1,2]}}", "/a/b~1c/1")"#, "2")
             .example(r##"fromjson("{\"a b\":1}", "#/a%20b")"##, "1")
             .example(r#"fromjson("[1]", "/0")"#, "! json-invalid"),
-        function("fromjson_g", "A function that finds something in the text of a JSON object.", gives(Function))
-            .takes("pointer", Text)
-            .gives_function(&[Text], Any)
+        function("fromjson_g", "A function that finds something in the text of a JSON object.", returns(Function))
+            .required("pointer", Text)
+            .returned_function(&[Text], Any)
             .example(r#"map(list("{\"p\":1}"), fromjson_g("/p"))"#, "[1]"),
-        function("jsondecode", "The value of a JSON text.", gives(Any))
-            .takes("text", Text)
+        function("jsondecode", "The value of a JSON text.", returns(Any))
+            .required("text", Text)
             .example(r#"jsondecode("{\"n\": 3}").n"#, "3")
             .example(r#"jsondecode("4.0")"#, "4.0")
             .example(r#"jsondecode("{} x")"#, "! json-invalid"),
-        function("jsonencode", "The value as compact JSON text, keys in their order.", gives(Text))
-            .takes("value", Any)
-            .later()
+        function("jsonencode", "The value as compact JSON text, keys in their order.", returns(Text))
+            .required("value", Any)
+            .not_in_specification()
             .example("jsonencode(object(b = 1, a = none))", r#""{\"b\":1}""#),
     ]
 }
@@ -154,8 +154,8 @@ fn jsonencode(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
             .label(format!("holds a value of kind {kind}"))
             .help("use `utf8` or `base64encode` for bytes"));
     }
-    if text.len() > MOST {
-        return Err(too_large(&crate::evaluate::bytes(MOST)));
+    if text.len() > MAX_VALUE_BYTES {
+        return Err(too_large(&crate::evaluate::bytes(MAX_VALUE_BYTES)));
     }
     Ok(text.into())
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use blueprint::{Type, Value};
 
-use super::define::{any_map, function, gives};
+use super::define::{any_map, function, returns};
 use crate::codes;
 use crate::evaluate::{Arguments, At, Body, CallSite, Fault, Machine, unknown_of};
 use crate::function::{FunctionDef, Returns};
@@ -12,16 +12,17 @@ use crate::scope::Stop;
 
 pub(super) fn definitions() -> Vec<FunctionDef> {
     use Type::{Any, Bool, Int};
-    let compares = |name, docs| function(name, docs, gives(Bool)).takes("a", Type::number()).takes("b", Type::number());
+    let compares =
+        |name, docs| function(name, docs, returns(Bool)).required("a", Type::number()).required("b", Type::number());
     vec![
         function(
             "and",
             "Whether both are true; the second is looked at only if the first does not decide.",
             Returns::Rule(bool_type),
         )
-        .takes("a", Bool)
-        .takes("b", Bool)
-        .sees_none()
+        .required("a", Bool)
+        .required("b", Bool)
+        .handles_none()
         .example("and(true, false)", "false")
         .example("and(false, none)", "false"),
         function(
@@ -29,16 +30,16 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
             "Whether one is true; the second is looked at only if the first does not decide.",
             Returns::Rule(bool_type),
         )
-        .takes("a", Bool)
-        .takes("b", Bool)
-        .sees_none()
+        .required("a", Bool)
+        .required("b", Bool)
+        .handles_none()
         .example("or(false, true)", "true")
         .example("or(1, true)", "! argument-type"),
-        function("not", "The opposite.", gives(Bool)).takes("a", Bool).example("not(true)", "false"),
-        function("eq", "Whether two values are equal; numbers by value, maps whatever their order.", gives(Bool))
-            .takes("a", Any)
-            .takes("b", Any)
-            .sees_none()
+        function("not", "The opposite.", returns(Bool)).required("a", Bool).example("not(true)", "false"),
+        function("eq", "Whether two values are equal; numbers by value, maps whatever their order.", returns(Bool))
+            .required("a", Any)
+            .required("b", Any)
+            .handles_none()
             .example("eq(1, 1.0)", "true")
             .example("eq(object(a = 1, b = 2), object(b = 2, a = 1))", "true")
             .example(r#"eq("1", 1)"#, "! incomparable"),
@@ -53,11 +54,11 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
             "The second argument if the first is true, otherwise the third; the other is not looked at.",
             Returns::Rule(if_type),
         )
-        .takes("condition", Bool)
-        .takes("then", Any)
-        .takes("otherwise", Any)
-        .sees_none()
-        .later()
+        .required("condition", Bool)
+        .required("then", Any)
+        .required("otherwise", Any)
+        .handles_none()
+        .not_in_specification()
         .example(r#"if(eq("p", "p"), 60, 30)"#, "60")
         .example(r#"if(none, "x", "y")"#, r#""y""#)
         .example("if(0, 1, 2)", "! argument-type"),
@@ -66,34 +67,34 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
             "The first argument that is neither `none`, an empty text nor an empty array; otherwise the last.",
             Returns::Rule(any_of),
         )
-        .and_more("value", Any, 1)
-        .guarding()
-        .sees_none()
-        .later()
+        .variadic("value", Any, 1)
+        .absent_as_none()
+        .handles_none()
+        .not_in_specification()
         .example(r#"first(none, "", list(), "v")"#, r#""v""#)
         .example(r#"first("")"#, r#""""#)
         .example("first(0, 1)", "0"),
         function("coalesce", "The first argument that is not `none`.", Returns::Rule(any_of))
-            .and_more("value", Any, 1)
-            .guarding()
-            .sees_none()
-            .later()
+            .variadic("value", Any, 1)
+            .absent_as_none()
+            .handles_none()
+            .not_in_specification()
             .example(r#"coalesce(none, "", "v")"#, r#""""#)
             .example("coalesce(none)", "null"),
         function("lookup", "The entry of that key, or the default.", Returns::Rule(lookup_type))
-            .takes("map", any_map())
-            .takes("key", Type::Text)
-            .may_take("default", Any)
-            .guarding()
-            .sees_none()
-            .later()
+            .required("map", any_map())
+            .required("key", Type::Text)
+            .optional("default", Any)
+            .absent_as_none()
+            .handles_none()
+            .not_in_specification()
             .example(r#"lookup(object(a = 1), "a")"#, "1")
             .example(r#"lookup(object(), "a")"#, "null")
             .example(r#"lookup(object(), "a", 3)"#, "3"),
-        function("compare", "-1, 0 or 1: the order of two numbers or of two texts by character.", gives(Int))
-            .takes("a", Type::union([Type::Int, Type::Float, Type::Text]))
-            .takes("b", Type::union([Type::Int, Type::Float, Type::Text]))
-            .later()
+        function("compare", "-1, 0 or 1: the order of two numbers or of two texts by character.", returns(Int))
+            .required("a", Type::union([Type::Int, Type::Float, Type::Text]))
+            .required("b", Type::union([Type::Int, Type::Float, Type::Text]))
+            .not_in_specification()
             .example(r#"compare("a", "b")"#, "-1"),
     ]
 }

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use blueprint::{Type, Value};
 use ipnet::IpNet;
 
-use super::define::{function, gives};
+use super::define::{function, returns};
 use super::logic::number_order;
 use super::text::text;
 use crate::codes;
@@ -17,33 +17,33 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
     use Type::{Int, Text};
     vec![
         function("min", "The least of some numbers.", Returns::Rule(number_type))
-            .and_more("number", Type::number(), 1)
-            .later()
+            .variadic("number", Type::number(), 1)
+            .not_in_specification()
             .example("min(10, 5, 8, 3)", "3")
             .example("min()", "! argument-count"),
         function("max", "The greatest of some numbers.", Returns::Rule(number_type))
-            .and_more("number", Type::number(), 1)
-            .later()
+            .variadic("number", Type::number(), 1)
+            .not_in_specification()
             .example("max(1, 1.5)", "1.5"),
         function("abs", "The number without its sign.", Returns::Rule(number_type))
-            .takes("number", Type::number())
-            .later()
+            .required("number", Type::number())
+            .not_in_specification()
             .example("abs(-5)", "5")
             .example("abs(-2.5)", "2.5"),
         function("add", "The sum of two numbers.", Returns::Rule(sum_type))
-            .takes("a", Type::number())
-            .takes("b", Type::number())
-            .later()
+            .required("a", Type::number())
+            .required("b", Type::number())
+            .not_in_specification()
             .example("add(1, 2)", "3"),
         function(
             "cidrsubnet",
             "The subnet of that number, when a network is divided by so many more bits.",
-            gives(Text),
+            returns(Text),
         )
-        .takes("network", Text)
-        .takes("bits", Int)
-        .takes("number", Int)
-        .later()
+        .required("network", Text)
+        .required("bits", Int)
+        .required("number", Int)
+        .not_in_specification()
         .example(r#"cidrsubnet("192.168.0.0/16", 8, 1)"#, r#""192.168.1.0/24""#)
         .example(r#"cidrsubnet("fd00::/48", 16, 1)"#, r#""fd00:0:0:1::/64""#)
         .example(r#"cidrsubnet("10.0.0.0/30", 4, 0)"#, "! argument-range"),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use blueprint::{Map, ObjectType, Type, Value};
 
-use super::define::{any_list, any_map, function, gives};
+use super::define::{any_list, any_map, function, returns};
 use crate::codes;
 use crate::evaluate::{Arguments, At, Body, CallSite, Fault, Machine, unknown_of};
 use crate::function::{FunctionDef, Returns};
@@ -13,8 +13,8 @@ use crate::scope::Stop;
 pub(super) fn definitions() -> Vec<FunctionDef> {
     use Type::{Any, Int, Text};
     vec![
-        function("len", "The number of characters, items or entries.", gives(Int))
-            .takes("value", Type::union([Text, any_list(), any_map()]))
+        function("len", "The number of characters, items or entries.", returns(Int))
+            .required("value", Type::union([Text, any_list(), any_map()]))
             .example(r#"len("héllo")"#, "5")
             .example("len(list())", "0")
             .example("len(5)", "! argument-type"),
@@ -23,31 +23,35 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
             "An array of these items, which are of one kind; `none` is left out.",
             Returns::Rule(list_type),
         )
-        .and_more("item", Any, 0)
-        .sees_none()
+        .variadic("item", Any, 0)
+        .handles_none()
         .example(r#"list("a", "b")"#, r#"["a","b"]"#)
         .example("list()", "[]")
         .example(r#"list(1, "a")"#, "! mixed-list"),
-        named(function("object", "An object with these entries, in this order; `none` is left out.", gives(any_map())))
-            .and_more("entry", Any, 0)
-            .sees_none()
-            .example(r#"object(a = 1, b = "x")"#, r#"{"a":1,"b":"x"}"#)
-            .example("object()", "{}")
-            .example("object(1)", "! argument-type"),
-        function("keys", "The keys of a map, in order.", gives(Type::list(Text)))
-            .takes("map", any_map())
+        named(function(
+            "object",
+            "An object with these entries, in this order; `none` is left out.",
+            returns(any_map()),
+        ))
+        .variadic("entry", Any, 0)
+        .handles_none()
+        .example(r#"object(a = 1, b = "x")"#, r#"{"a":1,"b":"x"}"#)
+        .example("object()", "{}")
+        .example("object(1)", "! argument-type"),
+        function("keys", "The keys of a map, in order.", returns(Type::list(Text)))
+            .required("map", any_map())
             .example(r#"keys(jsondecode("{\"b\":1,\"a\":2}"))"#, r#"["b","a"]"#)
             .example("keys(list(1))", "! argument-type"),
         function("vals", "The values of a map, in order.", Returns::Rule(vals_type))
-            .takes("map", any_map())
+            .required("map", any_map())
             .example("vals(object(b = 1, a = 2))", "[1,2]"),
         function(
             "merge",
             "One map of all entries: later ones win, the first place is kept.",
             Returns::Rule(merge_type),
         )
-        .and_more("map", any_map(), 1)
-        .later()
+        .variadic("map", any_map(), 1)
+        .not_in_specification()
         .example("merge(object(a = 1, b = 2), object(a = 3))", r#"{"a":3,"b":2}"#),
     ]
 }

@@ -2,9 +2,9 @@
 
 use blueprint::{Type, Value};
 
-use super::define::{any_list, function, gives, text_or_list};
+use super::define::{any_list, function, returns, text_or_list};
 use crate::codes;
-use crate::evaluate::{At, Body, Fault, MOST, bind, too_large};
+use crate::evaluate::{At, Body, Fault, MAX_VALUE_BYTES, bind, too_large};
 use crate::function::FunctionDef;
 
 pub(super) fn definitions() -> Vec<FunctionDef> {
@@ -16,7 +16,7 @@ pub(super) fn definitions() -> Vec<FunctionDef> {
 /// Functions that cut, replace, split and join.
 fn editing() -> Vec<FunctionDef> {
     use Type::{Function, Int, Text};
-    let text = || gives(Text);
+    let text = || returns(Text);
     let texts = || Type::list(Text);
     vec![
         function(
@@ -24,65 +24,65 @@ fn editing() -> Vec<FunctionDef> {
             "The part of a text from `start` up to, but not including, `end`; without `end` up to its end.",
             text(),
         )
-        .takes("text", Text)
-        .takes("start", Int)
-        .may_take("end", Int)
+        .required("text", Text)
+        .required("start", Int)
+        .optional("end", Int)
         .example(r#"substr("hello", 0, 3)"#, r#""hel""#)
         .example(r#"substr("abc", 3)"#, r#""""#)
         .example(r#"substr("abc", 0, 4)"#, "! argument-range"),
-        function("substr_g", "A function that takes the part of a text from `start` up to `end`.", gives(Function))
-            .takes("start", Int)
-            .may_take("end", Int)
-            .gives_function(&[Text], Text)
+        function("substr_g", "A function that takes the part of a text from `start` up to `end`.", returns(Function))
+            .required("start", Int)
+            .optional("end", Int)
+            .returned_function(&[Text], Text)
             .example(r#"map(list("héllo"), substr_g(1, 2))"#, r#"["é"]"#),
         function("replace", "The text with every occurrence of `search` replaced, left to right.", text())
-            .takes("text", Text)
-            .takes("search", Text)
-            .takes("with", Text)
+            .required("text", Text)
+            .required("search", Text)
+            .required("with", Text)
             .example(r#"replace("aaa", "aa", "b")"#, r#""ba""#)
             .example(r#"replace("x", "", "z")"#, "! argument-range"),
-        function("replace_g", "A function that replaces every occurrence of `search` in a text.", gives(Function))
-            .takes("search", Text)
-            .takes("with", Text)
-            .gives_function(&[Text], Text)
+        function("replace_g", "A function that replaces every occurrence of `search` in a text.", returns(Function))
+            .required("search", Text)
+            .required("with", Text)
+            .returned_function(&[Text], Text)
             .example(r#"map(list("http://a"), replace_g("http:", "https:"))"#, r#"["https://a"]"#),
         function("trim", "The text without white space at both ends.", text())
-            .takes("text", Text)
+            .required("text", Text)
             .example(r#"trim("  a b ")"#, r#""a b""#)
             .example(r#"trim(" ")"#, r#""""#),
         function("trimprefix", "The text without the prefix, once; unchanged if it does not begin so.", text())
-            .takes("text", Text)
-            .takes("prefix", Text)
+            .required("text", Text)
+            .required("prefix", Text)
             .example(r#"trimprefix("xxa", "x")"#, r#""xa""#),
-        function("trimprefix_g", "A function that takes a prefix off a text.", gives(Function))
-            .takes("prefix", Text)
-            .gives_function(&[Text], Text)
+        function("trimprefix_g", "A function that takes a prefix off a text.", returns(Function))
+            .required("prefix", Text)
+            .returned_function(&[Text], Text)
             .example(r#"map(list("c/a"), trimprefix_g("c/"))"#, r#"["a"]"#),
         function("trimsuffix", "The text without the suffix, once; unchanged if it does not end so.", text())
-            .takes("text", Text)
-            .takes("suffix", Text)
+            .required("text", Text)
+            .required("suffix", Text)
             .example(r#"trimsuffix("h:80", ":81")"#, r#""h:80""#),
-        function("trimsuffix_g", "A function that takes a suffix off a text.", gives(Function))
-            .takes("suffix", Text)
-            .gives_function(&[Text], Text)
+        function("trimsuffix_g", "A function that takes a suffix off a text.", returns(Function))
+            .required("suffix", Text)
+            .returned_function(&[Text], Text)
             .example(r#"map(list("a/c"), trimsuffix_g("/c"))"#, r#"["a"]"#),
         function(
             "split",
             "The parts of a text between delimiters, empty ones too; an empty delimiter gives the characters.",
-            gives(texts()),
+            returns(texts()),
         )
-        .takes("text", Text)
-        .takes("delimiter", Text)
+        .required("text", Text)
+        .required("delimiter", Text)
         .example(r#"split("a,,b", ",")"#, r#"["a","","b"]"#)
         .example(r#"split("", ",")"#, r#"[""]"#)
         .example(r#"split("añ", "")"#, r#"["a","ñ"]"#),
-        function("split_g", "A function that splits a text at a delimiter.", gives(Function))
-            .takes("delimiter", Text)
-            .gives_function(&[Text], texts())
+        function("split_g", "A function that splits a text at a delimiter.", returns(Function))
+            .required("delimiter", Text)
+            .returned_function(&[Text], texts())
             .example(r#"flatmap(list("a,b", "c"), split_g(","))"#, r#"["a","b","c"]"#),
         function("join", "The items as one text with a delimiter between them; `none` items are skipped.", text())
-            .takes("items", any_list())
-            .takes("delimiter", Text)
+            .required("items", any_list())
+            .required("delimiter", Text)
             .example(r#"join(list("a", "b"), "-")"#, r#""a-b""#)
             .example(r#"join(list(8080, 8081), ",")"#, r#""8080,8081""#)
             .example(r#"join(list(), ",")"#, r#""""#),
@@ -92,48 +92,48 @@ fn editing() -> Vec<FunctionDef> {
 /// Functions that search a text, compare its start or end, or change its case.
 fn searching() -> Vec<FunctionDef> {
     use Type::{Bool, Function, Int, Text};
-    let text = || gives(Text);
+    let text = || returns(Text);
     vec![
-        function("index", "The position of the first occurrence in characters, -1 if there is none.", gives(Int))
-            .takes("text", Text)
-            .takes("search", Text)
+        function("index", "The position of the first occurrence in characters, -1 if there is none.", returns(Int))
+            .required("text", Text)
+            .required("search", Text)
             .example(r#"index("héllo", "l")"#, "2")
             .example(r#"index("a", "z")"#, "-1"),
-        function("last_index", "The position of the last occurrence in characters, -1 if there is none.", gives(Int))
-            .takes("text", Text)
-            .takes("search", Text)
+        function("last_index", "The position of the last occurrence in characters, -1 if there is none.", returns(Int))
+            .required("text", Text)
+            .required("search", Text)
             .example(r#"last_index("héllo", "l")"#, "3"),
         function("to_upper", "The text in upper case, by the full Unicode mapping.", text())
-            .takes("text", Text)
+            .required("text", Text)
             .example(r#"to_upper("straße")"#, r#""STRASSE""#),
         function("to_lower", "The text in lower case, by the full Unicode mapping.", text())
-            .takes("text", Text)
+            .required("text", Text)
             .example(r#"to_lower("ÀB")"#, r#""àb""#),
-        function("has_prefix", "Whether the text begins so; an empty prefix always fits.", gives(Bool))
-            .takes("text", Text)
-            .takes("prefix", Text)
+        function("has_prefix", "Whether the text begins so; an empty prefix always fits.", returns(Bool))
+            .required("text", Text)
+            .required("prefix", Text)
             .example(r#"has_prefix("http://a", "http://")"#, "true"),
-        function("has_prefix_g", "A function that tells whether a text begins so.", gives(Function))
-            .takes("prefix", Text)
-            .gives_function(&[Text], Bool)
+        function("has_prefix_g", "A function that tells whether a text begins so.", returns(Function))
+            .required("prefix", Text)
+            .returned_function(&[Text], Bool)
             .example(r#"filter(list("ab", "b"), has_prefix_g("a"))"#, r#"["ab"]"#),
-        function("has_suffix", "Whether the text ends so; an empty suffix always fits.", gives(Bool))
-            .takes("text", Text)
-            .takes("suffix", Text)
+        function("has_suffix", "Whether the text ends so; an empty suffix always fits.", returns(Bool))
+            .required("text", Text)
+            .required("suffix", Text)
             .example(r#"has_suffix("a", "b")"#, "false"),
-        function("has_suffix_g", "A function that tells whether a text ends so.", gives(Function))
-            .takes("suffix", Text)
-            .gives_function(&[Text], Bool)
+        function("has_suffix_g", "A function that tells whether a text ends so.", returns(Function))
+            .required("suffix", Text)
+            .returned_function(&[Text], Bool)
             .example(r#"filter(list("ab", "b"), has_suffix_g("ab"))"#, r#"["ab"]"#),
-        function("contains", "Whether a text contains a text, or an array an equal item.", gives(Bool))
-            .takes("where", text_or_list())
-            .takes("needle", Type::Any)
+        function("contains", "Whether a text contains a text, or an array an equal item.", returns(Bool))
+            .required("where", text_or_list())
+            .required("needle", Type::Any)
             .example(r#"contains("abc", "bc")"#, "true")
             .example("contains(list(1, 2), 2.0)", "true")
             .example(r#"contains("a", 1)"#, "! argument-type"),
-        function("contains_g", "A function that tells whether a text or an array contains this.", gives(Function))
-            .takes("needle", Type::Any)
-            .gives_function(&[text_or_list()], Bool)
+        function("contains_g", "A function that tells whether a text or an array contains this.", returns(Function))
+            .required("needle", Type::Any)
+            .returned_function(&[text_or_list()], Bool)
             .example(r#"filter(list("x.dev", "y"), contains_g(".dev"))"#, r#"["x.dev"]"#),
     ]
 }
@@ -206,8 +206,8 @@ fn replace(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
     }
     let found = whole.matches(search).count();
     let kept = whole.len() - found * search.len();
-    if found.saturating_mul(with.len()).saturating_add(kept) > MOST {
-        return Err(too_large(&crate::evaluate::bytes(MOST)));
+    if found.saturating_mul(with.len()).saturating_add(kept) > MAX_VALUE_BYTES {
+        return Err(too_large(&crate::evaluate::bytes(MAX_VALUE_BYTES)));
     }
     Ok(whole.replace(search, with).into())
 }
@@ -219,7 +219,7 @@ fn split(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
     let mut add = |part: &str| {
         size += part.len() + std::mem::size_of::<Value>();
         items.push(Value::text(part));
-        if size > MOST { Err(too_large(&crate::evaluate::bytes(MOST))) } else { Ok(()) }
+        if size > MAX_VALUE_BYTES { Err(too_large(&crate::evaluate::bytes(MAX_VALUE_BYTES))) } else { Ok(()) }
     };
     if delimiter.is_empty() {
         let mut buffer = [0; 4];
@@ -258,8 +258,8 @@ fn join(arguments: &[Value], _: &mut Vec<Fault>) -> Result<Value, Fault> {
         }
         first = false;
         joined.push_str(part.as_text().unwrap_or(""));
-        if joined.len() > MOST {
-            return Err(too_large(&crate::evaluate::bytes(MOST)));
+        if joined.len() > MAX_VALUE_BYTES {
+            return Err(too_large(&crate::evaluate::bytes(MAX_VALUE_BYTES)));
         }
     }
     Ok(joined.into())

@@ -2,7 +2,7 @@
 
 use blueprint::{AccessorKind, Expr, ExprKind, Head, Type, Value};
 
-use super::define::{any_map, function, gives};
+use super::define::{any_map, function, returns};
 use crate::codes;
 use crate::evaluate::{Arguments, At, Body, CallSite, Fault, Machine};
 use crate::function::{FunctionDef, Purity};
@@ -14,38 +14,38 @@ const FORMATS: [&str; 4] = ["unix", "rfc3339", "tag", "tagcompact"];
 pub(super) fn definitions() -> Vec<FunctionDef> {
     use Type::{Any, Bytes, Text};
     vec![
-        function("file", "The bytes of a file; a path counts from the folder of the document.", gives(Bytes))
-            .takes("path", Text)
-            .from(Purity::World)
-            .later()
+        function("file", "The bytes of a file; a path counts from the folder of the document.", returns(Bytes))
+            .required("path", Text)
+            .purity(Purity::World)
+            .not_in_specification()
             .example(r#"utf8(file("a.txt"))"#, r#""hi""#)
             .example(r#"file("nope")"#, "! source-unreadable"),
-        function("http_resource", "The bytes at an `http` or `https` address.", gives(Bytes))
-            .takes("url", Text)
-            .from(Purity::World)
-            .later()
+        function("http_resource", "The bytes at an `http` or `https` address.", returns(Bytes))
+            .required("url", Text)
+            .purity(Purity::World)
+            .not_in_specification()
             .example(r#"http_resource("ftp://x")"#, "! argument-format"),
-        function("uuid", "A random UUID of version 4, drawn once and remembered.", gives(Text))
-            .from(Purity::Remembered)
-            .later()
+        function("uuid", "A random UUID of version 4, drawn once and remembered.", returns(Text))
+            .purity(Purity::Remembered)
+            .not_in_specification()
             .example("len(uuid())", "36"),
-        function("cwd", "The absolute working directory of the caller.", gives(Text))
-            .from(Purity::World)
+        function("cwd", "The absolute working directory of the caller.", returns(Text))
+            .purity(Purity::World)
             .example("cwd()", r#""/w""#),
         function(
             "datetime",
             "The time in UTC, taken once and remembered: `unix`, `rfc3339`, `tag` or `tagcompact`.",
-            gives(Text),
+            returns(Text),
         )
-        .takes("format", Text)
-        .from(Purity::Remembered)
+        .required("format", Text)
+        .purity(Purity::Remembered)
         .example(r#"datetime("rfc3339")"#, r#""2023-01-02T15:04:05Z""#)
         .example(r#"datetime("tag")"#, r#""2023-01-02--15-04-05""#)
         .example(r#"datetime("iso")"#, "! argument-format"),
-        function("link", "What the link from the first resource to the second exposes.", gives(any_map()))
-            .takes("a", Any)
-            .takes("b", Any)
-            .from(Purity::Link)
+        function("link", "What the link from the first resource to the second exposes.", returns(any_map()))
+            .required("a", Any)
+            .required("b", Any)
+            .purity(Purity::Link)
             .example("link(api, fn).path", r#""/x""#),
     ]
 }

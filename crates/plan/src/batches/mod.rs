@@ -14,7 +14,7 @@ use std::time::Duration;
 use blueprint::{Address, Batches, IndexMap, Name};
 use diag::Diagnostics;
 use dialects::codes::VALUE_CONSTRAINT;
-use evaluate::answers::PinnedSeen;
+use evaluate::answers::PinnedRead;
 use evaluate::resolve::Evaluation;
 use provider::Catalogs;
 use state::Snapshot;
@@ -22,7 +22,7 @@ use understand::documents::Documents;
 
 use crate::batches::turns::{Extra, MemberState, Rolling, Turn, Who, turns};
 use crate::decision::{Decision, removal};
-use crate::draft::{Draft, Together};
+use crate::draft::{Draft, DraftGroup};
 use crate::model::{Action, AddressSet, Batch, Reason};
 
 /// What is known of a member.
@@ -175,7 +175,7 @@ fn groups<'a>(draft: &Draft, documents: &'a Documents, evaluation: &Evaluation, 
         }
     };
     for (address, record) in &snapshot.records {
-        let gone = matches!(evaluation.answers.seen.get(address), Some(PinnedSeen::Gone));
+        let gone = matches!(evaluation.answers.seen.get(address), Some(PinnedRead::Absent));
         if !record.id.is_empty() && !gone {
             each(address, &|member| member.there = true);
         }
@@ -199,9 +199,9 @@ fn is_forth(decision: &Decision) -> bool {
 }
 
 /// The addresses of a batch. Notes in their decisions which batch it is, and which members are temporary.
-fn together(turn: &Turn, group: &Group<'_>, draft: &mut Draft, batch: Option<Batch>, pause: Duration) -> Together {
+fn together(turn: &Turn, group: &Group<'_>, draft: &mut Draft, batch: Option<Batch>, pause: Duration) -> DraftGroup {
     let batches = group.batches;
-    let mut together = Together { comes: Vec::new(), goes: Vec::new(), pause };
+    let mut together = DraftGroup { comes: Vec::new(), goes: Vec::new(), pause };
     for who in &turn.comes {
         let name = match who {
             Who::Member(at) => batches.members.get(*at),

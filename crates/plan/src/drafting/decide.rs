@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, IndexMap, Name, Resource, Value};
 use diag::Diagnostics;
-use evaluate::answers::{Answers, PinnedSeen};
+use evaluate::answers::{Answers, PinnedRead};
 use evaluate::resolve::{Evaluation, Member, Members, Outputs};
 use evaluate::world::World;
 use provider::{Plans, ResourceType};
@@ -128,7 +128,7 @@ pub(crate) fn decided_again(first: Decision, mut again: Decision, answers: &Answ
 pub(crate) fn is_redrawn(evaluation: &Evaluation, address: &Address, snapshot: &Snapshot) -> bool {
     let sites = evaluation.sites.get(address.to_string().as_str());
     sites.into_iter().flatten().any(|site| {
-        let (before, now) = (snapshot.remembered.get(site), evaluation.answers.remembered.get(site));
+        let (before, now) = (snapshot.memoised.get(site), evaluation.answers.memoised.get(site));
         before.zip(now).is_some_and(|(before, now)| before.fingerprint == now.fingerprint && before.value != now.value)
     })
 }
@@ -152,7 +152,7 @@ pub(crate) fn decide(
     let seen = answers.seen.get(address);
     let mut decision = undecided(member, resource, ty, record, dependencies);
     let thing = record.filter(|record| !record.id.is_empty());
-    let Some(record) = thing.filter(|_| !matches!(seen, Some(PinnedSeen::Gone))) else {
+    let Some(record) = thing.filter(|_| !matches!(seen, Some(PinnedRead::Absent))) else {
         decision.reasons = vec![match (thing, record) {
             (Some(_), _) => Reason::Vanished,
             (None, Some(_)) => Reason::FailedBefore,
@@ -163,7 +163,7 @@ pub(crate) fn decide(
         return decision;
     };
     let seen = match seen {
-        Some(PinnedSeen::There { fields, private, expired, .. }) => Some((fields, private, expired)),
+        Some(PinnedRead::Present { fields, private, expired, .. }) => Some((fields, private, expired)),
         _ => None,
     };
     decision.private = seen.map_or(&record.private, |(_, private, _)| private).clone();

@@ -179,15 +179,14 @@ pub(crate) async fn redraw(
     let old: Vec<Name> = sites
         .into_iter()
         .filter(|site| {
-            snapshot.remembered.contains_key(site)
-                && snapshot.remembered.get(site) == evaluation.answers.remembered.get(site)
+            snapshot.memoised.contains_key(site) && snapshot.memoised.get(site) == evaluation.answers.memoised.get(site)
         })
         .collect();
     if old.is_empty() {
         return false;
     }
     for site in &old {
-        evaluation.answers.remembered.shift_remove(site);
+        evaluation.answers.memoised.shift_remove(site);
     }
     let documents = evaluation.documents.clone();
     let Some((unit, _, resource)) = documents.resource(index) else { return false };

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Map, Name, ReplaceOrder, TypeId, Value};
 use diag::{Diagnostics, Span};
-use evaluate::answers::PinnedSeen;
+use evaluate::answers::PinnedRead;
 use evaluate::evaluation_question;
 use evaluate::resolve::links::{LinkAt, LinkSlot, conflict};
 use evaluate::resolve::{Evaluation, Member, Members, Need};
@@ -21,7 +21,7 @@ use provider::{Catalogs, LinkKind, Side};
 use state::{Record, Snapshot, StatusOp, StatusWord};
 use understand::check::links::guarantees::{cardinality, missing_guarantee};
 use understand::compare::{Change, mark_like, same};
-use understand::links::FixedMap;
+use understand::links::DeterministicMap;
 use understand::links::address::part_of;
 use understand::links::contribution::{Contribution, ContributionIndex, Merger};
 use understand::links::guarantees::{Between, Guarantees, MemberKey, count};
@@ -30,7 +30,7 @@ use understand::links::wiring::Target;
 
 use crate::decision::{Decision, Lineage};
 use crate::draft::Draft;
-use crate::linked::{LinkWrite, Linked, Whole};
+use crate::linked::{LinkRecord, LinkWrite, Linked};
 use crate::model::{Action, Reason};
 
 /// Evaluates something about a link, putting what it needs to the world until it has it.
@@ -125,7 +125,7 @@ pub(crate) async fn decide_links(
         return;
     }
     let positions = positions(draft);
-    let mut standing = FixedMap::default();
+    let mut standing = DeterministicMap::default();
     let mut after: Vec<WrittenAfter> = Vec::new();
     for one in wanted {
         let decided = answered(evaluation, catalogs, world, found, |evaluation, found| {
@@ -143,7 +143,7 @@ pub(crate) async fn decide_links(
 }
 
 /// What stands in the things that links write into, as far as that is known, and whether it is not what is recorded.
-type TargetContents = FixedMap<Address, Option<(ContributionIndex, bool)>>;
+type TargetContents = DeterministicMap<Address, Option<(ContributionIndex, bool)>>;
 
 /// The contents of a resource, as observed or as recorded. A resource that a cut-off run has replaced lacks a part of
 /// what links had written into the former object.
@@ -154,7 +154,7 @@ fn seen_of<'s>(
     address: &Address,
 ) -> Option<&'s mut (ContributionIndex, bool)> {
     let of = seen.entry(address.clone()).or_insert_with(|| match evaluation.answers.seen.get(address) {
-        Some(PinnedSeen::There { fields, .. }) => Some((ContributionIndex::new(fields.clone()), true)),
+        Some(PinnedRead::Present { fields, .. }) => Some((ContributionIndex::new(fields.clone()), true)),
         Some(_) => None,
         None => {
             let record = snapshot.records.get(address).filter(|record| !record.id.is_empty());
@@ -165,7 +165,7 @@ fn seen_of<'s>(
 }
 
 /// The things that are decided about, by address.
-fn positions(draft: &Draft) -> FixedMap<Address, usize> {
+fn positions(draft: &Draft) -> DeterministicMap<Address, usize> {
     draft.decisions.iter().enumerate().map(|(at, decision)| (decision.address.clone(), at)).collect()
 }
 
@@ -258,7 +258,7 @@ fn decide_link(
     draft: &Draft,
     evaluation: &mut Evaluation,
     snapshot: &Snapshot,
-    positions: &FixedMap<Address, usize>,
+    positions: &DeterministicMap<Address, usize>,
     standing: &mut TargetContents,
     one: &Wanted,
     found: &mut Diagnostics,
@@ -324,7 +324,7 @@ struct LinkDraft<'a> {
     draft: &'a Draft,
     evaluation: &'a Evaluation,
     snapshot: &'a Snapshot,
-    positions: &'a FixedMap<Address, usize>,
+    positions: &'a DeterministicMap<Address, usize>,
     one: &'a Wanted,
     kind: Arc<LinkKind>,
     prior: Option<Arc<Record>>,
@@ -434,7 +434,7 @@ impl<'a> LinkDraft<'a> {
         let mut phase = PhaseChanges::default();
         let mut seen = seen_of(standing, self.evaluation, self.snapshot, address);
         let mine = mine.iter().map(|at| &self.recorded[*at]);
-        let mut before: FixedMap<String, &Overlay> =
+        let mut before: DeterministicMap<String, &Overlay> =
             mine.filter_map(|overlay| Some((overlay.contribution.identity()?, overlay))).collect();
         for contribution in contributions {
             let before = contribution.identity().and_then(|identity| before.remove(&identity));
@@ -487,7 +487,7 @@ impl<'a> LinkDraft<'a> {
     /// Notes what the link writes otherwise than before with the specs of its targets.
     fn compare_contributions(&mut self, standing: &mut TargetContents) {
         let recorded = self.prior.iter().filter_map(|record| record.inputs.get("with"));
-        let before: FixedMap<String, Value> = recorded
+        let before: DeterministicMap<String, Value> = recorded
             .filter_map(|with| with.as_list())
             .flatten()
             .filter_map(Overlay::from_value)
@@ -574,7 +574,7 @@ impl<'a> LinkDraft<'a> {
         }
         let action = if reasons.is_empty() { Action::None } else { self.verb() };
         let changes = std::mem::take(&mut self.changes);
-        let whole = Whole { link: Some(one.link), after: one.after.clone(), parts, changes };
+        let whole = LinkRecord { link: Some(one.link), after: one.after.clone(), parts, changes };
         self.decisions.push(Decision {
             desired: inputs,
             outputs: one.data.clone(),
@@ -599,7 +599,7 @@ fn taken_out(contribution: &Contribution) -> Change {
 /// Steps that remove what a link has written. If the target is deleted or replaced, there is nothing to remove.
 fn undo_phases(
     draft: &Draft,
-    positions: &FixedMap<Address, usize>,
+    positions: &DeterministicMap<Address, usize>,
     link: &Address,
     overlays: Vec<Overlay>,
     action: Action,
@@ -648,7 +648,7 @@ fn undo_phases(
 /// What is done about a link that only the state knows: what it wrote is taken out, then it is forgotten.
 pub(crate) fn undo_link(
     draft: &Draft,
-    positions: Option<&FixedMap<Address, usize>>,
+    positions: Option<&DeterministicMap<Address, usize>>,
     address: &Address,
     record: &Arc<Record>,
     reason: Reason,
@@ -657,7 +657,7 @@ pub(crate) fn undo_link(
         Some(positions) => undo_phases(draft, positions, address, overlays_of(record), Action::Unlink, 0, Span::NONE),
         None => Vec::new(),
     };
-    let whole = Whole { link: None, after: Vec::new(), parts: Vec::new(), changes: Vec::new() };
+    let whole = LinkRecord { link: None, after: Vec::new(), parts: Vec::new(), changes: Vec::new() };
     decisions.push(Decision {
         prior: Some(record.clone()),
         dependencies: record.dependencies.clone(),
@@ -674,7 +674,7 @@ pub(crate) fn undo_link(
 }
 
 /// The things that are decided about, for [`undo_link`].
-pub(crate) fn decided_things(draft: &Draft) -> FixedMap<Address, usize> {
+pub(crate) fn decided_things(draft: &Draft) -> DeterministicMap<Address, usize> {
     positions(draft)
 }
 

@@ -12,7 +12,7 @@ pub(crate) fn link_changes(decisions: &[Decision]) -> Vec<LinkChange> {
         Some(Linked::Whole(whole)) if decision.action != Action::None => Some((decision, whole)),
         _ => None,
     });
-    let change = |(decision, whole): (&Decision, &super::Whole)| LinkChange {
+    let change = |(decision, whole): (&Decision, &super::LinkRecord)| LinkChange {
         address: decision.address.clone(),
         type_name: decision.type_name.clone(),
         action: decision.action,

@@ -20,17 +20,17 @@ use crate::tasks::builder::Builder;
 /// A set with a fixed hash, so that nothing depends on a random seed.
 type Set<T> = indexmap::IndexSet<T, foldhash::fast::FixedState>;
 
-/// Which subjects a task is about, by its number: the thing itself, and the children it is in.
+/// The subjects of each task, by the number of the task: the resource itself, and the children that contain it.
 struct Places<'s> {
     subjects: &'s Subjects,
-    thing: Vec<Option<u32>>,
-    inside: Vec<Vec<u32>>,
+    resource: Vec<Option<u32>>,
+    parents: Vec<Vec<u32>>,
     /// The tasks of each subject.
     members: Vec<Vec<u32>>,
 }
 
 impl Places<'_> {
-    /// The subjects that are children and hold this place.
+    /// The subjects that are children and contain this place.
     fn above(&self, path: &[Name]) -> Vec<u32> {
         if self.subjects.children.is_empty() {
             return Vec::new();
@@ -38,36 +38,36 @@ impl Places<'_> {
         (1..=path.len()).filter_map(|depth| self.subjects.children.get(&path[..depth]).copied()).collect()
     }
 
-    /// Says where a task belongs; tasks come in the order of their numbers.
-    fn put(&mut self, task: u32, thing: Option<u32>, inside: Vec<u32>) {
-        thing.iter().chain(&inside).for_each(|subject| self.members[*subject as usize].push(task));
-        self.thing.push(thing);
-        self.inside.push(inside);
-        debug_assert_eq!(self.thing.len(), task as usize + 1, "a task has been passed over");
+    /// Records the subjects of a task. Tasks come in the order of their numbers.
+    fn put(&mut self, task: u32, resource: Option<u32>, parents: Vec<u32>) {
+        resource.iter().chain(&parents).for_each(|subject| self.members[*subject as usize].push(task));
+        self.resource.push(resource);
+        self.parents.push(parents);
+        debug_assert_eq!(self.resource.len(), task as usize + 1, "a task has been passed over");
     }
 
-    /// The children that hold all of these.
-    fn around(&self, waits: &[Wait]) -> Vec<u32> {
-        let mut all = waits.iter().filter_map(|wait| self.inside.get(wait.task as usize));
-        let mut around = all.next().cloned().unwrap_or_default();
-        for inside in all {
-            if around.is_empty() {
+    /// The children that contain all of these tasks.
+    fn common_children(&self, waits: &[Wait]) -> Vec<u32> {
+        let mut all = waits.iter().filter_map(|wait| self.parents.get(wait.task as usize));
+        let mut common = all.next().cloned().unwrap_or_default();
+        for parents in all {
+            if common.is_empty() {
                 break;
             }
-            around.retain(|child| inside.contains(child));
+            common.retain(|child| parents.contains(child));
         }
-        around
+        common
     }
 
     fn is_in(&self, task: u32, subject: u32) -> bool {
-        self.thing[task as usize] == Some(subject) || self.inside[task as usize].contains(&subject)
+        self.resource[task as usize] == Some(subject) || self.parents[task as usize].contains(&subject)
     }
 }
 
 /// What stands behind an intermediate value that waits for gates.
 struct Held {
-    /// The gates of things, as one task.
-    things: Option<u32>,
+    /// The gates of resources, as one task.
+    resources: Option<u32>,
     /// Children.
     children: Set<u32>,
     /// All gates of these children, as one task, once anybody asks.
@@ -81,7 +81,7 @@ pub(crate) fn add(builder: &mut Builder<'_>, draft: &Draft, subjects: &Subjects,
         return gates;
     }
     let count = subjects.all.len();
-    let mut places = Places { subjects, thing: Vec::new(), inside: Vec::new(), members: vec![Vec::new(); count] };
+    let mut places = Places { subjects, resource: Vec::new(), parents: Vec::new(), members: vec![Vec::new(); count] };
     locate(builder, &mut places);
     let after = after_gates(builder, &mut places, &mut gates);
     let stops: Vec<Option<u32>> =
@@ -104,13 +104,13 @@ fn locate(builder: &Builder<'_>, places: &mut Places<'_>) {
         }
     }
     for (number, task) in (0..).zip(&builder.tasks) {
-        let (thing, inside) = match &task.decision {
+        let (resource, parents) = match &task.decision {
             Some(decided) => {
                 (places.subjects.things.get(&decided.address).copied(), places.above(&decided.address.path))
             }
-            None => (None, of_values.swap_remove(&number).unwrap_or_else(|| places.around(&task.waits))),
+            None => (None, of_values.swap_remove(&number).unwrap_or_else(|| places.common_children(&task.waits))),
         };
-        places.put(number, thing, inside);
+        places.put(number, resource, parents);
     }
 }
 
@@ -136,9 +136,9 @@ fn new_gate(
     gates.push(gate);
     let of = &places.subjects.all[subject as usize];
     let path = of.path.as_deref().or(of.address.as_ref().map(|address| &*address.path)).unwrap_or_default();
-    let inside = places.above(path);
-    places.thing.push(of.path.is_none().then_some(subject));
-    places.inside.push(inside);
+    let parents = places.above(path);
+    places.resource.push(of.path.is_none().then_some(subject));
+    places.parents.push(parents);
     task
 }
 
@@ -178,7 +178,7 @@ fn after_gates(builder: &mut Builder<'_>, places: &mut Places<'_>, gates: &mut V
     }
     // What stops inside has been passed before the whole is over.
     for (number, gate) in after.iter().enumerate().filter_map(|(number, gate)| Some((number as u32, (*gate)?))) {
-        for outer in places.inside[gate as usize].iter().filter(|outer| **outer != number) {
+        for outer in places.parents[gate as usize].iter().filter(|outer| **outer != number) {
             if let Some(outer) = after[*outer as usize] {
                 builder.wait(outer, gate, Until::Ready);
             }
@@ -189,11 +189,11 @@ fn after_gates(builder: &mut Builder<'_>, places: &mut Places<'_>, gates: &mut V
 
 /// Who waits for a task waits for the gate behind it.
 fn wait_as_they_wait(builder: &mut Builder<'_>, places: &Places<'_>, stops: &[Option<u32>]) {
-    for task in 0..places.thing.len() as u32 {
+    for task in 0..places.resource.len() as u32 {
         let mut more: Vec<u32> = Vec::new();
         for wait in builder.tasks[task as usize].waits.iter().filter(|wait| wait.until != Until::Over) {
             let kind = builder.tasks[wait.task as usize].kind;
-            let of = places.thing[wait.task as usize].iter().chain(&places.inside[wait.task as usize]);
+            let of = places.resource[wait.task as usize].iter().chain(&places.parents[wait.task as usize]);
             for subject in of.filter(|subject| !places.is_in(task, **subject)) {
                 let backward = places.subjects.all[*subject as usize].action == Some(StatusOp::Delete);
                 if is_value(kind) || is_backward(kind) == backward {
@@ -217,33 +217,33 @@ fn wait_for_what_they_use(builder: &mut Builder<'_>, draft: &Draft, places: &mut
     let mut held: IndexMap<Name, Held> = IndexMap::default();
     for (name, uses) in &draft.groups {
         let own = address_of_group(name);
-        let mut things: Vec<u32> = Vec::new();
+        let mut resources: Vec<u32> = Vec::new();
         let mut children: Set<u32> = places.above(&own.path).into_iter().filter(is_made).collect();
         for used in uses {
             match group_key(used).map(|inner| held.get(inner.as_ref())) {
                 Some(inner) => {
-                    things.extend(inner.and_then(|inner| inner.things));
+                    resources.extend(inner.and_then(|inner| inner.resources));
                     children.extend(inner.into_iter().flat_map(|inner| inner.children.iter().copied()));
                 }
                 None => {
-                    things
+                    resources
                         .extend(subjects.things.get(used).filter(|it| is_made(it)).and_then(|it| stops[*it as usize]));
                     children.extend(places.above(&used.path).into_iter().filter(is_made));
                 }
             }
         }
-        if things.is_empty() && children.is_empty() {
+        if resources.is_empty() && children.is_empty() {
             continue;
         }
-        let things = (!things.is_empty()).then(|| gather(builder, places, things, &own));
-        held.insert(name.clone(), Held { things, children, all: None });
+        let resources = (!resources.is_empty()).then(|| gather(builder, places, resources, &own));
+        held.insert(name.clone(), Held { resources, children, all: None });
     }
     for decision in &draft.decisions {
         let Some(forward) = builder.of.get(&decision.address).and_then(|tasks| tasks.forward) else { continue };
         for used in &decision.dependencies {
             let Some(group) = group_key(used) else {
-                let thing = subjects.things.get(used).copied();
-                for subject in thing.into_iter().chain(places.above(&used.path)).filter(is_made) {
+                let resource = subjects.things.get(used).copied();
+                for subject in resource.into_iter().chain(places.above(&used.path)).filter(is_made) {
                     if let Some(gate) = stops[subject as usize].filter(|_| !places.is_in(forward, subject)) {
                         builder.wait(forward, gate, Until::Ready);
                     }
@@ -251,10 +251,10 @@ fn wait_for_what_they_use(builder: &mut Builder<'_>, draft: &Draft, places: &mut
                 continue;
             };
             let Some(group) = held.get_mut(group.as_ref()) else { continue };
-            if let Some(things) = group.things {
-                builder.wait(forward, things, Until::Ready);
+            if let Some(resources) = group.resources {
+                builder.wait(forward, resources, Until::Ready);
             }
-            if !places.inside[forward as usize].iter().any(|own| group.children.contains(own)) {
+            if !places.parents[forward as usize].iter().any(|own| group.children.contains(own)) {
                 if group.all.is_none() && !group.children.is_empty() {
                     let all = group.children.iter().filter_map(|child| stops[*child as usize]).collect();
                     group.all = Some(gather(builder, places, all, &Address::root("")));

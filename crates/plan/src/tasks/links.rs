@@ -52,7 +52,7 @@ pub(crate) fn order(builder: &mut Builder<'_>, draft: &Draft, made: &HashMap<usi
     if links.is_empty() {
         return;
     }
-    let mut parts: IndexMap<Address, Vec<ForthAndBack>> = IndexMap::default();
+    let mut parts: IndexMap<Address, Vec<TaskPair>> = IndexMap::default();
     for decision in &draft.decisions {
         if let Some(link) = link_of(&decision.address).filter(|_| decision.ty.is_some() && !is_phase(decision)) {
             let tasks = builder.of.get(&decision.address).copied().unwrap_or_default();
@@ -139,8 +139,8 @@ fn guarantees(builder: &mut Builder<'_>, links: &IndexMap<Address, Steps<'_>>) {
     }
 }
 
-/// The tasks of a part: what makes it, and what takes it away.
-type ForthAndBack = (Option<u32>, Option<u32>);
+/// The tasks of a part: the one that creates it and the one that deletes it.
+type TaskPair = (Option<u32>, Option<u32>);
 
 /// A task on a target: whether it writes, its rank, its link, its place in that, and its number. Sorts as they stand in
 /// line.

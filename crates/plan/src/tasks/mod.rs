@@ -128,7 +128,7 @@ pub(crate) fn order(
     let links_of_steps = links_by_resource(&draft.decisions);
     let (mut steps, tasks) = number(tasks, &order, draft.decisions, reads);
     note_links_in_steps(&mut steps, links_of_steps);
-    subjects.tell(&mut steps);
+    subjects.report(&mut steps);
     Ordered { steps, tasks, groups, left_alone, links, gates, secret }
 }
 

@@ -108,7 +108,7 @@ pub(super) fn field(value: &Value, place: &Place<'_>) -> Result<Field, CatalogEr
         allowed: object.items("allowed")?.to_vec(),
         constraint,
         // A written null is the value that a simulation answers.
-        value: object.has("value").then(|| object.get("value").cloned().unwrap_or_default()),
+        simulated_value: object.has("value").then(|| object.get("value").cloned().unwrap_or_default()),
         docs: object.docs()?,
     };
     contradictions(&object, &field)?;
@@ -269,7 +269,7 @@ fn contradictions(object: &Object<'_>, field: &Field) -> Result<(), CatalogError
         }
     }
     values(object, field)?;
-    match &field.value {
+    match &field.simulated_value {
         Some(template) => filled_in(object, field, template),
         None => Ok(()),
     }

@@ -34,16 +34,16 @@ pub(super) fn functions(object: &Object<'_>, catalog: &mut Catalog) -> Result<()
         };
         catalog.functions.push(FunctionDef {
             name: name.clone(),
-            least: parameters.iter().filter(|parameter| !parameter.optional).count(),
+            min_arguments: parameters.iter().filter(|parameter| !parameter.optional).count(),
             parameters,
             rest,
             returns: Returns::Type(fields::type_at(&object, "returns")?),
-            gives: None,
+            returned_function: None,
             takes_index: object.flag("takesIndex")?,
             named: false,
-            spreads_none: true,
+            none_propagates: true,
             purity: Purity::Provider { namespace: namespace.clone(), name: name.clone() },
-            later: false,
+            not_in_specification: false,
             docs,
             examples: examples(&object)?,
             native: None,
@@ -59,7 +59,7 @@ fn examples(object: &Object<'_>) -> Result<Vec<Example>, CatalogError> {
     for (at, item) in object.items("examples")?.iter().enumerate() {
         match item.as_list().map(|pair| pair.iter().map(Value::as_text).collect::<Vec<_>>()).as_deref() {
             Some([Some(call), Some(gives)]) => {
-                examples.push(Example { call: (*call).into(), gives: (*gives).into() });
+                examples.push(Example { call: (*call).into(), expected: (*gives).into() });
             }
             _ => return Err(place.index(at).error("must be a list of two texts: a call and what it gives")),
         }
@@ -74,6 +74,6 @@ fn parameter(value: &Value, place: &Place<'_>) -> Result<Parameter, CatalogError
         ty: fields::type_at(&object, "type")?,
         optional: object.flag("optional")?,
         callback: None,
-        guards: false,
+        absent_as_none: false,
     })
 }

@@ -51,7 +51,7 @@ impl<'a> Facts<'a> {
 
 /// The value of a computed field. `path` distinguishes fields of the same name.
 pub(super) fn computed(path: &str, name: &str, field: &Field, facts: &Facts<'_>) -> Value {
-    match (&field.value, &field.kind) {
+    match (&field.simulated_value, &field.kind) {
         (Some(template), _) => match filled(template, facts) {
             // A field of the spec that was not sent.
             Value::Null if !template.is_null() && !field.nullable => facts.subject().value(name, field),
@@ -145,7 +145,7 @@ pub(super) fn plain_id(type_name: &TypeId, hash: &str) -> Name {
 
 /// The hash that gives this id, so that resources that others created look alike.
 pub(super) fn hash_of_id(id: &str, id_field: Option<&Name>, schema: &Schema) -> String {
-    let template = id_field.and_then(|name| schema.fields.get(name)).and_then(|field| field.value.as_ref());
+    let template = id_field.and_then(|name| schema.fields.get(name)).and_then(|field| field.simulated_value.as_ref());
     let rest = match template {
         Some(Value::Text(template)) => template.strip_suffix("{hash}").and_then(|start| id.strip_prefix(start)),
         _ => None,

@@ -1,7 +1,9 @@
 //! Configuration texts: `SoftwareConfig`, `StructuredConfig`, `SoftwareComponent`, `CloudConfig`, `MultipartMime`.
 //!
-//! They are stored and never updated. A part of a message may name another config by its id. The content of configs is
-//! cached from creates and reads of the same run; other ids are unknown.
+//! They exist only in the state of `cyan`. A change replaces them.
+//!
+//! A part of a message may name another config by its id. The provider caches the content of each config that it
+//! creates or reads. An id that is not in the cache is used as text, with a warning.
 //!
 //! Not here: writing YAML (`yaml`) and MIME (`mime`).
 
@@ -47,13 +49,14 @@ fn plain_id(text: &str) -> Option<String> {
     (digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(digits)
 }
 
-/// Whether a type is one of these.
+/// Whether a type is one of the five types of configuration texts.
 pub(super) fn is_config(type_name: &str) -> bool {
     let (_, name) = type_name.rsplit_once("::").unwrap_or_default();
     ["SoftwareConfig", "StructuredConfig", "SoftwareComponent", "CloudConfig", "MultipartMime"].contains(&name)
 }
 
-/// Checks conditions on several fields.
+/// Checks the rules that a schema cannot express: the default of an input has the type of the input; an action has only
+/// one config.
 pub(super) fn check(type_name: &str, spec: &Value, found: &mut Checked) {
     for (at, input) in items(spec, "inputs").iter().enumerate() {
         let (Some(kind), Some(default)) = (input.get("type").and_then(Value::as_text), input.get("default")) else {
@@ -67,11 +70,11 @@ pub(super) fn check(type_name: &str, spec: &Value, found: &mut Checked) {
             "Boolean" => "boolean",
             _ => continue,
         };
-        // A missing text has no default of another type.
+        // Heat treats an empty text as no default.
         if wanted != "string" && default.as_text() == Some("") {
             continue;
         }
-        // A list may be written as text, and data as text or as a list. It is stored as written.
+        // The default of a list may be a text, and the default of JSON data a text or a list. It is stored as written.
         let as_written = match wanted {
             "comma_delimited_list" => default.as_text().is_some(),
             "json" => default.as_text().is_some() || default.as_list().is_some(),
@@ -101,7 +104,7 @@ fn items<'v>(spec: &'v Value, name: &str) -> &'v [Value] {
     spec.get(name).and_then(Value::as_list).unwrap_or_default()
 }
 
-/// The computed fields. Adds warnings.
+/// The computed field `config`: the complete text of the configuration, null for a component. Adds warnings.
 pub(super) fn fields(
     type_name: &str,
     spec: &Value,
@@ -112,8 +115,8 @@ pub(super) fn fields(
     let config = match type_name {
         "OS::Heat::SoftwareConfig" | "OS::Heat::StructuredConfig" => spec.get("config").cloned().unwrap_or_default(),
         "OS::Heat::CloudConfig" => {
-            let written = yaml::write(&spec.get("cloud_config").map(Value::revealed).unwrap_or_default());
-            Value::from(format!("#cloud-config\n{written}")).tainted(secret)
+            let yaml_text = yaml::write(&spec.get("cloud_config").map(Value::revealed).unwrap_or_default());
+            Value::from(format!("#cloud-config\n{yaml_text}")).tainted(secret)
         }
         "OS::Heat::MultipartMime" => {
             let mut parts = Vec::new();
@@ -136,18 +139,19 @@ fn add_part(
     warnings: &mut Vec<String>,
 ) -> Result<bool, ProviderError> {
     let of = |name: &str| part.get(name).and_then(Value::as_text).unwrap_or_default();
-    let written = of("config");
-    let named = configs.get(written);
-    if named.is_none() && plain_id(written).is_some() {
-        warnings
-            .push(format!("no config of the id {written} was made or looked at in this run: the id stands as text"));
+    let config_text = of("config");
+    let cached = configs.get(config_text);
+    if cached.is_none() && plain_id(config_text).is_some() {
+        warnings.push(format!(
+            "no config with the id {config_text} was created or read in this run; the id itself is used as the text"
+        ));
     }
-    let secret = named.as_ref().is_some_and(Value::has_secret);
-    let text = match named.as_ref().map(Value::revealed) {
-        None => written.to_owned(),
+    let secret = cached.as_ref().is_some_and(Value::has_secret);
+    let text = match cached.as_ref().map(Value::revealed) {
+        None => config_text.to_owned(),
         Some(Value::Text(text)) => text.to_string(),
         Some(_) => {
-            let message = format!("the config of the id {written} is no text");
+            let message = format!("the config with the id {config_text} is not a text");
             return Err(ProviderError::new(ErrorKind::Document, message).at("parts"));
         }
     };

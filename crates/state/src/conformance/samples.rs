@@ -7,8 +7,8 @@ use blueprint::{Address, Asset, Breakpoint, IndexMap, Key, Name, Value};
 use super::harness::NOW;
 use crate::seal::Sealer;
 use crate::{
-    ChildRecord, DataRecord, Declared, Entry, EntryKind, Finished, Generation, Intent, Operation, OperationKind,
-    OperationOutcome, Outcome, Record, RecordOrigin, Remembered, Revision, Snapshot, Status, StatusOp, StatusWord,
+    ChildRecord, DataRecord, Declared, Entry, EntryKind, Finished, Generation, Intent, Memoised, Operation,
+    OperationKind, OperationOutcome, Outcome, Record, RecordOrigin, Revision, Snapshot, Status, StatusOp, StatusWord,
     Stop, Stops,
 };
 
@@ -44,7 +44,7 @@ pub(super) fn began_as(id: &str, kind: OperationKind, document: &str) -> Entry {
         who: "ann@host".into(),
         began: NOW,
         document: document.into(),
-        remembered: IndexMap::default(),
+        memoised: IndexMap::default(),
         stops: None,
         desired: desired(),
     };
@@ -111,7 +111,7 @@ fn end(generation: u64, outcome: OperationOutcome, exports: Option<IndexMap<Name
         at: NOW + generation.cast_signed(),
         generation: Generation(generation),
         exports,
-        remembered: IndexMap::default(),
+        memoised: IndexMap::default(),
         groups: IndexMap::default(),
         metadata: Value::Null,
         declared: Declared::default(),
@@ -214,7 +214,7 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
         who: "ann@host".into(),
         began: NOW,
         document: "shop.blueprint.yaml".into(),
-        remembered: IndexMap::default(),
+        memoised: IndexMap::default(),
         stops: None,
         desired: Value::map([
             ("inputs", Value::map([("password", Value::from("s3cret").secret())])),
@@ -254,9 +254,7 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
         exports: Some(
             [("url".into(), Value::from("s3cret").secret()), ("all".into(), every_value())].into_iter().collect(),
         ),
-        remembered: [("call-1".into(), Remembered { fingerprint: u64::MAX, value: every_value() })]
-            .into_iter()
-            .collect(),
+        memoised: [("call-1".into(), Memoised { fingerprint: u64::MAX, value: every_value() })].into_iter().collect(),
         groups: [("values.g".into(), vec![address("plain"), address("core/b")])].into_iter().collect(),
         metadata: every_value(),
         declared: declared(),
@@ -281,7 +279,7 @@ pub fn full_operation() -> (Vec<Entry>, Snapshot) {
         groups: finished.groups,
         exports: finished.exports.unwrap_or_default(),
         exports_old: false,
-        remembered: finished.remembered,
+        memoised: finished.memoised,
         metadata: finished.metadata,
         declared: finished.declared,
         stops: finished.stops,

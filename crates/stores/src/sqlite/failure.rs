@@ -38,7 +38,7 @@ pub enum Failure {
         /// The file.
         path: PathBuf,
         /// What SQLite said.
-        source: Said,
+        source: SqliteMessage,
     },
     /// The disk has no room left.
     #[error("there is no room left for `{}`", .path.display())]
@@ -46,7 +46,7 @@ pub enum Failure {
         /// The file.
         path: PathBuf,
         /// What SQLite said.
-        source: Said,
+        source: SqliteMessage,
     },
     /// Another process has been writing to it for too long.
     #[error("{} keeps writing to `{}`", .by.as_deref().unwrap_or("another process"), .path.display())]
@@ -56,7 +56,7 @@ pub enum Failure {
         /// The process, where it is known.
         by: Option<String>,
         /// What SQLite said.
-        source: Said,
+        source: SqliteMessage,
     },
     /// The disk, or what stands for one, refuses: it is read-only, was taken away, or is broken.
     #[error("`{}` can no longer be read or written", .path.display())]
@@ -64,7 +64,7 @@ pub enum Failure {
         /// The file.
         path: PathBuf,
         /// What SQLite said.
-        source: Said,
+        source: SqliteMessage,
     },
     /// Anything else.
     #[error("`{}` failed", .path.display())]
@@ -72,7 +72,7 @@ pub enum Failure {
         /// The file.
         path: PathBuf,
         /// What SQLite said.
-        source: Said,
+        source: SqliteMessage,
     },
     /// It was opened for reading only.
     #[error("`{}` is open for reading only", .path.display())]
@@ -88,20 +88,20 @@ pub enum Failure {
     },
 }
 
-/// What SQLite said, in a line.
+/// The message of SQLite, on one line.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
-pub struct Said {
+pub struct SqliteMessage {
     text: String,
 }
 
-impl From<rusqlite::Error> for Said {
-    fn from(error: rusqlite::Error) -> Said {
+impl From<rusqlite::Error> for SqliteMessage {
+    fn from(error: rusqlite::Error) -> SqliteMessage {
         let text = match error.sqlite_error() {
             Some(code) => format!("{error} (SQLite's code {})", code.extended_code),
             None => error.to_string(),
         };
-        Said { text }
+        SqliteMessage { text }
     }
 }
 

@@ -21,15 +21,15 @@ pub(super) struct Held {
     /// Its time of expiry belongs to another boot.
     pub(super) is_elsewhere: bool,
     /// Whether it is what was written.
-    pub(super) genuine: Genuine,
+    pub(super) authenticity: Authenticity,
     stored: Option<Stored>,
 }
 
-/// What a tag has shown.
+/// The result of checking a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Genuine {
-    Yes,
-    No,
+pub(super) enum Authenticity {
+    Genuine,
+    Altered,
     /// The key is not at hand, or the format has no tags.
     Unknown,
 }
@@ -93,18 +93,20 @@ fn held(row: &Row<'_>, format: i64, sealer: &Sealer, host: &dyn Host, name: &str
             },
         }),
     };
-    let genuine = if format < 3 {
-        Genuine::Unknown
+    let authenticity = if format < 3 {
+        Authenticity::Unknown
     } else {
         match sealer.tagger_of(&row.get::<_, String>(10)?) {
-            None => Genuine::Unknown,
-            Some(tagger) if tag(&tagger, name, epoch, stored.as_ref()) == row.get::<_, Tag>(11)? => Genuine::Yes,
-            Some(_) => Genuine::No,
+            None => Authenticity::Unknown,
+            Some(tagger) if tag(&tagger, name, epoch, stored.as_ref()) == row.get::<_, Tag>(11)? => {
+                Authenticity::Genuine
+            }
+            Some(_) => Authenticity::Altered,
         }
     };
     let holder = stored.as_ref().map(|stored| stored.holder(host));
     let is_elsewhere = stored.as_ref().is_some_and(|stored| stored.is_elsewhere(host));
-    Ok(Held { epoch, holder, is_elsewhere, genuine, stored })
+    Ok(Held { epoch, holder, is_elsewhere, authenticity, stored })
 }
 
 impl Stored {

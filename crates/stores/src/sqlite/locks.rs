@@ -4,8 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// The file beside the state with this end of its name: `-wal`, `-shm`, or a copy.
-pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
+/// The path of the file beside the state with this suffix: `-wal`, `-shm`, or a copy.
+pub(super) fn sibling_path(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()
@@ -21,7 +21,7 @@ pub(super) fn writer(path: &Path) -> Option<String> {
     /// Its locks in the database file begin here.
     const PENDING: u64 = 0x4000_0000;
 
-    let inode = |end: &str| std::fs::metadata(beside(path, end)).ok().map(|about| about.ino());
+    let inode = |end: &str| std::fs::metadata(sibling_path(path, end)).ok().map(|about| about.ino());
     let (file, shared) = (inode(""), inode("-shm"));
     let locks = std::fs::read_to_string("/proc/locks").ok()?;
     let found = locks.lines().find_map(|line| {

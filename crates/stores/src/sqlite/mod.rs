@@ -44,7 +44,7 @@ use state::{
 
 use crate::machine::Machine;
 use failure::failed;
-pub use failure::{Failure, Said};
+pub use failure::{Failure, SqliteMessage};
 use reading::Reading;
 use schema::Readable;
 use write::{Answer, Notices, Proved, Reply, Request, Writer};

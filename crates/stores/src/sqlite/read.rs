@@ -14,14 +14,14 @@ use state::seal::Sealer;
 use state::tag::Tag;
 use state::{
     Checkpoint, Ended, Entry, EntryKind, Finished, Generation, GenerationInfo, InstanceInfo, InstanceName, Intent,
-    Journal, Lease, LeaseHolder, LogEntry, Operation, OperationInfo, OperationKind, OperationOutcome, Outcome, Record,
-    Remembered, Revision, Since, Snapshot, StatusOp, Stop, Stops, StoreError, Tail,
+    Journal, Lease, LeaseHolder, LogEntry, Memoised, Operation, OperationInfo, OperationKind, OperationOutcome,
+    Outcome, Record, Revision, Since, Snapshot, StatusOp, Stop, Stops, StoreError, Tail,
 };
 
 use super::digest::{Digest, OldDigest};
 use super::failure::{damaged, damaged_row};
 use super::head::{EntryRow, Head, sequence_of};
-use super::lease::{Genuine, Held};
+use super::lease::{Authenticity, Held};
 use super::operations::OperationRow;
 use super::reading::{Reading, text};
 use super::{body, lease};
@@ -244,14 +244,14 @@ impl Reading<'_> {
     /// The intents of deletes since the last operation that finished.
     fn deletes(&self, head: &Head) -> Result<Vec<Intent>, StoreError> {
         #[derive(Deserialize)]
-        struct Does {
+        struct IntentOp {
             op: StatusOp,
         }
         let mut deletes = Vec::new();
         self.entries(head, (head.finished().unwrap_or(0) + 1, head.entries()), |entry| {
             if entry.kind == "intent" {
                 // Of a delete nothing is secret.
-                let Does { op } = body::read(self.sealer, head.place(0), false, entry.body)?;
+                let IntentOp { op } = body::read(self.sealer, head.place(0), false, entry.body)?;
                 if op == StatusOp::Delete {
                     deletes.push(body::read(self.sealer, head.place(entry.id), entry.sealed, entry.body)?);
                 }
@@ -264,16 +264,16 @@ impl Reading<'_> {
     /// The last operation, if it has not finished, without its documents.
     fn cut_off(&self, head: &Head) -> Result<Option<Operation>, StoreError> {
         #[derive(Deserialize)]
-        struct Under {
-            #[serde(default)]
-            remembered: IndexMap<Name, Remembered>,
+        struct BeganFields {
+            #[serde(rename = "remembered", default)]
+            memoised: IndexMap<Name, Memoised>,
             #[serde(default)]
             stops: Option<Stops>,
         }
         let Some(last) = self.operations(head, 1)?.pop().filter(|last| last.outcome.is_none()) else { return Ok(None) };
-        let Under { remembered, stops } = self.body_of(head, last.first, "began")?;
+        let BeganFields { memoised, stops } = self.body_of(head, last.first, "began")?;
         let OperationInfo { id, kind, who, began, document } = self.described(last)?;
-        Ok(Some(Operation { id, kind, who, began, document, remembered, stops, desired: Value::Null }))
+        Ok(Some(Operation { id, kind, who, began, document, memoised, stops, desired: Value::Null }))
     }
 
     fn records(&self, head: &Head) -> Result<IndexMap<Address, Arc<Record>>, StoreError> {
@@ -281,29 +281,28 @@ impl Reading<'_> {
         // Read where they lie in the file one after the other, then put in order.
         lie.sort_by_key(|(_, entry)| *entry);
         let (path, sealer) = (self.path, self.sealer);
-        // Parsing takes longer than reading: a second thread takes what it can, a handful at a time.
+        // Parsing takes longer than reading: a second thread takes what it can, a batch at a time.
         let found = std::thread::scope(|scope| {
-            let (sender, receiver) = mpsc::sync_channel::<Handful>(1);
+            let (sender, receiver) = mpsc::sync_channel::<RecordBatch>(1);
             let mut helper = None;
             let mut receiver = Some(receiver);
             let mut here = Parsing::new(path, sealer, head);
-            for wanted in lie.chunks(HANDFUL) {
-                let handful = self.handful(wanted)?;
-                if wanted.len() < HANDFUL {
-                    here.take(&handful)?;
+            for wanted in lie.chunks(BATCH) {
+                let batch = self.batch(wanted)?;
+                if wanted.len() < BATCH {
+                    here.take(&batch)?;
                     continue;
                 }
                 if let Some(receiver) = receiver.take() {
                     helper = Some(scope.spawn(move || {
                         let mut there = Parsing::new(path, sealer, head);
-                        receiver.into_iter().try_for_each(|handful| there.take(&handful))?;
+                        receiver.into_iter().try_for_each(|batch| there.take(&batch))?;
                         Ok::<_, StoreError>(there.found)
                     }));
                 }
                 // Where it is busy, or has met an error and ended, it is done here.
-                if let Err(TrySendError::Full(handful) | TrySendError::Disconnected(handful)) = sender.try_send(handful)
-                {
-                    here.take(&handful)?;
+                if let Err(TrySendError::Full(batch) | TrySendError::Disconnected(batch)) = sender.try_send(batch) {
+                    here.take(&batch)?;
                 }
             }
             drop(sender);
@@ -343,10 +342,12 @@ impl Reading<'_> {
     }
 
     /// The bodies of records, given the rank of each and the id of its entry.
-    fn handful(&self, wanted: &[(usize, i64)]) -> Result<Handful, StoreError> {
+    fn batch(&self, wanted: &[(usize, i64)]) -> Result<RecordBatch, StoreError> {
         let at = |error| self.at(error);
-        let mut handful =
-            Handful { rows: Vec::with_capacity(wanted.len()), bodies: Vec::with_capacity(wanted.len() * body::USUAL) };
+        let mut batch = RecordBatch {
+            rows: Vec::with_capacity(wanted.len()),
+            bodies: Vec::with_capacity(wanted.len() * body::USUAL),
+        };
         // One statement looks for many, each from where it found the one before.
         for wanted in wanted.chunks(AT_ONCE) {
             let list = vec!["(?)"; wanted.len()].join(",");
@@ -362,10 +363,10 @@ impl Reading<'_> {
                 if row.id != *entry || row.kind != "outcome" {
                     return Err(damaged(self.path));
                 }
-                handful.add(*rank, &row);
+                batch.add(*rank, &row);
             }
         }
-        Ok(handful)
+        Ok(batch)
     }
 
     pub(super) fn holder(&self, name: &InstanceName) -> Result<Option<LeaseHolder>, StoreError> {
@@ -376,7 +377,7 @@ impl Reading<'_> {
     pub(super) fn held(&self, name: &InstanceName) -> Result<Option<Held>, StoreError> {
         let held = lease::read(self.connection, self.format, self.sealer, self.host, name);
         match held.map_err(|error| self.at(error))? {
-            Some(held) if held.genuine == Genuine::No => {
+            Some(held) if held.authenticity == Authenticity::Altered => {
                 Err(damaged_row(self.path, &format!("the lease of `{name}` is not what was written")))
             }
             held => Ok(held),
@@ -542,13 +543,13 @@ fn read_entry_row<'r>(row: &'r Row<'_>) -> Result<EntryRow<'r>, rusqlite::Error>
 }
 
 /// How many records are passed to the other thread at once.
-const HANDFUL: usize = 256;
+const BATCH: usize = 256;
 
 /// How many entries one statement looks up.
 const AT_ONCE: usize = 64;
 
 /// Records as they were read, with their bodies in one buffer.
-struct Handful {
+struct RecordBatch {
     rows: Vec<RecordRow>,
     bodies: Vec<u8>,
 }
@@ -562,7 +563,7 @@ struct RecordRow {
     body: Range<usize>,
 }
 
-impl Handful {
+impl RecordBatch {
     fn add(&mut self, rank: usize, row: &EntryRow<'_>) {
         let start = self.bodies.len();
         self.bodies.extend_from_slice(row.body);
@@ -589,10 +590,10 @@ impl<'a> Parsing<'a> {
         Parsing { path, sealer, head, names: Names::default(), known: IndexMap::default(), found: Vec::new() }
     }
 
-    fn take(&mut self, handful: &Handful) -> Result<(), StoreError> {
-        self.found.reserve(handful.rows.len());
-        for RecordRow { rank, entry, step, sealed, mac, body } in &handful.rows {
-            let text = &handful.bodies[body.clone()];
+    fn take(&mut self, batch: &RecordBatch) -> Result<(), StoreError> {
+        self.found.reserve(batch.rows.len());
+        for RecordRow { rank, entry, step, sealed, mac, body } in &batch.rows {
+            let text = &batch.bodies[body.clone()];
             // This takes about as long as reading, so it is done by both threads.
             let row = EntryRow { id: *entry, step: *step, kind: "outcome", sealed: *sealed, body: text, mac: *mac };
             if !self.head.is_genuine(&row) {

@@ -33,7 +33,7 @@ use state::seal::Sealer;
 use state::{Host, StoreError};
 
 use super::failure::{Failure, damaged, failed, is_full};
-use super::locks::beside;
+use super::locks::sibling_path;
 use super::reading::{FORMAT, Reading};
 use super::{head, upgrade};
 
@@ -226,7 +226,7 @@ pub(super) fn open_to_write(
     let format = FORMAT;
     Reading { connection: &connection, format, has_digests: false, only_looks: true, path, sealer, host }.count()?;
     // Earlier versions kept the blocks of a log under this name.
-    let _ = fs::remove_file(beside(path, "-spare"));
+    let _ = fs::remove_file(sibling_path(path, "-spare"));
     Ok((connection, copy))
 }
 
@@ -265,7 +265,7 @@ fn make_private_file(path: &Path) {
 #[cfg(unix)]
 fn keep_private(path: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
-    for file in ["", "-wal", "-shm"].map(|end| beside(path, end)) {
+    for file in ["", "-wal", "-shm"].map(|end| sibling_path(path, end)) {
         if let Ok(about) = fs::metadata(&file)
             && about.permissions().mode() & 0o077 != 0
         {
@@ -336,7 +336,7 @@ fn keep_copy(connection: &Connection, path: &Path, older: i64) -> Result<PathBuf
     let mut number = 1;
     let copy = loop {
         let end = if number == 1 { String::new() } else { format!("-{number}") };
-        let copy = beside(path, &format!(".format-{older}{end}"));
+        let copy = sibling_path(path, &format!(".format-{older}{end}"));
         let mut options = fs::OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
@@ -390,12 +390,14 @@ pub(super) fn open_to_read(path: &Path) -> Result<Option<Readable>, StoreError> 
         Err(source) => return Err(Failure::File { path: path.to_owned(), source }.into_store_error()),
     }
     let mut alone = false;
-    let connection = match readable(path, Beside::Shared) {
+    let connection = match readable(path, SiblingFiles::Shared) {
         // In a read-only folder the files beside it cannot be created; without them no process writes.
-        Err(error) if cannot_write_beside(&error) && !beside(path, "-wal").exists() => readable(path, Beside::Nothing),
+        Err(error) if cannot_write_beside(&error) && !sibling_path(path, "-wal").exists() => {
+            readable(path, SiblingFiles::Nothing)
+        }
         Err(error) if is_full(&error) => {
             alone = true;
-            readable(path, Beside::Alone)
+            readable(path, SiblingFiles::Alone)
         }
         opened => opened,
     };
@@ -409,9 +411,9 @@ pub(super) fn format_of(connection: &Connection) -> Result<i64, rusqlite::Error>
     connection.prepare_cached("PRAGMA user_version")?.query_row([], |row| row.get(0))
 }
 
-/// What a connection that reads does with the files beside the state: its journal, and memory that processes share.
+/// How a reading connection uses the files beside the state: the write-ahead log and the shared memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Beside {
+enum SiblingFiles {
     /// As every connection does.
     Shared,
     /// They are not there and cannot be made: the file lies still.
@@ -421,14 +423,14 @@ enum Beside {
 }
 
 /// A connection that reads only, tried out. It may write all the same where it can: the last one to close tidies up.
-fn readable(path: &Path, files: Beside) -> Result<Connection, rusqlite::Error> {
-    let connection = if files == Beside::Nothing {
+fn readable(path: &Path, files: SiblingFiles) -> Result<Connection, rusqlite::Error> {
+    let connection = if files == SiblingFiles::Nothing {
         Connection::open_with_flags(uri(path), immutable())?
     } else {
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?
     };
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    if files == Beside::Alone {
+    if files == SiblingFiles::Alone {
         connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     }
     connection.pragma_update(None, "query_only", true)?;

@@ -5,7 +5,7 @@ use state::tag::Tagger;
 use state::{Assurance, Damage, InstanceName, StoreError, Verification, VerifiedInstance};
 
 use super::head::{EntryRow, Head};
-use super::lease::{self, Genuine};
+use super::lease::{self, Authenticity};
 use super::reading::{Reading, text};
 use super::upgrade;
 
@@ -51,7 +51,7 @@ pub(super) fn all(reading: &Reading<'_>) -> Result<Verification, StoreError> {
                     Err(error) => broken.push(format!("records: {error}")),
                 }
                 match lease::read(reading.connection, reading.format, reading.sealer, reading.host, &instance) {
-                    Ok(Some(held)) if held.genuine != Genuine::No => rows += 1,
+                    Ok(Some(held)) if held.authenticity != Authenticity::Altered => rows += 1,
                     Ok(_) => broken.push("the lease is missing or not what was written".to_owned()),
                     Err(error) => broken.push(format!("the lease: {}", reading.at(error))),
                 }

@@ -1,11 +1,11 @@
-//! Values in the form of Heat's recorded answers, and their comparison.
+//! Compares values with Heat's recorded results.
 
 use std::collections::BTreeMap;
 
 use blueprint::Value;
 use serde_json::{Map, Value as Json, json};
 
-/// A value in the form of an answer.
+/// Converts a value to the JSON form of a recorded result. Null and unknown both become null.
 pub(super) fn to_json(value: &Value) -> Json {
     match value.bare() {
         Value::Null | Value::Unknown(_) => Json::Null,
@@ -26,7 +26,8 @@ pub(super) fn to_json(value: &Value) -> Json {
     }
 }
 
-/// An answer with plain keys: the recorded key `__key_int__1` stands for the integer 1, which is the text `1` in JSON.
+/// A recorded result with plain keys: the recorded key `__key_int__1` stands for the integer 1, which is the text `1`
+/// in JSON.
 pub(super) fn plain_keys(json: Json) -> Json {
     let plain = |key: String| match key.strip_prefix("__key_").and_then(|rest| rest.split_once("__")) {
         Some(("bool", text)) => text.to_lowercase(),
@@ -41,119 +42,113 @@ pub(super) fn plain_keys(json: Json) -> Json {
     }
 }
 
-/// The values of the placeholders of an answer that were compared so far.
+/// The text that each placeholder has matched so far. The same placeholder must match the same text.
 #[derive(Default)]
-pub(super) struct Pairs {
+pub(super) struct Placeholders {
     known: BTreeMap<String, String>,
-    /// Nothing was created: Heat's null or name of a missing resource equals any value.
+    /// The resources were not created. A null on either side equals any value.
     pub(super) before_creation: bool,
 }
 
 /// Compares a value with Heat's. `Err` with the first difference and its path.
-pub(super) fn same(
-    ours: &Json,
-    heats: &Json,
-    path: &str,
-    loose_numbers: bool,
-    pairs: &mut Pairs,
-) -> Result<(), String> {
+pub(super) fn same(ours: &Json, heats: &Json, path: &str, placeholders: &mut Placeholders) -> Result<(), String> {
     let differs = || Err(format!("{path}: {ours} where Heat has {heats}"));
     match (ours, heats) {
-        (Json::Object(ours), Json::Object(theirs)) if theirs.keys().any(|key| is_member(key)) => {
+        (Json::Object(ours), Json::Object(heats)) if heats.keys().any(|key| is_member(key)) => {
             // Names of members are random. They are paired in the order of creation.
-            if ours.len() != theirs.len() {
+            if ours.len() != heats.len() {
                 return differs();
             }
-            let mut wanted: Vec<&String> = theirs.keys().collect();
-            wanted.sort();
-            for ((key, mine), named) in ours.iter().zip(wanted) {
-                if !pairs.text(key, named) {
+            let mut heats_keys: Vec<&String> = heats.keys().collect();
+            heats_keys.sort();
+            for ((key, ours), heats_key) in ours.iter().zip(heats_keys) {
+                if !placeholders.text(key, heats_key) {
                     return differs();
                 }
-                same(mine, &theirs[named], &format!("{path}.{key}"), loose_numbers, pairs)?;
+                same(ours, &heats[heats_key], &format!("{path}.{key}"), placeholders)?;
             }
             Ok(())
         }
-        (Json::Object(ours), Json::Object(theirs)) => {
+        (Json::Object(ours), Json::Object(heats)) => {
             // A property that is null may be missing.
             let missing = |key: &&String| {
-                // The presence of a resource is compared elsewhere.
-                let stands_aside = key.as_str() == "condition" && path.starts_with("resources.");
-                let nothing = path.contains("typed_properties") && theirs[*key].is_null();
+                // Another comparison checks which resources exist.
+                let compared_elsewhere = key.as_str() == "condition" && path.starts_with("resources.");
+                let null_property = path.contains("typed_properties") && heats[*key].is_null();
                 // A condition that fails and is not used has no value.
-                let failed = path == "conditions" && theirs[*key].get("__error__").is_some();
-                !(ours.contains_key(*key) || stands_aside || nothing || failed)
+                let failed = path == "conditions" && heats[*key].get("__error__").is_some();
+                !(ours.contains_key(*key) || compared_elsewhere || null_property || failed)
             };
-            if let Some(key) = theirs.keys().find(missing) {
-                return Err(format!("{path}.{key}: missing, Heat has {}", theirs[key]));
+            if let Some(key) = heats.keys().find(missing) {
+                return Err(format!("{path}.{key}: missing, Heat has {}", heats[key]));
             }
-            for (key, mine) in ours {
-                let Some(wanted) = theirs.get(key) else {
-                    // An answer need not have every field of a resource.
+            for (key, ours) in ours {
+                let Some(heats) = heats.get(key) else {
+                    // A recorded result need not have every field of a resource.
                     if matches!(key.as_str(), "metadata" | "update_policy" | "external_id") {
                         continue;
                     }
-                    // An unknown value, where Heat leaves out null.
-                    if pairs.before_creation && mine.is_null() && path.ends_with("typed_properties") {
+                    // Our value is unknown, and Heat leaves out null.
+                    if placeholders.before_creation && ours.is_null() && path.ends_with("typed_properties") {
                         continue;
                     }
-                    return Err(format!("{path}.{key}: {mine}, which Heat does not have"));
+                    return Err(format!("{path}.{key}: {ours}, which Heat does not have"));
                 };
-                if path == "conditions" && wanted.get("__error__").is_some() {
+                if path == "conditions" && heats.get("__error__").is_some() {
                     continue;
                 }
-                let loose = loose_numbers && path.contains("typed_properties") || key == "typed_properties";
-                same(mine, wanted, &format!("{path}.{key}"), loose_numbers || loose, pairs)?;
+                same(ours, heats, &format!("{path}.{key}"), placeholders)?;
             }
             Ok(())
         }
-        (Json::Array(mine), Json::Array(theirs)) => {
-            if mine.len() != theirs.len() {
+        (Json::Array(ours), Json::Array(heats)) => {
+            if ours.len() != heats.len() {
                 return differs();
             }
-            for (at, (mine, wanted)) in mine.iter().zip(theirs).enumerate() {
-                same(mine, wanted, &format!("{path}[{at}]"), loose_numbers, pairs)?;
+            for (at, (ours, heats)) in ours.iter().zip(heats).enumerate() {
+                same(ours, heats, &format!("{path}[{at}]"), placeholders)?;
             }
             Ok(())
         }
-        (Json::Number(mine), Json::Number(wanted)) => {
-            let loose = path.contains("typed_properties") && mine.as_f64() == wanted.as_f64();
-            if mine == wanted || loose { Ok(()) } else { differs() }
+        (Json::Number(ours), Json::Number(heats)) => {
+            let loose = path.contains("typed_properties") && ours.as_f64() == heats.as_f64();
+            if ours == heats || loose { Ok(()) } else { differs() }
         }
-        (Json::String(mine), Json::String(wanted)) => {
-            if pairs.text(mine, wanted) {
+        (Json::String(ours), Json::String(heats)) => {
+            if placeholders.text(ours, heats) {
                 Ok(())
             } else {
                 differs()
             }
         }
-        (mine, wanted) if mine == wanted => Ok(()),
-        (_, Json::Null) | (Json::Null, _) if pairs.before_creation => Ok(()),
+        (ours, heats) if ours == heats => Ok(()),
+        (_, Json::Null) | (Json::Null, _) if placeholders.before_creation => Ok(()),
         _ => differs(),
     }
 }
 
-/// A UUID that stands for any UUID.
-const MADE_UP: &str = "00000000-0000-4000-8000-00000000";
+/// The first 28 characters of a placeholder UUID. 8 digits follow; the same digits stand for the same UUID.
+const UUID_PREFIX: &str = "00000000-0000-4000-8000-00000000";
+/// Stands for any 12 characters of `a-z0-9`, not the same ones each time.
 const LETTERS: &str = "xxxxxxxxxxxx";
 
-impl Pairs {
+impl Placeholders {
     /// Whether a text matches one with placeholders.
-    fn text(&mut self, mine: &str, wanted: &str) -> bool {
-        if mine == wanted {
+    fn text(&mut self, ours: &str, heats: &str) -> bool {
+        if ours == heats {
             return true;
         }
-        if wanted.starts_with("<random ") {
-            return !mine.is_empty();
+        if heats.starts_with("<random ") {
+            return !ours.is_empty();
         }
         // Placeholders match from left to right. The texts between them must be equal.
-        let (mut mine, mut wanted) = (mine, wanted);
+        let (mut ours, mut heats) = (ours, heats);
         loop {
-            let Some((at, length, kind)) = next_placeholder(wanted) else { return mine == wanted };
-            if !mine.is_char_boundary(at) || mine.get(..at) != wanted.get(..at) {
+            let Some((at, length, kind)) = next_placeholder(heats) else { return ours == heats };
+            if !ours.is_char_boundary(at) || ours.get(..at) != heats.get(..at) {
                 return false;
             }
-            let (Some(found), Some(named)) = (mine.get(at..at + length), wanted.get(at..at + length)) else {
+            let (Some(found), Some(placeholder)) = (ours.get(at..at + length), heats.get(at..at + length)) else {
                 return false;
             };
             let fits = match kind {
@@ -163,14 +158,14 @@ impl Pairs {
             if !fits {
                 return false;
             }
-            if !matches!(kind, Kind::Letters) || named != LETTERS {
-                let known = self.known.entry(named.to_owned()).or_insert_with(|| found.to_owned());
+            if !matches!(kind, Kind::Letters) || placeholder != LETTERS {
+                let known = self.known.entry(placeholder.to_owned()).or_insert_with(|| found.to_owned());
                 if known != found {
                     return false;
                 }
             }
-            mine = &mine[at + length..];
-            wanted = &wanted[at + length..];
+            ours = &ours[at + length..];
+            heats = &heats[at + length..];
         }
     }
 }
@@ -187,7 +182,7 @@ enum Kind {
 
 /// The first placeholder in a text: offset, length and kind.
 fn next_placeholder(text: &str) -> Option<(usize, usize, Kind)> {
-    let uuid = text.find(MADE_UP).map(|at| (at, 36, Kind::Uuid));
+    let uuid = text.find(UUID_PREFIX).map(|at| (at, 36, Kind::Uuid));
     let letters = text.find(LETTERS).map(|at| (at, 12, Kind::Letters));
     let member = text
         .find("gen")

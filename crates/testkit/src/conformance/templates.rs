@@ -16,7 +16,7 @@ use state::{Snapshot, StatusOp, StatusWord};
 
 use super::case::{Case, read, read_json};
 use super::heat_validated;
-use super::heat_values::{Pairs, plain_keys, same, to_json};
+use super::heat_values::{Placeholders, plain_keys, same, to_json};
 use crate::harness::{CheckedDocument, Harness, Stage, settings};
 use crate::runtime::in_runtime;
 
@@ -143,7 +143,7 @@ impl Template {
         let name = self.params["stack_name"].as_str().unwrap_or("oracle");
         if let Some(refused) = dialects::Dialects::BUILT_IN.rules("hot").naming.instance(name, None) {
             let refused = Answer { phase: "validate", diagnostics: vec![refused], ..Answer::default() };
-            return self.judge("", &refused, &self.expected, &mut Pairs::default()).map(|_| ());
+            return self.judge("", &refused, &self.expected, &mut Placeholders::default()).map(|_| ());
         }
         harness.name = state::InstanceName::from_free_text(name);
         let template = format!("{}.yaml", self.name);
@@ -152,10 +152,10 @@ impl Template {
         let steps = self.expected.get("create").is_some();
         let expected = if steps { &self.expected["create"] } else { &self.expected };
         let place = place.path();
-        let mut pairs = Pairs::default();
+        let mut placeholders = Placeholders::default();
         let given = match self.given(&mut harness, &text, None, place) {
             Ok(given) => given,
-            Err(refused) => return self.judge("", &refused, expected, &mut pairs).map(|_| ()),
+            Err(refused) => return self.judge("", &refused, expected, &mut placeholders).map(|_| ()),
         };
         let mode = self.params["mode"].as_str().unwrap_or("create");
         let rollback = self.params["disable_rollback"] == json!(false);
@@ -164,7 +164,7 @@ impl Template {
             "validate" => validated(&harness, &template, &text, &given).await,
             _ => looked(&harness, &template, &text, given.clone()).await,
         };
-        if self.judge("", &created, expected, &mut pairs)? == Verdict::Otherwise {
+        if self.judge("", &created, expected, &mut placeholders)? == Verdict::Otherwise {
             return Ok(());
         }
         if let (Some(expected), Some(update)) = (self.expected.get("update"), self.params.get("update")) {
@@ -181,7 +181,7 @@ impl Template {
                 Err(refused) => *refused,
             };
             let updated = Answer { previous: created.resolved.clone(), ..updated };
-            if self.judge("update.", &updated, expected, &mut pairs)? == Verdict::Otherwise {
+            if self.judge("update.", &updated, expected, &mut placeholders)? == Verdict::Otherwise {
                 return Ok(());
             }
             if let Some(changes) = expected.get("changes") {
@@ -276,8 +276,8 @@ impl Template {
         let mut files = Files::new();
         let root = files.add("template.yaml", text);
         let (tree, _) = syntax::parse(root, text, syntax::Format::Yaml);
-        let around = dialects::LoadContext { dialect: Some("hot"), ..Default::default() };
-        let document = dialects::Document { file: root, name: "template.yaml", text, tree: &tree, around: &around };
+        let context = dialects::LoadContext { dialect: Some("hot"), ..Default::default() };
+        let document = dialects::Document { file: root, name: "template.yaml", text, tree: &tree, context: &context };
         let texts = self.environments(update, place);
         let trees: Vec<_> = texts
             .iter()
@@ -316,7 +316,13 @@ impl Template {
     }
 
     /// Compares one step with Heat's.
-    fn judge(&self, step: &str, answer: &Answer, expected: &Json, pairs: &mut Pairs) -> Result<Verdict, String> {
+    fn judge(
+        &self,
+        step: &str,
+        answer: &Answer,
+        expected: &Json,
+        placeholders: &mut Placeholders,
+    ) -> Result<Verdict, String> {
         let ok = expected["ok"] != json!(false);
         // In a case with steps, a different answer belongs to the step that fails.
         if !(ok && self.expected.get("create").is_some()) {
@@ -363,7 +369,7 @@ impl Template {
         }
         if let Some(wanted) = expected.get("validate") {
             let ours = answer.validated.as_ref().unwrap_or(&Json::Null);
-            same(ours, wanted, "validate", false, pairs)?;
+            same(ours, wanted, "validate", placeholders)?;
             return Ok(Verdict::Same);
         }
         let ours = self.answer_of(answer);
@@ -379,13 +385,12 @@ impl Template {
                 None => &nothing,
             };
             let mine = ours.get(key).unwrap_or(&nothing);
-            let typed = key == "resources";
             if self.params["mode"] == json!("resolve") {
                 // Before a resource exists Heat shows null or its name. Our values are known, or known later (decision
                 // D1).
-                pairs.before_creation = true;
+                placeholders.before_creation = true;
             }
-            if let Err(difference) = same(mine, wanted, key, typed, pairs) {
+            if let Err(difference) = same(mine, wanted, key, placeholders) {
                 return Err(format!("{step}{difference} {}", self.said(answer)));
             }
         }

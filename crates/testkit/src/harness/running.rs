@@ -12,7 +12,7 @@ use super::session::Reports;
 use crate::faults::{FaultPlan, SimulatedProcess};
 
 /// The name of the person who runs operations.
-const WHO: &str = "tester@lab";
+const WHO: &str = "tester@test";
 
 /// The result of carrying out a plan.
 pub struct Run {
@@ -151,7 +151,7 @@ impl Harness {
     /// Takes the lease of the instance for another operation; `None` if it is taken.
     pub async fn take_lease(&self) -> Option<Lease> {
         let long = std::time::Duration::from_secs(86_400);
-        self.store().lease(&self.name, "other@lab", long).await.ok()
+        self.store().lease(&self.name, "other@test", long).await.ok()
     }
 }
 

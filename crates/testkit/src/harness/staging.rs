@@ -43,13 +43,13 @@ impl Harness {
     /// given.
     pub async fn read_all(&self, name: &str, text: &str, given: &Given, complete: bool) -> CheckedDocument {
         let before = self.snapshot().await;
-        self.read_knowing(name, text, Known { given: Some(given), complete, kept: None, before: Some(&before) }).await
+        self.read_knowing(name, text, Known { given: Some(given), complete, pinned: None, before: Some(&before) }).await
     }
 
     /// Reads a document as a saved plan does, with the bytes that the plan pinned.
     pub async fn read_with(&self, text: &str, pinned: &Pinned) -> CheckedDocument {
         let before = self.snapshot().await;
-        self.read_knowing("main.yaml", text, Known::kept(&Given::default(), pinned, &before)).await
+        self.read_knowing("main.yaml", text, Known::saved(&Given::default(), pinned, &before)).await
     }
 
     /// Reads and checks a document without inputs.
@@ -189,6 +189,6 @@ pub fn heat_environment(root: &str, text: &str, name: &str, environment: &str) -
     let (tree, _) = syntax::parse(file, text, syntax::Format::of_name(root));
     let (given, _) = syntax::parse(beside, environment, syntax::Format::Yaml);
     let alone = LoadContext::NONE;
-    let document = dialects::Document { file, name: root, text, tree: &tree, around: &alone };
+    let document = dialects::Document { file, name: root, text, tree: &tree, context: &alone };
     Dialects::BUILT_IN.surround(&document, &[Companion { file: beside, name, folder: "", tree: &given }]).context
 }

@@ -165,7 +165,7 @@ impl Lowering<'_> {
     }
 
     fn answer(&self, wanted: &Wanted) -> Option<&Answer> {
-        self.document.around.answers.to(wanted)
+        self.document.context.answers.to(wanted)
     }
 
     fn value(&mut self, node: &Node) -> Expr {

@@ -223,7 +223,7 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
                 who: "ann@lab".into(),
                 began: harness.clock.now(),
                 document: "main.yaml".into(),
-                remembered: Default::default(),
+                memoised: Default::default(),
                 stops: None,
                 desired: Value::Null,
             };

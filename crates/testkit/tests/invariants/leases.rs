@@ -25,7 +25,7 @@ async fn beside<T>(harness: &Harness, other: impl Future<Output = T>) -> (Operat
         store: store.as_ref(),
         instance: &harness.name,
         id: engine::shell::operation_id(&shell.chance),
-        who: "ann@lab",
+        who: "ann@test",
         settings,
         back: None,
         interrupts,
@@ -44,8 +44,8 @@ fn running_operation_keeps_its_lease() {
             for _ in 0..58 {
                 tokio::time::sleep(Duration::from_secs(10)).await;
                 let now = harness.clock.now();
-                match harness.store().lease(&harness.name, "bob@lab", LEASE).await {
-                    Err(StoreError::Busy { holder: Some(holder), .. }) if &*holder.who == "ann@lab" => {
+                match harness.store().lease(&harness.name, "bob@test", LEASE).await {
+                    Err(StoreError::Busy { holder: Some(holder), .. }) if &*holder.who == "ann@test" => {
                         let left = holder.until - now;
                         assert!(
                             left >= LEASE.as_secs() as i64 / 2,
@@ -76,13 +76,13 @@ fn writer_stops_after_its_lease_was_taken_over() {
             tokio::time::sleep(Duration::from_secs(100)).await;
             let store = harness.store();
             store.unlock(&harness.name).await.unwrap_or_else(|error| panic!("{error}"));
-            let lease = store.lease(&harness.name, "bob@lab", LEASE * 60).await;
+            let lease = store.lease(&harness.name, "bob@test", LEASE * 60).await;
             (lease, store.head(&harness.name).await)
         };
         let (operated, (lease, head)) = beside(&harness, taking_over).await;
         let Operated::Aborted(lost) = operated else { panic!("{operated:?}") };
         match &lost.store {
-            Some(StoreError::Busy { holder: Some(holder), .. }) => assert_eq!(&*holder.who, "bob@lab"),
+            Some(StoreError::Busy { holder: Some(holder), .. }) => assert_eq!(&*holder.who, "bob@test"),
             other => panic!("{other:?}"),
         }
         assert_eq!(lost.counts, [0; 4]);

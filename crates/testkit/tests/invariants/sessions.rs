@@ -69,7 +69,7 @@ fn events_of_plan_and_operation_name_the_operation_of_the_history() {
             let request = StageRequest::new(DocumentSource::of_text("main.yaml", text));
             let planned = session.stage(request, &mut frontend).await.unwrap().planned;
             let instance = planned.instance.clone();
-            let operated = session.operate(OperateRequest::of(planned, "tester@lab"), &mut frontend).await;
+            let operated = session.operate(OperateRequest::of(planned, "tester@test"), &mut frontend).await;
             assert!(matches!(operated, Operated::Done(_)), "{:?}", frontend.diagnostics);
             let events = std::mem::take(&mut frontend.events);
             let read = events.iter().any(|envelope| matches!(envelope.event, SessionEvent::Reading(_)));

@@ -288,7 +288,7 @@ async fn said(harness: &Harness, speaks: Speaks, destroy: bool) -> usize {
             store: store.as_ref(),
             instance: &harness.name,
             id: engine::shell::operation_id(&shell.chance),
-            who: "tester@lab",
+            who: "tester@test",
             settings: settings(Some(2), true),
             back: None,
             interrupts,

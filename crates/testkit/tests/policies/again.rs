@@ -526,7 +526,7 @@ fn calls_are_cancelled_and_awaited_after_the_store_fails() {
                 tokio::time::sleep(Duration::from_secs(5)).await;
                 let store = bench.harness.store();
                 store.unlock(&bench.harness.name).await.expect("it is there");
-                store.lease(&bench.harness.name, "bob@lab", LEASE).await.expect("the lease is free")
+                store.lease(&bench.harness.name, "bob@test", LEASE).await.expect("the lease is free")
             };
             let (ran, _) = tokio::join!(bench.run(staged.expect("a plan")), taking_over);
             assert_eq!(ran.elapsed, Duration::from_secs(elapsed), "{:?}", ran.operated);

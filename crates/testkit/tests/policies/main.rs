@@ -178,7 +178,7 @@ impl Bench {
             store: store.as_ref(),
             instance: &self.harness.name,
             id: engine::shell::operation_id(&shell.chance),
-            who: "tester@lab",
+            who: "tester@test",
             settings: self.settings,
             back: self.back,
             interrupts,

@@ -130,7 +130,7 @@ impl Checker<'_> {
 
     /// The shape of the function that a call returns.
     fn called(&self, def: &FunctionDef, call: &Call) -> Shape {
-        if let Some(gives) = &def.gives
+        if let Some(gives) = &def.returned_function
             && !is_chain(def)
         {
             return Shape {
@@ -181,7 +181,7 @@ fn shape_of(def: &FunctionDef) -> Shape {
         Returns::Rule(_) => Type::Any,
     };
     Shape {
-        least: def.least,
+        least: def.min_arguments,
         most: def.most(),
         takes_index: def.takes_index,
         parameters,

@@ -24,7 +24,7 @@ impl Checker<'_> {
             return self.named_call(function, call, place);
         }
         let given = call.arguments.len();
-        if given < function.least || function.most().is_some_and(|most| given > most) {
+        if given < function.min_arguments || function.most().is_some_and(|most| given > most) {
             self.found.push(wrong_count(function, call));
             self.all_arguments(call, place);
             return Type::Error;
@@ -46,7 +46,7 @@ impl Checker<'_> {
                 types.push(Type::Function);
                 continue;
             }
-            let ty = self.infer(&argument.value, place.guarded(parameter.guards));
+            let ty = self.infer(&argument.value, place.guarded(parameter.absent_as_none));
             failed |= ty == Type::Error;
             if !accepts(&parameter.ty, &ty) {
                 // Report only one wrong argument per call: `lt("a", "b")` is a wrong choice of function.
@@ -60,7 +60,7 @@ impl Checker<'_> {
         if failed {
             // A result type that does not depend on the arguments is known nevertheless.
             return match &function.returns {
-                Returns::Type(_) if function.gives.is_some() => Type::Function,
+                Returns::Type(_) if function.returned_function.is_some() => Type::Function,
                 _ => Type::Error,
             };
         }
@@ -68,7 +68,7 @@ impl Checker<'_> {
             self.found.push(diagnostic);
             return Type::Error;
         }
-        if function.gives.is_some() {
+        if function.returned_function.is_some() {
             return Type::Function;
         }
         match &function.returns {
@@ -284,9 +284,9 @@ fn item_type(list: &Type) -> Option<Type> {
 
 fn wrong_count(function: &FunctionDef, call: &Call) -> Diagnostic {
     let takes = match function.most() {
-        Some(most) if most == function.least => format!("{most}"),
-        Some(most) => format!("{} to {most}", function.least),
-        None => format!("at least {}", function.least),
+        Some(most) if most == function.min_arguments => format!("{most}"),
+        Some(most) => format!("{} to {most}", function.min_arguments),
+        None => format!("at least {}", function.min_arguments),
     };
     let given = call.arguments.len();
     language::ARGUMENT_COUNT

@@ -145,7 +145,7 @@ impl Conforming<'_> {
                 continue;
             }
             let is_written = |other: &Name| out.get(other).is_some_and(|value| !value.is_null());
-            match field.default_beside(is_written) {
+            match field.default_given(is_written) {
                 Some(default) => {
                     let value =
                         expr::convert(default, &field.ty(), Source::Literal).unwrap_or_else(|_| default.clone());

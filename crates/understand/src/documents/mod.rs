@@ -189,7 +189,7 @@ fn counts_of(checked: &Checked, root: bool) -> [usize; 5] {
 
 /// What the set of documents depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum DocumentDependence {
     /// Only on their texts.
     Fixed,
     /// Also on inputs: other inputs may lead to other documents.
@@ -209,7 +209,7 @@ pub struct Documents {
     counts: [usize; 5],
     /// The results of reading them, as a plan keeps them.
     pub pinned: Pinned,
-    reach: Reach,
+    dependence: DocumentDependence,
     /// The size limits that apply to them.
     pub room: dialects::DocumentLimits,
 }
@@ -220,7 +220,11 @@ impl Documents {
         let graph = checked.graph.clone();
         let links = checked.links.clone();
         let counts = counts_of(&checked, true);
-        let reach = if checked.blueprint.children.is_empty() { Reach::Fixed } else { Reach::Incomplete };
+        let dependence = if checked.blueprint.children.is_empty() {
+            DocumentDependence::Fixed
+        } else {
+            DocumentDependence::Incomplete
+        };
         let file = checked.blueprint.span.map_or(FileId::NONE, |span| span.file);
         let children = vec![None; checked.blueprint.children.len()];
         let path = Arc::from([]);
@@ -242,7 +246,7 @@ impl Documents {
             links,
             counts,
             pinned: Pinned::default(),
-            reach,
+            dependence,
             room: dialects::DocumentLimits::USUAL,
         }
     }
@@ -262,7 +266,7 @@ impl Documents {
             folder: unit.folder.clone(),
             file: unit.file,
         });
-        Documents::assemble(placed.collect(), self.pinned.clone(), self.reach, found).within(self.room)
+        Documents::assemble(placed.collect(), self.pinned.clone(), self.dependence, found).within(self.room)
     }
 
     /// The same documents with other size limits.
@@ -272,12 +276,12 @@ impl Documents {
 
     /// Whether other inputs may lead to other documents. They are read again when all inputs are given.
     pub fn is_open(&self) -> bool {
-        self.reach != Reach::Fixed
+        self.dependence != DocumentDependence::Fixed
     }
 
     /// Whether some children are not followed, because their location depends on inputs that are not given yet.
     pub fn is_incomplete(&self) -> bool {
-        self.reach == Reach::Incomplete
+        self.dependence == DocumentDependence::Incomplete
     }
 
     /// The results of reading the children.

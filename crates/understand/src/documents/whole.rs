@@ -10,7 +10,7 @@ use std::sync::Arc;
 use blueprint::{AccessorKind, Child, Expr, Head, Name, Ref};
 use diag::{Diagnostics, Span, Spanned};
 
-use super::{DocumentInstance, Documents, Kind, Placed, Reach, counts_of};
+use super::{DocumentDependence, DocumentInstance, Documents, Kind, Placed, counts_of};
 use crate::check::edges::{expressions, reads_metadata};
 use crate::check::{Checked, codes};
 use crate::graph::{Edge, EdgeKind, Graph, Node};
@@ -57,7 +57,12 @@ fn beyond_of(unit: &DocumentInstance) -> HashSet<Name, foldhash::fast::FixedStat
 impl Documents {
     /// Assembles documents in their places, each after the one that includes it. Reports cycles through several
     /// documents.
-    pub fn assemble(placed: Vec<Placed>, pinned: Pinned, reach: Reach, found: &mut Diagnostics) -> Documents {
+    pub fn assemble(
+        placed: Vec<Placed>,
+        pinned: Pinned,
+        dependence: DocumentDependence,
+        found: &mut Diagnostics,
+    ) -> Documents {
         let mut units: Vec<DocumentInstance> = Vec::with_capacity(placed.len());
         let mut counts = [0_usize; 5];
         let mut of_place: HashMap<u32, u32, foldhash::fast::FixedState> = HashMap::default();
@@ -99,7 +104,7 @@ impl Documents {
         let graph = units.first().map(|root| root.checked.graph.clone()).unwrap_or_default();
         let links = units.first().map(|root| root.checked.links.clone()).unwrap_or_default();
         let mut documents =
-            Documents { units, graph, links, counts, pinned, reach, room: dialects::DocumentLimits::USUAL };
+            Documents { units, graph, links, counts, pinned, dependence, room: dialects::DocumentLimits::USUAL };
         if documents.units.len() > 1 {
             let pairs = documents.units.iter().flat_map(|unit| {
                 unit.checked.links.pairs().iter().map(|pair| pair.from(unit.first[Kind::Resource as usize]))

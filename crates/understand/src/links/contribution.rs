@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use blueprint::{Address, Map, Name, Value};
 
-use super::FixedMap;
+use super::DeterministicMap;
 use crate::compare::same;
 
 /// One contribution. Its value may be Unknown.
@@ -70,13 +70,13 @@ impl Contribution {
 pub struct ContributionIndex {
     spec: Value,
     /// The position of each item, by path and identifying field.
-    items: FixedMap<(Name, Option<Name>), FixedMap<String, usize>>,
+    items: DeterministicMap<(Name, Option<Name>), DeterministicMap<String, usize>>,
 }
 
 impl ContributionIndex {
     /// An index of `spec`, filled on demand.
     pub fn new(spec: Value) -> ContributionIndex {
-        ContributionIndex { spec, items: FixedMap::default() }
+        ContributionIndex { spec, items: DeterministicMap::default() }
     }
 
     /// The value at the place of a contribution; `None` if there is none.
@@ -169,15 +169,15 @@ pub(crate) fn certainly_differ(a: &Value, b: &Value) -> bool {
 pub struct Merger {
     spec: Value,
     /// The position of each item, by path.
-    items: FixedMap<String, FixedMap<String, usize>>,
+    items: DeterministicMap<String, DeterministicMap<String, usize>>,
     /// The link that wrote each contribution, by identity.
-    owners: FixedMap<String, Address>,
+    owners: DeterministicMap<String, Address>,
 }
 
 impl Merger {
     /// A merger that starts with `spec`.
     pub fn new(spec: Value) -> Merger {
-        Merger { spec, items: FixedMap::default(), owners: FixedMap::default() }
+        Merger { spec, items: DeterministicMap::default(), owners: DeterministicMap::default() }
     }
 
     /// The merged spec.

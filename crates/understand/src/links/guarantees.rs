@@ -5,7 +5,7 @@ use std::sync::Arc;
 use blueprint::{IndexMap, Name};
 use provider::{Catalogs, LinkKind, Side};
 
-use super::FixedMap;
+use super::DeterministicMap;
 
 /// A member of a resource: the resource's position in the document, and the position among its members.
 pub type MemberKey = (u32, Option<u32>);
@@ -75,7 +75,7 @@ pub fn count<'a>(
         }
     }
     let mut wrong: Vec<Counted> = Vec::new();
-    let mut demanding: FixedMap<&str, Vec<(&Arc<LinkKind>, Side)>> = FixedMap::default();
+    let mut demanding: DeterministicMap<&str, Vec<(&Arc<LinkKind>, Side)>> = DeterministicMap::default();
     for kind in catalogs.link_kinds() {
         for (side, ty) in [(Side::A, &kind.a), (Side::B, &kind.b)] {
             if limits(kind, side).0 > 0 {

@@ -22,7 +22,7 @@ use crate::graph::Edge;
 pub(crate) use wiring::{Target, Wiring};
 
 /// A map with a fixed hash, so that nothing depends on a random seed.
-pub type FixedMap<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
+pub type DeterministicMap<K, V> = HashMap<K, V, foldhash::fast::FixedState>;
 
 /// A link that the document declares between two of its resources.
 #[derive(Clone, Debug)]
@@ -74,11 +74,11 @@ pub struct Used {
 #[derive(Clone, Debug, Default)]
 pub struct Links {
     pairs: Vec<Arc<Pair>>,
-    of_ends: FixedMap<(u32, u32), u32>,
+    of_ends: DeterministicMap<(u32, u32), u32>,
     /// The links in which each resource takes part, with its role.
-    of_resource: FixedMap<u32, Vec<(u32, Target)>>,
+    of_resource: DeterministicMap<u32, Vec<(u32, Target)>>,
     /// The dependencies of each resource that links cause.
-    edges: FixedMap<u32, Vec<Edge>>,
+    edges: DeterministicMap<u32, Vec<Edge>>,
     /// The dependencies of the parts of each link, by the link's number.
     part_edges: Vec<Vec<Edge>>,
 }
@@ -102,7 +102,7 @@ impl Links {
         links
     }
 
-    pub(crate) fn set_edges(&mut self, edges: FixedMap<u32, Vec<Edge>>, part_edges: Vec<Vec<Edge>>) {
+    pub(crate) fn set_edges(&mut self, edges: DeterministicMap<u32, Vec<Edge>>, part_edges: Vec<Vec<Edge>>) {
         self.edges = edges;
         self.part_edges = part_edges;
     }

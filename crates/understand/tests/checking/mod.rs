@@ -113,7 +113,7 @@ pub(crate) fn check_including(
     let (catalogs, functions) = catalogs();
     let file = files.add(name, text);
     let (tree, mut diagnostics) = syntax::parse(file, text, syntax::Format::of_name(name));
-    let document = dialects::Document { file, name, text, tree: &tree, around: &Default::default() };
+    let document = dialects::Document { file, name, text, tree: &tree, context: &Default::default() };
     let dialect = dialects::Dialects::BUILT_IN.of(&document);
     let dialect = dialect.or_else(|| dialects::Dialects::BUILT_IN.get("blueprint")).expect("it is built in");
     let lowered = dialect.lower(&document, functions, catalogs.packages());

@@ -307,8 +307,8 @@ fn functions() -> String {
         page.push_str(&format!("\n## `{}`\n\n{}\n\n```text\n", function.name, function.docs));
         page.push_str(&format!("{}\n", function.signature()));
         for example in &function.examples {
-            let arrow = if example.gives.starts_with('!') { "" } else { "=> " };
-            page.push_str(&format!("\n{} {arrow}{}", example.call, example.gives));
+            let arrow = if example.expected.starts_with('!') { "" } else { "=> " };
+            page.push_str(&format!("\n{} {arrow}{}", example.call, example.expected));
         }
         page.push_str("\n```\n");
     }

@@ -37,9 +37,9 @@ pub(crate) async fn run(arguments: Console, global: &Global, report: &mut Report
     if reading.file.is_some() && source.path.is_none() {
         return Err(CommandError::usage("the expressions come from standard input, so the document cannot"));
     }
-    let session = open::beside(global, &source.folder, report)?;
+    let session = open::session_in(global, &source.folder, report)?;
     let request =
-        StageRequest { instance: reading.which.instance, inputs: reading.inputs.0, ..StageRequest::new(source) };
+        StageRequest { instance: reading.flag.instance, inputs: reading.inputs.0, ..StageRequest::new(source) };
     let StagedDocument { document, planned } = session.stage(request, report).await?;
     let Planned { shell, staged, .. } = planned;
     let mut dialogue =

@@ -135,11 +135,11 @@ pub(crate) fn kind(value: &Value) -> &'static str {
 
 /// A result that would be larger than any value may be.
 pub(super) fn too_large(name: &str) -> Refusal {
-    let most = expr::MOST >> 20;
+    let most = expr::MAX_VALUE_BYTES >> 20;
     Refusal::new(&ARGUMENT_RANGE, format!("`{name}` would make more than {most} MiB")).help("make it from less")
 }
 
 /// Refuses a result of more bytes than a value may have, before it is made.
 pub(super) fn within_bounds(name: &str, bytes: usize) -> Result<(), Refusal> {
-    if bytes > expr::MOST { Err(too_large(name)) } else { Ok(()) }
+    if bytes > expr::MAX_VALUE_BYTES { Err(too_large(name)) } else { Ok(()) }
 }

@@ -159,7 +159,7 @@ pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> O
         let refusal = Refusal::new(&ARGUMENT_RANGE, message).within("for_each");
         return Err(refusal.help("repeat over fewer values"));
     };
-    let left = Cell::new(expr::MOST);
+    let left = Cell::new(expr::MAX_VALUE_BYTES);
     let mut copies = Vec::with_capacity(turns);
     let mut picked = vec![0; loops.len()];
     for turn in 0..turns {
@@ -173,12 +173,12 @@ pub(crate) fn counted(argument: &Value, version: Version, work: &mut usize) -> O
             Ok(copy) => copies.push(copy),
             Err(refusal) => {
                 // A mistake in a value is a better message than that all values are too large, unless many are wrong.
-                *work += (expr::MOST - left.get()) / 8;
+                *work += (expr::MAX_VALUE_BYTES - left.get()) / 8;
                 return Err(refusal);
             }
         }
     }
-    *work += expr::MOST - left.get();
+    *work += expr::MAX_VALUE_BYTES - left.get();
     Ok(Value::list(copies).tainted(secret))
 }
 

@@ -7,7 +7,7 @@ use super::definition::part;
 use super::writer::Writer;
 use crate::Expanded;
 use crate::hot::expressions::{FACADE, INSTANCE, UNIT, call, named, reference};
-use crate::hot::kinds::{ALL, BY_NAME, Made, RESOURCE_GROUP, SCALING_GROUP, own};
+use crate::hot::kinds::{ALL, BY_NAME, ElementKind, RESOURCE_GROUP, SCALING_GROUP, own};
 use crate::hot::refusing::refusing;
 
 impl Writer<'_> {
@@ -45,8 +45,8 @@ impl Writer<'_> {
     pub(super) fn sample(&self) -> Option<Spanned<Name>> {
         let types = part(&self.expansion.member, "type").filter(|_| self.names.is_empty())?;
         let written = types.as_literal()?.as_text()?;
-        let (made, meaning) = crate::hot::context::of(self.place.around).meaning(written, "0");
-        (made == Made::Child).then(|| Spanned::new(meaning, types.span))
+        let (kind, meaning) = crate::hot::context::of(self.place.context).meaning(written, "0");
+        (kind == ElementKind::Child).then(|| Spanned::new(meaning, types.span))
     }
 
     pub(super) fn export(&mut self, name: &str, field: Expr, span: Span) {
@@ -70,7 +70,7 @@ impl Writer<'_> {
             } else {
                 members.iter().find(|(known, _)| known.as_ref() == name)
             };
-            let Some((name, made)) = member.cloned() else {
+            let Some((name, kind)) = member.cloned() else {
                 // Of a group that is empty no attribute is looked for.
                 let is_numbered = self.expansion.kind.item.as_ref() == RESOURCE_GROUP;
                 if members.is_empty() && is_numbered && of_member.is_some() {
@@ -85,16 +85,16 @@ impl Writer<'_> {
                 return refusing(&diagnostic);
             };
             return match of_member {
-                None => self.id_of(&name, made, span),
-                Some(attribute) => self.attribute_of(&name, made, attribute, span),
+                None => self.id_of(&name, kind, span),
+                Some(attribute) => self.attribute_of(&name, kind, attribute, span),
             };
         }
         if let Some((which, of_member)) = attribute.split_once('.')
             && BY_NAME.contains(&which)
         {
             let mut values = Vec::with_capacity(members.len());
-            for (name, made) in members {
-                values.push((named(&name, span), self.attribute_of(&name, made, of_member, span)));
+            for (name, kind) in members {
+                values.push((named(&name, span), self.attribute_of(&name, kind, of_member, span)));
             }
             return if which == "outputs_list" {
                 list(values.into_iter().map(|(_, value)| value).collect())
@@ -109,33 +109,33 @@ impl Writer<'_> {
             }
             other if !own(&self.expansion.kind.item).contains(&other) => {
                 let mut values = Vec::with_capacity(members.len());
-                for (name, made) in members {
-                    values.push(self.attribute_of(&name, made, attribute, span));
+                for (name, kind) in members {
+                    values.push(self.attribute_of(&name, kind, attribute, span));
                 }
                 list(values)
             }
-            "refs" => list(members.iter().map(|(name, made)| self.id_of(name, *made, span)).collect()),
+            "refs" => list(members.iter().map(|(name, kind)| self.id_of(name, *kind, span)).collect()),
             "refs_map" => {
-                map(members.iter().map(|(name, made)| (named(name, span), self.id_of(name, *made, span))).collect())
+                map(members.iter().map(|(name, kind)| (named(name, span), self.id_of(name, *kind, span))).collect())
             }
             "removed_rsrc_list" => Expr::literal(removed.clone(), span),
             _ => Expr::literal(Value::Int(members.len() as i64), span),
         }
     }
 
-    pub(super) fn id_of(&self, name: &Name, made: Made, span: Span) -> Expr {
-        match made {
-            Made::Resource => reference(Head::Resource { name: name.clone(), bare: true }, span, &[]),
-            Made::Child | Made::Group => reference(Head::Child(name.clone()), span, &["OS::stack_id"]),
+    pub(super) fn id_of(&self, name: &Name, kind: ElementKind, span: Span) -> Expr {
+        match kind {
+            ElementKind::Resource => reference(Head::Resource { name: name.clone(), bare: true }, span, &[]),
+            ElementKind::Child | ElementKind::Group => reference(Head::Child(name.clone()), span, &["OS::stack_id"]),
         }
     }
 
-    pub(super) fn attribute_of(&mut self, name: &Name, made: Made, attribute: &str, span: Span) -> Expr {
-        match made {
-            Made::Resource => {
+    pub(super) fn attribute_of(&mut self, name: &Name, kind: ElementKind, attribute: &str, span: Span) -> Expr {
+        match kind {
+            ElementKind::Resource => {
                 reference(Head::Resource { name: name.clone(), bare: true }, span, &["attributes", attribute])
             }
-            Made::Child => {
+            ElementKind::Child => {
                 if let Some(inner) = attribute.strip_prefix("resource.")
                     && let Some((inner, of_inner)) = inner.split_once('.')
                 {
@@ -146,7 +146,7 @@ impl Writer<'_> {
                 }
                 reference(Head::Child(name.clone()), span, &[attribute])
             }
-            Made::Group => {
+            ElementKind::Group => {
                 if let Some(expansion) =
                     self.blueprint.children.get_mut(name).and_then(|child| child.expansion.as_mut())
                     && !expansion.reads.iter().any(|read| read.item.as_ref() == attribute)

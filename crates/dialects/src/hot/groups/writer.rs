@@ -6,9 +6,9 @@ use diag::{Diagnostics, Span, Spanned};
 use super::definition::{expansion, part, taken_apart};
 use crate::Expanding;
 use crate::codes::{MISSING_FIELD, VALUE_CONSTRAINT};
-use crate::hot::kinds::{Made, RESOURCE_GROUP, SCALING_GROUP, defining};
+use crate::hot::kinds::{ElementKind, RESOURCE_GROUP, SCALING_GROUP, defining};
+use crate::hot::message_path::invalid;
 use crate::hot::version::NAME;
-use crate::hot::way::invalid;
 
 /// The maximum number of members of a group, unless the settings allow more resources.
 const MOST_MEMBERS: usize = 10_000;
@@ -22,7 +22,7 @@ pub(super) struct Writer<'a> {
     pub(super) spec: Value,
     pub(super) found: Diagnostics,
     /// Members in order, each with its kind.
-    pub(super) names: Vec<(Name, Made)>,
+    pub(super) names: Vec<(Name, ElementKind)>,
     pub(super) blueprint: Blueprint,
 }
 
@@ -120,7 +120,7 @@ impl Writer<'_> {
     /// The number of members if it is within the limit; else 1, and the excess is reported. The check precedes writing,
     /// so a huge number takes no memory.
     pub(super) fn within_limit(&mut self, key: &str, count: usize) -> usize {
-        let settings = &self.place.around.settings;
+        let settings = &self.place.context.settings;
         let resources = settings.limits(NAME).resources.unwrap_or(0);
         let most = settings.room.members.unwrap_or(resources.max(MOST_MEMBERS));
         if count <= most {
@@ -175,16 +175,16 @@ impl Writer<'_> {
         let span = type_expr.span;
         let spec_key = properties.as_ref().map_or(span, |expr| expr.span);
         let spec = properties.unwrap_or_else(|| Expr::new(ExprKind::Map(Vec::new()), span));
-        let context = crate::hot::context::of(self.place.around);
-        let (made, meaning) = context.meaning(&type_name, name);
+        let context = crate::hot::context::of(self.place.context);
+        let (kind, meaning) = context.meaning(&type_name, name);
         let stands_for = (meaning != type_name).then(|| Spanned::new(type_name, span));
         let type_name = Spanned::new(meaning, span);
-        self.names.push((name.clone(), made));
+        self.names.push((name.clone(), kind));
         let path = Expr::literal(Value::Text(type_name.item.clone()), span);
         let said = |key: &str| part(definition, key).filter(|expr| expr.as_literal().is_none_or(|it| !it.is_null()));
         let (removal, policy) = (said("deletion_policy").cloned().map(Box::new), said("update_policy").cloned());
-        match made {
-            Made::Resource => {
+        match kind {
+            ElementKind::Resource => {
                 let metadata = ResourceMetadata { custom: said("metadata").cloned(), ..ResourceMetadata::default() };
                 let resource = Resource {
                     depends_on,
@@ -196,8 +196,8 @@ impl Writer<'_> {
                 };
                 self.blueprint.resources.insert(name.clone(), resource);
             }
-            Made::Child | Made::Group => {
-                let (inputs, expansion) = if made == Made::Group {
+            ElementKind::Child | ElementKind::Group => {
+                let (inputs, expansion) = if kind == ElementKind::Group {
                     let metadata = said("metadata").cloned();
                     let (expansion, inputs) = expansion(type_name, spec, spec_key, policy, metadata);
                     (inputs, Some(Box::new(expansion)))

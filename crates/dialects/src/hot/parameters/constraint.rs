@@ -170,7 +170,7 @@ impl Constraint {
 fn rule(kind: &str, definition: &Value) -> Result<Rule, Refusal> {
     match kind {
         "range" | "length" => {
-            let entries = keyed(definition, kind, ["min", "max"])?;
+            let entries = required_map(definition, kind, ["min", "max"])?;
             let (min, max) = (number(entries, "min")?, number(entries, "max")?);
             if min.is_none() && max.is_none() {
                 let words = format!("A {kind} constraint must have a min value and/or a max value specified.");
@@ -187,7 +187,7 @@ fn rule(kind: &str, definition: &Value) -> Result<Rule, Refusal> {
             }
             Ok(Rule::Length(min, max))
         }
-        "modulo" => modulo(keyed(definition, kind, ["step", "offset"])?),
+        "modulo" => modulo(required_map(definition, kind, ["step", "offset"])?),
         "allowed_values" => match definition.bare() {
             Value::List(allowed) => Ok(Rule::AllowedValues(allowed.to_vec(), allowed.iter().map(Key::of).collect())),
             other => Err(invalid(
@@ -217,7 +217,7 @@ fn rule(kind: &str, definition: &Value) -> Result<Rule, Refusal> {
 }
 
 /// The entries of a definition that has no other keys.
-fn keyed<'a>(definition: &'a Value, kind: &str, keys: [&str; 2]) -> Result<&'a Map, Refusal> {
+fn required_map<'a>(definition: &'a Value, kind: &str, keys: [&str; 2]) -> Result<&'a Map, Refusal> {
     let Some(entries) = definition.as_map() else {
         let words = format!("Invalid {kind} constraint, expected a mapping");
         return Err(invalid(format!("`{kind}` is a map, not {}", kind_of(definition)), words));

@@ -57,7 +57,8 @@ impl Native for Function {
 /// Attaches the implementation to the declaration of a function. Its own name is the name without the package prefix.
 pub(super) fn attach_body(definition: &mut FunctionDef) {
     if let Some(body) = body(own_name(&definition.name)) {
-        definition.native = Some(Arc::new(Function { name: definition.name.clone(), least: definition.least, body }));
+        definition.native =
+            Some(Arc::new(Function { name: definition.name.clone(), least: definition.min_arguments, body }));
     }
 }
 

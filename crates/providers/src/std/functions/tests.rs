@@ -91,10 +91,10 @@ fn every_example_is_true() {
     for definition in &CATALOG.functions {
         for example in &definition.examples {
             let answer = evaluated(&example.call);
-            match example.gives.strip_prefix("! ") {
+            match example.expected.strip_prefix("! ") {
                 Some(code) => assert_eq!(answer.unwrap_err(), code, "{}", example.call),
                 None => {
-                    let expected: Json = serde_json::from_str(&example.gives).unwrap();
+                    let expected: Json = serde_json::from_str(&example.expected).unwrap();
                     let answer = answer.unwrap_or_else(|code| panic!("{}: {code}", example.call));
                     assert!(same(&answer, &value(&expected)), "{}: {answer:?}", example.call);
                 }

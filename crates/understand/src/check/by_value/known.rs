@@ -35,7 +35,7 @@ impl<'k> Known<'k> {
     ) -> Known<'k> {
         let locals = vec![Value::unknown(None, None); blueprint.locals.len()];
         // The configured limits apply during evaluation proper. Here a value that is too large is only Unknown.
-        let meter = Cell::new(expr::Meter::new(Some(expr::MOST), None));
+        let meter = Cell::new(expr::Meter::new(Some(expr::MAX_VALUE_BYTES), None));
         let mut known = Known { inputs, blueprint, locals, functions, messages, meter };
         for node in graph.order() {
             let Node::Local(at) = node else { continue };

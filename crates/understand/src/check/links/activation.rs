@@ -12,13 +12,13 @@ use provider::{LinkKind, Side, TypeRef};
 use crate::check::TypeOf;
 use crate::check::{Checker, codes};
 use crate::links::wiring::Wiring;
-use crate::links::{FixedMap, Links, Pair, Used};
+use crate::links::{DeterministicMap, Links, Pair, Used};
 
 /// The maximum number of names in a message.
 const NAMED: usize = 5;
 
 /// Resources by label, then by type, in document order.
-type Labels<'a> = FixedMap<(&'a str, &'a str), blueprint::IndexMap<&'a str, Vec<u32>>>;
+type Labels<'a> = DeterministicMap<(&'a str, &'a str), blueprint::IndexMap<&'a str, Vec<u32>>>;
 
 /// The reason why an end is linked to another.
 struct Found {
@@ -36,12 +36,12 @@ impl<'a> Checker<'a> {
             return Links::default();
         }
         let labels = if selects { self.labels() } else { Labels::default() };
-        let mut wirings: FixedMap<(Name, Name), Arc<Wiring>> = FixedMap::default();
-        let mut marked: FixedMap<TypeId, bool> = FixedMap::default();
+        let mut wirings: DeterministicMap<(Name, Name), Arc<Wiring>> = DeterministicMap::default();
+        let mut marked: DeterministicMap<TypeId, bool> = DeterministicMap::default();
         let mut pairs = Vec::new();
         for (at, (name, resource)) in blueprint.resources.iter().enumerate() {
             let at = at as u32;
-            let mut found: FixedMap<u32, Found> = FixedMap::default();
+            let mut found: DeterministicMap<u32, Found> = DeterministicMap::default();
             if let Some(selector) = &resource.link_selector {
                 self.select(at, name, selector, &labels, &mut found);
             }
@@ -97,7 +97,7 @@ impl<'a> Checker<'a> {
         name: &Name,
         selector: &LinkSelector,
         labels: &Labels<'a>,
-        found: &mut FixedMap<u32, Found>,
+        found: &mut DeterministicMap<u32, Found>,
     ) {
         let blueprint = self.blueprint;
         let is_known = self.type_name(a as usize).is_some();
@@ -184,8 +184,8 @@ impl<'a> Checker<'a> {
         &self,
         a: u32,
         resource: &'a Resource,
-        marked: &mut FixedMap<TypeId, bool>,
-        found: &mut FixedMap<u32, Found>,
+        marked: &mut DeterministicMap<TypeId, bool>,
+        found: &mut DeterministicMap<u32, Found>,
     ) {
         let TypeOf::Known(ty) = &self.resources[a as usize] else { return };
         let any =
@@ -201,7 +201,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn refer_in(&self, a: u32, value: &Expr, field: &Field, found: &mut FixedMap<u32, Found>) {
+    fn refer_in(&self, a: u32, value: &Expr, field: &Field, found: &mut DeterministicMap<u32, Found>) {
         if field.links {
             bare_references(value, &mut |reference| self.refer_to(a, reference, found));
             return;
@@ -225,7 +225,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn refer_to(&self, a: u32, reference: &Ref, found: &mut FixedMap<u32, Found>) {
+    fn refer_to(&self, a: u32, reference: &Ref, found: &mut DeterministicMap<u32, Found>) {
         let Head::Resource { name, .. } = &reference.head else { return };
         let position = match reference.path.as_slice() {
             [] => None,

@@ -10,11 +10,11 @@ use provider::{ResourceType, Side};
 use crate::check::edges::Edges;
 use crate::graph::{Edge, EdgeKind, Node};
 use crate::links::wiring::{Read, Target, is_settable};
-use crate::links::{FixedMap, Links, Pair};
+use crate::links::{DeterministicMap, Links, Pair};
 
 /// Computes the edges and stores them with the links.
 pub(crate) fn wire<'a>(blueprint: &Blueprint, links: &mut Links, type_of: impl Fn(u32) -> Option<&'a ResourceType>) {
-    let mut wires: FixedMap<u32, Vec<Edge>> = FixedMap::default();
+    let mut wires: DeterministicMap<u32, Vec<Edge>> = DeterministicMap::default();
     let mut parts = Vec::with_capacity(links.pairs().len());
     let edges = Edges { blueprint, links };
     for (number, pair) in links.pairs().iter().enumerate() {

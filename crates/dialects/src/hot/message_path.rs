@@ -1,6 +1,6 @@
 //! The path to a value in a template, and the form of Heat's messages about it (decision Heat 11).
 //!
-//! Heat finds a mistake of a function in one of three phases ([`When`]), each with its own form of paths; see
+//! Heat finds a mistake of a function in one of three phases ([`Phase`]), each with its own form of paths; see
 //! `messages`.
 
 use std::borrow::Cow;
@@ -16,7 +16,7 @@ pub(super) fn invalid(message: impl Into<Box<str>>) -> NativeMessage {
     NativeMessage::of(INVALID, message)
 }
 
-/// A step of the way to a value.
+/// A step of the path to a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// The entry of a map.
@@ -29,7 +29,7 @@ pub(super) enum Step {
 
 /// The part of a template that contains a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Within {
+pub(super) enum Section {
     /// In none that Heat names.
     #[default]
     Nothing,
@@ -55,57 +55,57 @@ pub(super) enum Within {
 
 /// The phase in which Heat finds a mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum When {
+pub(super) enum Phase {
     /// When Heat parses the template.
-    Read,
+    Parse,
     /// When Heat validates it.
-    Checked,
+    Validate,
     /// When Heat computes values.
-    Made,
+    Evaluate,
 }
 
 /// The path to a value: the part of the template, its element, and the steps from there.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Way {
-    pub(super) within: Within,
+pub(super) struct MessagePath {
+    pub(super) section: Section,
     /// The resource, the output or the condition.
     pub(super) of: Name,
     pub(super) steps: Vec<Step>,
 }
 
-impl Way {
-    /// The way to a part as a whole.
-    pub(super) fn to(within: Within, of: &Name) -> Way {
-        Way { within, of: of.clone(), steps: Vec::new() }
+impl MessagePath {
+    /// The path to a section as a whole.
+    pub(super) fn to(section: Section, of: &Name) -> MessagePath {
+        MessagePath { section, of: of.clone(), steps: Vec::new() }
     }
 
     /// The names above the part, and that of the part.
     fn names(&self) -> Vec<&str> {
         let of = self.of.as_ref();
-        match self.within {
-            Within::Nothing => Vec::new(),
-            Within::Properties => vec!["resources", of, "properties"],
-            Within::Metadata => vec!["resources", of, "metadata"],
-            Within::DeletionPolicy => vec!["resources", of, "deletion_policy"],
-            Within::UpdatePolicy => vec!["resources", of, "update_policy"],
-            Within::ResourceCondition => vec!["resources", of, "condition"],
-            Within::Condition => vec!["conditions", of],
-            Within::Output => vec!["outputs", of, "value"],
-            Within::OutputCondition => vec!["outputs", of, "condition"],
-            Within::Choice => vec!["if"],
+        match self.section {
+            Section::Nothing => Vec::new(),
+            Section::Properties => vec!["resources", of, "properties"],
+            Section::Metadata => vec!["resources", of, "metadata"],
+            Section::DeletionPolicy => vec!["resources", of, "deletion_policy"],
+            Section::UpdatePolicy => vec!["resources", of, "update_policy"],
+            Section::ResourceCondition => vec!["resources", of, "condition"],
+            Section::Condition => vec!["conditions", of],
+            Section::Output => vec!["outputs", of, "value"],
+            Section::OutputCondition => vec!["outputs", of, "condition"],
+            Section::Choice => vec!["if"],
         }
     }
 
     /// Heat's message for a mistake at this place.
-    pub(super) fn said(&self, when: When, class: &'static str, message: &str) -> NativeMessage {
+    pub(super) fn message(&self, when: Phase, class: &'static str, message: &str) -> NativeMessage {
         match when {
-            When::Read => NativeMessage::of(INVALID, message).at(self.written(self.names().join("."), &self.steps)),
-            When::Checked => self.checked(message),
-            When::Made => self.made(class, message),
+            Phase::Parse => NativeMessage::of(INVALID, message).at(self.written(self.names().join("."), &self.steps)),
+            Phase::Validate => self.validated(message),
+            Phase::Evaluate => self.evaluated(class, message),
         }
     }
 
-    /// The whole way in one text.
+    /// The whole path in one text.
     fn written(&self, mut path: String, steps: &[Step]) -> String {
         for step in steps {
             match step {
@@ -120,25 +120,25 @@ impl Way {
     }
 
     /// Every call begins its own path, which is part of the message of the enclosing call.
-    fn checked(&self, message: &str) -> NativeMessage {
+    fn validated(&self, message: &str) -> NativeMessage {
         let calls = self.steps.iter().filter(|step| matches!(step, Step::Call(_))).count();
-        let mut ways = self.steps.split_inclusive(|step| matches!(step, Step::Call(_)));
-        let mut names: Vec<Cow<'_, str>> = match self.within {
+        let mut paths = self.steps.split_inclusive(|step| matches!(step, Step::Call(_)));
+        let mut names: Vec<Cow<'_, str>> = match self.section {
             // Heat gives no path for a condition.
-            Within::Condition | Within::ResourceCondition | Within::OutputCondition | Within::Choice => Vec::new(),
+            Section::Condition | Section::ResourceCondition | Section::OutputCondition | Section::Choice => Vec::new(),
             _ => self.names().into_iter().map(Cow::Borrowed).collect(),
         };
         // It looks for the name of the part before it has taken the position off it.
-        if self.within == Within::Output && matches!(self.steps.first(), Some(Step::Index(_))) {
+        if self.section == Section::Output && matches!(self.steps.first(), Some(Step::Index(_))) {
             names.pop();
             names.push("Value".into());
         }
-        step_by_step(&mut names, ways.next().unwrap_or_default());
+        step_by_step(&mut names, paths.next().unwrap_or_default());
         let mut words = invalid("").at(joined(&names));
         let mut inner: Vec<String> = Vec::new();
-        for way in ways.take(calls.saturating_sub(1)) {
+        for path in paths.take(calls.saturating_sub(1)) {
             let mut names = Vec::new();
-            step_by_step(&mut names, way);
+            step_by_step(&mut names, path);
             inner.push(joined(&names));
         }
         inner.push(message.to_owned());
@@ -146,7 +146,7 @@ impl Way {
         words
     }
 
-    fn made(&self, class: &'static str, message: &str) -> NativeMessage {
+    fn evaluated(&self, class: &'static str, message: &str) -> NativeMessage {
         let of = self.of.as_ref();
         let property = |part: &'static str| {
             let mut names = vec![Cow::Borrowed("resources"), Cow::Borrowed(of), Cow::Borrowed(part)];
@@ -155,27 +155,27 @@ impl Way {
             }
             invalid(message).error("Property error").at(joined(&names))
         };
-        match self.within {
-            Within::Properties => property("properties"),
-            Within::UpdatePolicy => property("update_policy"),
-            Within::Metadata => NativeMessage::of("CREATE_FAILED", message)
+        match self.section {
+            Section::Properties => property("properties"),
+            Section::UpdatePolicy => property("update_policy"),
+            Section::Metadata => NativeMessage::of("CREATE_FAILED", message)
                 .error(format!("Resource CREATE failed: {class}"))
                 .at(joined(&["resources".into(), of.into()])),
-            Within::ResourceCondition => {
+            Section::ResourceCondition => {
                 invalid(message).at(joined(&["resources".into(), of.into(), "condition".into()]))
             }
-            Within::OutputCondition => invalid(message).at(joined(&["outputs".into(), of.into(), "condition".into()])),
-            Within::Output => NativeMessage::from(message),
+            Section::OutputCondition => invalid(message).at(joined(&["outputs".into(), of.into(), "condition".into()])),
+            Section::Output => NativeMessage::from(message),
             // Heat catches one class of Python's exceptions here, and three for a deletion policy.
-            Within::Condition if class == "ValueError" => invalid(message),
-            Within::DeletionPolicy if matches!(class, "TypeError" | "ValueError" | "KeyError") => invalid(message),
+            Section::Condition if class == "ValueError" => invalid(message),
+            Section::DeletionPolicy if matches!(class, "TypeError" | "ValueError" | "KeyError") => invalid(message),
             _ => NativeMessage::of(class, message),
         }
     }
 
-    /// The words for a function that cannot be called in a condition, the last step of the way.
+    /// The words for a function that cannot be called in a condition, the last step of the path.
     pub(super) fn not_here(&self, function: &str) -> NativeMessage {
-        self.said(When::Read, INVALID, &format!("The function \"{function}\" is invalid in this context"))
+        self.message(Phase::Parse, INVALID, &format!("The function \"{function}\" is invalid in this context"))
     }
 
     /// Heat's message for the name of an unknown resource, in a call that is the last step of the path.
@@ -186,20 +186,20 @@ impl Way {
             Some(Step::Call(call)) => call.as_ref(),
             _ => "",
         };
-        let section = match self.within {
-            Within::Properties => "Properties",
-            Within::Metadata => "Metadata",
+        let part = match self.section {
+            Section::Properties => "Properties",
+            Section::Metadata => "Metadata",
             // Heat checks the dependencies of a policy separately for each property.
-            Within::UpdatePolicy if last == "get_resource" => {
+            Section::UpdatePolicy if last == "get_resource" => {
                 let steps = self.steps.split_last().and_then(|(_, steps)| steps.get(1..)).unwrap_or_default();
-                return self.said(When::Made, CLASS, &message(&self.written(String::new(), steps)));
+                return self.message(Phase::Evaluate, CLASS, &message(&self.written(String::new(), steps)));
             }
             // Heat knows the path only for values that cause dependencies.
-            _ if last == "get_attr" => return self.said(When::Checked, CLASS, &message("unknown")),
-            _ => return self.said(When::Made, CLASS, &message("unknown")),
+            _ if last == "get_attr" => return self.message(Phase::Validate, CLASS, &message("unknown")),
+            _ => return self.message(Phase::Evaluate, CLASS, &message("unknown")),
         };
         let steps = self.steps.split_last().map_or(&[][..], |(_, steps)| steps);
-        NativeMessage::of(CLASS, message(&self.written(format!("{}.{section}", self.of), steps)))
+        NativeMessage::of(CLASS, message(&self.written(format!("{}.{part}", self.of), steps)))
     }
 }
 
@@ -232,7 +232,7 @@ pub(super) fn joined(names: &[Cow<'_, str>]) -> String {
     path
 }
 
-/// A way of names.
+/// A path of names.
 pub(super) fn path(names: &[&str]) -> String {
     joined(&names.iter().map(|name| Cow::Borrowed(*name)).collect::<Vec<_>>())
 }

@@ -1,0 +1,195 @@
+//! The record of a resource after a call that was cut off, from what was read of the resource.
+//!
+//! Not here: what is read (`refresh`), and what a person decides of an outcome that is unknown (`settle`).
+
+use std::sync::Arc;
+
+use blueprint::{Name, Value};
+use evaluate::answers::PinnedRead;
+use provider::{Catalogs, TypeRef};
+use state::{Intent, Open, Record, RecordOrigin, Status, StatusOp, StatusWord};
+use understand::compare::{mark_fields, mark_like, same};
+
+/// The record of a resource after a call that was cut off.
+pub(crate) fn after_cut_off(
+    open: &Open,
+    before: Option<&Arc<Record>>,
+    seen: Option<&PinnedRead>,
+    catalogs: &Catalogs,
+) -> Option<Arc<Record>> {
+    let intent = &open.intent;
+    let marked = |fields: &Value, like: &Value| match catalogs.resource_type(&intent.type_name) {
+        TypeRef::Known(ty) => mark_fields(&ty.schema, fields, like),
+        _ => mark_like(fields, Some(like), None),
+    };
+    let there = match seen {
+        Some(PinnedRead::Present { id, fields, private, .. }) => Some((id, fields, private)),
+        _ => None,
+    };
+    match (intent.op, there) {
+        (StatusOp::Delete, None) => before.and_then(|record| {
+            let id = if intent.id.is_empty() { &record.id } else { &intent.id };
+            record.without(id).map(Arc::new)
+        }),
+        (StatusOp::Delete, Some(_)) => before.cloned(),
+        (StatusOp::Create, None) => after_not_made(intent, before, catalogs),
+        (StatusOp::Create, Some((id, ..))) if before.is_some_and(|old| old.id == *id) => before.cloned(),
+        (StatusOp::Create, Some((id, fields, private))) => {
+            let deposed = match before {
+                Some(old) if !old.id.is_empty() && old.id != *id && !intent.retain => Some(Box::new(old.as_deposed())),
+                Some(old) => old.deposed.clone(),
+                None => None,
+            };
+            let schema_version = match catalogs.resource_type(&intent.type_name) {
+                TypeRef::Known(ty) => ty.schema_version,
+                _ => 0,
+            };
+            let inputs = filled(&intent.inputs, fields);
+            Some(Arc::new(Record {
+                type_name: intent.type_name.clone(),
+                // Whether it is stable has not been seen.
+                status: Status::new(StatusOp::Create, StatusWord::Configured),
+                id: id.clone(),
+                // As it was created: later changes by others are drift.
+                outputs: marked(&as_sent(fields, &inputs), &inputs),
+                inputs,
+                private: private.clone(),
+                metadata: Value::Null,
+                dependencies: intent.dependencies.clone(),
+                retain: intent.retain,
+                protect: intent.protect,
+                deposed,
+                token: None,
+                attempt: None,
+                attention: None,
+                unhealthy: Vec::new(),
+                schema_version,
+                duration_ms: before.map_or(0, |record| record.duration_ms),
+                origin: RecordOrigin {
+                    folder: intent.folder.clone(),
+                    ..before.map(|record| record.origin.clone()).unwrap_or_default()
+                },
+                provider: None,
+            }))
+        }
+        (StatusOp::Update, None) => before.cloned(),
+        (StatusOp::Update, Some((id, fields, private))) => before.map(|old| {
+            let mut record = Record::clone(old);
+            let wanted = intent.inputs.as_map();
+            let goes = |key: &Name| match catalogs.resource_type(&intent.type_name) {
+                TypeRef::Known(ty) => ty.schema.fields.get(key).is_some_and(|field| !field.computed),
+                _ => false,
+            };
+            let done = wanted.is_some_and(|wanted| {
+                let all = wanted.iter().all(|(key, value)| fields.get(key).is_some_and(|seen| same(seen, value)));
+                // A field that was to be removed is still there as long as it is seen.
+                let stays = |(key, seen): (&Name, &Value)| !seen.is_null() && !wanted.contains_key(key) && goes(key);
+                all && !fields.as_map().is_some_and(|fields| fields.iter().any(stays))
+            });
+            record.outputs = marked(fields, &record.outputs);
+            if done {
+                record.inputs = intent.inputs.clone();
+                record.dependencies = intent.dependencies.clone();
+                record.status = Status::new(StatusOp::Update, StatusWord::Ready);
+            } else {
+                record.outputs = with_drift(&record.outputs, old, &intent.inputs, goes);
+                record.status = Status::new(StatusOp::Update, StatusWord::Interrupted);
+            }
+            record.id = id.clone();
+            record.private = private.clone();
+            record.token = None;
+            Arc::new(record)
+        }),
+    }
+}
+
+/// The record after a create that created nothing. The private data that the provider returned before the call is kept
+/// ([`provider::Provider::recall`]): the call may have created something else, such as the folder above a file.
+pub(crate) fn after_not_made(
+    intent: &Intent,
+    before: Option<&Arc<Record>>,
+    catalogs: &Catalogs,
+) -> Option<Arc<Record>> {
+    if intent.private.is_null() || before.is_some_and(|record| !record.id.is_empty()) {
+        return before.cloned();
+    }
+    let record = match before {
+        Some(failed) => Record { private: intent.private.clone(), ..Record::clone(failed) },
+        None => {
+            let nothing = PinnedRead::Present {
+                id: "".into(),
+                fields: Value::Null,
+                private: intent.private.clone(),
+                expired: None,
+                inputs: None,
+            };
+            let open = Open { intent: intent.clone() };
+            let made = after_cut_off(&open, None, Some(&nothing), catalogs)?;
+            Record {
+                status: Status::new(StatusOp::Create, StatusWord::Interrupted),
+                outputs: Value::Null,
+                ..Record::clone(&made)
+            }
+        }
+    };
+    Some(Arc::new(record))
+}
+
+/// The fields of a resource after its update was cut off. A field that the update did not change keeps its recorded
+/// value, so that another value in the world is found as drift.
+fn with_drift(seen: &Value, old: &Record, sent: &Value, is_input: impl Fn(&Name) -> bool) -> Value {
+    let (Some(fields), Some(answered)) = (seen.as_map(), old.outputs.as_map()) else { return seen.clone() };
+    let mut all = fields.clone();
+    for (name, before) in answered.iter().filter(|(name, _)| is_input(name)) {
+        let left_alone = match (old.inputs.get(name), sent.get(name)) {
+            (Some(was), Some(is)) => same(was, is),
+            (was, is) => was.is_none() && is.is_none(),
+        };
+        if left_alone && !fields.get(name).is_some_and(|now| same(now, before)) {
+            all.insert(name.clone(), before.clone());
+        }
+    }
+    Value::Map(Arc::new(all))
+}
+
+/// The inputs that were sent. A value that was unknown when the intent was written is taken from the fields that were
+/// read; without one there it is left out.
+pub(crate) fn filled(sent: &Value, fields: &Value) -> Value {
+    fn walk(sent: &Value, seen: Option<&Value>) -> Option<Value> {
+        match sent {
+            _ if !sent.has_unknown() => Some(sent.clone()),
+            Value::Unknown(_) => seen.filter(|seen| !seen.is_null()).cloned(),
+            Value::Secret(inner) => walk(inner, seen.map(Value::bare)).map(Value::secret),
+            Value::Map(entries) => {
+                let seen = seen.map(Value::bare);
+                let at = |name: &Name| seen.and_then(|seen| seen.get(name));
+                let known = entries.iter().filter_map(|(name, value)| Some((name.clone(), walk(value, at(name))?)));
+                Some(Value::map(known))
+            }
+            Value::List(items) => {
+                let seen = match seen.map(Value::bare) {
+                    Some(Value::List(seen)) => seen.as_slice(),
+                    _ => &[],
+                };
+                Some(Value::list(items.iter().enumerate().filter_map(|(at, item)| walk(item, seen.get(at)))))
+            }
+            _ => None,
+        }
+    }
+    match sent.has_unknown() {
+        true => walk(sent, Some(fields)).unwrap_or(Value::Null),
+        false => sent.clone(),
+    }
+}
+
+/// The fields that were read, with the fields that were sent in the form in which they were sent.
+fn as_sent(fields: &Value, sent: &Value) -> Value {
+    let Some(sent) = sent.as_map() else { return fields.clone() };
+    let mut all = fields.as_map().cloned().unwrap_or_default();
+    for (name, value) in sent {
+        if !all.get(name).is_some_and(|seen| same(seen, value)) {
+            all.insert(name.clone(), value.clone());
+        }
+    }
+    Value::Map(Arc::new(all))
+}

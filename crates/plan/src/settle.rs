@@ -1,0 +1,370 @@
+//! Settles the calls that were cut off, by what was read of their resources and by what a person decided.
+//!
+//! Not here: reading the resources (`refresh`).
+
+use std::sync::Arc;
+
+use blueprint::{Address, Field, Name, TypeId, Value};
+use diag::{Diagnostic, Diagnostics, Severity};
+use evaluate::answers::{Answers, PinnedRead};
+use provider::{Catalogs, TypeRef};
+use state::{Intent, Open, Record, Snapshot, Status, StatusOp, StatusWord};
+
+use crate::codes;
+use crate::cut_off::{after_cut_off, after_not_made, filled};
+use crate::options::Options;
+use crate::refresh::{Unread, attempt_of};
+use crate::settled::Settled;
+
+/// A set with a fixed hash, so that nothing depends on a random seed.
+type HashSet<T> = std::collections::HashSet<T, foldhash::fast::FixedState>;
+
+/// Corrects the records where calls were cut off (decision 5.3): updated if the call was done, unchanged if not. An
+/// outcome that is unknown is `needs-attention`, unless a person has decided it.
+///
+/// Each of the commands that a diagnostic names works in that situation.
+pub(crate) fn settle(
+    instance: &str,
+    snapshot: &mut Snapshot,
+    catalogs: &Catalogs,
+    answers: &Answers,
+    options: &Options,
+    found: &mut Diagnostics,
+) -> Vec<Settled> {
+    let mut settled = Vec::new();
+    let command = |what: &str, value: &str| format!("`cyan reconcile -i {instance} --{what} '{value}'`");
+    let mut used: HashSet<&Address> = HashSet::default();
+    let mut not_made: Vec<(Address, Diagnostic)> = Vec::new();
+    for (address, open) in std::mem::take(&mut snapshot.open) {
+        let before = snapshot.records.get(&address).cloned();
+        let seen = answers.seen.get(&address);
+        let verdict = verdict(&address, options);
+        if let Some((decided, _)) = &verdict {
+            used.insert(decided);
+        }
+        let unclear = matches!(seen, Some(PinnedRead::Unknown));
+        let is_decided = verdict.is_some();
+        let (after, how) = match verdict {
+            Some((_, Verdict::Forgotten)) => (None, "it is forgotten"),
+            Some((_, Verdict::Adopted(Some(id)))) if not_there(&open, seen) => {
+                found.push(
+                    codes::NEEDS_ATTENTION
+                        .new(format!(
+                            "there is no `{}` with the id `{id}` to be adopted as `{address}`",
+                            open.intent.type_name
+                        ))
+                        .note(format!("the {} of `{address}` was cut off", open.intent.op.word()))
+                        .help("name the id of what was made; if nothing was, leave `--adopt` away"),
+                );
+                snapshot.open.insert(address, open);
+                continue;
+            }
+            Some((_, Verdict::Adopted(id))) if unclear || id.is_some() => {
+                match adopted(&open, before.as_ref(), seen, id, catalogs) {
+                    Some(after) => (after, "it counts as done"),
+                    None => {
+                        found.push(
+                            codes::NEEDS_ATTENTION
+                                .new(format!("it is not known which resource was created as `{address}`"))
+                                .note("an earlier operation was cut off while it was being created")
+                                .help(format!(
+                                    "name the provider's id of it: {}",
+                                    command("adopt", &format!("{address}=ID"))
+                                )),
+                        );
+                        snapshot.open.insert(address, open);
+                        continue;
+                    }
+                }
+            }
+            Some((_, Verdict::Undone)) if unclear => {
+                let after = match open.intent.op {
+                    StatusOp::Create => after_not_made(&open.intent, before.as_ref(), catalogs),
+                    _ => before.clone(),
+                };
+                (after, "it counts as not done")
+            }
+            None if unclear && !options.force => {
+                let mut diagnostic = codes::NEEDS_ATTENTION
+                    .new(format!("the outcome of the {} of `{address}` is not known", open.intent.op.word()))
+                    .note("an earlier operation was cut off while the call was in flight");
+                if let Some(why) = answers.unread.get(&address) {
+                    diagnostic = diagnostic
+                        .note(format!("it cannot be read: {why}"))
+                        .help("if the cause is temporary, run the same command again");
+                }
+                let shown = address.to_string();
+                // Only a person knows the id of what was created.
+                let done = if open.intent.op == StatusOp::Create { format!("{shown}=ID") } else { shown.clone() };
+                found.push(
+                    diagnostic
+                        .help(format!(
+                            "look whether it was done; if it was not, or you have undone it: {}",
+                            command("retry", &shown)
+                        ))
+                        .help(format!("if it was done, take it over: {}", command("adopt", &done)))
+                        .help(format!("to stop managing it, whatever there is: {}", command("forget", &shown))),
+                );
+                snapshot.open.insert(address, open);
+                continue;
+            }
+            None if unclear => (before.clone(), "its outcome is not known"),
+            _ => (after_cut_off(&open, before.as_ref(), seen, catalogs), "its outcome has been read back"),
+        };
+        let note = codes::INTERRUPTED.new(format!("the {} of `{address}` was cut off; {how}", open.intent.op.word()));
+        let nothing_came_of_it = match (open.intent.op, seen) {
+            (StatusOp::Create, Some(PinnedRead::Absent)) => true,
+            (StatusOp::Delete, seen) => matches!(seen, Some(PinnedRead::Present { .. })),
+            _ => false,
+        };
+        match nothing_came_of_it && !is_decided {
+            true => not_made.push((address.clone(), note)),
+            false => found.push(note),
+        }
+        match &after {
+            Some(record) => {
+                snapshot.records.insert(address.clone(), record.clone());
+            }
+            None => {
+                snapshot.records.shift_remove(&address);
+            }
+        }
+        settled.push(Settled { address, record: after });
+    }
+    report_not_made(not_made, found);
+    settled.extend(adopt_uncertain(snapshot, answers, options, catalogs, &mut used));
+    refuse_unused_decisions(options, &used, &settled, found);
+    settled
+}
+
+/// `unknown-address` for each address of a verdict at which no call was interrupted.
+fn refuse_unused_decisions(options: &Options, used: &HashSet<&Address>, settled: &[Settled], found: &mut Diagnostics) {
+    for address in decided_by_user(options).filter(|address| !used.contains(*address)) {
+        let known: Vec<String> = settled.iter().map(|settled| settled.address.to_string()).collect();
+        let shown = address.to_string();
+        found.push(
+            codes::UNKNOWN_ADDRESS
+                .new(format!("no call of `{shown}` was cut off"))
+                .help_nearest(&shown, known.iter().map(String::as_str)),
+        );
+    }
+}
+
+/// Reports failed creates whose resources cannot be read, and what to do. With `--force` or without refresh they
+/// count as not carried out, as the first answer said.
+pub(crate) fn report_unsure(unsure: &[Unread], instance: &str, options: &Options, found: &mut Diagnostics) {
+    for unread in unsure.iter().filter(|unread| decided_by_user(options).all(|address| *address != unread.address)) {
+        let address = &unread.address;
+        let code = if unread.code.name == codes::RETRIES_EXHAUSTED.name {
+            &codes::RETRIES_EXHAUSTED
+        } else {
+            &codes::PROVIDER_FAILED
+        };
+        let mut diagnostic = code
+            .new(format!("`{address}` cannot be read: it is not known whether its failed create was carried out"))
+            .note(&*unread.message);
+        if options.force || !options.refresh {
+            diagnostic.severity = if options.force { Severity::Note } else { Severity::Warning };
+            found.push(diagnostic.note("it counts as not carried out"));
+            continue;
+        }
+        found.push(
+            diagnostic
+                .help("fix the cause, and run the same command again")
+                .help("if it was not carried out, or creating it again does no harm: run the same command with `--no-refresh`")
+                .help(format!("if it was, take it over: `cyan reconcile -i {instance} --adopt '{address}=ID'`"))
+                .help(format!("to stop managing it: `cyan reconcile -i {instance} --forget '{address}'`")),
+        );
+    }
+}
+
+/// Reports calls with an intent that were not made. Many of them are one note.
+fn report_not_made(not_made: Vec<(Address, Diagnostic)>, found: &mut Diagnostics) {
+    const NAMED: usize = 3;
+    if not_made.len() <= NAMED {
+        not_made.into_iter().for_each(|(_, note)| found.push(note));
+        return;
+    }
+    let named: Vec<String> = not_made.iter().take(NAMED).map(|(address, _)| format!("`{address}`")).collect();
+    let more = not_made.len() - NAMED;
+    found.push(
+        codes::INTERRUPTED
+            .new(format!("the calls for {} and {more} more were cut off before they were made", named.join(", "))),
+    );
+}
+
+/// The decision of a person about a call that was cut off.
+enum Verdict<'a> {
+    Undone,
+    Forgotten,
+    Adopted(Option<&'a Name>),
+}
+
+/// All addresses about which a person decided.
+fn decided_by_user(options: &Options) -> impl Iterator<Item = &Address> {
+    let adopted = options.adopted.iter().map(|adoption| &adoption.address);
+    options.undone.iter().chain(&options.forgotten).chain(adopted)
+}
+
+fn verdict<'a>(address: &Address, options: &'a Options) -> Option<(&'a Address, Verdict<'a>)> {
+    let in_list = |list: &'a [Address]| list.iter().find(|decided| *decided == address);
+    if let Some(adoption) = options.adopted.iter().find(|adoption| adoption.address == *address) {
+        return Some((&adoption.address, Verdict::Adopted(adoption.id.as_ref())));
+    }
+    if let Some(decided) = in_list(&options.forgotten) {
+        return Some((decided, Verdict::Forgotten));
+    }
+    in_list(&options.undone).map(|decided| (decided, Verdict::Undone))
+}
+
+/// Whether the resource that a person named as created or updated was read and does not exist.
+fn not_there(open: &Open, seen: Option<&PinnedRead>) -> bool {
+    open.intent.op != StatusOp::Delete && matches!(seen, Some(PinnedRead::Absent))
+}
+
+/// The record of a resource if its cut-off call counts as done; `None` if its id is not known.
+fn adopted(
+    open: &Open,
+    before: Option<&Arc<Record>>,
+    seen: Option<&PinnedRead>,
+    id: Option<&Name>,
+    catalogs: &Catalogs,
+) -> Option<Option<Arc<Record>>> {
+    let intent = &open.intent;
+    if let Some(seen @ PinnedRead::Present { .. }) = seen {
+        return Some(after_cut_off(open, before, Some(seen), catalogs));
+    }
+    match intent.op {
+        StatusOp::Delete => Some(after_cut_off(open, before, None, catalogs)),
+        StatusOp::Update => Some(before.map(|old| {
+            let mut record = Record::clone(old);
+            let mut outputs = record.outputs.as_map().cloned().unwrap_or_default();
+            outputs
+                .extend(intent.inputs.as_map().into_iter().flatten().map(|(key, value)| (key.clone(), value.clone())));
+            forget_missing(catalogs, &intent.type_name, &intent.inputs, &mut outputs, |field| field.changes_on_update);
+            record.outputs = Value::Map(outputs.into());
+            record.inputs = intent.inputs.clone();
+            record.dependencies = intent.dependencies.clone();
+            record.status = Status::new(StatusOp::Update, StatusWord::Ready);
+            record.token = None;
+            Arc::new(record)
+        })),
+        StatusOp::Create => {
+            let made = expected_as_created(id?, &intent.type_name, &intent.inputs, catalogs);
+            Some(after_cut_off(open, before, Some(&made), catalogs))
+        }
+    }
+}
+
+/// Marks the fields that the lost answer of a cut-off call would have set as unknown.
+fn forget_missing(
+    catalogs: &Catalogs,
+    type_name: &TypeId,
+    inputs: &Value,
+    fields: &mut blueprint::Map,
+    which: impl Fn(&Field) -> bool,
+) {
+    let TypeRef::Known(ty) = catalogs.resource_type(type_name) else { return };
+    for (name, field) in ty.schema.fields.iter().filter(|(_, field)| field.computed && which(field)) {
+        let is_reported = ty.id_field.as_ref() == Some(name) || inputs.get(name).is_some();
+        if !is_reported {
+            fields.insert(name.clone(), Value::unknown(Some(field.ty()), None).tainted(field.sensitive));
+        }
+    }
+}
+
+/// Adopts resources that exist although their creates failed, because the answer was lost. A decision of a person
+/// about one of them counts.
+fn adopt_uncertain<'o>(
+    snapshot: &mut Snapshot,
+    answers: &Answers,
+    options: &'o Options,
+    catalogs: &Catalogs,
+    used: &mut HashSet<&'o Address>,
+) -> Vec<Settled> {
+    let mut settled = Vec::new();
+    let mut forgotten = Vec::new();
+    for (address, record) in &mut snapshot.records {
+        let Some((attempt, token)) = attempt_of(record) else { continue };
+        let mut seen = answers.seen.get(address);
+        let mut named = None;
+        if let Some((decided, verdict)) = verdict(address, options) {
+            used.insert(decided);
+            match verdict {
+                Verdict::Adopted(Some(id))
+                    if !matches!(seen, Some(PinnedRead::Present { .. } | PinnedRead::Absent)) =>
+                {
+                    named = Some(expected_as_created(id, &attempt.type_name, &attempt.inputs, catalogs));
+                }
+                Verdict::Adopted(_) => {}
+                Verdict::Forgotten if record.attempt.is_none() && record.deposed.is_none() => {
+                    forgotten.push(address.clone());
+                    continue;
+                }
+                Verdict::Undone | Verdict::Forgotten => {
+                    let inner = Arc::make_mut(record);
+                    match inner.attempt.is_some() {
+                        true => inner.attempt = None,
+                        false => inner.token = None,
+                    }
+                    settled.push(Settled { address: address.clone(), record: Some(record.clone()) });
+                    continue;
+                }
+            }
+        }
+        seen = named.as_ref().or(seen);
+        let Some(seen) = seen.filter(|seen| matches!(seen, PinnedRead::Present { id, .. } if *id != record.id)) else {
+            let was_read = answers.refreshed && !answers.unread.contains_key(address);
+            if was_read && record.attempt.is_some() && !matches!(seen, Some(PinnedRead::Unknown)) {
+                // No new one was made: there is nothing to look for any more.
+                Arc::make_mut(record).attempt = None;
+                settled.push(Settled { address: address.clone(), record: Some(record.clone()) });
+            }
+            continue;
+        };
+        let intent = Intent {
+            address: address.clone(),
+            op: StatusOp::Create,
+            deposed: false,
+            token: token.clone(),
+            id: "".into(),
+            hides_id: false,
+            retain: record.retain,
+            protect: attempt.protect,
+            type_name: attempt.type_name.clone(),
+            inputs: attempt.inputs.clone(),
+            private: attempt.private.clone(),
+            folder: attempt.origin.folder.clone(),
+            dependencies: attempt.dependencies.clone(),
+            provider: None,
+        };
+        let before = Arc::new(Record { attempt: None, ..Record::clone(record) });
+        if let Some(taken) = after_cut_off(&Open { intent }, Some(&before), Some(seen), catalogs) {
+            *record = taken.clone();
+            settled.push(Settled { address: address.clone(), record: Some(taken) });
+        }
+    }
+    for address in forgotten {
+        snapshot.records.shift_remove(&address);
+        settled.push(Settled { address, record: None });
+    }
+    settled
+}
+
+/// The expected result of reading a resource that was created with these inputs under an id that a person names.
+fn expected_as_created(id: &Name, type_name: &TypeId, inputs: &Value, catalogs: &Catalogs) -> PinnedRead {
+    let mut fields = filled(inputs, &Value::Null).as_map().cloned().unwrap_or_default();
+    if let TypeRef::Known(ty) = catalogs.resource_type(type_name)
+        && let Some(field) = &ty.id_field
+    {
+        fields.insert(field.clone(), Value::Text(id.clone()));
+    }
+    forget_missing(catalogs, type_name, inputs, &mut fields, |_| true);
+    PinnedRead::Present {
+        id: id.clone(),
+        fields: Value::Map(fields.into()),
+        private: Value::Null,
+        expired: None,
+        inputs: None,
+    }
+}
