@@ -165,12 +165,12 @@ impl Hosted {
             let mut again = ran(self.deploy().output().unwrap());
             let unsure = in_doubt(&again.err);
             assert!(unsure.iter().all(|address| (self.may_be_in_doubt)(address)), "round {round}: {}", again.err);
-            for address in &unsure {
-                let mut reconcile = self.place.cyan(&["reconcile", "-y", "--retry", address]);
-                let settled = ran(reconcile.env("CYAN_KEY", key()).output().unwrap());
-                assert_eq!(settled.code, 0, "round {round}: {}{}", settled.out, settled.err);
-            }
             if !unsure.is_empty() {
+                // One command decides all: it is refused while the outcome of another create is not known.
+                let decisions = unsure.iter().flat_map(|address| ["--retry", address]);
+                let words: Vec<&str> = ["reconcile", "-y"].into_iter().chain(decisions).collect();
+                let settled = ran(self.place.cyan(&words).env("CYAN_KEY", key()).output().unwrap());
+                assert_eq!(settled.code, 0, "round {round}: {}{}", settled.out, settled.err);
                 again = ran(self.deploy().output().unwrap());
             }
             assert_eq!(again.code, 0, "round {round}: {}{}", again.out, again.err);
