@@ -165,7 +165,7 @@ fn report_aborted(lost: Aborted, files: &Files, report: &mut Report) -> Exit {
         None => {}
     }
     for address in &lost.left_in_flight {
-        report.terminal.say(format!("{address}: still under way; the next run looks what became of it"));
+        report.terminal.say(format!("{address}: the call is still in flight; the next run reads its outcome"));
     }
     report.terminal.say("The operation was cut off. What was recorded is true; run the same command again to go on.");
     report.print_not_done();
@@ -178,7 +178,7 @@ fn has_ended(outcome: &Outcome, files: &Files, destroys: bool, report: &mut Repo
     report.set_counts(outcome.counts);
     report.set_waiting(&outcome.waiting, &outcome.stops);
     for address in &outcome.left_in_flight {
-        report.terminal.say(format!("{address}: still under way; the next run looks what became of it"));
+        report.terminal.say(format!("{address}: the call is still in flight; the next run reads its outcome"));
     }
     for (address, type_name, id) in &outcome.left_behind {
         report.terminal.say(format!("{address}: forgotten; it may still exist ({type_name} `{id}`)"));

@@ -232,7 +232,7 @@ fn services_that_a_transform_makes_files_of() {
 }
 
 #[test]
-fn a_service_that_cannot_be_made_is_shown_where_it_is_written() {
+fn invalid_service_is_reported_at_its_declaration() {
     let services = Example::new("services");
     let path = services.folder.join("services.blueprint.yaml");
     let text = services.read("services.blueprint.yaml");
@@ -250,7 +250,7 @@ fn a_service_that_cannot_be_made_is_shown_where_it_is_written() {
 }
 
 #[test]
-fn secrets_of_the_site_lie_open_nowhere_but_where_they_were_asked_for() {
+fn secrets_of_the_site_appear_only_in_requested_files() {
     let site = Example::new("static-site");
     let staged = site.cyan("stage");
     let deployed = site.cyan("deploy --yes");
@@ -295,7 +295,7 @@ fn the_same_site_gives_the_same_archive() {
 }
 
 #[test]
-fn a_page_that_was_edited_is_reported_and_written_again() {
+fn edited_page_is_reported_and_rewritten() {
     let site = Example::new("static-site");
     assert_eq!(site.cyan("deploy --yes").exit, 0);
     let page = site.read("public/about.html");
@@ -350,7 +350,7 @@ fn examples_converge_in_one_deploy_after_any_edit() {
 }
 
 #[test]
-fn an_edited_source_is_a_change_and_the_plan_says_of_what() {
+fn edited_source_is_a_change_that_names_the_source() {
     let site = Example::new("static-site");
     assert_eq!(site.cyan("deploy --yes").exit, 0);
     fs::write(site.folder.join("static/style.css"), "body {}\n").expect("it can be written");

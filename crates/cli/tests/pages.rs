@@ -283,7 +283,7 @@ fn blocks(text: &str) -> Vec<(usize, String, String)> {
 }
 
 #[test]
-fn no_page_has_commands_that_are_not_run() {
+fn every_command_on_a_page_is_run() {
     let mut wrong = Vec::new();
     for page in pages() {
         for (number, fence, text) in blocks(&text_of(&page)) {

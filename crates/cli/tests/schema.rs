@@ -65,7 +65,7 @@ fn documents_under(folder: &str) -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_schema_is_one_and_says_what_things_are_for() {
+fn the_schema_is_valid_and_has_descriptions() {
     let schema = schema(&["--all"]);
     jsonschema::meta::validate(&schema).unwrap();
     let file = &schema["$defs"]["resource:local/file"];
@@ -90,7 +90,7 @@ fn documents_of_the_examples_fit() {
 }
 
 #[test]
-fn documents_of_the_conformance_pack_fit_where_nothing_is_wrong_with_them() {
+fn valid_documents_of_the_conformance_pack_fit_the_schema() {
     let schema = schema(&["--all"]);
     let validator = jsonschema::validator_for(&schema).unwrap();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/blueprint/cases");

@@ -234,7 +234,7 @@ pub struct Batch {
     /// How long it is waited between its end and the next batch, in milliseconds; 0 behind the last.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub pause_ms: u64,
-    /// In which batch it goes again, where it only stands in for others.
+    /// The batch in which a temporary member is deleted again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<u32>,
 }

@@ -293,7 +293,7 @@ impl Fold {
 
 /// The rule that an operation which ends as `Gone` leaves no records, as a phrase.
 pub fn records_are_left(count: usize) -> String {
-    format!("everything is said to be gone, {count} things are not")
+    format!("the operation ended as gone, but {count} records are left")
 }
 
 /// Why the operations before one cannot be pruned, as a phrase.

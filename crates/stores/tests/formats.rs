@@ -83,7 +83,7 @@ fn a_copy_is_kept_of_a_file_that_is_rewritten() {
     let said = store.notices();
     let copy = folder.path().join("state.db.format-1-2");
     assert_eq!(said.len(), 1, "{said:?}");
-    assert!(said[0].ends_with(&format!("as it was, it lies in `{}`", copy.display())), "{said:?}");
+    assert!(said[0].ends_with(&format!("a copy in the old format is `{}`", copy.display())), "{said:?}");
     assert!(store.notices().is_empty(), "it is said once");
     drop(store);
     assert_eq!(names(folder.path()), ["state.db", "state.db.format-1", "state.db.format-1-2"]);
@@ -150,7 +150,7 @@ fn refused_after(sql: &str) {
 
 /// One row that is not what was written, or not where it was written.
 #[test]
-fn a_row_that_was_changed_moved_added_or_removed_is_refused() {
+fn changed_moved_added_or_removed_row_is_refused() {
     const LAST: &str = "(SELECT max(id) FROM entries)";
     for sql in [
         "UPDATE records SET entry = (SELECT min(entry) FROM records) WHERE address = 'b'",

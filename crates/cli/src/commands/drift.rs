@@ -38,7 +38,7 @@ pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) 
         for address in snapshot.open.keys() {
             report
                 .terminal
-                .say(format!("{address}: an earlier operation was cut off here; `cyan stage` looks what became of it"));
+                .say(format!("{address}: an earlier operation was cut off here; `cyan stage` reads the outcome"));
         }
         text.push_str(&format!("{drifted} drifted, {vanished} vanished\n"));
         report.terminal.data(&text);

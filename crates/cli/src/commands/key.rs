@@ -11,7 +11,7 @@ pub(crate) fn run(arguments: Key, report: &mut Report) -> Result<Exit, CommandEr
     let KeyCommand::New { file } = arguments.command;
     let Some(file) = file.or_else(key::usual_place) else {
         return Err(CommandError::Usage {
-            message: "nothing tells where your configuration lies".to_owned(),
+            message: "the folder for your configuration is not known".to_owned(),
             help: Some("name a file, or set `HOME` or `XDG_CONFIG_HOME`".to_owned()),
         });
     };

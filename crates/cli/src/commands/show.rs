@@ -161,7 +161,7 @@ async fn whole(
     }
     waiting::others(&mut text, snapshot, paint);
     for address in snapshot.open.keys().filter(|address| !snapshot.records.contains_key(*address)) {
-        let more = if is_held { "" } else { "; `cyan stage` looks what became of it" };
+        let more = if is_held { "" } else { "; `cyan stage` reads the outcome" };
         text.push_str(&format!("{address}: {open}{more}\n"));
     }
     if !snapshot.exports.is_empty() {

@@ -245,7 +245,7 @@ fn one(text: &mut String, step: &Step, shown: Shown<'_>) {
 fn in_batch(step: &Step) -> String {
     let Some(batch) = step.batch else { return String::new() };
     let gone = match batch.until {
-        Some(until) => format!(", stands in for others until batch {until}"),
+        Some(until) => format!(", temporary: deleted in batch {until}"),
         None => String::new(),
     };
     let pause = match batch.pause_ms {

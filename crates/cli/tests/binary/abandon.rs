@@ -81,7 +81,7 @@ fn secrets_are_written_in_clear_where_that_is_asked_for() {
 }
 
 #[test]
-fn what_is_no_template_of_heat_is_not_written_as_one() {
+fn document_of_another_dialect_is_not_exported_as_a_stack() {
     let place = Place::with("blueprint.yaml", "version: 2023-04-20\nresources: {a: {type: random/id, spec: {}}}\n");
     place.ends(0, &["deploy", "-y"]);
     let ran = place.ends(2, &["state", "export", "--as", "heat"]);
@@ -97,7 +97,7 @@ fn with_key(place: &Place, arguments: &[&str]) -> crate::place::Ran {
 }
 
 #[test]
-fn a_stack_that_was_abandoned_is_taken_over_and_nothing_is_made() {
+fn abandoned_stack_is_adopted_without_creating_anything() {
     let (text, _) = exported(&deployed(), &["--reveal"]);
     let stack: Json = serde_json::from_str(&text).unwrap();
     let place = Place::new();
@@ -117,7 +117,7 @@ fn a_stack_that_was_abandoned_is_taken_over_and_nothing_is_made() {
 }
 
 #[test]
-fn what_has_no_id_is_not_taken_over_and_not_made() {
+fn resource_without_an_id_is_neither_adopted_nor_created() {
     let (text, _) = exported(&deployed(), &["--reveal"]);
     let mut stack: Json = serde_json::from_str(&text).unwrap();
     stack["resources"]["a"]["resource_id"] = Json::Null;
@@ -132,7 +132,7 @@ fn what_has_no_id_is_not_taken_over_and_not_made() {
 }
 
 #[test]
-fn files_of_another_machine_are_laid_out_here() {
+fn files_of_another_machine_are_written_locally() {
     let stack = json!({
         "name": "far", "action": "CREATE", "status": "COMPLETE",
         "template": {

@@ -160,7 +160,7 @@ fn buckets_and_their_names() {
 }
 
 #[test]
-fn without_a_provider_nothing_is_begun() {
+fn operation_without_a_provider_is_refused_before_it_begins() {
     let place = example("buckets.blueprint.yaml");
     let refused = place.ends(1, &["deploy", "--yes"]);
     assert!(refused.err.contains("error[no-provider]: there is no provider for `aws` here yet"), "{}", refused.err);
@@ -177,7 +177,7 @@ fn without_a_provider_nothing_is_begun() {
 }
 
 #[test]
-fn mistakes_with_types_of_aws_are_said_like_others() {
+fn mistakes_with_types_of_aws_are_reported_like_others() {
     let document = "version: 2023-04-20
 resources:
   b: {type: AWS/S3/Buckets}

@@ -16,12 +16,12 @@ resources:
 ";
 
 #[test]
-fn plans_and_events_tell_of_batches_and_pauses() {
+fn plans_and_events_contain_batches_and_pauses() {
     let place = Place::with("web.yaml", GROUP);
     place.ends(0, &["deploy", "-y", "-i", "web"]);
     let staged = place.ends(0, &["stage", "-i", "web", "--var", "v=b"]).out;
     for line in [
-        "+ web/2 OS::Heat::Value create: new; batch 1 of 4, stands in for others until batch 4, then a pause of 100ms",
+        "+ web/2 OS::Heat::Value create: new; batch 1 of 4, temporary: deleted in batch 4, then a pause of 100ms",
         "~ web/1 OS::Heat::Value update: changed; batch 2 of 4, then a pause of 100ms",
         "~ web/0 OS::Heat::Value update: changed; batch 3 of 4, then a pause of 100ms",
         "1 to create, 2 to update, 1 to delete",

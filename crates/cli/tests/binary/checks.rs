@@ -38,7 +38,7 @@ fn place() -> Place {
 }
 
 #[test]
-fn what_is_given_is_checked_in_every_template() {
+fn inputs_are_checked_in_every_template() {
     let place = place();
     let of = |arguments: &[&str]| codes(&place.ends(1, arguments)).join(" ");
     assert_eq!(of(&["validate", "t.yaml"]), "invalid-default source-unreadable");
@@ -66,7 +66,7 @@ fn what_is_given_is_checked_in_every_template() {
 }
 
 #[test]
-fn what_is_given_wrongly_hides_nothing_that_follows_from_the_rest() {
+fn invalid_input_does_not_hide_other_mistakes() {
     let place = place();
     place.write("t.yaml", TEMPLATE.replace("  gone: {type: gone.yaml}\n", "").replace("default: many", "default: 3"));
     place.ends(0, &["validate", "t.yaml"]);
@@ -81,7 +81,7 @@ fn what_is_given_wrongly_hides_nothing_that_follows_from_the_rest() {
 
 /// The arguments of `if` are checked against the values of other resources that are known without reading the world.
 #[test]
-fn what_a_condition_decides_is_checked_like_everything_else() {
+fn values_chosen_by_a_condition_are_checked() {
     let text = |condition: &str| {
         format!(
             "heat_template_version: 2021-04-16
@@ -215,7 +215,7 @@ fn a_template_in_json_is_json_in_whatever_file() {
 }
 
 #[test]
-fn an_entry_that_leads_nowhere_is_passed_over() {
+fn registry_entry_without_a_target_is_ignored() {
     let place = Place::with("t.yaml", "heat_template_version: 2018-08-31\nresources: {a: {type: \"C::D\"}}\n");
     place.write("env.yaml", "resource_registry: {\"C::*\": \"OS::Nope\", \"C::D\": \"OS::Heat::None\"}\n");
     place.ends(0, &["validate", "t.yaml", "-e", "env.yaml"]);

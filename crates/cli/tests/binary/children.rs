@@ -10,7 +10,7 @@ fn including(path: &str) -> String {
 }
 
 #[test]
-fn what_is_no_document_is_refused_at_the_path() {
+fn path_that_is_not_a_document_is_refused() {
     let place = Place::new();
     place.write("page.html", "<!DOCTYPE html>\n<html><body>404</body></html>\n");
     place.write("bad.yaml", b"a\xff");
@@ -38,7 +38,7 @@ fn what_is_no_document_is_refused_at_the_path() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_back_to_the_document_is_a_circle() {
+fn include_of_the_including_document_is_a_cycle() {
     let place = Place::with("blueprint.yaml", &including("again.yaml").replace(", variables: {name: orders}", ""));
     std::os::unix::fs::symlink("blueprint.yaml", place.path().join("again.yaml")).unwrap();
     let ran = place.ends(1, &["validate"]);
@@ -46,7 +46,7 @@ fn a_link_back_to_the_document_is_a_circle() {
 }
 
 #[test]
-fn a_child_is_shown_with_the_way_to_it() {
+fn child_is_shown_with_its_path_of_includes() {
     let place = Place::with("blueprint.yaml", &including("parts/core.yaml"));
     place.write("parts/core.yaml", CHILD.replace("variables.name", "variables.nam"));
     let ran = place.ends(1, &["validate"]);
@@ -56,7 +56,7 @@ fn a_child_is_shown_with_the_way_to_it() {
 }
 
 #[test]
-fn a_kept_plan_holds_its_children() {
+fn saved_plan_contains_its_children() {
     let place = Place::with("blueprint.yaml", &including("core.yaml"));
     place.write("core.yaml", CHILD);
     place.ends(0, &["stage", "--out", "plan.json"]);
@@ -74,7 +74,7 @@ fn a_kept_plan_holds_its_children() {
 }
 
 #[test]
-fn where_a_child_is_may_depend_on_an_input() {
+fn location_of_a_child_may_depend_on_an_input() {
     let text = "version: 2023-04-20\nvariables:\n  part: {type: string}\ninclude:\n  core: {path: \"${variables.part}.yaml\", variables: {name: orders}}\nexports:\n  id: {type: string, field: children.core.id}\n";
     let place = Place::with("blueprint.yaml", text);
     place.write("core.yaml", CHILD);
@@ -86,7 +86,7 @@ fn where_a_child_is_may_depend_on_an_input() {
 }
 
 #[test]
-fn where_a_child_is_may_depend_on_a_data_source() {
+fn location_of_a_child_may_depend_on_a_data_source() {
     let text = "version: 2023-04-20\ndatasources:\n  which:\n    type: local/file\n    filter: {field: path, operator: '=', search: which.txt}\n    exports: {content: {type: string}}\ninclude:\n  core: {path: \"${trim(datasources.which.content)}.yaml\", variables: {name: orders}}\nexports:\n  id: {type: string, field: children.core.id}\n";
     let place = Place::with("blueprint.yaml", text);
     place.write("core.yaml", CHILD);

@@ -100,7 +100,7 @@ fn a_catalogue_that_the_file_names_is_shown_at_its_place() {
 
 /// The keys that the page lists are those that there are.
 #[test]
-fn the_page_on_the_configuration_says_what_is_true() {
+fn page_on_the_configuration_is_correct() {
     let page = include_str!("../../../../docs/configuration.md");
     let block = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     let place = shop("");

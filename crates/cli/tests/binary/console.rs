@@ -15,7 +15,7 @@ fn asked(place: &Place, arguments: &[&str], lines: &str) -> Ran {
 }
 
 #[test]
-fn each_line_is_worked_out_as_the_document_would() {
+fn each_line_is_evaluated_like_an_expression_of_the_document() {
     let place = Place::with("blueprint.yaml", DOCUMENT);
     let lines =
         "variables.size\n\n${variables.size} beds\nadd(variables.size,\n  list(1, 2)[1])\nresources.a.spec.id\n";
@@ -43,7 +43,7 @@ fn a_mistake_is_shown_in_the_typed_line_and_the_next_line_is_read() {
 }
 
 #[test]
-fn commands_say_what_there_is() {
+fn console_lists_known_names() {
     let place = Place::with("blueprint.yaml", DOCUMENT);
     let help = asked(&place, &[], ":help\n:names\n:quit\nvariables.size\n");
     assert!(help.code == 0 && help.out.is_empty(), "{help:?}");

@@ -22,7 +22,7 @@ fn files_are_rewritten_once_and_named() {
 }
 
 #[test]
-fn a_broken_document_is_left_alone_and_the_others_are_not() {
+fn broken_document_is_unchanged_and_others_are_formatted() {
     let place = Place::with("blueprint.yaml", "a: [1\n");
     place.write("other.jsonc", "{\"a\":1 /* one */}");
     let said = place.ends(1, &["fmt", "blueprint.yaml", "other.jsonc", "missing.yaml"]);

@@ -69,7 +69,7 @@ fn the_summary_of_a_folder_is_data_too() {
 }
 
 #[test]
-fn what_is_given_is_for_the_documents_that_declare_it() {
+fn inputs_apply_to_the_documents_that_declare_them() {
     let place = Place::new();
     place.write("all/a.yaml", VALID);
     place.write(

@@ -11,7 +11,7 @@ fn with(place: &Place, environment: &[(&str, &str)], arguments: &[&str]) -> Ran 
 }
 
 #[test]
-fn a_file_that_is_none_is_refused() {
+fn path_that_is_not_a_file_is_refused() {
     let place = Place::new();
     place.write("bad.yaml", b"a\xff");
     std::fs::create_dir(place.path().join("folder")).unwrap();
@@ -77,7 +77,7 @@ fn several_documents_are_all_checked() {
 }
 
 #[test]
-fn monsters_are_refused_with_a_word() {
+fn deep_expanding_and_cyclic_documents_are_refused() {
     let place = Place::new();
     place.write("deep.yaml", format!("version: 2023-04-20\nresources: {}", "[".repeat(100_000)));
     let level = |at: usize| format!("  x{at}: &x{at} [{}]\n", vec![format!("*x{}", at - 1); 10].join(", "));
@@ -93,7 +93,7 @@ fn monsters_are_refused_with_a_word() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn an_output_that_is_full_is_said() {
+fn full_output_is_reported() {
     let place = Place::new();
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let ended = ran(place
@@ -108,7 +108,7 @@ fn an_output_that_is_full_is_said() {
 }
 
 #[test]
-fn what_was_meant_is_found_in_all_catalogues() {
+fn similar_names_are_suggested_from_all_catalogues() {
     let place = Place::with("blueprint.yaml", &ONE.replace("test/data", "local/fil"));
     assert!(place.ends(1, &["validate"]).err.contains("did you mean `local/file`?"));
 }
@@ -116,7 +116,7 @@ fn what_was_meant_is_found_in_all_catalogues() {
 const INPUTS: &str = "version: 2023-04-20\nvariables:\n  a: {type: string}\n  n: {type: integer, default: 1}\nresources:\n  r: {type: test/data, spec: {input: \"${variables.a} ${variables.n}\"}}\nexports:\n  r: {type: string, field: resources.r.spec.input}\n";
 
 #[test]
-fn inputs_have_an_order_of_strength() {
+fn sources_of_inputs_have_precedence() {
     let place = Place::with("blueprint.yaml", INPUTS);
     place.write("one.yaml", "a: one\nn: 7\n");
     place.write("two.json", "{\"a\": \"two\"}");
@@ -255,7 +255,7 @@ fn secrets_need_a_key_and_are_never_shown() {
 
 #[cfg(unix)]
 #[test]
-fn a_key_is_its_owners_alone() {
+fn key_file_is_readable_by_its_owner_only() {
     use std::os::unix::fs::PermissionsExt as _;
     let place = Place::new();
     place.ends(0, &["key", "new", "mine"]);
@@ -267,7 +267,7 @@ fn a_key_is_its_owners_alone() {
 }
 
 #[test]
-fn what_is_not_there_is_named_with_what_is() {
+fn unknown_name_is_reported_with_known_names() {
     let place = Place::with("shop/garden.blueprint.yaml", ONE);
     let missing = place.ends(1, &["validate", "shop/gardn.blueprint.yaml"]);
     assert!(missing.err.contains("did you mean `shop/garden.blueprint.yaml`?"), "{}", missing.err);

@@ -252,7 +252,7 @@ fn a_plan_is_refused_or_carried_out_as_shown_whatever_changes() {
 }
 
 #[test]
-fn what_can_be_seen_before_the_first_change_is_an_error_of_the_plan() {
+fn obstacle_known_before_the_first_change_is_an_error_of_the_plan() {
     for (resources, before, code) in [
         (SOURCE, "", "source-unreadable"),
         (TEMPLATE, "", "source-unreadable"),
@@ -276,7 +276,7 @@ fn what_can_be_seen_before_the_first_change_is_an_error_of_the_plan() {
 }
 
 #[test]
-fn what_was_not_looked_at_is_shown_so() {
+fn values_that_were_not_read_are_marked_in_the_plan() {
     let place = Place::with("blueprint.yaml", &format!("version: 2023-04-20\nresources:\n{FILE}{BLIND}"));
     place.ends(0, &["deploy", "--yes"]);
     let text = place.read("blueprint.yaml").replace("one", "two").replace("triggers: 1", "triggers: 2");
@@ -299,7 +299,7 @@ fn what_was_not_looked_at_is_shown_so() {
 
 /// A changed fact outside the targets does not prevent the deploy.
 #[test]
-fn what_is_out_of_target_stands_in_no_way() {
+fn problems_out_of_target_do_not_block_the_plan() {
     let place = Place::with(
         "blueprint.yaml",
         &format!(
@@ -319,7 +319,7 @@ fn what_is_out_of_target_stands_in_no_way() {
 
 /// Reconciling drift copies a source as it is at that time, and reports a changed source.
 #[test]
-fn reconcile_says_that_a_source_has_another_content() {
+fn reconcile_reports_a_changed_source() {
     let place = Place::with("blueprint.yaml", &format!("version: 2023-04-20\nresources:\n{SOURCE}"));
     place.write("src.txt", "1");
     place.ends(0, &["deploy", "--yes"]);
@@ -377,7 +377,7 @@ fn answered_late(place: &Place, meanwhile: impl FnOnce()) -> Option<Ran> {
 }
 
 #[test]
-fn what_a_plan_saw_is_looked_at_again_after_a_late_answer() {
+fn conditions_of_a_plan_are_checked_again_after_a_late_answer() {
     let document = format!("version: 2023-04-20\nresources:\n{FILE}");
     let place = Place::with("blueprint.yaml", &document);
     place.ends(0, &["deploy", "--yes"]);

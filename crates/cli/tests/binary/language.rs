@@ -20,7 +20,7 @@ fn resource(text: &str) -> String {
 }
 
 #[test]
-fn what_a_stage_finds_without_the_world_validate_finds() {
+fn validate_finds_every_mistake_that_stage_finds_without_the_world() {
     for (text, expected) in [
         ("type: local/file, spec: {path: a, content: x, source: y}", "rejected-by-provider"),
         ("type: local/file, spec: {path: a}", "rejected-by-provider"),
@@ -39,7 +39,7 @@ fn what_a_stage_finds_without_the_world_validate_finds() {
 
 /// Values that only the world knows are no mistakes: missing inputs, files, fields that providers fill in.
 #[test]
-fn what_only_the_world_knows_is_accepted() {
+fn values_known_only_to_the_world_are_accepted() {
     let text = "version: 2023-04-20\nvariables:\n  pem: {type: string}\n  names: {type: string}\nvalues:\n  \
                 keys: {type: array, value: \"${split(variables.names, ',')}\"}\n  \
                 lines: {type: array, value: \"${split(utf8(file('lines.txt')), 'x')}\"}\nresources:\n  \
@@ -100,7 +100,7 @@ fn metadata_of_an_include_without_a_source_type_is_free() {
 }
 
 #[test]
-fn operators_and_foreign_substitutions_get_a_word_of_what_to_write() {
+fn operators_and_foreign_substitutions_are_reported_with_a_correction() {
     for (written, help) in [
         ("${1 + 2}", "write `add(a, b)`"),
         ("${variables.n - 2}", "write `subtract(a, b)`"),

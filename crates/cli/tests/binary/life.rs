@@ -47,7 +47,7 @@ fn the_document_of_init_runs_as_it_is() {
 const ONE: &str = "version: 2023-04-20\nresources:\n  a: {type: test/data, spec: {input: 1}}\n";
 
 #[test]
-fn a_kept_plan_is_applied_as_it_is_or_refused() {
+fn saved_plan_is_applied_unchanged_or_refused() {
     let place = Place::with("blueprint.yaml", ONE);
     place.ends(0, &["stage", "--out", "plan"]);
     assert_eq!(place.ends(0, &["deploy", "plan"]).last_line(), "1 created, 0 updated, 0 deleted");
@@ -70,7 +70,7 @@ fn a_kept_plan_is_applied_as_it_is_or_refused() {
 }
 
 #[test]
-fn a_kept_plan_with_another_step_is_refused() {
+fn saved_plan_with_another_step_is_refused() {
     let place = Place::with("blueprint.yaml", ONE);
     place.ends(0, &["stage", "--out", "plan"]);
     place.write("plan", place.read("plan").replacen("\"after\":1", "\"after\":7", 1));
@@ -79,7 +79,7 @@ fn a_kept_plan_with_another_step_is_refused() {
 }
 
 #[test]
-fn what_would_be_done_needs_a_yes() {
+fn changes_need_a_confirmation() {
     let place = Place::with("blueprint.yaml", ONE);
     let refused = place.ends(2, &["deploy"]);
     assert!(
@@ -95,7 +95,7 @@ fn what_would_be_done_needs_a_yes() {
 }
 
 #[test]
-fn a_failure_ends_with_four_and_can_be_gone_on_from() {
+fn failed_run_exits_with_4_and_can_be_continued() {
     let text = "version: 2023-04-20\nresources:\n  bad: {type: local/command, spec: {create: [\"false\"]}}\n  after: {type: test/data, spec: {input: 1}, dependsOn: bad}\n  other: {type: test/data, spec: {input: 1}}\n";
     let place = Place::with("blueprint.yaml", text);
     let failed = place.ends(4, &["deploy", "-y", "--on-failure", "keep-going"]);
@@ -146,7 +146,7 @@ fn instances_have_names() {
 }
 
 #[test]
-fn two_runs_at_once_are_one_too_many() {
+fn second_concurrent_run_is_refused() {
     let text = "version: 2023-04-20\nresources:\n  slow: {type: time/sleep, spec: {create: 3s}}\n";
     let place = Place::with("blueprint.yaml", text);
     let mut first = place.cyan(&["deploy", "-y"]).spawn().unwrap();
@@ -164,7 +164,7 @@ fn two_runs_at_once_are_one_too_many() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupted_run_says_so_and_is_gone_on_from() {
+fn interrupted_run_is_reported_and_can_be_continued() {
     let text = "version: 2023-04-20\nresources:\n  first: {type: time/sleep, spec: {create: 1s}}\n  second: {type: time/sleep, spec: {create: 0s}, dependsOn: first}\n";
     let place = Place::with("blueprint.yaml", text);
     let child = crate::stops::start(&place, &["deploy", "-y"]);
@@ -181,7 +181,7 @@ fn an_interrupted_run_says_so_and_is_gone_on_from() {
 }
 
 #[test]
-fn a_killed_run_is_settled_and_gone_on_from() {
+fn killed_run_is_settled_and_continued() {
     let text = "version: 2023-04-20\nresources:\n  slow: {type: local/command, spec: {create: [\"sleep\", \"5\"]}}\n";
     let place = Place::with("blueprint.yaml", text);
     let mut child = place.cyan(&["deploy", "-y"]).stdout(std::process::Stdio::null()).spawn().unwrap();
@@ -215,7 +215,7 @@ fn state_in_memory_leaves_nothing() {
 const THREE: &str = "version: 2023-04-20\nvariables:\n  size: {type: integer}\n  name: {type: string, default: plain}\n  word: {type: string, secret: true, default: none}\nvalues:\n  last: {type: string, value: \"${c.spec.id}\"}\nresources:\n  a: {type: test/data, spec: {input: \"${variables.size}\"}}\n  b: {type: test/data, spec: {input: \"${a.spec.id} ${variables.name}\"}}\n  c: {type: test/data, dependsOn: b, spec: {input: \"${variables.word}\"}}\nexports:\n  last: {type: string, field: values.last}\n";
 
 #[test]
-fn a_deploy_that_is_to_stop_ends_well_and_says_what_waits() {
+fn deploy_that_stops_as_requested_exits_with_0_and_lists_waiting_resources() {
     let text = THREE.replace(", secret: true", "");
     let place = Place::with("blueprint.yaml", &text);
     let inputs = ["--var", "size=1"];
@@ -239,7 +239,7 @@ fn a_deploy_that_is_to_stop_ends_well_and_says_what_waits() {
 }
 
 #[test]
-fn inputs_that_are_not_given_are_kept_if_asked() {
+fn keep_vars_keeps_inputs_that_are_not_given() {
     let place = Place::with("blueprint.yaml", THREE);
     place.ends(0, &["key", "new"]);
     place.write("inputs.yaml", "size: 3\nname: from-file\n");
@@ -270,7 +270,7 @@ fn inputs_that_are_not_given_are_kept_if_asked() {
 }
 
 #[test]
-fn a_person_says_what_was_made() {
+fn user_names_the_object_of_an_unknown_create() {
     let text = "version: 2023-04-20\nresources:\n  slow: {type: local/command, spec: {create: [\"sleep\", \"5\"]}}\n";
     let place = Place::with("blueprint.yaml", text);
     let mut child = place.cyan(&["deploy", "-y"]).stdout(std::process::Stdio::null()).spawn().unwrap();
@@ -291,7 +291,7 @@ fn a_person_says_what_was_made() {
 }
 
 #[test]
-fn a_document_that_is_wrong_leaves_nothing_behind() {
+fn invalid_document_changes_nothing() {
     let place = Place::with("shop.blueprint.yaml", "version: 2023-04-20\nresources:\n  a: {type: test/nothing}\n");
     place.ends(1, &["deploy", "--yes"]);
     assert!(!place.has(".cyan"));

@@ -61,7 +61,7 @@ datasources:
 }
 
 #[test]
-fn what_exists_already_is_adopted_in_so_many_words_and_stays() {
+fn existing_object_is_adopted_on_request_and_kept() {
     let text = "version: 2023-04-20
 resources:
   file: {type: local/file, spec: {path: have/f, content: x}}
@@ -93,7 +93,7 @@ resources:
 }
 
 #[test]
-fn a_path_that_is_known_only_on_deploy_is_looked_at_then() {
+fn path_known_on_deploy_is_checked_on_deploy() {
     let text = "version: 2023-04-20
 resources:
   name: {type: local/command, spec: {create: 'echo -n sub', read: 'true'}}
@@ -108,7 +108,7 @@ resources:
 }
 
 #[test]
-fn many_files_below_folders_that_nothing_orders_come_and_go() {
+fn many_files_in_unordered_folders_are_created_and_deleted() {
     let mut text = "version: 2023-04-20\nresources:\n".to_owned();
     for at in 0..60 {
         for file in 0..3 {
@@ -248,7 +248,7 @@ fn folder_goes_with_a_destroy_without_refresh_that_was_killed() {
 }
 
 #[test]
-fn what_a_killed_command_has_printed_is_never_taken_for_empty() {
+fn output_of_a_killed_command_is_never_taken_as_empty() {
     let text = format!(
         "version: 2023-04-20
 resources:
@@ -295,7 +295,7 @@ fn an_update_that_was_cut_off_runs_again_or_a_person_is_asked() {
 }
 
 #[test]
-fn what_a_child_reads_lies_beside_the_child() {
+fn files_of_a_child_are_relative_to_the_child() {
     let root = "version: 2023-04-20
 include:
   sub: {path: sub/c.blueprint.yaml}
@@ -329,7 +329,7 @@ datasources:
 }
 
 #[test]
-fn a_home_folder_is_not_meant_by_a_tilde() {
+fn tilde_is_not_the_home_folder() {
     let place = Place::with("a.blueprint.yaml", &one("local/file", "{path: ~/f, content: x}"));
     let says = "does not mean the home folder here";
     assert!(place.ends(1, &["stage"]).err.contains(says));
@@ -364,7 +364,7 @@ fn a_home_folder_is_not_meant_by_a_tilde() {
 }
 
 #[test]
-fn sensitive_content_is_for_its_owner_alone() {
+fn sensitive_file_is_readable_by_its_owner_only() {
     use std::os::unix::fs::PermissionsExt as _;
     let text = "version: 2023-04-20
 resources:

@@ -208,7 +208,7 @@ fn pages_and_tables_print() {
 }
 
 #[test]
-fn an_expression_is_worked_out_as_the_document_would() {
+fn expression_is_evaluated_like_one_of_the_document() {
     let place = Place::new();
     assert_eq!(place.ends(0, &["eval", "to_upper(\"abc\")"]).out, "ABC\n", "no document is needed");
     place.write("blueprint.yaml", TWO);

@@ -233,6 +233,6 @@ fn signals_during_an_operation_leave_no_plugin() {
     interrupt(&child);
     err.read_to_string(&mut said).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(4), "{said}");
-    assert!(said.contains("still under way"), "{said}");
+    assert!(said.contains("still in flight"), "{said}");
     assert!(shop.started().iter().all(|process| !is_alive(process)));
 }

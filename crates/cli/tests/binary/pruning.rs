@@ -49,7 +49,7 @@ fn prune_removes_old_operations_after_a_confirmation() {
 }
 
 #[test]
-fn an_export_of_a_pruned_instance_is_imported_with_what_is_left() {
+fn export_of_a_pruned_instance_is_imported_with_the_remaining_history() {
     let place = deployed(4);
     place.ends(0, &["state", "prune", "--keep", "1", "--yes"]);
     place.ends(0, &["state", "export", "kept.json"]);

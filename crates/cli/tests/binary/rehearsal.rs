@@ -45,7 +45,7 @@ fn a_rehearsal_writes_no_file_and_runs_no_command() {
 }
 
 #[test]
-fn a_rehearsal_and_the_real_thing_know_nothing_of_each_other() {
+fn simulated_and_real_state_are_separate() {
     let place = Place::with("blueprint.yaml", REAL);
     place.ends(0, &["deploy", "--simulate", "-y"]);
     assert_eq!(place.ends(0, &["list"]).out, "", "no real instance yet");
@@ -67,7 +67,7 @@ fn a_rehearsal_and_the_real_thing_know_nothing_of_each_other() {
 }
 
 #[test]
-fn a_plan_of_a_rehearsal_is_no_real_plan() {
+fn plan_of_a_simulation_is_not_deployed_for_real() {
     let place = Place::with("blueprint.yaml", REAL);
     place.ends(0, &["stage", "--simulate", "--out", "rehearsal.plan"]);
     place.ends(0, &["stage", "--out", "real.plan"]);
@@ -245,7 +245,7 @@ fn a_catalogue_manages_nothing() {
 }
 
 #[test]
-fn a_catalogue_that_cannot_be_used_is_said_at_its_place() {
+fn invalid_catalogue_is_reported_with_its_path() {
     let place = shop();
     let said = |text: &str| {
         place.write("wrong.json", text);
@@ -307,7 +307,7 @@ fn a_catalogue_takes_the_place_of_types_that_are_simulated_anyway() {
 
 /// Runs the blocks of the page on catalogues: a catalogue and a document for it.
 #[test]
-fn the_page_on_catalogues_says_what_is_true() {
+fn page_on_catalogues_is_correct() {
     let page = include_str!("../../../../docs/catalogues.md");
     let block = |language: &str| {
         let fence = page.find(&format!("```{language} ")).unwrap();
@@ -324,7 +324,7 @@ fn the_page_on_catalogues_says_what_is_true() {
 }
 
 #[test]
-fn a_secret_lies_open_in_no_file_of_a_rehearsal() {
+fn simulation_writes_no_secret_in_clear_text() {
     let place = Place::with(
         "blueprint.yaml",
         "version: 2023-04-20

@@ -38,7 +38,7 @@ fn including(path: &str, metadata: &str) -> String {
 }
 
 #[test]
-fn a_document_from_afar_is_deployed_with_what_lies_beside_it() {
+fn remote_document_is_deployed_with_files_relative_to_it() {
     let address = serve(vec![
         ("/a/main.yaml", 200, including("parts/part.yaml", "")),
         ("/a/parts/part.yaml", 200, PART.to_owned()),
@@ -52,7 +52,7 @@ fn a_document_from_afar_is_deployed_with_what_lies_beside_it() {
 }
 
 #[test]
-fn a_document_from_afar_reads_no_file_of_this_machine() {
+fn remote_document_reads_no_local_file() {
     let place = Place::new();
     place.write("note.txt", "of this machine");
     let file = place.path().join("note.txt");
@@ -71,7 +71,7 @@ fn a_document_from_afar_reads_no_file_of_this_machine() {
 }
 
 #[test]
-fn what_cannot_be_had_is_said_at_the_include() {
+fn unavailable_child_is_reported_at_the_include() {
     let address = serve(vec![
         ("/page.yaml", 200, "<!doctype html><title>Sign in</title>".to_owned()),
         ("/closed.yaml", 403, String::new()),

@@ -30,7 +30,7 @@ resources:
 ";
 
 #[test]
-fn a_failed_deployment_is_undone_and_says_so() {
+fn failed_deploy_is_rolled_back_and_reported() {
     let place = Place::with("shop.blueprint.yaml", SHOP);
     place.write("side.yaml", SIDE);
     place.ends(0, &["key", "new"]);
@@ -60,7 +60,7 @@ fn a_failed_deployment_is_undone_and_says_so() {
 }
 
 #[test]
-fn a_person_goes_back_to_a_generation_that_ended_well() {
+fn rollback_returns_to_a_successful_generation() {
     let place = Place::with("shop.blueprint.yaml", &SHOP.replace("include:\n", "#").replace("  side:", "# side:"));
     place.ends(0, &["key", "new"]);
     place.write("fine", "");

@@ -32,7 +32,7 @@ fn drift_is_refused_or_accepted() {
 }
 
 #[test]
-fn the_state_is_moved_forgotten_imported_and_kept_as_text() {
+fn state_is_moved_removed_imported_and_exported() {
     let place = Place::with("blueprint.yaml", SHOP);
     place.ends(0, &["deploy", "-y"]);
     place.ends(2, &["state", "move", "a", "z"]);

@@ -66,7 +66,7 @@ fn a_read_that_fails_can_be_corrected_in_the_document() {
 
 /// A run was killed inside a create, and its outcome is unknown. Each command that the diagnostic offers works.
 #[test]
-fn each_way_out_that_needs_attention_offers_works() {
+fn each_command_that_needs_attention_offers_works() {
     for read in [None, Some("exit 9")] {
         let mut number = 0;
         loop {

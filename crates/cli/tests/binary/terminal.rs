@@ -111,7 +111,7 @@ fn nothing_of_a_document_acts_on_a_terminal() {
 
 /// Errors of the command line repeat its arguments, which may come from a script.
 #[test]
-fn words_that_are_not_understood_are_repeated_without_effect() {
+fn unknown_arguments_are_escaped_in_messages() {
     let place = Place::new();
     let word = format!("x\u{1b}[35;1mX\u{1b}]0;title\u{7}\u{9b}\u{7f}\r{RAW}\nid: fake");
     for words in [
@@ -137,7 +137,7 @@ fn words_that_are_not_understood_are_repeated_without_effect() {
 }
 
 #[test]
-fn a_broken_document_is_quoted_without_effect() {
+fn excerpts_of_a_broken_document_are_escaped() {
     let place = Place::with(
         "blueprint.yaml",
         &format!(

@@ -270,7 +270,7 @@ resources:
 /// The user of the run loses the right to write into the folder of the state. Open files stay open, and the run ends
 /// well. Afterwards reads work, a change is refused with one error, and once the right is back the next run continues.
 #[test]
-fn a_folder_that_may_no_longer_be_written_to_is_read_and_not_changed() {
+fn read_only_folder_is_read_and_not_changed() {
     const UNPRIVILEGED: u32 = 65534;
     let text = "version: 2023-04-20
 resources:

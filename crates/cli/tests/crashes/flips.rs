@@ -190,7 +190,7 @@ fn verify_names_what_is_damaged() {
 
 /// A state that was written with a key can be listed without the key, and changed only with it.
 #[test]
-fn a_state_that_was_written_with_a_key_is_not_changed_without() {
+fn state_with_a_key_is_not_changed_without_it() {
     let mut flipped = Flipped::new(true);
     flipped.with_key = false;
     let listed = flipped.run(&["list"]);

@@ -53,7 +53,7 @@ fn a_state_of_an_older_version_is_kept_before_it_is_rewritten() {
     let before = place.ends(0, &["list", "--json"]).out;
     assert!(!place.has(".cyan/state.db.format-1"), "looking rewrites nothing");
     let deployed = place.ends(0, &["deploy", "--yes", "-i", "other"]);
-    let said = "has been rewritten as a newer version keeps it; as it was, it lies in";
+    let said = "was rewritten in a newer format; a copy in the old format is";
     assert!(deployed.err.contains(said), "{}", deployed.err);
     assert!(place.ends(0, &["list"]).out.contains("shop"));
     let kept = place.ends(0, &["list", "--json", "--state", "sqlite:.cyan/state.db.format-1"]);
@@ -98,7 +98,7 @@ exports:
 /// An export contains the whole state: secrets, history and the generations for rollbacks. Export and import give the
 /// same text.
 #[test]
-fn what_is_exported_is_the_same_wherever_it_is_imported() {
+fn exported_state_is_equal_after_each_import() {
     let here = Place::with("shop.blueprint.yaml", SHOP);
     here.ends(0, &["key", "new"]);
     for text in ["one", "two", "three"] {
@@ -155,7 +155,7 @@ fn what_is_exported_is_the_same_wherever_it_is_imported() {
 
 /// The outcome of a call that was cut off is found out wherever the state is imported.
 #[test]
-fn what_was_cut_off_goes_along() {
+fn open_intents_are_exported() {
     let text =
         "version: 2023-04-20\nresources:\n  blind: {type: local/command, spec: {create: 'touch began; sleep 2'}}\n";
     let here = Place::with("shop.blueprint.yaml", text);

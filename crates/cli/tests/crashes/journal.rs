@@ -44,7 +44,7 @@ fn cloud(place: &Place) -> BTreeMap<String, String> {
 
 /// A provider that honours tokens creates nothing twice even then: a repeated plan gives a call the same token.
 #[test]
-fn a_journal_that_is_cut_short_after_a_kill_makes_nothing_twice() {
+fn truncated_journal_after_a_kill_creates_nothing_twice() {
     println!("moments and lengths drawn from {SEED}");
     let mut draw = Draw(SEED);
     let (mut cut, mut behind, mut runs) = (0, 0, 0);

@@ -166,9 +166,10 @@ impl Hosted {
             let unsure = in_doubt(&again.err);
             assert!(unsure.iter().all(|address| (self.may_be_in_doubt)(address)), "round {round}: {}", again.err);
             if !unsure.is_empty() {
-                let mut reconcile = self.place.cyan(&["reconcile", "-y"]);
-                reconcile.args(unsure.iter().flat_map(|address| ["--retry", address]));
-                let settled = ran(reconcile.env("CYAN_KEY", key()).output().unwrap());
+                // One command decides all: it is refused while the outcome of another create is not known.
+                let decisions = unsure.iter().flat_map(|address| ["--retry", address]);
+                let words: Vec<&str> = ["reconcile", "-y"].into_iter().chain(decisions).collect();
+                let settled = ran(self.place.cyan(&words).env("CYAN_KEY", key()).output().unwrap());
                 assert_eq!(settled.code, 0, "round {round}: {}{}", settled.out, settled.err);
                 again = ran(self.deploy().output().unwrap());
             }

@@ -60,7 +60,7 @@ fn take_over(place: &Place, who: &str, lasts: Duration) {
 
 /// A run that was killed before its first step holds an instance that is in no list yet.
 #[test]
-fn a_hold_on_what_was_never_begun_can_be_ended() {
+fn lease_of_an_instance_without_entries_can_be_released() {
     let place = Place::with("shop.blueprint.yaml", ONE);
     place.ends(1, &["unlock", "--yes"]);
     place.ends(0, &["deploy", "--yes", "-i", "another"]);
@@ -141,7 +141,7 @@ fn is_fenced_off(place: &Place, writer: std::process::Child) -> Ran {
 }
 
 #[test]
-fn a_writer_whose_hold_was_ended_records_nothing_more_and_says_so() {
+fn writer_reports_a_released_lease_and_records_nothing_more() {
     let place = Place::with("shop.blueprint.yaml", SLOW);
     let writer = begun(&place);
     place.ends(0, &["unlock", "--yes"]);
@@ -159,7 +159,7 @@ fn a_writer_whose_hold_was_ended_records_nothing_more_and_says_so() {
 }
 
 #[test]
-fn a_writer_that_gave_no_sign_of_life_is_taken_over() {
+fn lease_of_an_unresponsive_writer_is_taken_over() {
     let place = Place::with("shop.blueprint.yaml", SLOW);
     let writer = begun(&place);
     // Another process takes the lease over a minute later.
@@ -178,7 +178,7 @@ fn a_writer_that_gave_no_sign_of_life_is_taken_over() {
 /// Several processes run the same command at once, in several rounds. A process that is not first is refused or finds a
 /// stale plan, and every resource is made once. (`mkdir` fails if the folder exists.)
 #[test]
-fn of_many_at_once_one_does_it() {
+fn one_of_many_concurrent_runs_succeeds() {
     let text = "version: 2023-04-20
 variables:
   round: {type: string}
@@ -234,7 +234,7 @@ fn many(round: &str) -> String {
 
 /// A stopped process whose lease another process ended and took makes no call after it continues.
 #[test]
-fn a_stopped_writer_calls_nothing_after_its_hold_was_taken() {
+fn stopped_writer_calls_nothing_after_its_lease_was_taken_over() {
     let place = Place::with("shop.blueprint.yaml", &many("one"));
     let mut command = place.cyan(&["deploy", "--yes", "--parallelism", "4"]);
     let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
@@ -271,7 +271,7 @@ fn a_stopped_writer_calls_nothing_after_its_hold_was_taken() {
 
 /// A killed process holds no lease: the next run does not wait for it to expire.
 #[test]
-fn a_killed_writer_is_taken_over_at_once() {
+fn lease_of_a_killed_writer_is_taken_over_at_once() {
     let place = Place::with("shop.blueprint.yaml", SLOW);
     let mut writer = begun(&place);
     writer.kill().unwrap();

@@ -148,7 +148,7 @@ impl Rehearsal {
 }
 
 #[test]
-fn no_secret_of_an_example_lies_open_anywhere() {
+fn no_secret_of_an_example_appears_in_clear_text() {
     let mut sensitive = BTreeMap::new();
     let (mut planted, mut made_up) = (0, 0);
     for (folder, document) in documents() {
@@ -210,7 +210,7 @@ fn no_secret_of_an_example_lies_open_anywhere() {
 }
 
 #[test]
-fn no_input_of_an_example_lies_open_once_it_is_secret() {
+fn no_secret_input_of_an_example_appears_in_clear_text() {
     let (mut deployed, mut refused) = (0, 0);
     for (folder, document) in documents() {
         let text = std::fs::read_to_string(folder.join(&document)).unwrap();

@@ -130,7 +130,7 @@ fn forms(secret: &str) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn what_is_planted_is_found_in_every_form() {
+fn planted_secret_is_found_in_every_form() {
     let secret = marker("here");
     let mut hunt = Hunt::default();
     hunt.plant("here", &secret);

@@ -185,7 +185,7 @@ fn rehearse(draft: &Draft, what: &str) -> bool {
 }
 
 #[test]
-fn a_secret_in_any_field_of_any_type_lies_open_nowhere() {
+fn secret_in_any_field_of_any_type_appears_nowhere_in_clear_text() {
     let place = Place::new();
     let listed: Json = serde_json::from_str(&place.run(&["types", "--json"]).out).unwrap();
     let types: Vec<String> = listed["result"]["types"]
@@ -341,7 +341,7 @@ fn word(place: &str) -> String {
 }
 
 #[test]
-fn what_real_providers_make_of_secrets_lies_open_nowhere() {
+fn outputs_of_real_providers_show_no_secret() {
     let place = Place::with("blueprint.yaml", &DOCUMENT.replace("PORT", &echo().to_string()));
     place.write("open/x", "");
     place.run(&["key", "new"]);

@@ -440,7 +440,7 @@ fn secret(at: usize) -> String {
 }
 
 #[test]
-fn secret_that_passes_through_any_function_or_place_lies_open_nowhere() {
+fn secret_passed_through_any_function_or_place_appears_nowhere_in_clear_text() {
     let mut hunt = Hunt::default();
     let (mut variables, mut values, mut resources, mut exports, mut given) =
         (String::new(), String::new(), String::new(), String::new(), String::new());
@@ -629,7 +629,7 @@ fn failure_that_is_about_a_secret_does_not_show_it() {
 }
 
 #[test]
-fn hidden_parameter_of_a_template_lies_open_nowhere() {
+fn hidden_parameter_of_a_template_appears_nowhere_in_clear_text() {
     let mut hunt = Hunt::default();
     let (mut parameters, mut resources, mut outputs) = (String::new(), String::new(), String::new());
     let (mut given, mut defaults, mut encrypted, mut arguments) =

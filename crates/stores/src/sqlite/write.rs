@@ -162,7 +162,7 @@ impl Writer {
                     Ok((opened, copy)) => {
                         self.notices.lock().unwrap_or_else(PoisonError::into_inner).extend(copy.map(|copy| {
                             format!(
-                                "`{}` has been rewritten as a newer version keeps it; as it was, it lies in `{}`",
+                                "`{}` was rewritten in a newer format; a copy in the old format is `{}`",
                                 self.path.display(),
                                 copy.display()
                             )

@@ -52,7 +52,7 @@ fn members_come_and_go_in_their_order() {
         (&[Old, Failed, Old], &[], 1, 0, "+1 / +2 / +0"),
         (&[Old, Old, Absent], &[], 2, 0, "+2 +1 / +0"),
         (&[Old; 3], &[Possible], 1, 3, "+0' / +2 / +1 / +0 / -0'"),
-        // A run that was cut off goes on: one that stands in for others is there, and one is done.
+        // A run that was cut off goes on: a temporary member exists, and one is done.
         (&[Old, Old, Current], &[There], 1, 3, "+1 / +0 / -0'"),
         (&[Old; 3], &[There, There], 1, 0, "+2 -1' -0' / +1 / +0"),
         (&[Old; 3], &[There, There], 1, 3, "+2 -1' / +1 / +0 / -0'"),
