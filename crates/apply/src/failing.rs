@@ -130,7 +130,7 @@ pub(crate) fn refused(
         return fail_write(parts, task, decided, write, diagnostic, effects);
     }
     if error.kind == ErrorKind::OutcomeUnknown && error.partial.is_none() {
-        let diagnostic = diagnostic.note("whether it was done is not known; the next plan reads its outcome");
+        let diagnostic = diagnostic.note("the next plan reads it");
         return leave_open(parts, task, decided, diagnostic, effects);
     }
     if parts.facts.plan.options.force && request.operation == Verb::Delete && may_start {

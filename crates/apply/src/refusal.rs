@@ -38,6 +38,8 @@ impl Refusal<'_> {
             evaluate::retry::failure(error, String::new)
         } else if error.kind == ErrorKind::Cancelled {
             codes::PROVIDER_FAILED.new(format!("the {verb} of `{address}` was cut short"))
+        } else if error.kind == ErrorKind::OutcomeUnknown {
+            codes::PROVIDER_FAILED.new(format!("the outcome of the {verb} of `{address}` is not known"))
         } else {
             codes::PROVIDER_FAILED.new(format!("the provider refused to {verb} `{address}`"))
         };

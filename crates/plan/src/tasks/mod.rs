@@ -122,7 +122,7 @@ pub(crate) fn order(
     builder.settle_waits();
     let reads = reads::by_task(&builder, deferred, partial);
     let mut tasks = builder.tasks;
-    let order = topological(&mut tasks);
+    let order = topological(&mut tasks, &gates);
     let groups = std::mem::take(&mut draft.groups);
     let links = link_changes(&draft.decisions);
     let links_of_steps = links_by_resource(&draft.decisions);

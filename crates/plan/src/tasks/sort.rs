@@ -5,11 +5,12 @@ use std::collections::BinaryHeap;
 
 use blueprint::IndexMap;
 
+use crate::model::Gate;
 use crate::task::{Task, TaskKind};
 
 /// Tasks in an order in which they can be done; ties in the order in which they were made, which is document order.
 /// Where they wait for each other in a circle, a wait that can be spared is taken out of it.
-pub(crate) fn topological(tasks: &mut [Task]) -> Vec<u32> {
+pub(crate) fn topological(tasks: &mut [Task], gates: &[Gate]) -> Vec<u32> {
     let mut waiting: Vec<u32> = tasks.iter().map(|task| task.waits.len() as u32).collect();
     let mut after: Vec<Vec<u32>> = vec![Vec::new(); tasks.len()];
     for (at, task) in tasks.iter().enumerate() {
@@ -39,7 +40,7 @@ pub(crate) fn topological(tasks: &mut [Task]) -> Vec<u32> {
         if first == tasks.len() {
             return order;
         }
-        let Some((task, on)) = dispensable(tasks, &done, first as u32) else {
+        let Some((task, on)) = dispensable(tasks, gates, &done, first as u32) else {
             debug_assert!(false, "tasks wait for each other in a circle");
             return order;
         };
@@ -55,7 +56,7 @@ pub(crate) fn topological(tasks: &mut [Task]) -> Vec<u32> {
 /// A wait in a circle that can be spared: a thing that goes for good need not wait until a survivor has turned away
 /// from it. A circle comes about where the survivor waits for a delete-first replacement, and that one for the thing to
 /// go; the survivor then reads something that is gone for a moment, as it does of the replaced thing itself.
-pub(crate) fn dispensable(tasks: &[Task], done: &[bool], from: u32) -> Option<(u32, u32)> {
+fn dispensable(tasks: &[Task], gates: &[Gate], done: &[bool], from: u32) -> Option<(u32, u32)> {
     let mut path: Vec<u32> = Vec::new();
     let mut seen: IndexMap<u32, usize> = IndexMap::default();
     let mut at = from;
@@ -66,6 +67,16 @@ pub(crate) fn dispensable(tasks: &[Task], done: &[bool], from: u32) -> Option<(u
         at = tasks[at as usize].waits.iter().find(|wait| !done[wait.task as usize])?.task;
     }
     let circle = &path[seen.get(&at).copied()?..];
+    // What goes does not wait for a stop behind an action. Without its action that stop would come again and again.
+    let waits_for_stop = circle.iter().enumerate().position(|(at, task)| {
+        let next = tasks[circle[(at + 1) % circle.len()] as usize].kind;
+        let is_behind = |number: u32| gates.get(number as usize).is_some_and(|gate| !gate.at.is_before());
+        let goes = matches!(tasks[*task as usize].kind, TaskKind::Delete | TaskKind::DeleteOld(_));
+        goes && matches!(next, TaskKind::Gate(number) if is_behind(number))
+    });
+    if let Some(at) = waits_for_stop {
+        return Some((circle[at], circle[(at + 1) % circle.len()]));
+    }
     // A stop comes earlier rather than never.
     let gate = circle.iter().position(|at| matches!(tasks[*at as usize].kind, TaskKind::Gate(_)));
     if let Some(gate) = gate {

@@ -175,7 +175,11 @@ impl Monitor {
         }
         let still_there = |name: &str| {
             plan.steps.iter().all(|step| step.action == Action::None || step.address.to_string() != name)
-                && staged.snapshot.records.keys().any(|address| address.to_string() == name)
+                && staged
+                    .snapshot
+                    .records
+                    .iter()
+                    .any(|(address, record)| !record.id.is_empty() && address.to_string() == name)
                 && !plan.answers.seen.keys().any(|address| address.to_string() == name)
                 && !plan.left_alone.out_of_target.iter().any(|address| address.to_string() == name)
         };
