@@ -215,7 +215,7 @@ fn a_template_in_json_is_json_in_whatever_file() {
 }
 
 #[test]
-fn registry_entry_without_a_target_is_ignored() {
+fn registry_entry_with_an_unknown_type_is_ignored_if_another_applies() {
     let place = Place::with("t.yaml", "heat_template_version: 2018-08-31\nresources: {a: {type: \"C::D\"}}\n");
     place.write("env.yaml", "resource_registry: {\"C::*\": \"OS::Nope\", \"C::D\": \"OS::Heat::None\"}\n");
     place.ends(0, &["validate", "t.yaml", "-e", "env.yaml"]);

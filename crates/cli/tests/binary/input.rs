@@ -11,7 +11,7 @@ fn with(place: &Place, environment: &[(&str, &str)], arguments: &[&str]) -> Ran 
 }
 
 #[test]
-fn path_that_is_not_a_file_is_refused() {
+fn unusable_path_of_a_document_is_refused() {
     let place = Place::new();
     place.write("bad.yaml", b"a\xff");
     std::fs::create_dir(place.path().join("folder")).unwrap();
@@ -267,7 +267,7 @@ fn key_file_is_readable_by_its_owner_only() {
 }
 
 #[test]
-fn unknown_name_is_reported_with_known_names() {
+fn unknown_name_is_reported_with_a_suggestion() {
     let place = Place::with("shop/garden.blueprint.yaml", ONE);
     let missing = place.ends(1, &["validate", "shop/gardn.blueprint.yaml"]);
     assert!(missing.err.contains("did you mean `shop/garden.blueprint.yaml`?"), "{}", missing.err);

@@ -364,7 +364,7 @@ fn tilde_is_not_the_home_folder() {
 }
 
 #[test]
-fn sensitive_file_is_readable_by_its_owner_only() {
+fn sensitive_file_is_readable_by_its_owner_only_unless_a_mode_is_set() {
     use std::os::unix::fs::PermissionsExt as _;
     let text = "version: 2023-04-20
 resources:

@@ -67,7 +67,7 @@ fn simulated_and_real_state_are_separate() {
 }
 
 #[test]
-fn plan_of_a_simulation_is_not_deployed_for_real() {
+fn plan_of_a_simulation_and_real_plan_are_not_interchangeable() {
     let place = Place::with("blueprint.yaml", REAL);
     place.ends(0, &["stage", "--simulate", "--out", "rehearsal.plan"]);
     place.ends(0, &["stage", "--out", "real.plan"]);

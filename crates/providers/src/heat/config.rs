@@ -70,7 +70,7 @@ pub(super) fn check(type_name: &str, spec: &Value, found: &mut Checked) {
             "Boolean" => "boolean",
             _ => continue,
         };
-        // Heat treats an empty text as no default.
+        // An empty text is accepted as the default of any type.
         if wanted != "string" && default.as_text() == Some("") {
             continue;
         }
