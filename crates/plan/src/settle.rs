@@ -132,6 +132,14 @@ pub(crate) fn settle(
         settled.push(Settled { address, record: after });
     }
     report_not_made(not_made, found);
+    if snapshot.open.len() > 1 && found.has_errors() {
+        let all: Vec<String> = snapshot.open.keys().map(|address| format!("`{address}`")).collect();
+        found.push(
+            codes::INTERRUPTED
+                .new(format!("the outcomes of {} calls are not known: {}", all.len(), all.join(", ")))
+                .help("decide about all of them in one `cyan reconcile`: its options are repeatable"),
+        );
+    }
     settled.extend(adopt_uncertain(snapshot, answers, options, catalogs, &mut used));
     refuse_unused_decisions(options, &used, &settled, found);
     settled
