@@ -132,17 +132,22 @@ pub(crate) fn settle(
         settled.push(Settled { address, record: after });
     }
     report_not_made(not_made, found);
-    if snapshot.open.len() > 1 && found.has_errors() {
-        let all: Vec<String> = snapshot.open.keys().map(|address| format!("`{address}`")).collect();
+    report_several(snapshot.open.keys(), found);
+    settled.extend(adopt_uncertain(snapshot, answers, options, catalogs, &mut used));
+    refuse_unused_decisions(options, &used, &settled, found);
+    settled
+}
+
+/// Says that all calls whose outcomes are not known must be decided together.
+fn report_several<'a>(open: impl Iterator<Item = &'a Address>, found: &mut Diagnostics) {
+    let all: Vec<String> = open.map(|address| format!("`{address}`")).collect();
+    if all.len() > 1 {
         found.push(
             codes::INTERRUPTED
                 .new(format!("the outcomes of {} calls are not known: {}", all.len(), all.join(", ")))
                 .help("decide about all of them in one `cyan reconcile`: its options are repeatable"),
         );
     }
-    settled.extend(adopt_uncertain(snapshot, answers, options, catalogs, &mut used));
-    refuse_unused_decisions(options, &used, &settled, found);
-    settled
 }
 
 /// `unknown-address` for each address of a verdict at which no call was interrupted.
