@@ -46,7 +46,7 @@ fn nothing_in_the_core_lifts_the_bans() {
             }
         }
     }
-    crate::none(&findings, "ask for it with a question of `World`, or take it as an argument; `engine::shell` answers");
+    crate::none(&findings, "ask for it with a question of `World`, or take it as an argument; `run::shell` answers");
 }
 
 /// Whether a line names the path itself and not a longer one (`other_tokio::`).
