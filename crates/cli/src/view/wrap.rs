@@ -99,6 +99,12 @@ mod tests {
     }
 
     #[test]
+    fn further_lines_of_a_text_hang() {
+        let docs = "The content.\n Conflicts with `source`.\n";
+        assert_eq!(hanging(docs, 6, None), "The content.\n      Conflicts with `source`.");
+    }
+
+    #[test]
     fn code_on_a_page_is_not_broken() {
         let long = "word ".repeat(20).trim_end().to_owned();
         let text = format!("{long}\n\n```yaml\n{long}\n```\n{long}");
