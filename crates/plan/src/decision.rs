@@ -88,7 +88,8 @@ impl Decision {
         ResourceTarget::new(&self.address, &self.type_name, folder).managed_by(self.provider.as_deref())
     }
 
-    /// Whether anything else is to be remembered than a record has.
+    /// Whether anything else is to be recorded than a record has. A resource that moves to another configuration of its
+    /// provider is only recorded with it: the configurations may mean the same account.
     pub(crate) fn differs_from(&self, record: &Record) -> bool {
         self.desired != record.inputs
             || self.metadata != record.metadata

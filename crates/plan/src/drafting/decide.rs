@@ -7,6 +7,7 @@ use std::sync::Arc;
 use blueprint::{Address, IndexMap, Name, Resource, Value};
 use diag::Diagnostics;
 use evaluate::answers::{Answers, PinnedRead};
+use evaluate::question::ProviderInstance;
 use evaluate::resolve::{Evaluation, Member, Members, Outputs};
 use evaluate::world::World;
 use provider::{Plans, ResourceType};
@@ -23,7 +24,7 @@ use crate::drafting::link_dependencies::{link_dependencies, mark_link_changes};
 use crate::drafting::members::redraw;
 use crate::drafting::opinions::ask_providers;
 use crate::drafting::preflight;
-use crate::drafting::provider_instances::{follow_replaced_instances, follow_settings, instance_of, note_provider};
+use crate::drafting::provider_instances::{follow_replaced_instances, follow_settings, instance_of};
 use crate::drafting::verdicts::apply_opinion;
 use crate::drift::prior_spec;
 use crate::model::{Action, AddressSet, Reason};
@@ -72,9 +73,8 @@ pub(crate) async fn decide_level(
             let linked = link_dependencies(evaluation, *index, position);
             let dependencies = if linked.is_empty() { common.clone() } else { with_more(&common, linked) };
             let written = evaluation.links.written_into(&member.address);
-            let mut decision = decide(member, resource, ty, snapshot, &evaluation.answers, &dependencies, written);
-            decision.provider = provider.clone();
-            note_provider(&mut decision);
+            let wanted = Wanted { member, resource, ty, dependencies, provider: provider.clone(), written };
+            let mut decision = decide(wanted, snapshot, &evaluation.answers);
             mark_link_changes(evaluation, *index, position, &mut decision);
             decision.element = Some((*index, position));
             drafts.push(decision);
@@ -94,8 +94,9 @@ pub(crate) async fn decide_level(
                     (resource, ty, evaluation.member(index, position))
                 {
                     let written = evaluation.links.written_into(&member.address);
-                    let dependencies = &decision.dependencies;
-                    let again = decide(member, resource, ty, snapshot, &evaluation.answers, dependencies, written);
+                    let (dependencies, provider) = (decision.dependencies.clone(), decision.provider.clone());
+                    let wanted = Wanted { member, resource, ty, dependencies, provider, written };
+                    let again = decide(wanted, snapshot, &evaluation.answers);
                     decision = decided_again(decision, again, &evaluation.answers, resource);
                 }
             }
@@ -109,7 +110,6 @@ pub(crate) async fn decide_level(
 /// changed. The reasons of the replacement stay.
 pub(crate) fn decided_again(first: Decision, mut again: Decision, answers: &Answers, resource: &Resource) -> Decision {
     again.element = first.element;
-    again.provider = first.provider;
     if let Some(opinion) = answers.opinions.get(&again.address) {
         apply_opinion(&mut again, opinion, Some(resource));
     }
@@ -137,20 +137,25 @@ pub(crate) fn with_more(common: &[Address], more: Vec<Address>) -> Vec<Address> 
     common.iter().cloned().chain(more).collect::<AddressSet>().into_iter().collect()
 }
 
-/// Compares what is wanted of a thing with what is remembered and seen of it.
-pub(crate) fn decide(
-    member: &Member,
-    resource: &Resource,
-    ty: &Arc<ResourceType>,
-    snapshot: &Snapshot,
-    answers: &Answers,
-    dependencies: &[Address],
-    written: &[Contribution],
-) -> Decision {
-    let address = &member.address;
+/// What the document wants of a member.
+pub(crate) struct Wanted<'a> {
+    pub(crate) member: &'a Member,
+    pub(crate) resource: &'a Resource,
+    pub(crate) ty: &'a Arc<ResourceType>,
+    pub(crate) dependencies: Vec<Address>,
+    /// The configuration of its provider, if a resource declares it.
+    pub(crate) provider: Option<Arc<ProviderInstance>>,
+    /// What links write into it.
+    pub(crate) written: &'a [Contribution],
+}
+
+/// Compares what is wanted of a member with what is recorded and read of it.
+pub(crate) fn decide(wanted: Wanted<'_>, snapshot: &Snapshot, answers: &Answers) -> Decision {
+    let Wanted { resource, ty, written, .. } = wanted;
+    let address = &wanted.member.address;
     let record = snapshot.records.get(address);
     let seen = answers.seen.get(address);
-    let mut decision = undecided(member, resource, ty, record, dependencies);
+    let mut decision = undecided(wanted, record);
     let thing = record.filter(|record| !record.id.is_empty());
     let Some(record) = thing.filter(|_| !matches!(seen, Some(PinnedRead::Absent))) else {
         decision.reasons = vec![match (thing, record) {
@@ -248,13 +253,8 @@ fn compare(
 }
 
 /// The decision to create a member, before anything is compared.
-fn undecided(
-    member: &Member,
-    resource: &Resource,
-    ty: &Arc<ResourceType>,
-    record: Option<&Arc<Record>>,
-    dependencies: &[Address],
-) -> Decision {
+fn undecided(wanted: Wanted<'_>, record: Option<&Arc<Record>>) -> Decision {
+    let Wanted { member, resource, ty, dependencies, provider, .. } = wanted;
     let address = &member.address;
     Decision {
         address: address.clone(),
@@ -276,8 +276,8 @@ fn undecided(
         outputs: Value::Null,
         private: Value::Null,
         expired: None,
-        provider: None,
-        dependencies: dependencies.to_vec(),
+        provider,
+        dependencies,
         protection: Protection {
             retain: resource.lifecycle.retain || member.retain,
             protect: resource.lifecycle.protect,

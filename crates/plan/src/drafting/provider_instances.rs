@@ -38,16 +38,6 @@ pub(crate) fn instance_of(
     Some(Arc::new(ProviderInstance { former, ..instance }))
 }
 
-/// A resource that moves to another configuration is only recorded with it: the configurations may mean the same
-/// account.
-pub(crate) fn note_provider(decision: &mut Decision) {
-    if let Some(record) = decision.prior.clone()
-        && decision.action == Action::None
-    {
-        decision.record_differs = decision.differs_from(&record);
-    }
-}
-
 /// Replaces configurations whose provider says that the new settings need new resources, such as another region: the
 /// old configuration stays until what was made with it is deleted.
 pub(crate) async fn follow_settings(
