@@ -196,7 +196,7 @@ impl Document {
     /// instance.
     fn reading_shell(&self) -> Shell {
         let (providers, catalogs) = (self.library.providers.clone(), self.library.catalogs.clone());
-        self.installed.shell(providers, catalogs, self.source.folder.clone())
+        self.installed.shell(providers, catalogs, &self.source.folder)
     }
 
     /// A shell without requests, for transforms and for checks of specs.

@@ -35,7 +35,7 @@ impl Session {
         let snapshot = self.settled_state(&instance, frontend).await?;
         self.library.open_recorded(&snapshot);
         self.open_added(&options);
-        let mut shell = self.shell(&instance, self.root_of(&snapshot))?;
+        let mut shell = self.shell(&instance, &self.root_of(&snapshot))?;
         let basis = Basis { document: None, given: Given::default(), options, snapshot, answers: None };
         let staged = self.plan(basis, &mut shell, &Files::new(), &mut run, frontend).await?;
         Ok(Planned { instance, staged, shell, run })
@@ -58,7 +58,7 @@ impl Session {
         let snapshot = self.reading().load(instance).await?;
         self.refuse_undescribed(&snapshot)?;
         self.library.open_recorded(&snapshot);
-        let shell = self.shell(instance, self.root_of(&snapshot))?;
+        let shell = self.shell(instance, &self.root_of(&snapshot))?;
         let mut found = Diagnostics::new();
         let mut scan = crate::phases::drift(&snapshot, &self.library.catalogs, &shell, &mut found).await;
         crate::phases::only(&mut scan, targets, &snapshot, &mut found);

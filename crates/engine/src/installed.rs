@@ -223,7 +223,7 @@ impl Installed {
     }
 
     /// A shell for documents in the folder `root`, without settings and without the name of an instance.
-    pub(crate) fn shell(&self, providers: Providers, catalogs: Arc<Catalogs>, root: PathBuf) -> Shell {
+    pub(crate) fn shell(&self, providers: Providers, catalogs: Arc<Catalogs>, root: &Path) -> Shell {
         Shell {
             providers,
             catalogs,
@@ -231,7 +231,7 @@ impl Installed {
             places: None,
             offline: false,
             instance: "".into(),
-            root,
+            root: root.into(),
             working_directory: self.runtime.working_directory.path(),
             clock: self.runtime.clock.clone(),
             chance: self.runtime.rng.clone(),

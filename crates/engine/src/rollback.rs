@@ -102,7 +102,7 @@ impl Session {
             }
         };
         self.library.open_recorded(&snapshot);
-        let mut shell = self.shell(instance, root)?;
+        let mut shell = self.shell(instance, &root)?;
         let basis = Basis { document, given, options, snapshot, answers };
         let staged = self.plan_quietly(basis, &mut shell, found, tell).await;
         Ok(RollbackPlan { files, shell: Some(shell), staged })

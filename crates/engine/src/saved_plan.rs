@@ -88,7 +88,7 @@ impl Session {
         let given = made_from.given();
         let ReadAgain { files, document, root } = self.read_again(&made_from, &given, &snapshot, frontend).await?;
         self.library.open_recorded(&snapshot);
-        let mut shell = self.shell(&instance, root)?;
+        let mut shell = self.shell(&instance, &root)?;
         let answers = Some(made_from.answers);
         let basis = Basis { document, given, options: file.options.clone(), snapshot, answers };
         let staged = self.plan(basis, &mut shell, &files, &mut run, frontend).await?;

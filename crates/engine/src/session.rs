@@ -157,7 +157,7 @@ impl Session {
 
     /// Providers with their settings, for documents in the folder `root`. Fails if a plugin that is needed cannot be
     /// used.
-    pub fn shell(&self, instance: &InstanceName, root: PathBuf) -> Result<Shell, Error> {
+    pub fn shell(&self, instance: &InstanceName, root: &Path) -> Result<Shell, Error> {
         self.refuse_unavailable()?;
         let knows = |namespace: &str| self.library.selection.knows(&self.installed, namespace);
         let providers = self.library.providers_at(&self.place)?;

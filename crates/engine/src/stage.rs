@@ -239,7 +239,7 @@ impl Session {
             // Transforms may make resources of any type.
             self.library.open_all();
         }
-        self.shell(instance, document.source.folder.clone())
+        self.shell(instance, &document.source.folder)
     }
 
     /// The plan. If only reads failed there is a plan, which can be shown but not carried out.

@@ -12,7 +12,7 @@ use provider::{BoxFuture, Catalogs, ErrorKind, ProviderDiagnostic, ProviderError
 use tokio::sync::Semaphore;
 
 use crate::codes;
-use crate::question::{ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, Retry};
+use crate::question::{ProviderQuestion, ProviderRequest, Question, Reply, Retry};
 use crate::world::{Environment, World};
 
 /// Maximum number of concurrent questions, if a provider sets no lower limit.
@@ -77,16 +77,12 @@ impl<'w> RetryingWorld<'w> {
     }
 
     /// Asks until there is an answer, a permanent error, or no retry left.
-    async fn ask_until_answered(
-        &self,
-        question: ProviderQuestion<'_>,
-        limits: &ProviderLimits,
-    ) -> Result<ProviderReply, ProviderError> {
+    async fn ask_until_answered(&self, question: ProviderQuestion<'_>, limits: &ProviderLimits) -> Reply {
         // A refresh limits the number of its concurrent reads itself.
         let is_limited_by_caller = matches!(question.request, ProviderRequest::Read(_));
         let mut retries = 0;
         loop {
-            let answer = {
+            let reply = {
                 // The semaphore is never closed, so there is always a permit.
                 let _permit = if is_limited_by_caller { None } else { limits.concurrency.acquire().await.ok() };
                 if let Some(rate) = &limits.rate {
@@ -96,16 +92,12 @@ impl<'w> RetryingWorld<'w> {
                         self.world.pause(pause, None).await;
                     }
                 }
-                self.world.ask_provider(question).await
+                self.world.ask(Question::Provider(question)).await
             };
-            match answer {
-                Err(error) => {
-                    let what = question.subject.to_string();
-                    let Some(pause) = limits.retries.again(&error, retries, &what) else { return Err(error) };
-                    self.world.pause(pause, Some(Retry { what: &what, why: &error.message })).await;
-                }
-                answer => return answer,
-            }
+            let Reply::Provider(Err(error)) = &reply else { return reply };
+            let what = question.subject.to_string();
+            let Some(pause) = limits.retries.again(error, retries, &what) else { return reply };
+            self.world.pause(pause, Some(Retry { what: &what, why: &error.message })).await;
             retries += 1;
         }
     }
@@ -120,7 +112,7 @@ impl World for RetryingWorld<'_> {
     fn ask<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply> {
         let Question::Provider(asked) = question else { return self.world.ask(question) };
         let Some(limits) = self.limits.get(asked.namespace) else { return self.world.ask(question) };
-        Box::pin(async move { Reply::Provider(self.ask_until_answered(asked, limits).await) })
+        Box::pin(self.ask_until_answered(asked, limits))
     }
 
     fn environment(&self) -> &dyn Environment {

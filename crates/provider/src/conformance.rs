@@ -267,8 +267,8 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             token: format!("{}-{token}", self.address).into(),
             deadline: None,
             cancel: CancellationToken::new(),
-            root: self.setup.folder.clone(),
-            folder: self.setup.folder.clone(),
+            root: self.setup.folder.as_path().into(),
+            folder: self.setup.folder.as_path().into(),
             settings: self.setup.settings.clone(),
             now: self.setup.now,
             progress: Arc::new(move |line: &str| {
@@ -285,7 +285,7 @@ impl<M: Fn() -> Arc<dyn Provider>> Run<'_, M> {
             settings: self.setup.settings.clone(),
             former: Value::Null,
             offline: false,
-            root: self.setup.folder.clone(),
+            root: self.setup.folder.as_path().into(),
             log: self.call("configure").progress,
         };
         let configured = self.with_error_recorded((self.make)().configure(with).await)?;

@@ -5,7 +5,7 @@
 //!
 //! Not here: planning (`planning`), applying (`operation`), what an operation would meet (`preflight`).
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,9 +40,9 @@ pub struct Call {
     /// Cancelled when the caller no longer waits. The provider stops as soon as it safely can.
     pub cancel: CancellationToken,
     /// The folder of the root document. Paths of written files are relative to it.
-    pub root: PathBuf,
+    pub root: Arc<Path>,
     /// The folder of the document that declares the resource. Paths of files that are read are relative to it.
-    pub folder: PathBuf,
+    pub folder: Arc<Path>,
     /// The user's settings of the namespace: a map.
     pub settings: Value,
     /// The current time in seconds since 1970 UTC.
@@ -286,7 +286,7 @@ pub struct Configuration {
     /// contacted.
     pub offline: bool,
     /// The folder of the root document.
-    pub root: PathBuf,
+    pub root: Arc<Path>,
     /// Receives log lines of the provider's process, without secrets.
     pub log: Progress,
 }

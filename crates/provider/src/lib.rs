@@ -46,7 +46,7 @@ pub use overlay::{overlay, twice};
 pub use pace::{Limits, Rate, Retries, RetryPolicy, TokenBucket};
 pub use planning::{PlanMode, PlanPhase, PlanRequest, Planned, Verdict};
 pub use preflight::{Preflight, PreflightRequest, SourceContent, SourceRead};
-pub use provider_set::Providers;
+pub use provider_set::{Providers, SettingsSource};
 pub use scrub::{RunScrub, Scrub};
 pub use transform::{Transform, TransformError};
 pub use type_source::{TypeSource, plain_name};

@@ -1,9 +1,9 @@
 //! The providers at hand, each made when it is first needed, and their sessions, each configured once.
 
 use std::fmt;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
-use blueprint::{IndexMap, Name, Value};
+use blueprint::{Address, IndexMap, Name, Value};
 use tokio::sync::OnceCell;
 
 use crate::{Configuration, Configured, Provider, ProviderError};
@@ -23,11 +23,24 @@ struct Entry {
     sessions: Mutex<Vec<SessionEntry>>,
 }
 
-/// A session by its name and settings. There are as many as a run has configurations of the provider: mostly one.
+/// A session by its source and settings. There are as many as a run has configurations of the provider: mostly one.
 struct SessionEntry {
-    name: Name,
+    source: SettingsSource,
     settings: Value,
-    session: Arc<OnceCell<Result<Arc<Configured>, ProviderError>>>,
+    session: Arc<SessionCell>,
+}
+
+type SessionCell = OnceCell<Result<Arc<Configured>, ProviderError>>;
+
+/// Where the settings of a session come from. Sessions of different sources are different, also with equal settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SettingsSource {
+    /// The configuration file.
+    File,
+    /// There are none: specs are checked without contact to anything.
+    Offline,
+    /// The resource at this address, which declares a configuration of the provider.
+    Resource(Address),
 }
 
 impl Providers {
@@ -63,6 +76,13 @@ impl Providers {
         self.by_namespace.contains_key(namespace)
     }
 
+    /// The session of a provider with these settings if it is configured already.
+    pub fn open_session(&self, namespace: &str, source: &SettingsSource, settings: &Value) -> Option<Arc<Configured>> {
+        let sessions = self.by_namespace.get(namespace)?.sessions();
+        let entry = sessions.iter().find(|entry| entry.is_for(source, settings))?;
+        entry.session.get()?.as_ref().ok().cloned()
+    }
+
     /// The session of a provider with these settings, configured when it is first needed. `None` if there is no
     /// provider of this namespace.
     ///
@@ -70,12 +90,12 @@ impl Providers {
     pub async fn session(
         &self,
         namespace: &str,
-        name: &str,
+        source: &SettingsSource,
         settings: &Value,
         with: impl FnOnce() -> Configuration,
     ) -> Option<Result<Arc<Configured>, ProviderError>> {
         let entry = self.by_namespace.get(namespace)?;
-        let session = entry.session(name, settings);
+        let session = entry.session(source, settings);
         let configure = || async {
             match entry.provider.clone().configure(with()).await {
                 Ok(configured) => Ok(Ok(Arc::new(configured))),
@@ -91,8 +111,7 @@ impl Providers {
 
     /// Closes all sessions at the same time, each once. A session that is needed again is configured again.
     pub async fn close(&self) {
-        let of_entry =
-            |entry: &Arc<Entry>| std::mem::take(&mut *entry.sessions.lock().unwrap_or_else(PoisonError::into_inner));
+        let of_entry = |entry: &Arc<Entry>| std::mem::take(&mut *entry.sessions());
         let sessions: Vec<SessionEntry> = self.by_namespace.values().flat_map(of_entry).collect();
         let open = sessions.iter().filter_map(|entry| entry.session.get()?.as_ref().ok());
         futures::future::join_all(open.map(|configured| configured.session.close())).await;
@@ -100,14 +119,24 @@ impl Providers {
 }
 
 impl Entry {
-    fn session(&self, name: &str, settings: &Value) -> Arc<OnceCell<Result<Arc<Configured>, ProviderError>>> {
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = sessions.iter().find(|it| it.name.as_ref() == name && it.settings == *settings) {
-            return known.session.clone();
+    fn sessions(&self) -> MutexGuard<'_, Vec<SessionEntry>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn session(&self, source: &SettingsSource, settings: &Value) -> Arc<SessionCell> {
+        let mut sessions = self.sessions();
+        if let Some(entry) = sessions.iter().find(|entry| entry.is_for(source, settings)) {
+            return entry.session.clone();
         }
         let session = Arc::new(OnceCell::new());
-        sessions.push(SessionEntry { name: name.into(), settings: settings.clone(), session: session.clone() });
+        sessions.push(SessionEntry { source: source.clone(), settings: settings.clone(), session: session.clone() });
         session
+    }
+}
+
+impl SessionEntry {
+    fn is_for(&self, source: &SettingsSource, settings: &Value) -> bool {
+        self.source == *source && self.settings == *settings
     }
 }
 

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -178,8 +178,8 @@ fn call() -> Call {
         token: "token-1".into(),
         deadline: None,
         cancel: CancellationToken::new(),
-        root: PathBuf::new(),
-        folder: PathBuf::new(),
+        root: Path::new("").into(),
+        folder: Path::new("").into(),
         settings: Value::Map(Arc::default()),
         now: 0,
         progress: Arc::new(|_| {}),

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use blueprint::{Address, Value};
@@ -20,8 +20,8 @@ fn call(address: &str, token: &str) -> Call {
         token: token.into(),
         deadline: None,
         cancel: CancellationToken::new(),
-        root: PathBuf::new(),
-        folder: PathBuf::new(),
+        root: Path::new("").into(),
+        folder: Path::new("").into(),
         settings: Value::Map(Arc::default()),
         now: 1_672_671_845,
         progress: Arc::new(|_| {}),

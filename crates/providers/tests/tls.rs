@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test stops where something is not as it should be")]
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,8 +26,8 @@ fn call() -> Call {
         token: "token".into(),
         deadline: None,
         cancel: CancellationToken::new(),
-        root: PathBuf::new(),
-        folder: PathBuf::new(),
+        root: Path::new("").into(),
+        folder: Path::new("").into(),
         settings: Value::Map(Arc::default()),
         now: NOW,
         progress: Arc::new(|_| {}),

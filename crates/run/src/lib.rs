@@ -2,6 +2,7 @@
 //!
 //! Not here: what to do (`plan`), in which order (`apply`).
 
+mod ask_provider;
 pub mod codes;
 pub mod operate;
 pub mod run;

@@ -7,7 +7,9 @@ use std::time::Duration;
 use blueprint::Address;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt as _, StreamExt as _};
-use provider::{Applied, ApplyRequest, BoxFuture, ErrorKind, PlanPhase, ProviderError, ReadRequest, Readiness};
+use provider::{
+    Applied, ApplyRequest, BoxFuture, Call, ErrorKind, PlanPhase, Progress, ProviderError, ReadRequest, Readiness,
+};
 use state::{Lease, Revision, Store, StoreError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -262,10 +264,8 @@ async fn call(
             let _ = progress.send(Event::Progress { address: address.clone(), text: secrets.clean(text).into() });
         })
     };
-    let mut call =
-        shell.call_of(&request.address, request.type_name.package_name(), request.token.clone(), told, &request.folder);
+    let mut call = call_of(shell, &request, told);
     call.cancel = cancel;
-    call.settings = settings.clone();
     call.deadline = request.limit;
     let configured = shell.session_of(&request.type_name, request.provider.as_ref()).await?;
     let asked = ApplyRequest {
@@ -283,6 +283,11 @@ async fn call(
     secrets.answered(configured.session.apply(&call, asked).await, &request.type_name, &shell.catalogs)
 }
 
+fn call_of(shell: &Shell, request: &CallRequest, progress: Progress) -> Call {
+    let CallRequest { address, type_name, provider, token, folder, .. } = request;
+    shell.call_of(address, type_name.package_name(), provider.as_ref(), token.clone(), progress, folder)
+}
+
 async fn ask(shell: &Shell, asking: Asking) -> Answer {
     let Asking { task, questions, now, functions } = asking;
     let puts: Vec<_> =
@@ -293,13 +298,7 @@ async fn ask(shell: &Shell, asking: Asking) -> Answer {
 
 async fn poll(shell: &Shell, request: CallRequest) -> Result<Readiness, ProviderError> {
     let quiet = Arc::new(|_: &str| {});
-    let mut call = shell.call_of(
-        &request.address,
-        request.type_name.package_name(),
-        request.token.clone(),
-        quiet,
-        &request.folder,
-    );
+    let mut call = call_of(shell, &request, quiet);
     call.deadline = request.limit;
     let configured = shell.session_of(&request.type_name, request.provider.as_ref()).await?;
     let asked = ReadRequest {

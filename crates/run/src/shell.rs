@@ -1,33 +1,29 @@
 //! The shell: answers the core's questions with providers and files. It reads the clock, random bytes and files for the
 //! core.
 //!
-//! Not here: decisions; the choice of providers and stores; carrying out effects (`run`).
+//! Not here: decisions; the choice of providers and stores; questions to providers (`ask_provider`); carrying out
+//! effects (`run`).
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use blueprint::wire::Document;
 use blueprint::{Address, FieldPath, IndexMap, Name, TypeId, Value};
 use provider::{
-    BoxFuture, Call, Catalogs, Configuration, Configured, ErrorKind, Imported, Progress, ProviderError, Providers,
-    Recalled, SessionFailure, TransformError,
+    BoxFuture, Call, Catalogs, Configuration, Configured, ErrorKind, Progress, ProviderError, Providers, Recalled,
+    SessionFailure, SettingsSource, TransformError,
 };
 use state::{Record, Snapshot, StatusOp};
 use tokio_util::sync::CancellationToken;
 
 pub use crate::scrub::Known;
 use crate::scrub::Secrets;
-use evaluate::question::{
-    ProviderInstance, ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, Retry, SourceError, Subject,
-};
+use evaluate::question::{ProviderInstance, Question, Reply, Retry, SourceError};
 use evaluate::world::{Environment, World};
 
 /// The maximum size in bytes of what `file` and `http_resource` read.
 pub const MOST_BYTES: u64 = 16 * 1024 * 1024;
-
-/// The time limit of a provider's answer to a question: a read, a plan, a data source, a function.
-const ANSWERED_WITHIN: Duration = Duration::from_secs(30 * 60);
 
 /// Fetches a URL within the limits of [`Question::Http`], or returns the reason as a phrase. Supplied by the front end,
 /// so that the core needs no HTTP client.
@@ -144,7 +140,7 @@ pub struct Shell {
     /// The name of the instance.
     pub instance: Name,
     /// The folder of the root document. Relative paths of the document start here.
-    pub root: PathBuf,
+    pub root: Arc<Path>,
     /// The caller's working directory.
     pub working_directory: Option<Name>,
     /// The source of the current time.
@@ -172,6 +168,7 @@ impl Shell {
         &self,
         address: &Address,
         package: &str,
+        instance: Option<&ProviderInstance>,
         token: Name,
         progress: Progress,
         folder: &str,
@@ -183,8 +180,8 @@ impl Shell {
             deadline: None,
             cancel: self.cancel.clone(),
             root: self.root.clone(),
-            folder: if folder.is_empty() { self.root.clone() } else { self.root.join(folder) },
-            settings: self.settings_of(package),
+            folder: if folder.is_empty() { self.root.clone() } else { self.root.join(folder).into() },
+            settings: instance.map_or_else(|| self.settings_of(package), |instance| instance.settings.clone()),
             now: self.clock.now(),
             progress,
         }
@@ -209,33 +206,53 @@ impl Shell {
     }
 
     /// The session of a package, for a type or for the package itself. An error names `what`.
-    async fn session_for(
+    pub(crate) async fn session_for(
         &self,
         package: &str,
         instance: Option<&ProviderInstance>,
         what: &str,
     ) -> Result<Arc<Configured>, ProviderError> {
-        let (name, settings, former) = match instance {
-            Some(it) => (it.address.to_string(), it.settings.clone(), it.former.clone()),
+        let (source, settings) = match instance {
+            Some(it) => (SettingsSource::Resource(it.address.clone()), it.settings.clone()),
             // Later requests need another session.
-            None if self.offline => (format!("{package} offline"), Value::Null, Value::Null),
-            None => (package.to_owned(), self.settings_of(package), Value::Null),
+            None if self.offline => (SettingsSource::Offline, Value::Null),
+            None => (SettingsSource::File, self.settings_of(package)),
+        };
+        match self.providers.open_session(package, &source, &settings) {
+            Some(configured) => Ok(configured),
+            None => Box::pin(self.open_session(package, source, settings, instance, what)).await,
+        }
+    }
+
+    /// Configures the provider of a package. Arguments and errors are as in [`Shell::session_for`].
+    async fn open_session(
+        &self,
+        package: &str,
+        source: SettingsSource,
+        settings: Value,
+        instance: Option<&ProviderInstance>,
+        what: &str,
+    ) -> Result<Arc<Configured>, ProviderError> {
+        let name: Name = match &source {
+            SettingsSource::Resource(address) => address.to_string().into(),
+            SettingsSource::Offline => format!("{package} offline").into(),
+            SettingsSource::File => package.into(),
         };
         let configure = || Configuration {
-            name: name.as_str().into(),
+            name: name.clone(),
             settings: settings.clone(),
-            former,
+            former: instance.map(|it| it.former.clone()).unwrap_or_default(),
             offline: self.offline,
             root: self.root.clone(),
             log: self.log_of(&name),
         };
-        match self.providers.session(package, &name, &settings, configure).await {
+        match self.providers.session(package, &source, &settings, configure).await {
             Some(Ok(configured)) => Ok(configured),
             Some(Err(error)) => {
                 // Settings that a resource declares are not in the configuration file.
                 let places = self.places.as_ref().filter(|_| instance.is_none());
                 let written = places.and_then(|places| places(package, error.field.as_ref()));
-                let failure = SessionFailure { provider: name.into(), settings: written };
+                let failure = SessionFailure { provider: name, settings: written };
                 let error = ProviderError { session: Some(Box::new(failure)), ..error };
                 Err(Secrets::of(&self.known, [&settings]).refused(error))
             }
@@ -252,19 +269,12 @@ impl Shell {
         let (known, package) = (self.known.clone(), Name::from(package));
         Arc::new(move |line| log(&package, &known.clean(line)))
     }
-
-    /// The context of a question. Its progress is not reported.
-    fn quiet(&self, address: &Address, package: &str, folder: &str) -> Call {
-        static NO_PROGRESS: LazyLock<Progress> = LazyLock::new(|| Arc::new(|_| {}));
-        let call = self.call_of(address, package, Name::default(), NO_PROGRESS.clone(), folder);
-        Call { deadline: Some(ANSWERED_WITHIN), ..call }
-    }
 }
 
 impl World for Shell {
     fn ask<'a>(&'a self, question: Question<'a>) -> BoxFuture<'a, Reply> {
         match question {
-            Question::Provider(question) => Box::pin(async move { Reply::Provider(self.ask_provider(question).await) }),
+            Question::Provider(question) => self.ask_provider(question),
             Question::File { folder, path } => Box::pin(async move { Reply::Bytes(self.file(folder, path).await) }),
             Question::Http { url } => Box::pin(async move { Reply::Bytes(self.http(url).await) }),
             Question::Document(request) => Box::pin(async move {
@@ -329,85 +339,6 @@ impl Environment for Shell {
 }
 
 impl Shell {
-    /// Passes a question to its provider. Secrets are removed from the answer.
-    async fn ask_provider(&self, question: ProviderQuestion<'_>) -> Result<ProviderReply, ProviderError> {
-        static NO_RESOURCE: LazyLock<[Address; 2]> =
-            LazyLock::new(|| [Address::root("data"), Address::root("function")]);
-        let ProviderQuestion { namespace, instance, subject, folder, request } = question;
-        let address = match subject {
-            Subject::Resource(address) => address,
-            Subject::DataSource(_) => &NO_RESOURCE[0],
-            Subject::Function(_) => &NO_RESOURCE[1],
-        };
-        if let (ProviderRequest::Read(_), Some(planning)) = (&request, &self.planning) {
-            planning(PlanningEvent::Reading(address.clone()));
-        }
-        let mut call = self.quiet(address, namespace, folder);
-        if let Some(instance) = instance {
-            call.settings = instance.settings.clone();
-        }
-        let session = |what| self.session_for(namespace, instance, what);
-        match request {
-            ProviderRequest::Check(request) => {
-                let secrets = Secrets::of(&self.known, [request.spec, &call.settings]);
-                let checked = session(request.type_name).await?.session.check(&call, request).await;
-                checked
-                    .map(|checked| ProviderReply::Checked(secrets.checked(checked)))
-                    .map_err(|error| secrets.refused(error))
-            }
-            ProviderRequest::Read(request) => {
-                let read = session(request.type_name).await?.session.read(&call, request).await;
-                let sent = [request.inputs, request.outputs, request.private, &call.settings];
-                Secrets::read(&self.known, sent, read).map(ProviderReply::Read)
-            }
-            ProviderRequest::Plan(request) => {
-                let sent = [request.prior_inputs, request.prior, request.desired, &call.settings];
-                let secrets = Secrets::of(&self.known, sent);
-                let planned = session(request.type_name).await?.session.plan(&call, request).await;
-                planned
-                    .map(|planned| ProviderReply::Planned(secrets.planned(planned)))
-                    .map_err(|error| secrets.refused(error))
-            }
-            ProviderRequest::Preflight(request) => {
-                let secrets = Secrets::of(&self.known, [request.prior_inputs, request.desired, &call.settings]);
-                let answer = session(request.type_name).await?.session.preflight(&call, request).await;
-                answer
-                    .map(|answer| ProviderReply::Preflight(secrets.preflight(answer)))
-                    .map_err(|error| secrets.refused(error))
-            }
-            ProviderRequest::Fetch(request) => {
-                let searched = request.filters.iter().map(|filter| &filter.2);
-                let secrets = Secrets::of(&self.known, searched.chain([request.annotations, &call.settings]));
-                let fetched = session(request.type_name).await?.session.fetch(&call, request).await;
-                fetched
-                    .map(|fetched| ProviderReply::Fetched(secrets.fetched(fetched)))
-                    .map_err(|error| secrets.refused(error))
-            }
-            ProviderRequest::Invoke(request) => {
-                let secrets = Secrets::of(&self.known, request.arguments.iter().chain([&call.settings]));
-                let answer = session(namespace).await?.session.invoke(&call, request).await;
-                answer.map(ProviderReply::Returned).map_err(|error| secrets.refused(error))
-            }
-            ProviderRequest::Import(request) => {
-                let secrets = Secrets::of(&self.known, [request.desired, &call.settings]);
-                let found = session(request.type_name).await?.session.import(&call, request).await;
-                let clean = |found: Imported| Imported { observed: secrets.observed(found.observed), ..found };
-                found
-                    .map(|found| ProviderReply::Imported(found.into_iter().map(clean).collect()))
-                    .map_err(|error| secrets.refused(error))
-            }
-            ProviderRequest::Configure => {
-                session(namespace).await.map(|configured| ProviderReply::Configured(configured.change.clone()))
-            }
-            ProviderRequest::Upgrade(request) => {
-                let sent = [request.inputs, request.fields, request.private, &call.settings];
-                let secrets = Secrets::of(&self.known, sent);
-                let upgraded = session(request.type_name).await?.session.upgrade(&call, request).await;
-                upgraded.map(ProviderReply::Upgraded).map_err(|error| secrets.refused(error))
-            }
-        }
-    }
-
     async fn file(&self, folder: &str, path: &str) -> Result<Arc<[u8]>, SourceError> {
         // A remote document has a location. Relative paths that it reads start at its location.
         let from = self.sources.location(folder);
@@ -426,7 +357,7 @@ impl Shell {
         if let Some((scheme, _)) = path.split_once("://") {
             return Err(SourceError { message: format!("`{scheme}://` is no source that is known here") });
         }
-        let whole = std::path::Path::new(folder).join(path);
+        let whole = Path::new(folder).join(path);
         let read = tokio::task::spawn_blocking(move || read_file(&whole)).await;
         match read {
             Ok(Ok(bytes)) => Ok(bytes.into()),
@@ -486,7 +417,7 @@ impl Shell {
 
 /// Reads a whole file. The error is a phrase.
 #[expect(clippy::disallowed_methods, reason = "the shell is where files are read")]
-fn read_file(path: &std::path::Path) -> Result<Vec<u8>, String> {
+fn read_file(path: &Path) -> Result<Vec<u8>, String> {
     let about = std::fs::metadata(path).map_err(|error| error.to_string())?;
     if about.is_dir() {
         return Err("it is a folder".to_owned());

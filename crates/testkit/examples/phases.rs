@@ -160,7 +160,7 @@ fn shell(catalogs: &Arc<Catalogs>) -> Shell {
         places: None,
         offline: false,
         instance: "bench".into(),
-        root: ".".into(),
+        root: std::path::Path::new(".").into(),
         working_directory: None,
         clock: Clock::System,
         chance: Rng::System,

@@ -101,7 +101,7 @@ fn argument(value: &Value) -> Option<String> {
 
 /// Runs one action. `word` is the value of `CYAN_ACTION`.
 async fn act(call: &Call, spec: &Value, words: Vec<String>, word: &str, token: &str) -> Result<Ended, ProviderError> {
-    let folder = text(spec, "workingDir").map_or_else(|| call.folder.clone(), |folder| call.folder.join(folder));
+    let folder = text(spec, "workingDir").map_or_else(|| call.folder.clone(), |folder| call.folder.join(folder).into());
     let limit = match text(spec, "timeout") {
         Some(limit) => parse_duration(limit)
             .map_err(|error| ProviderError::new(ErrorKind::Document, format!("`{limit}` is {error}")).at("timeout"))?,

@@ -195,7 +195,7 @@ async fn command(
     folder: Option<String>,
     stdin: Option<String>,
 ) -> Result<Fields, ProviderError> {
-    let folder = folder.map_or_else(|| call.folder.clone(), |folder| call.folder.join(folder));
+    let folder = folder.map_or_else(|| call.folder.clone(), |folder| call.folder.join(folder).into());
     let values: Vec<&Value> = request.filters.iter().map(|(_, _, value)| value).chain([&call.settings]).collect();
     let scrub = Scrub::of(values);
     let environment = vec![

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use blueprint::{Map, Name, Value};
 use provider::{Call, Checked, ErrorKind, ProviderError};
@@ -10,9 +11,9 @@ use tokio_util::sync::CancellationToken;
 /// The two base folders of paths, and the cancellation of the call.
 pub(super) struct Place {
     /// Paths of written files are relative to it.
-    pub(super) root: PathBuf,
+    pub(super) root: Arc<Path>,
     /// Paths of files that are read are relative to it.
-    pub(super) folder: PathBuf,
+    pub(super) folder: Arc<Path>,
     /// Checked between the parts of long work.
     pub(super) cancel: CancellationToken,
 }
@@ -37,7 +38,7 @@ impl Place {
 
     /// A path as a document would write it: relative to the root folder if it lies below it.
     pub(super) fn as_written(&self, path: &Path) -> String {
-        let root = absolute(&self.root).unwrap_or_else(|_| self.root.clone());
+        let root = absolute(&self.root).unwrap_or_else(|_| self.root.to_path_buf());
         match path.strip_prefix(&root) {
             Ok(below) if !below.as_os_str().is_empty() => below.display().to_string(),
             _ => path.display().to_string(),

@@ -4,7 +4,7 @@
 //! Not here: which program runs (`command`, `data`).
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,7 +34,7 @@ pub(super) struct Run {
     /// The program and its arguments.
     pub(super) words: Vec<String>,
     /// The working directory.
-    pub(super) folder: PathBuf,
+    pub(super) folder: Arc<Path>,
     /// Variables added to the environment.
     pub(super) environment: Vec<(String, String)>,
     /// The text on its standard input. `None` for an empty input.

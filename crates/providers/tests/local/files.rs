@@ -29,7 +29,7 @@ async fn a_file_is_written_with_its_folders_and_mode() {
 async fn sources_are_relative_to_the_document_and_targets_to_the_root() {
     let world = World::new();
     world.write("child/in.txt", "from the child");
-    let call = Call { folder: world.path("child"), ..world.call() };
+    let call = Call { folder: world.path("child").into(), ..world.call() };
     let inputs = spec([("path", "out.txt".into()), ("source", "in.txt".into())]);
     world.create_with(&call, "local/file", &inputs).await.unwrap();
     assert_eq!(world.text("out.txt"), "from the child");

@@ -81,7 +81,7 @@ impl Package {
             settings,
             former,
             offline: false,
-            root: self.folder.path().to_owned(),
+            root: self.folder.path().into(),
             log: Arc::new(move |line: &str| log.lock().unwrap().push(line.to_owned())),
         };
         provider.clone().configure(with).await
@@ -156,8 +156,8 @@ impl Things {
             token: "token".into(),
             deadline: self.deadline,
             cancel: self.cancel.clone(),
-            root: "/".into(),
-            folder: "/".into(),
+            root: Path::new("/").into(),
+            folder: Path::new("/").into(),
             settings: Value::Null,
             now: 0,
             progress: Arc::new(|_| {}),

@@ -42,7 +42,7 @@ pub(crate) fn configuration(settings: Value) -> Configuration {
         settings,
         former: Value::Null,
         offline: false,
-        root: "/".into(),
+        root: std::path::Path::new("/").into(),
         log: Arc::new(|_| ()),
     }
 }
@@ -107,8 +107,8 @@ impl Life {
             token: format!("token-{number}").into(),
             deadline: None,
             cancel: CancellationToken::new(),
-            root: self.package.folder.clone(),
-            folder: self.package.folder.clone(),
+            root: self.package.folder.as_path().into(),
+            folder: self.package.folder.as_path().into(),
             settings: Value::Null,
             now: 0,
             progress: Arc::new(|_| ()),

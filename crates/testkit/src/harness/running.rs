@@ -46,7 +46,7 @@ impl Harness {
     pub async fn run_under(&self, staged: Staged, saved: bool, fault_plan: FaultPlan, settings: Settings) -> Run {
         let process = SimulatedProcess::new(fault_plan, self.planted_bug);
         let (session, provider) = self.session_of(&process);
-        let shell = session.shell(&self.name, self.whole_folder()).unwrap_or_else(|error| panic!("{error}"));
+        let shell = session.shell(&self.name, &self.whole_folder()).unwrap_or_else(|error| panic!("{error}"));
         // Recorded pauses are drawn after the ids of operations that began.
         let begins = !staged.plan.writes_nothing(&staged.snapshot);
         let run = engine::Run::new(if begins { &self.random.rng } else { &self.random.ids });

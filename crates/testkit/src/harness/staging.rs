@@ -162,7 +162,7 @@ impl Harness {
 
     /// The shell of a process without faults.
     fn shell(&self) -> engine::shell::Shell {
-        let shell = self.session().shell(&self.name, self.whole_folder());
+        let shell = self.session().shell(&self.name, &self.whole_folder());
         shell.unwrap_or_else(|error| panic!("{error}"))
     }
 }

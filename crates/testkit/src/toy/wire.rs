@@ -3,6 +3,7 @@
 //!
 //! Here is the plugin's half: it carries out questions. The client is `remote`.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use blueprint::{Name, Value};
@@ -106,8 +107,8 @@ async fn carry_out(session: &dyn Session, asked: &Asked) -> Result<Answered, Pro
         token: asked.token.as_str().into(),
         deadline: None,
         cancel: Default::default(),
-        root: Default::default(),
-        folder: Default::default(),
+        root: Path::new("").into(),
+        folder: Path::new("").into(),
         settings: Value::Null,
         now: asked.now,
         progress: Arc::new(|_| {}),

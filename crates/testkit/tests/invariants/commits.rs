@@ -1,6 +1,7 @@
 //! A process that ends before or after any commit or call leaves a state from which the next one reaches the same
 //! result.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use blueprint::{Address, Name, Value};
@@ -242,8 +243,8 @@ fn an_intent_of_an_older_version_with_unknown_parts_is_settled() {
                     token: token.into(),
                     deadline: None,
                     cancel: Default::default(),
-                    root: "/nowhere".into(),
-                    folder: "/nowhere".into(),
+                    root: Path::new("/nowhere").into(),
+                    folder: Path::new("/nowhere").into(),
                     settings: Value::Null,
                     now: harness.clock.now(),
                     progress: Arc::new(|_| {}),

@@ -72,7 +72,7 @@ fn shell(harness: &Harness) -> Shell {
         places: None,
         offline: false,
         instance: harness.name.name().clone(),
-        root: harness.folder.clone(),
+        root: harness.folder.as_path().into(),
         working_directory: harness.working_directory.clone(),
         clock: harness.clock.clone(),
         chance: Rng::seeded(u64::from(u32::MAX)),

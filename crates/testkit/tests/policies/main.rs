@@ -115,7 +115,7 @@ impl Bench {
             places: None,
             offline: false,
             instance: self.harness.name.name().clone(),
-            root: self.harness.folder.clone(),
+            root: self.harness.folder.as_path().into(),
             working_directory: None,
             clock: self.harness.clock.clone(),
             chance: self.chance.clone(),
