@@ -1,6 +1,6 @@
 //! Plans from the state alone: destroy, reconcile, changes of the state; and drift.
 
-use crate::phases::{DriftScan, Given, Options, StateEdit};
+use crate::phases::{Drift, DriftScan, Given, Options, StateEdit};
 use blueprint::{Address, TypeId};
 use diag::{Diagnostics, Files};
 use state::{InstanceName, Snapshot};
@@ -19,6 +19,15 @@ pub struct DriftReport {
     pub found: Findings,
     /// The state.
     pub snapshot: Snapshot,
+}
+
+impl DriftReport {
+    /// How many resources have drifted, and how many have vanished.
+    pub fn counts(&self) -> [usize; 2] {
+        let all = &self.scan.drifted;
+        let vanished = all.iter().filter(|drifted| drifted.how == Drift::Vanished).count();
+        [all.len() - vanished, vanished]
+    }
 }
 
 impl Session {

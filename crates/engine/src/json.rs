@@ -2,16 +2,31 @@
 //!
 //! Lines and columns count from 1, in characters; byte offsets stand beside them. Samples are in `tests/samples`.
 
+mod codes;
 mod drift;
+mod exports;
+mod functions;
+mod history;
+mod instance;
 mod plan;
+mod record;
+mod show;
+mod types;
+mod value;
 
-use crate::phases::plan_file::hidden;
-use blueprint::Value;
 use diag::{Diagnostic, Files, Span};
 use serde_json::{Value as Json, json};
 
-pub use self::drift::{drifted, unread};
+pub use self::codes::{code, codes};
+pub use self::drift::drift;
+pub use self::exports::{export, exports};
+pub use self::functions::{functions, functions_named};
+pub use self::history::{history, operation};
+pub use self::instance::{instances, unlocked};
 pub use self::plan::plan;
+pub use self::show::details;
+pub use self::types::types;
+pub use self::value::value;
 use crate::error::Error;
 
 /// The version of the form.
@@ -25,13 +40,6 @@ pub fn now() -> String {
 /// A time in milliseconds since 1970 UTC, in the same form.
 pub fn time(at_ms: i64) -> String {
     format!("{:.3}", jiff::Timestamp::from_millisecond(at_ms).unwrap_or_default())
-}
-
-/// A value of a document or the state; secrets as `(secret)` unless they are to be revealed.
-pub fn value(value: &Value, reveal: bool) -> Json {
-    let shown = if reveal { value.revealed() } else { hidden(value) };
-    // A function cannot be written, and is no value that anything exports.
-    serde_json::to_value(&shown).unwrap_or(Json::Null)
 }
 
 /// A diagnostic.

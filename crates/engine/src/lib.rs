@@ -55,6 +55,7 @@ pub mod graph;
 mod hosting;
 mod import;
 mod inputs;
+pub mod inspect;
 pub mod installed;
 mod instance;
 pub mod json;
@@ -123,23 +124,6 @@ impl Session {
         let staged = self.plan(basis, &mut shell, &document.files, &mut run, frontend).await?;
         Ok(StagedDocument { document, planned: Planned { instance, staged, shell, run } })
     }
-}
-
-/// The part at which a link has failed, by its record; `None` for a record of no link (decision 5.4).
-pub fn link_failed_at(record: &state::Record) -> Option<&str> {
-    understand::links::overlay::failed_at(record)
-}
-
-/// Every diagnostic code of the engine: of checks, plans and runs.
-pub fn codes() -> impl Iterator<Item = &'static diag::Code> {
-    let phases = [
-        understand::codes::CODES,
-        evaluate::codes::CODES,
-        ::plan::codes::CODES,
-        ::apply::codes::CODES,
-        run::codes::CODES,
-    ];
-    understand::check::codes::CODES.iter().chain(phases.into_iter().flatten()).chain(codes::CODES).copied()
 }
 
 /// Results and requests can be sent to other threads.

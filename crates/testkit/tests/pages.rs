@@ -41,8 +41,7 @@ fn read(page: &Path) -> String {
 }
 
 fn codes() -> Vec<&'static diag::Code> {
-    let lists = [syntax::CODES, expr::codes::CODES, provider::codes::CODES];
-    lists.into_iter().flatten().copied().chain(dialects::Dialects::BUILT_IN.codes()).chain(engine::codes()).collect()
+    engine::inspect::diagnostic_codes(&dialects::Dialects::BUILT_IN)
 }
 
 /// Runs every document of these pages. Returns their number.

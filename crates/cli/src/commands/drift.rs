@@ -2,7 +2,6 @@
 
 use engine::{Drift as How, Drifted, Options, StateEdit};
 use engine::{DriftReport, json};
-use serde_json::{Value as Json, json};
 
 use crate::arguments::{Drift, Global};
 use crate::commands::destroy::from_state;
@@ -18,17 +17,13 @@ pub(crate) async fn run(arguments: Drift, global: &Global, report: &mut Report) 
     }
     let selection = &arguments.selection;
     let (session, instance) = open::instance(selection.file.as_deref(), &selection.flag, global, report).await?;
-    let DriftReport { scan, found, snapshot } = session.drift(&instance, &arguments.target).await?;
+    let drift = session.drift(&instance, &arguments.target).await?;
+    let DriftReport { scan, found, snapshot } = &drift;
     report.diagnostics(&found.diagnostics, &found.files);
+    let [drifted, vanished] = drift.counts();
     let all = &scan.drifted;
-    let vanished = all.iter().filter(|drifted| drifted.how == How::Vanished).count();
-    let drifted = all.len() - vanished;
     if report.is_json() {
-        let list: Vec<Json> = all.iter().map(json::drifted).collect();
-        let unread = json::unread(&scan.unread);
-        report.set_result(
-            json!({"instance": instance, "drifted": drifted, "vanished": vanished, "things": list, "unread": unread}),
-        );
+        report.set_result(json::drift(&instance, &drift));
     } else {
         let mut text = String::new();
         for one in all {

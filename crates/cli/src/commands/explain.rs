@@ -1,7 +1,7 @@
 //! `cyan explain`.
 
-use diag::Code;
-use serde_json::{Value as Json, json};
+use engine::inspect::{diagnostic_code, diagnostic_codes};
+use engine::json;
 
 use crate::arguments::Explain;
 use crate::exit::{CommandError, Exit};
@@ -10,23 +10,11 @@ use crate::view::report::Report;
 use crate::view::table::table;
 use crate::view::wrap;
 
-/// Every diagnostic code there is, by name.
-fn codes() -> Vec<&'static Code> {
-    let fixed = [syntax::CODES, expr::codes::CODES, provider::codes::CODES];
-    let fixed = fixed.into_iter().flatten().copied();
-    let mut all: Vec<&'static Code> = fixed.chain(open::dialects().codes()).chain(engine::codes()).collect();
-    all.sort_by_key(|code| code.name);
-    all
-}
-
 pub(crate) fn run(arguments: Explain, report: &mut Report) -> Result<Exit, CommandError> {
-    let all = codes();
+    let dialects = open::dialects();
     let Some(name) = &arguments.code else {
-        let list: Vec<Json> = all
-            .iter()
-            .map(|code| json!({"code": code.name, "severity": code.severity.word(), "summary": code.summary}))
-            .collect();
-        report.set_result(json!({"codes": list}));
+        let all = diagnostic_codes(&dialects);
+        report.set_result(json::codes(&all));
         if !report.is_json() {
             let rows: Vec<Vec<String>> = all
                 .iter()
@@ -36,17 +24,8 @@ pub(crate) fn run(arguments: Explain, report: &mut Report) -> Result<Exit, Comma
         }
         return Ok(Exit::Done);
     };
-    let Some(code) = all.iter().find(|code| code.name == name) else {
-        return Err(CommandError::Usage {
-            message: format!("there is no diagnostic `{name}`"),
-            help: diag::nearest(name, all.iter().map(|code| code.name))
-                .map(|near| format!("did you mean `{near}`?"))
-                .or_else(|| Some("`cyan explain` lists them all".to_owned())),
-        });
-    };
-    report.set_result(
-        json!({"code": code.name, "severity": code.severity.word(), "summary": code.summary, "page": code.page}),
-    );
+    let code = diagnostic_code(name, &dialects)?;
+    report.set_result(json::code(code));
     if !report.is_json() {
         report.terminal.line(wrap::page(code.page.trim_end(), wrap::columns()));
     }

@@ -1,8 +1,8 @@
 //! `cyan functions`.
 
-use dialects::{Dialects, Explained};
+use dialects::Explained;
+use engine::json;
 use expr::{FunctionDef, Purity};
-use serde_json::{Value as Json, json};
 
 use crate::arguments::{Functions, Global};
 use crate::exit::{CommandError, Exit};
@@ -12,25 +12,18 @@ use crate::view::report::Report;
 use crate::view::table::table;
 use crate::view::wrap;
 
-/// The functions that dialects have of their own, each with its dialect.
-fn of_dialects(all: &Dialects) -> Vec<(&'static str, Explained)> {
-    all.iter().flat_map(|dialect| dialect.functions().into_iter().map(|one| (dialect.name(), one))).collect()
-}
-
 pub(crate) fn run(arguments: Functions, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let library = open::library(global, arguments.all, report)?;
-    let others = of_dialects(&library.dialects);
     let paint = report.terminal.out;
     let Some(name) = &arguments.name else {
-        let own = library.functions.iter().map(to_json);
-        let list: Vec<Json> = own.chain(others.iter().map(|(dialect, one)| explained_json(dialect, one))).collect();
-        report.set_result(json!({"functions": list}));
+        let all = library.all_functions();
+        report.set_result(json::functions(&all));
         if !report.is_json() {
             let row = |name: &str, docs: &str| vec![name.to_owned(), summary(docs)];
-            let rows: Vec<_> = library.functions.iter().map(|one| row(&one.name, &one.docs)).collect();
+            let rows: Vec<_> = all.of_expressions.iter().map(|one| row(&one.name, &one.docs)).collect();
             let mut text = table(&["FUNCTION", "DOES"], &rows, paint);
             for dialect in library.dialects.iter() {
-                let own = others.iter().filter(|(of, _)| *of == dialect.name());
+                let own = all.of_dialects.iter().filter(|(of, _)| *of == dialect.name());
                 let rows: Vec<_> = own.map(|(_, one)| row(one.name, one.docs)).collect();
                 if !rows.is_empty() {
                     let head = format!("FUNCTION OF {}", dialect.name().to_uppercase());
@@ -41,24 +34,12 @@ pub(crate) fn run(arguments: Functions, global: &Global, report: &mut Report) ->
         }
         return Ok(Exit::Done);
     };
-    let own = library.functions.get(name);
-    let theirs: Vec<&(&str, Explained)> = others.iter().filter(|(_, one)| one.name == name).collect();
-    if own.is_none() && theirs.is_empty() {
-        let names = library.functions.names().chain(others.iter().map(|(_, one)| one.name));
-        return Err(CommandError::Usage {
-            message: format!("there is no function `{name}`"),
-            help: diag::nearest(name, names)
-                .map(|near| format!("did you mean `{near}`?"))
-                .or_else(|| Some("`cyan functions` lists them all".to_owned())),
-        });
-    }
-    let theirs_json = theirs.iter().map(|(dialect, one)| explained_json(dialect, one));
-    let mut all: Vec<Json> = own.map(to_json).into_iter().chain(theirs_json).collect();
-    report.set_result(if all.len() == 1 { all.remove(0) } else { json!({"functions": all}) });
+    let found = library.functions_named(name)?;
+    report.set_result(json::functions_named(&found));
     if !report.is_json() {
-        let mut texts: Vec<String> = own.map(|function| described(function, paint)).into_iter().collect();
-        texts.extend(theirs.iter().map(|(dialect, one)| explained(dialect, one, paint)));
-        report.terminal.data(&texts.join("\n"));
+        let own = found.of_expressions.iter().map(|function| described(function, paint));
+        let theirs = found.of_dialects.iter().map(|(dialect, one)| explained(dialect, one, paint));
+        report.terminal.data(&own.chain(theirs).collect::<Vec<String>>().join("\n"));
     }
     Ok(Exit::Done)
 }
@@ -111,20 +92,4 @@ fn purity(purity: &Purity) -> Option<String> {
         Purity::Link => Some("Known once the link is made.".to_owned()),
         Purity::Provider { namespace, .. } => Some(format!("Of the provider `{namespace}`.")),
     }
-}
-
-fn to_json(function: &FunctionDef) -> Json {
-    let examples: Vec<Json> =
-        function.examples.iter().map(|example| json!({"call": example.call, "gives": example.expected})).collect();
-    json!({"name": function.name, "signature": function.signature(), "docs": function.docs, "examples": examples})
-}
-
-fn explained_json(dialect: &str, function: &Explained) -> Json {
-    let example = |(call, gives): &(String, String)| match gives.as_str() {
-        "" => json!({"call": call}),
-        gives => json!({"call": call, "gives": gives}),
-    };
-    let examples: Vec<Json> = function.examples.iter().map(example).collect();
-    let (name, docs, since) = (function.name, function.docs, &function.since);
-    json!({"name": name, "dialect": dialect, "docs": docs, "versions": since, "examples": examples})
 }

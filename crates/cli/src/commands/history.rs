@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use blueprint::format_duration;
+use engine::json;
 use engine::shell::Clock;
-use serde_json::{Value as Json, json};
 use state::{Ended, GenerationInfo};
 
 use super::list::ago;
@@ -18,17 +18,14 @@ use crate::view::table::table;
 
 pub(crate) async fn run(arguments: History, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let (session, instance) = open::instance(None, &arguments.flag, global, report).await?;
-    let store = session.reading();
-    let all = store.history(&instance, arguments.limit).await?;
-    let now = Clock::System.now();
-    // Only the newest can still be running, and only while an operation holds the instance.
-    let running = store.info(&instance).await?.and_then(|info| info.holder).is_some_and(|holder| holder.holds());
+    let history = session.history(&instance, arguments.limit).await?;
     if report.is_json() {
-        let list: Vec<Json> = all.iter().map(to_json).collect();
-        report.set_result(json!({"instance": instance, "operations": list}));
+        report.set_result(json::history(&history));
         return Ok(Exit::Done);
     }
-    let rows: Vec<Vec<String>> = all.iter().enumerate().map(|(at, one)| row(one, now, at == 0 && running)).collect();
+    let now = Clock::System.now();
+    let operations = history.operations.iter().enumerate();
+    let rows: Vec<Vec<String>> = operations.map(|(at, one)| row(one, now, at == 0 && history.is_held)).collect();
     report.terminal.data(&table(&HEAD, &rows, report.terminal.out));
     Ok(Exit::Done)
 }
@@ -63,27 +60,4 @@ fn row(one: &GenerationInfo, now: i64, running: bool) -> Vec<String> {
         did,
         operation.who.to_string(),
     ]
-}
-
-pub(crate) fn to_json(one: &GenerationInfo) -> Json {
-    let operation = &one.operation;
-    let finished = one.finished.map(|Ended { outcome, at, generation, counts }| {
-        json!({
-            "outcome": outcome,
-            "at": at,
-            "generation": generation,
-            "created": counts.created,
-            "updated": counts.updated,
-            "deleted": counts.deleted,
-            "replaced": counts.replaced,
-        })
-    });
-    json!({
-        "id": operation.id,
-        "kind": operation.kind,
-        "who": operation.who,
-        "began": operation.began,
-        "document": operation.document,
-        "finished": finished,
-    })
 }

@@ -143,7 +143,7 @@ async fn prune(
     let store = session.writing();
     let pruned = retention::remove(store.as_ref(), &instance, &operation::who(), &removal).await?;
     operation::print_notices(store.as_ref(), report);
-    let removed: Vec<_> = removal.operations.iter().map(super::history::to_json).collect();
+    let removed: Vec<_> = removal.operations.iter().map(engine::json::operation).collect();
     report.set_result(json!({
         "instance": instance,
         "operations": removed,

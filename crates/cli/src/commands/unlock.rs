@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use engine::shell::{Clock, Rng};
-use engine::{Run, Session};
-use serde_json::json;
+use engine::{Run, Session, json};
 use state::{InstanceName, Liveness};
 
 use super::list::ago;
@@ -21,7 +20,7 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
     };
     let store = session.writing();
     let Some(holder) = store.holder(&instance).await? else {
-        report.set_result(json!({"instance": instance, "holder": null}));
+        report.set_result(json::unlocked(&instance, None));
         report.terminal.say(format!("No process holds `{instance}`."));
         return Ok(Exit::Done);
     };
@@ -52,9 +51,7 @@ pub(crate) async fn run(arguments: Unlock, global: &Global, report: &mut Report)
     }
     store.unlock(&instance).await?;
     print_notices(store.as_ref(), report);
-    report.set_result(
-        json!({"instance": instance, "holder": {"who": holder.who, "since": holder.since, "until": holder.until}}),
-    );
+    report.set_result(json::unlocked(&instance, Some(&holder)));
     report.terminal.say("The hold has been ended.");
     Ok(Exit::Done)
 }

@@ -4,14 +4,30 @@ use crate::phases::plan_file::hidden;
 use crate::phases::{Change, Drift as How, Drifted};
 use blueprint::{Address, IndexMap, Name};
 use serde_json::{Value as Json, json};
+use state::InstanceName;
+
+use crate::from_state::DriftReport;
+
+/// What differs from the state, and what could not be read.
+pub fn drift(instance: &InstanceName, report: &DriftReport) -> Json {
+    let ([count, vanished], scan) = (report.counts(), &report.scan);
+    let things: Vec<Json> = scan.drifted.iter().map(drifted).collect();
+    json!({
+        "instance": instance,
+        "drifted": count,
+        "vanished": vanished,
+        "things": things,
+        "unread": unread(&scan.unread),
+    })
+}
 
 /// Resources that could not be read, and why.
-pub fn unread(unread: &IndexMap<Address, Name>) -> Json {
+pub(super) fn unread(unread: &IndexMap<Address, Name>) -> Json {
     unread.iter().map(|(address, why)| json!({"address": address, "why": why})).collect()
 }
 
 /// A resource that differs from the state.
-pub fn drifted(drifted: &Drifted) -> Json {
+pub(super) fn drifted(drifted: &Drifted) -> Json {
     let (how, changes, why) = match &drifted.how {
         How::Differs(list) => ("drifted", list.iter().map(change_json).collect(), None),
         How::Expired(why) => ("drifted", Vec::new(), Some(why)),

@@ -1,8 +1,7 @@
-//! One record: as text, and as machine output.
+//! The text for one record.
 
-use blueprint::{Address, Breakpoint, Map, Value};
-use engine::json;
-use serde_json::{Value as Json, json};
+use blueprint::{Breakpoint, Map, Value};
+use engine::inspect::{ResourceDetails, computed, is_link, link_failed_at};
 use state::{Record, StatusWord};
 
 use super::waiting;
@@ -21,7 +20,7 @@ pub(super) fn display_name(record: &Record) -> Option<&str> {
 pub(super) fn flags(record: &Record, waiting: Option<Breakpoint>) -> String {
     let mut text = record.status.to_string();
     // A failed link names the part at which it failed (decision 5.4).
-    if let Some(part) = engine::link_failed_at(record).filter(|_| record.status.word == StatusWord::Failed) {
+    if let Some(part) = link_failed_at(record).filter(|_| record.status.word == StatusWord::Failed) {
         text.push_str(&format!(" at {part}"));
     }
     let protected = record.protect.then_some("protected");
@@ -34,72 +33,18 @@ pub(super) fn flags(record: &Record, waiting: Option<Breakpoint>) -> String {
     text
 }
 
-/// The fields that the provider filled in.
-fn computed(record: &Record) -> Map {
-    let outputs = record.outputs.as_map().into_iter().flatten();
-    let own = outputs.filter(|(name, _)| record.inputs.get(name).is_none());
-    own.map(|(name, value)| (name.clone(), value.clone())).collect()
-}
-
-pub(super) fn record_json(
-    address: &Address,
-    record: &Record,
-    error: Option<&str>,
-    waiting: Option<Breakpoint>,
-    reveal: bool,
-) -> Json {
-    if address.link.as_ref().is_some_and(|link| link.part.is_none()) {
-        return json!({
-            "address": address,
-            "type": record.type_name,
-            "status": record.status.to_string(),
-            "part": engine::link_failed_at(record),
-            "error": error,
-            "annotations": record.inputs.get("notes").map(|notes| json::value(notes, reveal)),
-            "data": json::value(&record.outputs, reveal),
-            "overlay": record.private.get("overlay").map(|overlay| json::value(overlay, reveal)),
-            "dependencies": record.dependencies,
-        });
-    }
-    let mut json = json!({
-        "address": address,
-        "type": record.type_name,
-        "id": if reveal { &record.id } else { record.shown_id() },
-        "status": record.status.to_string(),
-        "error": error,
-        "spec": json::value(&record.inputs, reveal),
-        "computed": json::value(&Value::Map(computed(record).into()), reveal),
-        "metadata": json::value(&record.metadata, reveal),
-        "made_from": Some(&record.origin.made_from).filter(|name| !name.is_empty()),
-        "dependencies": record.dependencies,
-        "retain": record.retain,
-        "protect": record.protect,
-        "attention": record.attention,
-    });
-    if let Some(at) = waiting {
-        json["waiting"] = json!(at);
-    }
-    json
-}
-
-pub(super) fn record_text(
-    address: &Address,
-    record: &Record,
-    error: Option<&str>,
-    waiting: Option<Breakpoint>,
-    reveal: bool,
-    paint: Paint,
-) -> String {
+pub(super) fn record_text(details: &ResourceDetails, reveal: bool, paint: Paint) -> String {
+    let ResourceDetails { address, record, error, waiting } = details;
     let name = display_name(record).map(|name| format!(" ({name})")).unwrap_or_default();
     let mut text = format!("{}{name} {}\n", paint.bold(address), paint.dim(&record.type_name));
-    text.push_str(&format!("status: {}\n", flags(record, waiting)));
+    text.push_str(&format!("status: {}\n", flags(record, *waiting)));
     if let Some(error) = error {
         text.push_str(&format!("because: {error}\n"));
     }
     if let Some(attention) = &record.attention {
         text.push_str(&format!("attention: {attention}\n"));
     }
-    if !record.id.is_empty() && address.link.as_ref().is_none_or(|link| link.part.is_some()) {
+    if !record.id.is_empty() && !is_link(address) {
         let id = if reveal { &record.id } else { record.shown_id() };
         text.push_str(&format!("id: {}\n", diag::visible_line(id)));
     }
@@ -114,7 +59,7 @@ pub(super) fn record_text(
             }
         }
     };
-    if address.link.as_ref().is_some_and(|link| link.part.is_none()) {
+    if is_link(address) {
         let notes = record.inputs.get("notes").and_then(Value::as_map);
         section("annotations", notes.unwrap_or(&Map::default()));
         section("data", record.outputs.as_map().unwrap_or(&Map::default()));

@@ -1,0 +1,37 @@
+//! The exported values of an instance.
+
+use blueprint::{IndexMap, Name, Value};
+use state::InstanceName;
+
+use crate::error::Error;
+use crate::session::Session;
+
+/// The exported values of an instance.
+#[derive(Clone, Debug)]
+pub struct Exports {
+    /// The instance.
+    pub instance: InstanceName,
+    /// The values by name.
+    pub values: IndexMap<Name, Value>,
+    /// Whether an operation has failed since, so that the values are those of before.
+    pub are_old: bool,
+}
+
+impl Session {
+    /// The exported values of an instance.
+    pub async fn exports(&self, instance: &InstanceName) -> Result<Exports, Error> {
+        let snapshot = self.reading().load(instance).await?;
+        Ok(Exports { instance: instance.clone(), values: snapshot.exports, are_old: snapshot.exports_old })
+    }
+}
+
+impl Exports {
+    /// One value. An unknown name is an error that proposes a similar one.
+    pub fn get(&self, name: &str) -> Result<&Value, Error> {
+        self.values.get(name).ok_or_else(|| Error::Usage {
+            message: format!("`{}` exports no `{name}`", self.instance),
+            help: diag::nearest(name, self.values.keys().map(|name| name.as_ref()))
+                .map(|near| format!("did you mean `{near}`?")),
+        })
+    }
+}

@@ -1,0 +1,23 @@
+//! What requests return that change nothing: instances, what is known of one, its history; types, functions and codes.
+//!
+//! Not here: their machine forms (`json`); tables and texts for people (the front end).
+
+mod codes;
+mod exports;
+mod functions;
+mod history;
+mod instances;
+mod show;
+mod types;
+mod waiting;
+
+pub use self::codes::{diagnostic_code, diagnostic_codes};
+pub use self::exports::Exports;
+pub use self::functions::Functions;
+pub use self::history::History;
+pub use self::instances::{Instances, is_destroyed, status};
+pub use self::show::{
+    ChildDetails, Details, InstanceDetails, PendingDetails, ResourceDetails, computed, is_link, link_failed_at,
+};
+pub use self::types::{TypeDetails, TypeEntry, TypeList, Types, filter_words, inner_schema};
+pub use self::waiting::{Pending, Waiting};

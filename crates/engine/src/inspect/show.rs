@@ -1,0 +1,184 @@
+//! One instance, or a part of it: a resource, a child document, or what waits to be created.
+
+use std::sync::Arc;
+
+use blueprint::{Address, Breakpoint, Map, Name};
+use state::{ChildRecord, EntryKind, InstanceInfo, InstanceName, Record, Snapshot, StatusWord, Store, StoreError};
+
+use super::waiting::{Pending, Waiting};
+use crate::codes;
+use crate::error::Error;
+use crate::session::Session;
+
+/// The maximum number of journal entries to search for the reason of a failure.
+const ENTRIES: usize = 100_000;
+
+/// What is known of an instance or of a part of it.
+#[derive(Clone, Debug)]
+pub enum Details {
+    /// The whole instance.
+    Instance(Box<InstanceDetails>),
+    /// A resource or a link.
+    Resource(ResourceDetails),
+    /// A child document.
+    Child(ChildDetails),
+    /// A resource or child that waits and has no record.
+    Pending(PendingDetails),
+}
+
+/// A whole instance.
+#[derive(Clone, Debug)]
+pub struct InstanceDetails {
+    /// The instance at a glance; `None` before its first commit.
+    pub info: Option<InstanceInfo>,
+    /// Its state.
+    pub snapshot: Snapshot,
+    /// What waits in it.
+    pub waiting: Waiting,
+}
+
+/// A resource or a link.
+#[derive(Clone, Debug)]
+pub struct ResourceDetails {
+    /// Its address.
+    pub address: Address,
+    /// Its record.
+    pub record: Arc<Record>,
+    /// Why the last operation on it failed, if it did. Only looked up for a single resource.
+    pub error: Option<String>,
+    /// Where it waits.
+    pub waiting: Option<Breakpoint>,
+}
+
+/// A child document.
+#[derive(Clone, Debug)]
+pub struct ChildDetails {
+    /// The includes that lead to it.
+    pub place: Name,
+    /// Its exports and metadata.
+    pub record: ChildRecord,
+    /// Whether an operation has failed since, so that the exports are those of before.
+    pub exports_old: bool,
+    /// The resources in it and below it.
+    pub resources: Vec<ResourceDetails>,
+    /// Where it waits.
+    pub waiting: Option<Breakpoint>,
+}
+
+/// What waits and has no record.
+#[derive(Clone, Debug)]
+pub enum PendingDetails {
+    /// A resource.
+    Resource(Pending),
+    /// A child document.
+    Child {
+        /// The includes that lead to it.
+        place: Name,
+        /// Where it waits.
+        at: Breakpoint,
+    },
+}
+
+impl Session {
+    /// What is known of an instance.
+    pub async fn details(&self, instance: &InstanceName) -> Result<InstanceDetails, Error> {
+        let store = self.reading();
+        let snapshot = store.load(instance).await?;
+        let (info, waiting) = (store.info(instance).await?, Waiting::of(&snapshot));
+        Ok(InstanceDetails { info, snapshot, waiting })
+    }
+
+    /// What is known of a resource, a link or a child document, by its address.
+    pub async fn details_at(&self, instance: &InstanceName, place: &str) -> Result<Details, Error> {
+        let store = self.reading();
+        let snapshot = store.load(instance).await?;
+        let waiting = Waiting::of(&snapshot);
+        let address = place.parse::<Address>().ok();
+        if let Some(address) = address
+            && let Some(record) = snapshot.records.get(&address)
+        {
+            let error = last_error(store.as_ref(), instance, &address, record).await?;
+            return Ok(Details::Resource(ResourceDetails { error, ..resource(&address, record, &waiting) }));
+        }
+        if let Some(child) = child(place, &snapshot, &waiting) {
+            return Ok(Details::Child(child));
+        }
+        if let Some(pending) = waiting.pending.iter().find(|pending| pending.address.as_ref() == place) {
+            return Ok(Details::Pending(PendingDetails::Resource(pending.clone())));
+        }
+        if let Some(at) = waiting.at_child(place) {
+            return Ok(Details::Pending(PendingDetails::Child { place: place.into(), at }));
+        }
+        let names: Vec<String> = snapshot.records.keys().map(ToString::to_string).collect();
+        let diagnostic = codes::UNKNOWN_ADDRESS
+            .new(format!("there is no `{place}` in `{instance}`"))
+            .help_nearest(place, names.iter().map(String::as_str));
+        Err(Error::Diagnosed(Box::new(match diagnostic.help.is_empty() {
+            true => diagnostic.help("`cyan show` lists what is there"),
+            false => diagnostic,
+        })))
+    }
+}
+
+impl InstanceDetails {
+    /// All resources and links with a record.
+    pub fn resources(&self) -> impl Iterator<Item = ResourceDetails> {
+        self.snapshot.records.iter().map(|(address, record)| resource(address, record, &self.waiting))
+    }
+}
+
+fn resource(address: &Address, record: &Arc<Record>, waiting: &Waiting) -> ResourceDetails {
+    ResourceDetails { address: address.clone(), record: record.clone(), error: None, waiting: waiting.at(address) }
+}
+
+/// A child that has a record or resources.
+fn child(place: &str, snapshot: &Snapshot, waiting: &Waiting) -> Option<ChildDetails> {
+    let path: Vec<Name> = place.split('/').map(Name::from).collect();
+    let below = snapshot.records.iter().filter(|(address, _)| address.path.starts_with(path.as_slice()));
+    let resources: Vec<_> = below.map(|(address, record)| resource(address, record, waiting)).collect();
+    let record = snapshot.declared.children.get(place);
+    if record.is_none() && resources.is_empty() {
+        return None;
+    }
+    Some(ChildDetails {
+        place: place.into(),
+        record: record.cloned().unwrap_or_default(),
+        exports_old: snapshot.exports_old,
+        resources,
+        waiting: waiting.at_child(place),
+    })
+}
+
+/// The reason why the last operation on a resource failed, if it did.
+async fn last_error(
+    store: &dyn Store,
+    instance: &InstanceName,
+    address: &Address,
+    record: &Record,
+) -> Result<Option<String>, StoreError> {
+    if record.status.word != StatusWord::Failed {
+        return Ok(None);
+    }
+    let log = store.log(instance, None, ENTRIES).await?;
+    Ok(log.iter().rev().find_map(|entry| match &entry.entry.kind {
+        EntryKind::Outcome(outcome) if outcome.address == *address => outcome.error.as_ref().map(ToString::to_string),
+        _ => None,
+    }))
+}
+
+/// Whether an address is that of a link itself, not of an end or a resource of it.
+pub fn is_link(address: &Address) -> bool {
+    address.link.as_ref().is_some_and(|link| link.part.is_none())
+}
+
+/// The part at which a link has failed, by its record; `None` for a record of no link (decision 5.4).
+pub fn link_failed_at(record: &Record) -> Option<&str> {
+    understand::links::overlay::failed_at(record)
+}
+
+/// The fields that the provider filled in.
+pub fn computed(record: &Record) -> Map {
+    let outputs = record.outputs.as_map().into_iter().flatten();
+    let own = outputs.filter(|(name, _)| record.inputs.get(name).is_none());
+    own.map(|(name, value)| (name.clone(), value.clone())).collect()
+}

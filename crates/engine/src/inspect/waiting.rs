@@ -1,0 +1,63 @@
+//! Resources and children that wait at a breakpoint, including those that have no record yet or no longer.
+
+use std::collections::HashMap;
+
+use blueprint::{Address, Breakpoint, IndexMap, Name};
+use state::{Snapshot, Status, StatusOp, StatusWord, Stop};
+
+/// A waiting resource without a record: not created yet, or deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pending {
+    /// Its address.
+    pub address: Name,
+    /// Where it waits.
+    pub at: Breakpoint,
+}
+
+impl Pending {
+    /// Its status, as a record would have it.
+    pub fn status(&self) -> Status {
+        let op = StatusOp::of(self.at);
+        Status::new(op, if op == StatusOp::Delete { StatusWord::Gone } else { StatusWord::Pending })
+    }
+}
+
+/// What waits in an instance.
+#[derive(Clone, Debug, Default)]
+pub struct Waiting {
+    resources: HashMap<Address, Breakpoint>,
+    /// Waiting resources without a record.
+    pub pending: Vec<Pending>,
+    /// Waiting children, by their include path.
+    pub children: IndexMap<Name, Breakpoint>,
+}
+
+impl Waiting {
+    /// What waits according to a state.
+    pub fn of(snapshot: &Snapshot) -> Waiting {
+        let mut waiting = Waiting::default();
+        for (name, stop) in &snapshot.stops {
+            let Some(at) = stop.waiting else { continue };
+            if let Some(place) = name.strip_suffix('/') {
+                waiting.children.insert(place.into(), at);
+            }
+            let address = name.parse::<Address>().ok();
+            let is_recorded = address.as_ref().is_some_and(|address| snapshot.records.contains_key(address));
+            if Stop::child(name).is_none() && !is_recorded {
+                waiting.pending.push(Pending { address: name.clone(), at });
+            }
+            waiting.resources.extend(address.map(|address| (address, at)));
+        }
+        waiting
+    }
+
+    /// Where a resource waits.
+    pub fn at(&self, address: &Address) -> Option<Breakpoint> {
+        self.resources.get(address).copied()
+    }
+
+    /// Where a child waits.
+    pub fn at_child(&self, place: &str) -> Option<Breakpoint> {
+        self.children.get(place).copied()
+    }
+}
