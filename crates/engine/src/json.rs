@@ -12,6 +12,7 @@ mod plan;
 mod record;
 mod show;
 mod types;
+mod validate;
 mod value;
 
 use diag::{Diagnostic, Files, Span};
@@ -26,6 +27,7 @@ pub use self::instance::{instances, unlocked};
 pub use self::plan::plan;
 pub use self::show::details;
 pub use self::types::types;
+pub use self::validate::verdicts;
 pub use self::value::value;
 use crate::error::Error;
 

@@ -74,7 +74,7 @@ mod session;
 mod stage;
 mod state_url;
 mod text;
-mod validate;
+pub mod validate;
 mod withheld;
 
 pub use config::Config;

@@ -38,8 +38,6 @@ pub(crate) struct Report {
     waiting: Vec<blueprint::Address>,
     stops: Vec<(blueprint::Name, blueprint::Breakpoint)>,
     not_done: Vec<NotDone>,
-    errors: usize,
-    warnings: usize,
     simulated: bool,
     /// The number of retried questions so far.
     asked_again: usize,
@@ -111,8 +109,6 @@ impl Report {
             waiting: Vec::new(),
             stops: Vec::new(),
             not_done: Vec::new(),
-            errors: 0,
-            warnings: 0,
             simulated: false,
             asked_again: 0,
             buffer: String::new(),
@@ -180,11 +176,6 @@ impl Report {
             (follows, (span.is_some() && !follows).then_some((span.file, span.start)))
         });
         for diagnostic in sorted {
-            match diagnostic.severity {
-                Severity::Error => self.errors += 1,
-                Severity::Warning => self.warnings += 1,
-                Severity::Note => {}
-            }
             if self.is_json() {
                 let object = json::diagnostic(diagnostic, files);
                 self.push(object);
@@ -209,7 +200,6 @@ impl Report {
             }
         }
         let (errors, others) = found.dropped();
-        self.errors += errors;
         if errors + others > 0 {
             let what = if errors > 0 { "errors" } else { "warnings and notes" };
             let more =
@@ -251,7 +241,6 @@ impl Report {
         if matches!(error, CommandError::Reported | CommandError::Held) {
             return;
         }
-        self.errors += 1;
         if self.is_json() {
             return self.push(json::error(error, &error.help()));
         }
@@ -268,11 +257,6 @@ impl Report {
             text.push_str(&format!("  {} {help}\n", paint.cyan("help:")));
         }
         self.terminal.aside(&text);
-    }
-
-    /// The numbers of errors and warnings.
-    pub(crate) fn counted(&self) -> (usize, usize) {
-        (self.errors, self.warnings)
     }
 
     /// The result of a command, for machines.
