@@ -7,7 +7,10 @@ use std::sync::Arc;
 use dialects::Dialects;
 use engine::paths::{absolute, folder_of, nearest_folder};
 use engine::shell::Rng;
-use engine::{Config, DocumentSource, Installed, InstanceSelector, Library, Run, Session, SessionOptions, text_of};
+use engine::{
+    Config, DocumentSource, Installed, InstanceSelector, Library, Run, Session, SessionOptions, document_of_request,
+    text_of,
+};
 use state::InstanceName;
 
 use crate::arguments::{Global, InstanceFlag};
@@ -88,18 +91,7 @@ pub(crate) async fn instance(
     global: &Global,
     report: &mut Report,
 ) -> Result<(Session, InstanceName), CommandError> {
-    let document = match named {
-        Some(path) => {
-            // Only its place counts, but a path without a file is a mistake.
-            std::fs::metadata(path)
-                .map_err(|source| CommandError::Unreadable { name: path.display().to_string(), source })?;
-            Some(path.to_owned())
-        }
-        // With `--instance` and a state in this folder, no document is needed.
-        None if flag.instance.is_some() && nearest_folder() == absolute(Path::new("")) => None,
-        // Several documents in the folder leave the choice to the state.
-        None => document_here().ok().flatten().map(Into::into),
-    };
+    let document = document_of_request(named, flag.instance.as_ref(), &dialects())?;
     let session = match &document {
         Some(path) => session_in(global, &folder_of(path), report)?,
         None => nearest(global, report)?,

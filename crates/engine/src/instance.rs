@@ -7,16 +7,17 @@
 //!
 //! Not here: who may write to an instance (`state`).
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use diag::{Diagnostic, FileId};
 use dialects::Dialects;
 use state::{InstanceInfo, InstanceName, OperationOutcome};
 
 use crate::document::Document;
+use crate::document_source::DocumentSource;
 use crate::error::Error;
 use crate::frontend::{Frontend, Notice, Renamed, Run};
-use crate::paths::{absolute, folder_of, relative};
+use crate::paths::{absolute, folder_of, nearest_folder, relative};
 use crate::session::Session;
 use crate::text::read_text;
 
@@ -179,6 +180,35 @@ impl Session {
         settled(identity.find(&all, exists_in(self)), &identity, run, frontend)
     }
 
+    /// The instance that a request means and that need not exist: by its name, else `or_else`, else by the document.
+    /// `None` if the request says nothing of it.
+    pub async fn intended_instance(
+        &self,
+        selector: &InstanceSelector<'_>,
+        or_else: Option<&InstanceName>,
+        run: &mut Run,
+        frontend: &mut dyn Frontend,
+    ) -> Result<Option<InstanceName>, Error> {
+        if let Some(name) = selector.instance.or(self.config.instance.as_ref()).or(or_else) {
+            return Ok(Some(name.clone()));
+        }
+        match selector.document {
+            Some(document) => self.instance_of_file(document, run, frontend).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The instance of a lease that no list of instances contains, because its operation has not committed anything.
+    pub async fn held_instance(
+        &self,
+        selector: &InstanceSelector<'_>,
+        run: &mut Run,
+        frontend: &mut dyn Frontend,
+    ) -> Result<Option<InstanceName>, Error> {
+        let Some(instance) = self.intended_instance(selector, None, run, frontend).await? else { return Ok(None) };
+        Ok(self.reading().holder(&instance).await?.map(|_| instance))
+    }
+
     /// The existing instance that a request means: by its name, by the document that it names or that lies in the
     /// current folder, or as the only instance.
     pub async fn existing_instance(
@@ -233,6 +263,24 @@ pub struct InstanceSelector<'a> {
     pub is_named: bool,
     /// Whether the request changes the instance.
     pub changes: bool,
+}
+
+/// The document that tells the instance of a request: the named one, or that in the current folder. A path without a
+/// file is an error. Several documents in the folder leave the choice to the state.
+pub fn document_of_request(
+    named: Option<&Path>,
+    instance: Option<&InstanceName>,
+    dialects: &Dialects,
+) -> Result<Option<PathBuf>, Error> {
+    if let Some(path) = named {
+        std::fs::metadata(path).map_err(|source| Error::Unreadable { name: path.display().to_string(), source })?;
+        return Ok(Some(path.to_owned()));
+    }
+    // With a named instance and a state in this folder, no document is needed.
+    if instance.is_some() && nearest_folder() == absolute(Path::new("")) {
+        return Ok(None);
+    }
+    Ok(DocumentSource::here(dialects).ok().flatten().map(Into::into))
 }
 
 fn exists_in(session: &Session) -> impl Fn(&str) -> bool {

@@ -74,6 +74,7 @@ mod session;
 mod stage;
 mod state_url;
 mod text;
+pub mod transfer;
 pub mod validate;
 mod withheld;
 
@@ -87,7 +88,7 @@ pub use frontend::{Envelope, Frontend, Notice, Renamed, Run, SessionEvent, Silen
 pub use import::ImportRequest;
 pub use inputs::{InputSource, Inputs};
 pub use installed::Installed;
-pub use instance::InstanceSelector;
+pub use instance::{InstanceSelector, document_of_request};
 pub use library::{Closer, Library, Selection};
 pub use operate::OperateRequest;
 pub use phases::*;

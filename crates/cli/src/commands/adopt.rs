@@ -1,14 +1,12 @@
 //! Runs `cyan state import` on an export in the format of another tool. Writes the documents of the export below
 //! the current folder, deploys them, and adopts the existing resources without creating any of these again.
 //!
-//! Not here: the formats (`engine::foreign`); how existing resources become managed (`plan::imports`).
+//! Not here: the formats and their meaning (`engine::foreign`).
 
-use std::path::{Component, Path};
+use std::path::Path;
 
-use engine::Options;
-use engine::foreign::{ForeignStack, Form};
-use engine::{DocumentSource, Inputs, StageRequest, StagedDocument};
-use state::InstanceName;
+use engine::foreign::{self, Form, LaidOut};
+use engine::{DocumentSource, StageRequest, StagedDocument};
 
 use crate::arguments::{Consent, Global, InstanceFlag};
 use crate::exit::{CommandError, Exit};
@@ -25,48 +23,22 @@ pub(crate) async fn run(
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let tree: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
-    let ForeignStack { instance, document, environment, files, things } =
-        form.read(&tree).map_err(|what| unusable(form, what, None))?;
-    for (name, text) in &files {
-        lay_out(form, name, text, report)?;
+    let stack = foreign::read(form, text)?;
+    for (name, text) in &stack.files {
+        report.terminal.say(match foreign::lay_out(form, name, text)? {
+            LaidOut::Written => format!("wrote `{name}`"),
+            LaidOut::Present => format!("`{name}` is there already and stays as it is"),
+        });
     }
     let instance = match flag.instance {
         Some(instance) => instance,
-        None => instance.parse().map_err(|error: state::InstanceNameError| CommandError::usage(error.to_string()))?,
+        None => {
+            stack.instance.parse().map_err(|error: state::InstanceNameError| CommandError::usage(error.to_string()))?
+        }
     };
-    let source = DocumentSource::find(Some(Path::new(&document)), &open::dialects())?;
+    let source = DocumentSource::find(Some(Path::new(&stack.document)), &open::dialects())?;
     let mut session = open::session_in(global, &source.folder, report)?;
-    let inputs = Inputs { written: Vec::new(), environments: environment.into_iter().map(Into::into).collect() };
-    let options = Options { taken: things, ..Options::default() };
-    let instance = Some::<InstanceName>(instance);
-    let request = StageRequest { instance, inputs, options, ..StageRequest::new(source) };
+    let request = StageRequest { instance: Some(instance), ..stack.request(source) };
     let StagedDocument { document, planned } = session.stage(request, report).await?;
     operation::carry_out(planned, &document.files, false, &mut session, &consent.into(), report).await
-}
-
-/// Writes a file below the current folder. Does not overwrite an existing file, because a user may have corrected it.
-/// Refuses a name that leads out of the folder.
-fn lay_out(form: &dyn Form, name: &str, text: &str, report: &mut Report) -> Result<(), CommandError> {
-    let path = Path::new(name);
-    if name.is_empty() || !path.components().all(|part| matches!(part, Component::Normal(_))) {
-        let help = "give it another name there, and where it is named";
-        return Err(unusable(form, format!("has a file `{name}`, which is not below this folder"), Some(help)));
-    }
-    if path.exists() {
-        report.terminal.say(format!("`{name}` is there already and stays as it is"));
-        return Ok(());
-    }
-    let unwritable = |source| CommandError::Unreadable { name: name.to_owned(), source };
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-        std::fs::create_dir_all(folder).map_err(unwritable)?;
-    }
-    std::fs::write(path, text).map_err(unwritable)?;
-    report.terminal.say(format!("wrote `{name}`"));
-    Ok(())
-}
-
-/// The error for an export that cannot be imported. `what` is a phrase about the format.
-fn unusable(form: &dyn Form, what: String, help: Option<&str>) -> CommandError {
-    CommandError::Unfit { name: format!("the {} form", form.name()), what, help: help.map(str::to_owned) }
 }

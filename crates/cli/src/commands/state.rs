@@ -1,19 +1,15 @@
 //! `cyan state`, and functions that `cyan import` shares: state edits, each a plan that is shown first.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use diag::Files;
-use engine::foreign::{self, Form, Whole};
-use engine::generation::RollbackTarget;
-use engine::shell::{Rng, last_goal};
-use engine::{Options, StateEdit};
-use engine::{Run, Session, key, read_text, retention};
+use engine::foreign::{self, Form};
+use engine::shell::Rng;
+use engine::transfer::{HistoryRestored, StateExport, is_exported, read_exported, unusable};
+use engine::{InstanceSelector, Options, Run, Session, StateEdit, json, key, read_text, retention};
 use serde_json::json;
-use state::seal::{SealError, Sealer};
-use state::{
-    Assurance, Damage, Exported, ExportedError, InstanceName, PrunedBase, Revision, Since, StoreError, VerifiedInstance,
-};
+use state::seal::Sealer;
+use state::{Assurance, Damage, Exported, InstanceName, Pruned, StoreError, VerifiedInstance};
 
 use crate::arguments::{Consent, Global, InstanceFlag, State, StateCommand};
 use crate::exit::{CommandError, Exit};
@@ -47,13 +43,7 @@ pub(crate) async fn run(arguments: State, global: &Global, report: &mut Report) 
             if let Some(form) = foreign::recognised(&text) {
                 return super::adopt::run(form, &text, flag, consent, global, report).await;
             }
-            let sealer = key::sealer()?;
-            let exported =
-                Exported::read(&text, &sealer).map_err(|error| unusable(&file.display().to_string(), error))?;
-            let name: InstanceName = exported
-                .instance
-                .parse()
-                .map_err(|error: state::InstanceNameError| CommandError::usage(error.to_string()))?;
+            let (exported, name) = read_exported(&text, &file.display().to_string(), &key::sealer()?)?;
             import(InstanceTarget::MayBeNew(flag, Some(name)), exported, consent, global, report).await
         }
         StateCommand::Verify => verify(global, report).await,
@@ -67,17 +57,7 @@ async fn verify(global: &Global, report: &mut Report) -> Result<Exit, CommandErr
     let session = open::nearest(global, report)?;
     let found = session.reading().verify().await?;
     if report.is_json() {
-        let instances = found.instances.iter().map(|instance| {
-            let by = match instance.assurance {
-                Assurance::Key => "key",
-                Assurance::Hash => "hash",
-                Assurance::Nothing => "nothing",
-            };
-            json!({"name": instance.name, "rows": instance.rows, "checked_by": by})
-        });
-        let damaged = found.damaged.iter().map(|damage| json!({"instance": damage.instance, "what": damage.what}));
-        let (instances, damaged): (Vec<_>, Vec<_>) = (instances.collect(), damaged.collect());
-        report.set_result(json!({"instances": instances, "damaged": damaged}));
+        report.set_result(json::verification(&found));
     } else {
         let mut text = String::new();
         for VerifiedInstance { name, assurance, rows } in &found.instances {
@@ -121,7 +101,7 @@ async fn prune(
     };
     let found = retention::removal(session.reading().as_ref(), &instance, keep).await?;
     let Some(removal) = found else {
-        report.set_result(json!({"instance": instance, "operations": [], "entries": 0, "documents": 0}));
+        report.set_result(json::pruned(&instance, &[], &Pruned::default()));
         report.terminal.say(format!("Nothing to remove from the history of `{instance}`."));
         return Ok(Exit::Done);
     };
@@ -143,13 +123,7 @@ async fn prune(
     let store = session.writing();
     let pruned = retention::remove(store.as_ref(), &instance, &operation::who(), &removal).await?;
     operation::print_notices(store.as_ref(), report);
-    let removed: Vec<_> = removal.operations.iter().map(engine::json::operation).collect();
-    report.set_result(json!({
-        "instance": instance,
-        "operations": removed,
-        "entries": pruned.entries,
-        "documents": pruned.documents,
-    }));
+    report.set_result(json::pruned(&instance, &removal.operations, &pruned));
     report.terminal.say(format!(
         "Removed {operations} from the history of `{instance}`: {}, {}.",
         number(pruned.entries as usize, "journal entry", "journal entries"),
@@ -208,16 +182,14 @@ pub(crate) async fn resolve_instance(
     };
     let here = open::document_here().ok().flatten();
     let session = open::here(global, here.as_deref(), report)?;
-    if let Some(name) = flag.instance.as_ref().or(session.config.instance.as_ref()).or(exported.as_ref()) {
-        let name = name.clone();
-        return Ok((session, name));
-    }
-    match here {
-        Some(document) => {
-            let mut run = Run::new(&Rng::System);
-            let name = session.instance_of_file(Path::new(&document), &mut run, report).await?;
-            Ok((session, name))
-        }
+    let selector = InstanceSelector {
+        instance: flag.instance.as_ref(),
+        document: here.as_deref().map(Path::new),
+        ..InstanceSelector::default()
+    };
+    let intended = session.intended_instance(&selector, exported.as_ref(), &mut Run::new(&Rng::System), report).await?;
+    match intended {
+        Some(instance) => Ok((session, instance)),
         None => open::instance(None, flag, global, report).await,
     }
 }
@@ -243,45 +215,34 @@ async fn import(
     global: &Global,
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
-    let exported = Arc::new(exported);
-    let state_edit = Some(StateEdit::Load(exported.clone()));
-    let options = Options { refresh: false, state_edit, ..Options::default() };
     let (mut session, instance) = resolve_instance(&target, global, report).await?;
-    let planned = session.stage_state(instance.clone(), options, report).await?;
+    let import = session.stage_import_of_state(instance.clone(), exported, report).await?;
     let files = Files::new();
-    if exported.journal.is_empty() || planned.staged.snapshot.revision > Revision(0) {
-        return operation::carry_out(planned, &files, false, &mut session, &consent.into(), report).await;
+    if !import.has_history() {
+        return operation::carry_out(import.planned, &files, false, &mut session, &consent.into(), report).await;
     }
-    if exported.has_secret() && !session.sealer().can_seal() {
-        return Err(CommandError::State(StoreError::NoKey));
-    }
-    operation::present(&planned.staged, report);
+    operation::present(&import.planned.staged, report);
     if !(consent.yes || session.config.yes) {
-        operation::ask(&planned.staged, &instance, report)?;
+        operation::ask(&import.planned.staged, &instance, report)?;
     }
     let store = session.writing();
-    let base = exported.pruned.as_ref().map(PrunedBase::checkpoint);
-    let restored = store.restore(&instance, exported.revision, base, exported.operations()).await;
+    let restored = import.restore(store.as_ref()).await;
     operation::print_notices(store.as_ref(), report);
-    match restored {
-        Ok(()) => {
-            let operations = exported.operations().len();
-            let operations =
-                if operations == 1 { "1 operation".to_owned() } else { format!("{operations} operations") };
+    match restored? {
+        HistoryRestored::Whole { operations } => {
+            let operations = number(operations, "operation", "operations");
             report.terminal.say(format!("`{instance}` is as it was exported, with the history of {operations}."));
             if !report.is_json() {
                 report.terminal.data(&format!("{}\n", crate::view::plan::done(report.counts())));
             }
             Ok(Exit::Done)
         }
-        // The store has the same instance under another name. An operation cannot be in two histories.
-        Err(StoreError::Refused { .. }) => {
+        HistoryRestored::KnownElsewhere => {
             report
                 .terminal
                 .say("Its history is here already, under another name: only what is true now is taken over.");
-            operation::carry_out_shown(planned, &files, false, &mut session, &consent.into(), report).await
+            operation::carry_out_shown(import.planned, &files, false, &mut session, &consent.into(), report).await
         }
-        Err(error) => Err(error.into()),
     }
 }
 
@@ -292,22 +253,17 @@ async fn export(
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     let (session, instance) = open::instance(None, flag, global, report).await?;
-    let journal = session.reading().read(&instance, Since::Entry(0)).await?;
-    let journal = journal.ok_or_else(|| StoreError::Unknown { instance: instance.clone() })?;
-    if let Some(address) = journal.clone().snapshot().open.keys().next() {
+    let StateExport { exported, unsettled } = session.export(&instance).await?;
+    if let Some(address) = unsettled {
         report.terminal.say(format!(
             "What became of a call of `{address}` is not settled; the instance that loads the state settles it."
         ));
     }
-    let exported = Exported::whole(&instance, journal);
     let shown = file.map_or_else(|| "the state".to_owned(), |file| file.display().to_string());
     let text = exported.write(session.sealer()).map_err(|error| unusable(&shown, error))?;
     match file {
         Some(file) => {
-            let is_state = |text: &str| {
-                serde_json::from_str::<serde_json::Value>(text).is_ok_and(|value| value["kind"] == "state")
-            };
-            may_be_replaced(file, "exported state", is_state)?;
+            may_be_replaced(file, "exported state", is_exported)?;
             write_private(file, &text)?;
             report.set_result(json!({"instance": instance, "file": shown, "records": exported.records.len()}));
             report.terminal.say(format!("The state of `{instance}` is in `{shown}`."));
@@ -330,20 +286,7 @@ async fn export_as(
     report: &mut Report,
 ) -> Result<Exit, CommandError> {
     let (session, instance) = open::instance(None, flag, global, report).await?;
-    let store = session.reading();
-    let snapshot = store.load(&instance).await?;
-    let kept = match last_goal(store.as_ref(), &instance, None).await? {
-        Ok(RollbackTarget::Generation(kept)) => Some(kept),
-        _ => None,
-    };
-    let whole =
-        |kept| Whole { instance: &instance, snapshot: &snapshot, kept, dialects: &session.installed.dialects, reveal };
-    let Some(written) = kept.as_deref().and_then(|kept| form.write(&whole(kept))) else {
-        return Err(CommandError::usage(format!(
-            "`{instance}` cannot be written as `{}`: it was not deployed from a document of that language",
-            form.name()
-        )));
-    };
+    let written = session.export_as(form, &instance, reveal).await?;
     if !written.left_out.is_empty() {
         report
             .terminal
@@ -363,12 +306,4 @@ async fn export_as(
         None => report.terminal.raw(&text),
     }
     Ok(Exit::Done)
-}
-
-fn unusable(name: &str, error: ExportedError) -> CommandError {
-    match error {
-        ExportedError::Sealed { source: SealError::NoKey, .. } => CommandError::State(StoreError::NoKey),
-        ExportedError::Sealed { source: SealError::WrongKey, .. } => CommandError::State(StoreError::WrongKey),
-        source => CommandError::Exported { name: name.to_owned(), source },
-    }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use engine::shell::{Clock, Rng};
-use engine::{Run, Session, json};
+use engine::{InstanceSelector, Run, Session, json};
 use state::{InstanceName, Liveness};
 
 use super::list::ago;
@@ -65,14 +65,11 @@ async fn held_before_the_first_step(
 ) -> Result<Option<(Session, InstanceName)>, CommandError> {
     let document = open::document_here().ok().flatten();
     let session = open::here(global, document.as_deref(), report)?;
-    let named = flag.instance.as_ref().or(session.config.instance.as_ref()).cloned();
-    let instance = match (named, &document) {
-        (Some(named), _) => named,
-        (None, Some(document)) => {
-            session.instance_of_file(Path::new(document), &mut Run::new(&Rng::System), report).await?
-        }
-        (None, None) => return Ok(None),
+    let selector = InstanceSelector {
+        instance: flag.instance.as_ref(),
+        document: document.as_deref().map(Path::new),
+        ..InstanceSelector::default()
     };
-    let holder = session.reading().holder(&instance).await?;
-    Ok(holder.map(|_| (session, instance)))
+    let held = session.held_instance(&selector, &mut Run::new(&Rng::System), report).await?;
+    Ok(held.map(|instance| (session, instance)))
 }

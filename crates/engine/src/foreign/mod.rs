@@ -2,11 +2,13 @@
 //!
 //! Not here: our own form (`state::Exported`); how the resources become managed (`engine`).
 
+mod adopt;
 mod form;
 mod heat;
 
 use serde_json::Value as Json;
 
+pub use self::adopt::{LaidOut, lay_out, read};
 pub use self::form::{ForeignStack, Form, Whole, Written};
 use crate::error::Error;
 

@@ -1,0 +1,62 @@
+//! Adopts a stack that another tool has exported: its documents become files, its resources are taken over by a plan.
+//!
+//! Not here: how existing resources become managed (`plan::imports`).
+
+use std::path::{Component, Path};
+
+use serde_json::Value as Json;
+
+use super::form::{ForeignStack, Form};
+use crate::document_source::DocumentSource;
+use crate::error::Error;
+use crate::inputs::Inputs;
+use crate::phases::Options;
+use crate::stage::StageRequest;
+
+/// What became of a file of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaidOut {
+    /// It was written.
+    Written,
+    /// It existed, and was not changed: a user may have corrected it.
+    Present,
+}
+
+/// Reads an export.
+pub fn read(form: &dyn Form, text: &str) -> Result<ForeignStack, Error> {
+    let tree: Json = serde_json::from_str(text).unwrap_or_default();
+    form.read(&tree).map_err(|what| unusable(form, what, None))
+}
+
+/// Writes a file of an export below the current folder, unless it exists. Refuses a name that leads out of the folder.
+pub fn lay_out(form: &dyn Form, name: &str, text: &str) -> Result<LaidOut, Error> {
+    let path = Path::new(name);
+    if name.is_empty() || !path.components().all(|part| matches!(part, Component::Normal(_))) {
+        let help = "give it another name there, and where it is named";
+        return Err(unusable(form, format!("has a file `{name}`, which is not below this folder"), Some(help)));
+    }
+    if path.exists() {
+        return Ok(LaidOut::Present);
+    }
+    let unwritable = |source| Error::Unreadable { name: name.to_owned(), source };
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(unwritable)?;
+    }
+    std::fs::write(path, text).map_err(unwritable)?;
+    Ok(LaidOut::Written)
+}
+
+impl ForeignStack {
+    /// The request that deploys the document of the stack and adopts its resources. The instance is still to be set.
+    pub fn request(self, source: DocumentSource) -> StageRequest {
+        let environments = self.environment.into_iter().map(Into::into).collect();
+        let inputs = Inputs { written: Vec::new(), environments };
+        let options = Options { taken: self.things, ..Options::default() };
+        StageRequest { inputs, options, ..StageRequest::new(source) }
+    }
+}
+
+/// The error for an export that cannot be imported. `what` is a phrase about the format.
+fn unusable(form: &dyn Form, what: String, help: Option<&str>) -> Error {
+    Error::Unfit { name: format!("the {} form", form.name()), what, help: help.map(str::to_owned) }
+}

@@ -1,0 +1,134 @@
+//! Whole states that leave a store or enter one: exports, imports with their history, and a check of all rows.
+//!
+//! Not here: the form of an export (`state::Exported`) and those of other tools (`foreign`); writing files.
+
+use std::sync::Arc;
+
+use crate::phases::generation::RollbackTarget;
+use crate::phases::shell::last_goal;
+use crate::phases::{Options, StateEdit};
+use blueprint::Address;
+use state::seal::{SealError, Sealer};
+use state::{Exported, ExportedError, InstanceName, InstanceNameError, PrunedBase, Revision, Since, Store, StoreError};
+
+use crate::error::Error;
+use crate::foreign::{Form, Whole, Written};
+use crate::frontend::Frontend;
+use crate::session::Session;
+use crate::stage::Planned;
+
+/// A state that was taken out of a store.
+#[derive(Clone, Debug)]
+pub struct StateExport {
+    /// The state with its history.
+    pub exported: Exported,
+    /// A resource with a call whose outcome is not known; the instance that loads the state settles it.
+    pub unsettled: Option<Address>,
+}
+
+/// An exported state that is about to be imported.
+pub struct StateImport {
+    /// The plan that takes over what is true now.
+    pub planned: Planned,
+    /// The state.
+    pub exported: Arc<Exported>,
+}
+
+/// What became of the history of an import.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HistoryRestored {
+    /// The instance is as it was exported. This many operations were restored.
+    Whole {
+        /// The number of operations.
+        operations: usize,
+    },
+    /// The store has the same history under another name, and an operation cannot be in two histories. Nothing was
+    /// changed.
+    KnownElsewhere,
+}
+
+/// Reads an exported state. `name` is its file in messages. Also returns the instance that it names.
+pub fn read_exported(text: &str, name: &str, sealer: &Sealer) -> Result<(Exported, InstanceName), Error> {
+    let exported = Exported::read(text, sealer).map_err(|error| unusable(name, error))?;
+    let instance = exported.instance.parse().map_err(|error: InstanceNameError| Error::usage(error.to_string()))?;
+    Ok((exported, instance))
+}
+
+/// Whether a text is an exported state.
+pub fn is_exported(text: &str) -> bool {
+    serde_json::from_str::<serde_json::Value>(text).is_ok_and(|value| value["kind"] == "state")
+}
+
+/// The error for an export that cannot be read or written.
+pub fn unusable(name: &str, error: ExportedError) -> Error {
+    match error {
+        ExportedError::Sealed { source: SealError::NoKey, .. } => Error::State(StoreError::NoKey),
+        ExportedError::Sealed { source: SealError::WrongKey, .. } => Error::State(StoreError::WrongKey),
+        source => Error::Exported { name: name.to_owned(), source },
+    }
+}
+
+impl Session {
+    /// The whole state of an instance, with its history.
+    pub async fn export(&self, instance: &InstanceName) -> Result<StateExport, Error> {
+        let journal = self.reading().read(instance, Since::Entry(0)).await?;
+        let journal = journal.ok_or_else(|| StoreError::Unknown { instance: instance.clone() })?;
+        let unsettled = journal.clone().snapshot().open.keys().next().cloned();
+        Ok(StateExport { exported: Exported::whole(instance, journal), unsettled })
+    }
+
+    /// An instance in the form of another tool.
+    pub async fn export_as(&self, form: &dyn Form, instance: &InstanceName, reveal: bool) -> Result<Written, Error> {
+        let store = self.reading();
+        let snapshot = store.load(instance).await?;
+        let kept = match last_goal(store.as_ref(), instance, None).await? {
+            Ok(RollbackTarget::Generation(kept)) => Some(kept),
+            _ => None,
+        };
+        let dialects = &self.installed.dialects;
+        let whole = |kept| Whole { instance, snapshot: &snapshot, kept, dialects, reveal };
+        kept.as_deref().and_then(|kept| form.write(&whole(kept))).ok_or_else(|| {
+            Error::usage(format!(
+                "`{instance}` cannot be written as `{}`: it was not deployed from a document of that language",
+                form.name()
+            ))
+        })
+    }
+
+    /// Plans the import of an exported state.
+    pub async fn stage_import_of_state(
+        &self,
+        instance: InstanceName,
+        exported: Exported,
+        frontend: &mut dyn Frontend,
+    ) -> Result<StateImport, Error> {
+        let exported = Arc::new(exported);
+        let state_edit = Some(StateEdit::Load(exported.clone()));
+        let options = Options { refresh: false, state_edit, ..Options::default() };
+        let import = StateImport { planned: self.stage_state(instance, options, frontend).await?, exported };
+        if import.has_history() && import.exported.has_secret() && !self.sealer().can_seal() {
+            return Err(Error::State(StoreError::NoKey));
+        }
+        Ok(import)
+    }
+}
+
+impl StateImport {
+    /// Whether the history can be imported too: there is one, and the instance has never been committed to. Otherwise
+    /// only the plan can be carried out.
+    pub fn has_history(&self) -> bool {
+        !self.exported.journal.is_empty() && self.planned.staged.snapshot.revision == Revision(0)
+    }
+
+    /// Imports the state with its history, in place of carrying out the plan.
+    pub async fn restore(&self, store: &dyn Store) -> Result<HistoryRestored, StoreError> {
+        let base = self.exported.pruned.as_ref().map(PrunedBase::checkpoint);
+        let operations = self.exported.operations();
+        let count = operations.len();
+        match store.restore(&self.planned.instance, self.exported.revision, base, operations).await {
+            Ok(()) => Ok(HistoryRestored::Whole { operations: count }),
+            Err(StoreError::Refused { .. }) => Ok(HistoryRestored::KnownElsewhere),
+            Err(error) => Err(error),
+        }
+    }
+}
