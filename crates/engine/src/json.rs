@@ -30,7 +30,7 @@ pub use self::show::details;
 pub use self::state::{pruned, verification};
 pub use self::types::types;
 pub use self::validate::verdicts;
-pub use self::value::value;
+pub use self::value::{evaluated, value};
 use crate::error::Error;
 
 /// The version of the form.

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use diag::{Files, Severity};
-use engine::DocumentSource;
+use engine::{DocumentSource, Formatted, formatted};
 use serde_json::{Value as Json, json};
 
 use crate::arguments::Fmt;
@@ -42,21 +41,12 @@ pub(crate) fn run(arguments: Fmt, report: &mut Report) -> Result<Exit, CommandEr
 
 /// Formats one document. Returns whether its text changes; `None` if the document cannot be parsed.
 fn one(source: &DocumentSource, check: bool, report: &mut Report) -> Result<Option<(bool, Json)>, CommandError> {
-    let mut files = Files::new();
-    let file = files.add(source.shown.clone(), source.text.clone());
-    let (tree, mut found) = syntax::parse(file, &source.text, syntax::Format::of_name(&source.shown));
-    found.retain(|diagnostic| diagnostic.severity == Severity::Error);
+    let Formatted { text, is_left, found, files } = formatted(source);
     report.diagnostics(&found, &files);
-    if found.has_errors() {
-        return Ok(None);
+    let Some(text) = text else { return Ok(None) };
+    if is_left {
+        note(source, report);
     }
-    let text = match syntax::layout(&source.text, &tree) {
-        Some(text) => text,
-        None => {
-            note(source, report);
-            source.text.to_string()
-        }
-    };
     let changes = text != *source.text;
     let mut result = json!({"file": source.shown, "changes": changes});
     match &source.path {

@@ -1,7 +1,6 @@
 //! `cyan schema`.
 
-use blueprint::TypeId;
-use provider::Catalogs;
+use engine::inspect::SchemaTypes;
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{Global, Schema};
@@ -10,52 +9,15 @@ use crate::open;
 use crate::view::report::Report;
 
 pub(crate) fn run(arguments: Schema, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
-    let dialects = open::dialects();
-    let Some(dialect) = dialects.get(&arguments.dialect) else {
-        let names = dialects.iter().map(|dialect| dialect.name());
-        return Err(CommandError::Usage {
-            message: format!("there is no dialect `{}`", arguments.dialect),
-            help: diag::nearest(&arguments.dialect, names)
-                .map(|near| format!("did you mean `{near}`?"))
-                .or_else(|| Some("the default is `blueprint`".to_owned())),
-        });
-    };
     let library = open::library(global, arguments.all, report)?;
-    let catalogs: &Catalogs = &library.catalogs;
-    let known = |begin: &str| {
-        let mut names = catalogs.resource_type_names().chain(catalogs.data_source_type_names());
-        names.any(|name| begins(name, begin))
-    };
-    if let Some(unknown) = arguments.without.iter().chain(&arguments.with).find(|begin| !known(begin)) {
-        return Err(CommandError::Usage {
-            message: format!("no type is called `{unknown}`, and none begins so"),
-            help: diag::nearest(unknown, catalogs.namespaces().chain(catalogs.resource_type_names()))
-                .map(|near| format!("did you mean `{near}`?"))
-                .or_else(|| Some("`cyan types` lists them all".to_owned())),
-        });
-    }
-    let large: Vec<&str> = catalogs
-        .iter()
-        .filter(|catalog| catalog.is_large())
-        .flat_map(|catalog| catalog.namespaces.iter().map(AsRef::as_ref))
-        .collect();
-    let wanted = |name: &str| {
-        let is = |list: &[String]| list.iter().any(|begin| begins(name, begin));
-        !is(&arguments.without) && (is(&arguments.with) || !large.contains(&TypeId::parse(name).package_name()))
-    };
-    let title = format!("A document of the dialect `{}`", dialect.name());
-    let schema = engine::json_schema(&title, dialect.shape(), catalogs, wanted);
+    let types = SchemaTypes { with: &arguments.with, without: &arguments.without };
+    let schema = library.schema_of(&arguments.dialect, types)?;
     if report.is_json() {
-        report.set_result(json!({"dialect": dialect.name(), "schema": schema}));
+        report.set_result(json!({"dialect": arguments.dialect, "schema": schema}));
     } else {
         report.terminal.raw(&written(&schema));
     }
     Ok(Exit::Done)
-}
-
-/// Whether a type is that one, or of that namespace or group: whole segments count.
-fn begins(name: &str, begin: &str) -> bool {
-    name.strip_prefix(begin).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || rest.starts_with("::"))
 }
 
 /// A line for each definition: indented throughout, a schema with many types would be blanks for the greater part.

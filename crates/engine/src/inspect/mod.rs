@@ -1,4 +1,5 @@
-//! What requests return that change nothing: instances, what is known of one, its history; types, functions and codes.
+//! What requests return that change nothing: instances, what is known of one, its history; types, functions, codes
+//! and names.
 //!
 //! Not here: their machine forms (`json`); tables and texts for people (the front end).
 
@@ -7,6 +8,8 @@ mod exports;
 mod functions;
 mod history;
 mod instances;
+mod names;
+mod schema;
 mod show;
 mod types;
 mod waiting;
@@ -16,6 +19,8 @@ pub use self::exports::Exports;
 pub use self::functions::Functions;
 pub use self::history::History;
 pub use self::instances::{Instances, is_destroyed, status};
+pub use self::names::Names;
+pub use self::schema::SchemaTypes;
 pub use self::show::{
     ChildDetails, Details, InstanceDetails, PendingDetails, ResourceDetails, computed, is_link, link_failed_at,
 };

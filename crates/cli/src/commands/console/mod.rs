@@ -3,17 +3,16 @@
 //! The document is staged once; then each line is evaluated against it, as `cyan eval` does. In a pipe the console
 //! reads lines and prints results without a prompt.
 
-mod names;
 mod prompt;
 
 use std::io::{BufRead as _, IsTerminal as _};
 
 use engine::Staged;
+use engine::inspect::Names;
 use engine::shell::Shell;
 use engine::{Document, Planned, StageRequest, StagedDocument, json};
 use serde_json::{Value as Json, json};
 
-use self::names::Names;
 use self::prompt::Prompt;
 use super::eval;
 use super::exports::bare;
@@ -99,7 +98,7 @@ impl Dialogue {
             "" => {}
             ":quit" | ":q" | ":exit" => return true,
             ":help" | ":h" | ":?" => report.terminal.aside(HELP),
-            ":names" => report.terminal.aside(&Names::of(&self.document).listed()),
+            ":names" => report.terminal.aside(&listed(&Names::of(&self.document))),
             other if other.starts_with(':') => {
                 self.failed = true;
                 report.error(&CommandError::Usage {
@@ -113,7 +112,7 @@ impl Dialogue {
     }
 
     async fn evaluate(&mut self, expression: &str, report: &mut Report) {
-        let (expr, mut found) = eval::parse(&mut self.document, expression);
+        let (expr, mut found) = self.document.parse_expression(expression);
         let mut value = None;
         if !found.has_errors() {
             value = self.staged.evaluate(&expr, &self.shell, &mut found).await;
@@ -132,4 +131,9 @@ impl Dialogue {
             report.terminal.raw(&format!("{}\n", bare(&value)));
         }
     }
+}
+
+/// All readable names, one line for each section.
+fn listed(names: &Names) -> String {
+    names.sections().map(|(section, names)| format!("{section}: {}\n", names.join(", "))).collect()
 }

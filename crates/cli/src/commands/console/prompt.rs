@@ -11,14 +11,15 @@ use rustyline::history::FileHistory;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{CompletionType, Config, Context, Editor, Helper};
 
-use super::names::Names;
+use engine::inspect::Names;
+
 use crate::exit::CommandError;
 
 const PROMPT: &str = "cyan> ";
 
 /// Reads expressions from a terminal.
 pub(super) struct Prompt {
-    editor: Editor<Names, FileHistory>,
+    editor: Editor<Completions, FileHistory>,
     history: Option<PathBuf>,
 }
 
@@ -27,7 +28,7 @@ impl Prompt {
         let config = Config::builder().completion_type(CompletionType::List).max_history_size(1000);
         let config = config.map_err(failed)?.auto_add_history(true).build();
         let mut editor = Editor::with_config(config).map_err(failed)?;
-        editor.set_helper(Some(names));
+        editor.set_helper(Some(Completions(names)));
         let history = history();
         if let Some(file) = &history {
             // The file does not exist before the first use.
@@ -71,23 +72,26 @@ fn history() -> Option<PathBuf> {
     Some(state.join("cyan/history"))
 }
 
-impl Helper for Names {}
+/// The names of a document, as the library asks for them.
+struct Completions(Names);
 
-impl Hinter for Names {
+impl Helper for Completions {}
+
+impl Hinter for Completions {
     type Hint = String;
 }
 
-impl Highlighter for Names {}
+impl Highlighter for Completions {}
 
-impl Completer for Names {
+impl Completer for Completions {
     type Candidate = String;
 
     fn complete(&self, line: &str, at: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
-        Ok(Names::complete(self, line, at))
+        Ok(self.0.complete(line, at))
     }
 }
 
-impl Validator for Names {
+impl Validator for Completions {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
         let open = is_open(context.input());
         Ok(if open { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })

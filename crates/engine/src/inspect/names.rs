@@ -1,18 +1,23 @@
-//! The names that expressions can read in a document, for completion at a prompt.
+//! The names that expressions can read in a document, for completion.
 
 use blueprint::{IndexMap, Name};
 use provider::TypeRef;
 
-use engine::Document;
+use crate::document::Document;
+
+/// The sections of a document that expressions read.
+const SECTIONS: [&str; 5] = ["variables", "values", "datasources", "children", "resources"];
 
 /// Names by the path before them. The empty path has the names that an expression can begin with.
-pub(super) struct Names {
+#[derive(Clone, Debug, Default)]
+pub struct Names {
     below: IndexMap<String, Vec<String>>,
 }
 
 impl Names {
-    pub(super) fn of(document: &Document) -> Names {
-        let mut names = Names { below: IndexMap::default() };
+    /// The names of a checked document; none if it has no meaning.
+    pub fn of(document: &Document) -> Names {
+        let mut names = Names::default();
         let Some(checked) = &document.checked else { return names };
         let (blueprint, catalogs) = (&checked.blueprint, &document.library.catalogs);
         fn keys<T>(map: &IndexMap<Name, T>) -> Vec<String> {
@@ -38,8 +43,7 @@ impl Names {
                 names.put(&format!("{path}.metadata"), metadata);
             }
         }
-        let sections = ["variables", "values", "datasources", "children", "resources"];
-        let heads = sections.iter().filter(|head| names.below.contains_key(**head)).map(|head| format!("{head}."));
+        let heads = SECTIONS.iter().filter(|head| names.below.contains_key(**head)).map(|head| format!("{head}."));
         let functions = document.library.functions.names().map(|name| format!("{name}("));
         let heads: Vec<String> = heads.chain(keys(&blueprint.resources)).chain(functions).collect();
         names.put("", heads);
@@ -53,7 +57,7 @@ impl Names {
     }
 
     /// The start of the name that ends at `at`, and its completions.
-    pub(super) fn complete(&self, line: &str, at: usize) -> (usize, Vec<String>) {
+    pub fn complete(&self, line: &str, at: usize) -> (usize, Vec<String>) {
         let before = line.get(..at).unwrap_or_default();
         let part = |character: char| character.is_alphanumeric() || "_-.[]".contains(character);
         let word = &before[before.trim_end_matches(part).len()..];
@@ -64,11 +68,9 @@ impl Names {
         (at - begun.len(), fitting.cloned().collect())
     }
 
-    /// All readable names, one line for each section.
-    pub(super) fn listed(&self) -> String {
-        let sections = ["variables", "values", "datasources", "children", "resources"];
-        let lines = sections.iter().filter_map(|head| Some(format!("{head}: {}\n", self.below.get(*head)?.join(", "))));
-        lines.collect()
+    /// All readable names, by the sections that have any.
+    pub fn sections(&self) -> impl Iterator<Item = (&'static str, &[String])> {
+        SECTIONS.iter().filter_map(|section| Some((*section, self.below.get(*section)?.as_slice())))
     }
 }
 
@@ -78,7 +80,7 @@ mod tests {
 
     #[test]
     fn names_are_completed_where_they_stand() {
-        let mut names = Names { below: IndexMap::default() };
+        let mut names = Names::default();
         let put = |names: &mut Names, path: &str, list: &[&str]| {
             names.put(path, list.iter().map(|name| (*name).to_owned()).collect())
         };

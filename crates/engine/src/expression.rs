@@ -1,0 +1,66 @@
+//! Expressions that are written outside of a document and mean what they would mean in it.
+//!
+//! Not here: their values (`Staged::evaluate`).
+
+use std::sync::Arc;
+
+use blueprint::{Expr, ExprKind, Name};
+use diag::{Diagnostics, Span, Spanned, TextMap};
+
+use crate::document::Document;
+
+/// The name of the expression as an entry of the document's metadata while it is checked.
+const ENTRY: &str = "cyan eval";
+
+impl Document {
+    /// Parses an expression and checks it as the document's own: as one more entry of its metadata. Adds its text to
+    /// the files of the document.
+    pub fn parse_expression(&mut self, typed: &str) -> (Expr, Diagnostics) {
+        let file = self.files.add("expression", typed);
+        let length = u32::try_from(typed.len()).unwrap_or(u32::MAX);
+        let span = Span::new(file, 0, length);
+        // A dialect may have another form for expressions.
+        let own = self.checked.as_ref().and_then(|checked| {
+            let dialect = self.library.dialects.get(checked.blueprint.dialect)?;
+            let (tree, broken) = syntax::parse(file, typed, syntax::Format::Yaml);
+            let context = dialects::LoadContext::NONE;
+            let typed = dialects::Document { file, name: "expression", text: typed, tree: &tree, context: &context };
+            let (expr, mut found) = dialect.expression(&typed, &checked.blueprint)?;
+            found.append(broken);
+            Some((expr, found))
+        });
+        if let Some(own) = own {
+            return own;
+        }
+        // An expression without `${..}` is wrapped in it. Spans refer to the typed text.
+        let bare = !typed.contains("${");
+        let text = if bare { format!("${{{typed}}}") } else { typed.to_owned() };
+        let mut map = TextMap::builder(file, 0);
+        if bare {
+            map.made(0, 0, 2);
+        }
+        map.copied(0, length);
+        if bare {
+            map.made(length, 0, 1);
+        }
+        let mut found = Diagnostics::new();
+        let functions = &self.library.functions;
+        let expr = expr::parse_text(&text, &map, span, functions, &mut found);
+        if let Some(checked) = &self.checked {
+            let mut blueprint = checked.blueprint.as_ref().clone();
+            let mut entries = match blueprint.metadata.take() {
+                Some(Expr { kind: ExprKind::Map(entries), .. }) => entries,
+                _ => Vec::new(),
+            };
+            entries.push((Spanned::new(Name::from(ENTRY), span), expr.clone()));
+            blueprint.metadata = Some(Expr::new(ExprKind::Map(entries), span));
+            let children = self.documents.as_ref().map(|documents| documents.children_of(0)).unwrap_or_default();
+            let catalogs = &self.library.catalogs;
+            let context = crate::phases::check::CheckContext::new(catalogs, functions, checked.rules);
+            crate::phases::check::check_with(Arc::new(blueprint), &children, &context, &mut found);
+            // Mistakes in the document itself were reported before.
+            found.retain(|diagnostic| diagnostic.span().file == file);
+        }
+        (expr, found)
+    }
+}

@@ -1,0 +1,31 @@
+//! Documents in the usual layout.
+
+use diag::{Diagnostics, Files, Severity};
+
+use crate::document_source::DocumentSource;
+
+/// A document in the usual layout.
+#[derive(Clone, Debug)]
+pub struct Formatted {
+    /// Its text; `None` if it cannot be parsed.
+    pub text: Option<String>,
+    /// Whether it is left as it is, because it has a key or a value that is not rearranged.
+    pub is_left: bool,
+    /// Why it cannot be parsed.
+    pub found: Diagnostics,
+    /// Its text before, for the diagnostics.
+    pub files: Files,
+}
+
+/// Formats a document. Writes nothing.
+pub fn formatted(source: &DocumentSource) -> Formatted {
+    let mut files = Files::new();
+    let file = files.add(source.shown.clone(), source.text.clone());
+    let (tree, mut found) = syntax::parse(file, &source.text, syntax::Format::of_name(&source.shown));
+    found.retain(|diagnostic| diagnostic.severity == Severity::Error);
+    if found.has_errors() {
+        return Formatted { text: None, is_left: false, found, files };
+    }
+    let text = syntax::layout(&source.text, &tree);
+    Formatted { is_left: text.is_none(), text: Some(text.unwrap_or_else(|| source.text.to_string())), found, files }
+}

@@ -1,0 +1,63 @@
+//! A dialect with the types of a library, as a JSON Schema.
+
+use blueprint::TypeId;
+use serde_json::Value as Json;
+
+use crate::error::Error;
+use crate::library::Library;
+
+/// Which types a JSON Schema contains. The default is all but those of large catalogues.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SchemaTypes<'a> {
+    /// Names of types, groups and namespaces of large catalogues that it contains too.
+    pub with: &'a [String],
+    /// Names of types, groups and namespaces that it leaves out.
+    pub without: &'a [String],
+}
+
+impl Library {
+    /// The JSON Schema of a dialect. An unknown dialect or type is an error that proposes a similar one.
+    pub fn schema_of(&self, dialect: &str, types: SchemaTypes<'_>) -> Result<Json, Error> {
+        let (catalogs, SchemaTypes { with, without }) = (&*self.catalogs, types);
+        let Some(found) = self.dialects.get(dialect) else {
+            return Err(unknown_dialect(dialect, self.dialects.iter().map(|dialect| dialect.name())));
+        };
+        let known = |begin: &str| {
+            let mut names = catalogs.resource_type_names().chain(catalogs.data_source_type_names());
+            names.any(|name| begins(name, begin))
+        };
+        if let Some(unknown) = without.iter().chain(with).find(|begin| !known(begin)) {
+            return Err(Error::Usage {
+                message: format!("no type is called `{unknown}`, and none begins so"),
+                help: diag::nearest(unknown, catalogs.namespaces().chain(catalogs.resource_type_names()))
+                    .map(|near| format!("did you mean `{near}`?"))
+                    .or_else(|| Some("`cyan types` lists them all".to_owned())),
+            });
+        }
+        let large: Vec<&str> = catalogs
+            .iter()
+            .filter(|catalog| catalog.is_large())
+            .flat_map(|catalog| catalog.namespaces.iter().map(AsRef::as_ref))
+            .collect();
+        let wanted = |name: &str| {
+            let is = |list: &[String]| list.iter().any(|begin| begins(name, begin));
+            !is(without) && (is(with) || !large.contains(&TypeId::parse(name).package_name()))
+        };
+        let title = format!("A document of the dialect `{}`", found.name());
+        Ok(crate::phases::json_schema(&title, found.shape(), catalogs, wanted))
+    }
+}
+
+fn unknown_dialect<'a>(dialect: &str, names: impl Iterator<Item = &'a str>) -> Error {
+    Error::Usage {
+        message: format!("there is no dialect `{dialect}`"),
+        help: diag::nearest(dialect, names)
+            .map(|near| format!("did you mean `{near}`?"))
+            .or_else(|| Some("the default is `blueprint`".to_owned())),
+    }
+}
+
+/// Whether a type is that one, or of that namespace or group: whole segments count.
+fn begins(name: &str, begin: &str) -> bool {
+    name.strip_prefix(begin).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || rest.starts_with("::"))
+}

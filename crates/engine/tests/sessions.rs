@@ -1,0 +1,206 @@
+//! What a session returns to a front end without a terminal, and its machine forms.
+
+#![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use engine::inspect::{Details, Names, Types, diagnostic_code};
+use engine::shell::Operated;
+use engine::transfer::{HistoryRestored, is_exported, read_exported};
+use engine::validate::{NamedDocument, Verdict, Verdicts};
+use engine::{
+    Config, DocumentSource, Error, Inputs, InstanceSelector, OperateRequest, Options, Run, Session, SessionOptions,
+    Silent, StageRequest, StateEdit, formatted, json,
+};
+use serde_json::json;
+use state::InstanceName;
+use state::seal::Sealer;
+
+const SHOP: &str = "version: 2023-04-20
+variables:
+  size: {type: integer, default: 1}
+resources:
+  till: {type: test/data, spec: {input: \"${variables.size}\"}}
+exports:
+  out: {type: integer, field: resources.till.spec.input}
+";
+
+fn session() -> Session {
+    let options = SessionOptions { state: Some("memory:".to_owned()), ..SessionOptions::default() };
+    Session::new(testkit::installed(), Config::default(), &options, ".".as_ref()).unwrap()
+}
+
+fn name(text: &str) -> InstanceName {
+    text.parse().unwrap()
+}
+
+fn run<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(work)
+}
+
+/// Deploys a text as an instance.
+async fn deploy(session: &Session, instance: &InstanceName, text: &str) -> Silent {
+    let mut frontend = Silent::default();
+    let source = DocumentSource::of_text("shop.yaml", text);
+    let request = StageRequest { instance: Some(instance.clone()), ..StageRequest::new(source) };
+    let staged = session.stage(request, &mut frontend).await.unwrap();
+    let operated = session.operate(OperateRequest::of(staged.planned, "me@here"), &mut frontend).await;
+    assert!(matches!(operated, Operated::Done(_)), "{:?}", frontend.diagnostics);
+    frontend
+}
+
+#[test]
+fn an_instance_and_its_parts_are_described() {
+    run(async {
+        let (session, shop) = (session(), name("shop"));
+        deploy(&session, &shop, SHOP).await;
+
+        let instances = session.instances(false).await.unwrap();
+        assert_eq!((instances.listed.len(), instances.destroyed), (1, 0));
+        let listed = json::instances(&instances);
+        assert_eq!(listed["instances"][0]["status"], "deploy ready");
+
+        let details = Details::Instance(Box::new(session.details(&shop).await.unwrap()));
+        let whole = json::details(&details, false);
+        assert_eq!(whole["resources"][0]["address"], "till");
+        assert_eq!(whole["exports"], json!({"out": 1}));
+
+        let one = session.details_at(&shop, "till").await.unwrap();
+        assert_eq!(json::details(&one, false), whole["resources"][0]);
+
+        let Err(Error::Diagnosed(diagnostic)) = session.details_at(&shop, "tilt").await else {
+            panic!("it is unknown")
+        };
+        assert_eq!(diagnostic.code.name, "unknown-address");
+        assert_eq!(diagnostic.help, ["did you mean `till`?"]);
+    });
+}
+
+#[test]
+fn exports_and_history_are_values() {
+    run(async {
+        let (session, shop) = (session(), name("shop"));
+        deploy(&session, &shop, SHOP).await;
+        let exports = session.exports(&shop).await.unwrap();
+        assert_eq!(json::exports(&exports, false), json!({"instance": "shop", "exports": {"out": 1}}));
+        let Err(Error::Usage { message, help }) = exports.get("ou") else { panic!("it is unknown") };
+        assert_eq!((message.as_str(), help.as_deref()), ("`shop` exports no `ou`", Some("did you mean `out`?")));
+
+        let history = session.history(&shop, 10).await.unwrap();
+        assert!(!history.is_held);
+        let operation = &json::history(&history)["operations"][0];
+        assert_eq!((&operation["who"], &operation["finished"]["created"]), (&json!("me@here"), &json!(1)));
+    });
+}
+
+#[test]
+fn types_functions_and_codes_are_found_by_name() {
+    let session = session();
+    let library = &session.library;
+    let found = library.types_named(Some("test/data")).unwrap();
+    assert!(matches!(&found, Types::Type(details) if details.resource.is_some()), "{found:?}");
+    assert_eq!(json::types(&found)["resource"]["name"], "test/data");
+    let lists = library.types_named(None).unwrap();
+    assert!(json::types(&lists)["types"].as_array().unwrap().iter().any(|one| one["name"] == "test/data"));
+    assert!(matches!(library.types_named(Some("test/dta")), Err(Error::Usage { .. })));
+
+    assert_eq!(json::functions_named(&library.functions_named("len").unwrap())["name"], "len");
+    assert!(matches!(library.functions_named("lenn"), Err(Error::Usage { .. })));
+
+    let code = diagnostic_code("plan-stale", &library.dialects).unwrap();
+    assert_eq!(json::code(code)["severity"], "error");
+    assert!(diagnostic_code("plan-stal", &library.dialects).is_err());
+}
+
+#[test]
+fn documents_of_a_folder_get_verdicts() {
+    run(async {
+        let folder = tempfile::tempdir().unwrap();
+        let good = folder.path().join("a.blueprint.yaml");
+        std::fs::write(&good, SHOP).unwrap();
+        std::fs::write(folder.path().join("b.blueprint.yaml"), SHOP.replace("test/data", "test/nothing")).unwrap();
+        std::fs::write(folder.path().join("cyan.toml"), "strict = true\n").unwrap();
+        let session = session();
+        let dialects = &session.installed.dialects;
+        let named = NamedDocument::of_paths(&[folder.path().to_owned()], dialects).unwrap();
+        assert_eq!(named.len(), 2);
+        assert!(named[0].config(None, folder.path()).unwrap().strict, "the folder has a configuration");
+
+        let mut verdicts = Verdicts { documents: Vec::new(), has_folder: true };
+        for one in &named {
+            let source = DocumentSource::find(one.path.as_deref(), dialects).unwrap();
+            let (inputs, mut frontend) = (Inputs::default(), Silent::default());
+            verdicts.documents.push(session.verdict(one, source, &inputs, &mut frontend).await.unwrap().0);
+        }
+        let missing = NamedDocument { path: Some("c.yaml".into()), folder: None };
+        verdicts.documents.push(Verdict::unreadable(&missing, &Error::Reported));
+        let json = json::verdicts(&verdicts);
+        assert_eq!(json["summary"], json!({"documents": 3, "valid": 1, "invalid": 2}));
+        assert_eq!(json["documents"][0]["declares"]["resources"], json!(["till"]));
+        assert_eq!(json["documents"][1]["why"], json!(["unknown-resource-type"]));
+        assert_eq!(
+            json["documents"][2],
+            json!({
+                "file": "c.yaml", "valid": false, "errors": 1, "warnings": 0, "why": ["not checked"], "declares": null,
+            })
+        );
+        assert!(NamedDocument::of_paths(&[tempfile::tempdir().unwrap().path().to_owned()], dialects).is_err());
+    });
+}
+
+#[test]
+fn a_whole_state_moves_with_its_history() {
+    run(async {
+        let (from, shop) = (session(), name("shop"));
+        deploy(&from, &shop, SHOP).await;
+        let text = from.export(&shop).await.unwrap().exported.write(from.sealer()).unwrap();
+        assert!(is_exported(&text) && !is_exported(SHOP));
+
+        let to = session();
+        let (exported, named) = read_exported(&text, "kept.json", &Sealer::none()).unwrap();
+        let (selector, mut frontend) = (InstanceSelector::default(), Silent::default());
+        let mut ids = Run::new(&to.installed.runtime.ids);
+        let intended = to.intended_instance(&selector, Some(&named), &mut ids, &mut frontend).await.unwrap();
+        assert_eq!(intended.as_ref(), Some(&shop));
+        let import = to.stage_import_of_state(shop.clone(), exported.clone(), &mut frontend).await.unwrap();
+        assert!(import.has_history());
+        let restored = import.restore(to.writing().as_ref()).await.unwrap();
+        assert_eq!(restored, HistoryRestored::Whole { operations: 1 });
+        assert_eq!(to.history(&shop, 10).await.unwrap().operations.len(), 1);
+
+        // The same history is not taken over twice, also if its instance manages nothing any more.
+        let state_edit = Some(StateEdit::Remove(vec!["till".parse().unwrap()]));
+        let planned = to
+            .stage_state(shop.clone(), Options { state_edit, refresh: false, ..Options::default() }, &mut frontend)
+            .await
+            .unwrap();
+        let operated = to.operate(OperateRequest::of(planned, "me@here"), &mut frontend).await;
+        assert!(matches!(operated, Operated::Done(_)), "{operated:?}");
+        let import = to.stage_import_of_state(name("copy"), exported, &mut frontend).await.unwrap();
+        assert_eq!(import.restore(to.writing().as_ref()).await.unwrap(), HistoryRestored::KnownElsewhere);
+        let again = to.stage_import_of_state(shop, import.exported.as_ref().clone(), &mut frontend).await.unwrap();
+        assert!(!again.has_history(), "the instance exists");
+    });
+}
+
+#[test]
+fn expressions_and_names_of_a_document_are_for_every_front_end() {
+    run(async {
+        let session = session();
+        let source = DocumentSource::of_text("shop.yaml", SHOP);
+        let mut document = session.check(source, engine::Known::default()).await;
+        let names = Names::of(&document);
+        assert_eq!(names.complete("variables.s", 11), (10, vec!["size".to_owned()]));
+        let sections: Vec<&str> = names.sections().map(|(section, _)| section).collect();
+        assert_eq!(sections, ["variables", "resources"]);
+        assert!(!document.parse_expression("len(\"abc\")").1.has_errors());
+        let (_, found) = document.parse_expression("variables.sise");
+        assert_eq!(found.iter().map(|one| one.code.name).collect::<Vec<_>>(), ["unknown-variable"]);
+    });
+}
+
+#[test]
+fn a_document_is_formatted_without_being_written() {
+    let source = DocumentSource::of_text("shop.yaml", "version:   2023-04-20\n");
+    assert_eq!(formatted(&source).text.as_deref(), Some("version: 2023-04-20\n"));
+    let broken = formatted(&DocumentSource::of_text("shop.yaml", "a: [1\n"));
+    assert!(broken.text.is_none() && broken.found.has_errors());
+}
