@@ -6,10 +6,8 @@ use std::sync::Arc;
 
 use dialects::Dialects;
 use engine::paths::{absolute, folder_of, nearest_folder};
-use engine::shell::Rng;
 use engine::{
-    Config, DocumentSource, Installed, InstanceSelector, Library, Run, Session, SessionOptions, document_of_request,
-    text_of,
+    Config, DocumentSource, Installed, InstanceSelector, Library, Session, SessionOptions, document_of_request, text_of,
 };
 use state::InstanceName;
 
@@ -102,7 +100,7 @@ pub(crate) async fn instance(
         is_named: named.is_some(),
         changes: report.is_operation(),
     };
-    let instance = session.existing_instance(&selector, &mut Run::new(&Rng::System), report).await?;
+    let instance = session.existing_instance(&selector, &mut session.new_run(), report).await?;
     Ok((session, instance))
 }
 

@@ -294,12 +294,17 @@ impl Views<'_> {
             SessionEvent::Operation(event) => {
                 self.report.progress.follow(event);
                 match self.report.is_json() {
-                    true => self.report.operation_event(event, envelope.at_ms),
+                    true => self.report.operation_event(envelope, event),
                     false => self.live.event(event),
                 }
             }
             SessionEvent::Notice(notice) => self.notices.push(in_words(notice)),
-            SessionEvent::Reading(_) | SessionEvent::AskedAgain { .. } => {}
+            SessionEvent::AskedAgain { what, pause, why } => {
+                if let Some(text) = self.report.asked_again(what, *pause, why) {
+                    self.live.say(&text);
+                }
+            }
+            SessionEvent::Reading(_) => {}
         }
     }
 

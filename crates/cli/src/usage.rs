@@ -8,6 +8,7 @@ use std::io::{self, Write as _};
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 use engine::json;
+use engine::shell::Clock;
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
@@ -56,9 +57,10 @@ fn machine(error: &clap::Error, words: &[&str]) -> String {
         return format!("{value}\n");
     }
     diagnostic["event"] = "diagnostic".into();
-    diagnostic["time"] = json::now().into();
+    let now = json::time(Clock::System.now_ms());
+    diagnostic["time"] = now.as_str().into();
     let summary = json!({
-        "time": json::now(),
+        "time": now,
         "event": "summary", "created": 0, "updated": 0, "deleted": 0, "replaced": 0, "exit": Exit::Usage as u8,
     });
     format!("{diagnostic}\n{summary}\n")

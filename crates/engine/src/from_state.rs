@@ -7,7 +7,7 @@ use state::{InstanceName, Snapshot};
 
 use crate::error::Error;
 use crate::findings::{Findings, raise_warnings};
-use crate::frontend::{Frontend, Run};
+use crate::frontend::Frontend;
 use crate::session::Session;
 use crate::stage::{Basis, Planned};
 
@@ -38,7 +38,7 @@ impl Session {
         options: Options,
         frontend: &mut dyn Frontend,
     ) -> Result<Planned, Error> {
-        let mut run = Run::new(&self.installed.runtime.ids);
+        let mut run = self.new_run();
         self.refuse_held(&instance, frontend).await?;
         let options = self.plan_options(options);
         let snapshot = self.settled_state(&instance, frontend).await?;

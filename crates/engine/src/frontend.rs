@@ -2,9 +2,10 @@
 //!
 //! Not here: how any of it is shown.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-use crate::phases::shell::{Rng, operation_id};
+use crate::phases::shell::{Clock, Rng, operation_id};
 use crate::phases::{Checked, Given};
 use blueprint::{Address, Name};
 use diag::{Diagnostics, Files};
@@ -111,17 +112,18 @@ pub enum Notice {
     Store(String),
 }
 
-/// A plan and its operation: has the id of the operation, numbers the events.
+/// A plan and its operation: has the id of the operation, numbers the events and says when they happened.
 #[derive(Debug)]
 pub struct Run {
     id: Name,
+    clock: Clock,
     sequence: u64,
 }
 
 impl Run {
-    /// A new run.
-    pub fn new(chance: &Rng) -> Run {
-        Run { id: operation_id(chance), sequence: 0 }
+    /// A new run: its id is drawn from `ids`, and its events happen at times of `clock`.
+    pub fn new(ids: &Rng, clock: &Clock) -> Run {
+        Run { id: operation_id(ids), clock: clock.clone(), sequence: 0 }
     }
 
     /// The id that the operation has in the history, if the plan is carried out.
@@ -132,14 +134,29 @@ impl Run {
     /// Passes an event to a front end, with its number and time.
     pub fn emit(&mut self, event: SessionEvent, frontend: &mut dyn Frontend) {
         self.sequence += 1;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let at_ms = i64::try_from(now.as_millis()).unwrap_or(i64::MAX);
-        frontend.event(Envelope { operation: self.id.clone(), sequence: self.sequence, at_ms, event });
+        let (operation, at_ms) = (self.id.clone(), self.clock.now_ms());
+        frontend.event(Envelope { operation, sequence: self.sequence, at_ms, event });
     }
 
     /// Tells a front end of a fact.
     pub fn notice(&mut self, notice: Notice, frontend: &mut dyn Frontend) {
         self.emit(SessionEvent::Notice(notice), frontend);
+    }
+}
+
+/// A run with its front end. An operation and the plan of its rollback report to it in turn.
+pub(crate) struct SharedRun<'a>(Mutex<(&'a mut Run, &'a mut dyn Frontend)>);
+
+impl<'a> SharedRun<'a> {
+    pub(crate) fn new(run: &'a mut Run, frontend: &'a mut dyn Frontend) -> SharedRun<'a> {
+        SharedRun(Mutex::new((run, frontend)))
+    }
+
+    /// Passes an event to the front end, with its number and time.
+    pub(crate) fn emit(&self, event: SessionEvent) {
+        let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (run, frontend) = &mut *shared;
+        run.emit(event, *frontend);
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod codes;
 mod drift;
+mod event;
 mod exports;
 mod functions;
 mod history;
@@ -12,6 +13,7 @@ mod plan;
 mod record;
 mod show;
 mod state;
+mod time;
 mod types;
 mod validate;
 mod value;
@@ -21,6 +23,7 @@ use serde_json::{Value as Json, json};
 
 pub use self::codes::{code, codes};
 pub use self::drift::drift;
+pub use self::event::envelope;
 pub use self::exports::{export, exports};
 pub use self::functions::{functions, functions_named};
 pub use self::history::{history, operation};
@@ -28,6 +31,7 @@ pub use self::instance::{instances, unlocked};
 pub use self::plan::plan;
 pub use self::show::details;
 pub use self::state::{pruned, verification};
+pub use self::time::time;
 pub use self::types::types;
 pub use self::validate::verdicts;
 pub use self::value::{evaluated, value};
@@ -35,16 +39,6 @@ use crate::error::Error;
 
 /// The version of the form.
 pub const FORMAT: u32 = 1;
-
-/// The time now: RFC 3339 in UTC, with milliseconds.
-pub fn now() -> String {
-    format!("{:.3}", jiff::Timestamp::now())
-}
-
-/// A time in milliseconds since 1970 UTC, in the same form.
-pub fn time(at_ms: i64) -> String {
-    format!("{:.3}", jiff::Timestamp::from_millisecond(at_ms).unwrap_or_default())
-}
 
 /// A diagnostic.
 pub fn diagnostic(diagnostic: &Diagnostic, files: &Files) -> Json {

@@ -110,7 +110,7 @@ impl Session {
     /// these diagnostics are the reason why there is no plan.
     pub async fn stage(&self, request: StageRequest, frontend: &mut dyn Frontend) -> Result<StagedDocument, Error> {
         let StageRequest { source, instance, inputs, keep_inputs, options, examine } = request;
-        let mut run = Run::new(&self.installed.runtime.ids);
+        let mut run = self.new_run();
         // Parse and lower the text, then report all mistakes that the documents alone show.
         let mut document = self.checked(source, &inputs, keep_inputs, frontend).await?;
         // Find the instance of the document, and load its state.

@@ -6,7 +6,7 @@ use state::OperationOutcome;
 use tokio::sync::mpsc;
 
 use crate::config::OnFailure;
-use crate::frontend::{Frontend, Notice, SessionEvent};
+use crate::frontend::{Frontend, Notice, SessionEvent, SharedRun};
 use crate::retention;
 use crate::rollback::Planner;
 use crate::session::Session;
@@ -55,10 +55,11 @@ impl Session {
         let OperateRequest { planned, looks_again, settings, who, interrupts } = request;
         let Planned { instance, staged, shell, mut run } = planned;
         let store = self.writing();
-        let back = Planner::new(self, &instance);
         let id = run.id().clone();
         let operated = {
-            let tell = |event| run.emit(SessionEvent::Operation(event), frontend);
+            let shared = SharedRun::new(&mut run, frontend);
+            let back = Planner::new(self, &instance, &shared);
+            let tell = |event| shared.emit(SessionEvent::Operation(event));
             let request = crate::phases::shell::OperateRequest {
                 staged,
                 looks_again,

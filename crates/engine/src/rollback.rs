@@ -13,7 +13,7 @@ use crate::document::Known;
 use crate::document_source::DocumentSource;
 use crate::error::Error;
 use crate::findings::raise_warnings;
-use crate::frontend::{Frontend, Notice, Run, SessionEvent};
+use crate::frontend::{Frontend, Notice, SessionEvent, SharedRun};
 use crate::installed::Access;
 use crate::session::Session;
 use crate::stage::{Basis, Planned};
@@ -46,7 +46,7 @@ impl Session {
         refresh: bool,
         frontend: &mut dyn Frontend,
     ) -> Result<(Planned, Files), Error> {
-        let mut run = Run::new(&self.installed.runtime.ids);
+        let mut run = self.new_run();
         self.refuse_held(&instance, frontend).await?;
         let goal = match last_goal(self.reading().as_ref(), &instance, generation).await? {
             Ok(goal) => goal,
@@ -113,13 +113,15 @@ impl Session {
 pub(crate) struct Planner<'a> {
     session: &'a Session,
     instance: &'a InstanceName,
+    /// Receives the events of planning, under the id of the failed operation.
+    run: &'a SharedRun<'a>,
     /// The texts of the goal, once they are known.
     files: Mutex<Files>,
 }
 
 impl<'a> Planner<'a> {
-    pub(crate) fn new(session: &'a Session, instance: &'a InstanceName) -> Planner<'a> {
-        Planner { session, instance, files: Mutex::default() }
+    pub(crate) fn new(session: &'a Session, instance: &'a InstanceName, run: &'a SharedRun<'a>) -> Planner<'a> {
+        Planner { session, instance, run, files: Mutex::default() }
     }
 }
 
@@ -129,8 +131,7 @@ impl RollbackPlanner for Planner<'_> {
             let plan = async {
                 let snapshot = self.session.open(Access::Read).load(self.instance).await?;
                 let request = RollbackRequest { goal, instance: self.instance, snapshot, refresh: true };
-                // The events of the operation are already on their way; the front end waits for these alone.
-                self.session.plan_rollback(request, found, &mut |_| {}).await
+                self.session.plan_rollback(request, found, &mut |event| self.run.emit(event)).await
             };
             match plan.await {
                 Ok(plan) => {

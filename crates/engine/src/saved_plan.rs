@@ -13,7 +13,7 @@ use std::sync::Arc;
 use crate::document::Known;
 use crate::document_source::DocumentSource;
 use crate::error::Error;
-use crate::frontend::{Frontend, Run};
+use crate::frontend::Frontend;
 use crate::place::StatePlace;
 use crate::session::Session;
 use crate::stage::{Basis, Planned};
@@ -78,7 +78,7 @@ impl Session {
 
     /// Makes a saved plan again from what it was made from, and refuses it unless it is the same.
     pub async fn stage_saved(&self, plan: SavedPlan, frontend: &mut dyn Frontend) -> Result<(Planned, Files), Error> {
-        let mut run = Run::new(&self.installed.runtime.ids);
+        let mut run = self.new_run();
         let SavedPlan { instance, file, made_from } = plan;
         let mut differs = Diagnostics::new();
         if let Some(pinned) = &made_from.document {

@@ -17,6 +17,7 @@ use crate::document::{Document, Known};
 use crate::document_source::DocumentSource;
 use crate::error::Error;
 use crate::findings::Findings;
+use crate::frontend::Run;
 use crate::installed::{Access, Installed};
 use crate::key;
 use crate::library::{Closer, Library, Selection};
@@ -113,6 +114,12 @@ impl Session {
         let (place, strict) = (state_url::usual(folder, &installed), options.strict || config.strict);
         let (library, sealer) = (Library::new(installed.clone(), selection), Sealer::none());
         Ok(Session { installed, config, library, place, strict, sealer, reader: Mutex::default() })
+    }
+
+    /// A new run, with an id and the clock of the program.
+    pub fn new_run(&self) -> Run {
+        let runtime = &self.installed.runtime;
+        Run::new(&runtime.ids, &runtime.clock)
     }
 
     /// Whether every provider is simulated.

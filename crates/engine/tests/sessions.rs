@@ -3,12 +3,15 @@
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use engine::inspect::{Details, Names, Types, diagnostic_code};
-use engine::shell::Operated;
+use std::sync::Arc;
+
+use engine::apply::OnFailure;
+use engine::shell::{Clock, Operated};
 use engine::transfer::{HistoryRestored, is_exported, read_exported};
 use engine::validate::{NamedDocument, Verdict, Verdicts};
 use engine::{
-    Config, DocumentSource, Error, Inputs, InstanceSelector, OperateRequest, Options, Run, Session, SessionOptions,
-    Silent, StageRequest, StateEdit, formatted, json,
+    Config, DocumentSource, Error, Event, Inputs, Installed, InstanceSelector, OperateRequest, Options, Session,
+    SessionEvent, SessionOptions, Silent, StageRequest, StateEdit, formatted, json,
 };
 use serde_json::json;
 use state::InstanceName;
@@ -24,8 +27,12 @@ exports:
 ";
 
 fn session() -> Session {
+    session_of(testkit::installed())
+}
+
+fn session_of(installed: Arc<Installed>) -> Session {
     let options = SessionOptions { state: Some("memory:".to_owned()), ..SessionOptions::default() };
-    Session::new(testkit::installed(), Config::default(), &options, ".".as_ref()).unwrap()
+    Session::new(installed, Config::default(), &options, ".".as_ref()).unwrap()
 }
 
 fn name(text: &str) -> InstanceName {
@@ -157,7 +164,7 @@ fn a_whole_state_moves_with_its_history() {
         let to = session();
         let (exported, named) = read_exported(&text, "kept.json", &Sealer::none()).unwrap();
         let (selector, mut frontend) = (InstanceSelector::default(), Silent::default());
-        let mut ids = Run::new(&to.installed.runtime.ids);
+        let mut ids = to.new_run();
         let intended = to.intended_instance(&selector, Some(&named), &mut ids, &mut frontend).await.unwrap();
         assert_eq!(intended.as_ref(), Some(&shop));
         let import = to.stage_import_of_state(shop.clone(), exported.clone(), &mut frontend).await.unwrap();
@@ -203,4 +210,58 @@ fn a_document_is_formatted_without_being_written() {
     assert_eq!(formatted(&source).text.as_deref(), Some("version: 2023-04-20\n"));
     let broken = formatted(&DocumentSource::of_text("shop.yaml", "a: [1\n"));
     assert!(broken.text.is_none() && broken.found.has_errors());
+}
+
+/// When the virtual clock of a program begins.
+const NOON: i64 = 1_700_000_000;
+
+#[test]
+fn events_have_the_id_of_the_operation_numbers_and_times_of_the_installed_clock() {
+    run(async {
+        let mut installed = testkit::installed().as_ref().clone();
+        installed.runtime.clock = Clock::at(NOON);
+        let (session, shop) = (session_of(Arc::new(installed)), name("shop"));
+        let events = deploy(&session, &shop, SHOP).await.events;
+        let history = session.history(&shop, 1).await.unwrap();
+        let id = &history.operations[0].operation.id;
+        assert!(events.iter().all(|one| one.operation == *id), "{events:?}");
+        assert!(events.iter().map(|one| one.sequence).eq(1..=events.len() as u64), "{events:?}");
+        assert!(events.iter().all(|one| (0..60_000).contains(&(one.at_ms - NOON * 1000))), "{events:?}");
+
+        let started = events.iter().find(|one| matches!(&one.event, SessionEvent::Operation(Event::Started { .. })));
+        let (started, at) = (started.unwrap(), json::time(started.unwrap().at_ms));
+        assert!(at.starts_with("2023-11-14T22:13:2"), "{at}");
+        assert_eq!(
+            json::envelope(started, Some(7)),
+            json!({
+                "event": "started", "address": "till", "operation": "create", "step": 7,
+                "operation_id": id, "sequence": started.sequence, "time": at,
+            })
+        );
+    });
+}
+
+#[test]
+fn the_plan_of_an_automatic_rollback_reports_its_events() {
+    run(async {
+        let fault = serde_json::from_value(json!({"on": "create", "at": "extra", "kind": "permanent"})).unwrap();
+        let (session, shop) = (session_of(testkit::installed_with(vec![fault])), name("shop"));
+        deploy(&session, &shop, SHOP).await;
+        let text = SHOP.replace("exports:", "  extra: {type: test/data, spec: {input: 2}}\nexports:");
+        let (source, mut frontend) = (DocumentSource::of_text("shop.yaml", text), Silent::default());
+        let request = StageRequest { instance: Some(shop.clone()), ..StageRequest::new(source) };
+        let staged = session.stage(request, &mut frontend).await.unwrap();
+        let mut request = OperateRequest::of(staged.planned, "me@here");
+        request.settings.on_failure = OnFailure::Rollback;
+        let operated = session.operate(request, &mut frontend).await;
+        assert!(matches!(&operated, Operated::Done(outcome) if outcome.rolled_back.is_some()), "{operated:?}");
+
+        let events = &frontend.events;
+        let is_rollback = |event: &SessionEvent| matches!(event, SessionEvent::Operation(Event::RollingBack { .. }));
+        let begins = events.iter().position(|one| is_rollback(&one.event)).unwrap();
+        let read = events[begins..].iter().find(|one| matches!(&one.event, SessionEvent::Reading(_))).unwrap();
+        assert_eq!(json::envelope(read, None)["address"], "till");
+        assert!(events.iter().all(|one| one.operation == events[0].operation), "{events:?}");
+        assert!(events.iter().map(|one| one.sequence).eq(1..=events.len() as u64), "{events:?}");
+    });
 }

@@ -72,13 +72,17 @@ impl Clock {
     }
 
     /// The current time in seconds since 1970 UTC.
-    #[expect(clippy::disallowed_methods, reason = "the shell is where the clock is read")]
     pub fn now(&self) -> i64 {
+        self.now_ms().div_euclid(1000)
+    }
+
+    /// The current time in milliseconds since 1970 UTC.
+    #[expect(clippy::disallowed_methods, reason = "the shell is where the clock is read")]
+    pub fn now_ms(&self) -> i64 {
+        let ms = |time: Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
         match self {
-            Clock::System => std::time::SystemTime::now()
-                .duration_since(std::time::UNIX_EPOCH)
-                .map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX)),
-            Clock::Since(seconds, then) => seconds + then.elapsed().as_secs() as i64,
+            Clock::System => std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, ms),
+            Clock::Since(seconds, then) => seconds.saturating_mul(1000).saturating_add(ms(then.elapsed())),
         }
     }
 

@@ -5,17 +5,26 @@ use std::sync::Arc;
 use engine::Installed;
 use engine::installed::{InstalledProvider, InstalledSimulation, InstalledStore, Roots, Runtime, Simulation};
 use provider::{Catalog, Provider};
-use providers::fake::{self, FakeOptions, SharedWorld};
+use providers::fake::{self, FakeOptions, Fault, SharedWorld};
 use source::Sources;
 use sources::disk::Disk;
 use stores::memory::{MemoryState, MemoryStore};
 
 /// A program with one provider and one store. All its sessions share the cloud and the state.
 pub fn installed() -> Arc<Installed> {
+    installed_with(Vec::new())
+}
+
+/// The same with a cloud in which these calls fail. Each session uses the faults up by itself.
+pub fn installed_with(faults: Vec<Fault>) -> Arc<Installed> {
     let (world, memory) = (SharedWorld::default(), MemoryState::default());
     let cloud = world.clone();
     let provider = InstalledProvider::new("test", move || {
-        Arc::new(fake::provider(FakeOptions { world: Some(cloud.clone()), ..FakeOptions::default() }))
+        Arc::new(fake::provider(FakeOptions {
+            world: Some(cloud.clone()),
+            faults: faults.clone(),
+            ..FakeOptions::default()
+        }))
     });
     Arc::new(Installed {
         providers: vec![provider.with_functions()],

@@ -19,4 +19,4 @@ pub mod scenario;
 pub mod simulation;
 pub mod toy;
 
-pub use installed::installed;
+pub use installed::{installed, installed_with};

@@ -4,9 +4,8 @@ use std::path::Path;
 
 use diag::Files;
 use engine::foreign::{self, Form};
-use engine::shell::Rng;
 use engine::transfer::{HistoryRestored, StateExport, is_exported, read_exported, unusable};
-use engine::{InstanceSelector, Options, Run, Session, StateEdit, json, key, read_text, retention};
+use engine::{InstanceSelector, Options, Session, StateEdit, json, key, read_text, retention};
 use serde_json::json;
 use state::seal::Sealer;
 use state::{Assurance, Damage, Exported, InstanceName, Pruned, StoreError, VerifiedInstance};
@@ -187,7 +186,7 @@ pub(crate) async fn resolve_instance(
         document: here.as_deref().map(Path::new),
         ..InstanceSelector::default()
     };
-    let intended = session.intended_instance(&selector, exported.as_ref(), &mut Run::new(&Rng::System), report).await?;
+    let intended = session.intended_instance(&selector, exported.as_ref(), &mut session.new_run(), report).await?;
     match intended {
         Some(instance) => Ok((session, instance)),
         None => open::instance(None, flag, global, report).await,

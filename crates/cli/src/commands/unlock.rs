@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use engine::shell::{Clock, Rng};
-use engine::{InstanceSelector, Run, Session, json};
+use engine::shell::Clock;
+use engine::{InstanceSelector, Session, json};
 use state::{InstanceName, Liveness};
 
 use super::list::ago;
@@ -70,6 +70,6 @@ async fn held_before_the_first_step(
         document: document.as_deref().map(Path::new),
         ..InstanceSelector::default()
     };
-    let held = session.held_instance(&selector, &mut Run::new(&Rng::System), report).await?;
+    let held = session.held_instance(&selector, &mut session.new_run(), report).await?;
     Ok(held.map(|instance| (session, instance)))
 }

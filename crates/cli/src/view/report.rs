@@ -1,5 +1,7 @@
 //! The output of a command: diagnostics and the result, as text or as machine output.
 
+use std::time::Duration;
+
 use diag::{Diagnostic, Diagnostics, Files, Severity};
 use engine::shell::{Clock, busy};
 use engine::{Checked, Given};
@@ -265,24 +267,35 @@ impl Report {
     }
 
     /// A line of machine output of an operation, with the time; written with the next flush.
-    pub(crate) fn json_line(&mut self, line: Json) {
-        self.json_line_at(line, json::now());
+    pub(crate) fn json_line(&mut self, mut line: Json) {
+        line["time"] = json!(json::time(Clock::System.now_ms()));
+        self.push_line(&line);
     }
 
-    fn json_line_at(&mut self, mut line: Json, time: String) {
-        line["time"] = json!(time);
+    fn push_line(&mut self, line: &Json) {
         self.buffer.push_str(&line.to_string());
         self.buffer.push('\n');
         self.flush_if_long();
     }
 
     /// An event of an operation, for machines.
-    pub(crate) fn operation_event(&mut self, event: &engine::Event, at_ms: i64) {
-        let Ok(mut line) = serde_json::to_value(event) else { return };
-        if let Some(step) = self.progress.step_of(event) {
-            line["step"] = json!(step);
+    pub(crate) fn operation_event(&mut self, envelope: &Envelope, event: &engine::Event) {
+        self.push_line(&json::envelope(envelope, self.progress.step_of(event)));
+    }
+
+    /// The text for a question to a provider that is asked again; `None` if it is not shown.
+    pub(crate) fn asked_again(&mut self, what: &str, pause: Duration, why: &str) -> Option<String> {
+        if self.terminal.quiet || self.is_json() {
+            return None;
         }
-        self.json_line_at(line, json::time(at_ms));
+        self.asked_again += 1;
+        match self.asked_again {
+            count if count <= ASKED_AGAIN => {
+                Some(format!("{what}: asked again in {}, {why}", blueprint::format_duration(pause)))
+            }
+            count if count == ASKED_AGAIN + 1 => Some("(and more that is asked again)".to_owned()),
+            _ => None,
+        }
     }
 
     fn flush_if_long(&mut self) {
@@ -401,19 +414,13 @@ impl Frontend for Report {
     fn event(&mut self, envelope: Envelope) {
         match envelope.event {
             SessionEvent::Notice(notice) => self.terminal.say(in_words(&notice)),
-            SessionEvent::AskedAgain { what, pause, why } if !self.terminal.quiet && !self.is_json() => {
-                self.asked_again += 1;
-                let text = match self.asked_again {
-                    count if count <= ASKED_AGAIN => {
-                        format!("{what}: asked again in {}, {why}\n", blueprint::format_duration(pause))
-                    }
-                    count if count == ASKED_AGAIN + 1 => "(and more that is asked again)\n".to_owned(),
-                    _ => return,
-                };
-                self.terminal.aside(&text);
+            SessionEvent::AskedAgain { what, pause, why } => {
+                if let Some(text) = self.asked_again(&what, pause, &why) {
+                    self.terminal.aside(&format!("{text}\n"));
+                }
             }
             // Events of an operation have a view of their own (`operation`).
-            SessionEvent::AskedAgain { .. } | SessionEvent::Reading(_) | SessionEvent::Operation(_) => {}
+            SessionEvent::Reading(_) | SessionEvent::Operation(_) => {}
         }
     }
 

@@ -53,7 +53,7 @@ fn redact(value: &mut Value) {
                 let word = match key.as_str() {
                     "who" => "[WHO]",
                     "time" => "[TIME]",
-                    "id" | "provider_id" if value.is_string() => "[ID]",
+                    "id" | "provider_id" | "operation_id" if value.is_string() => "[ID]",
                     "began" | "at" | "created" | "since" | "until"
                         if value.as_i64().is_some_and(|at| at > 1_000_000) =>
                     {

@@ -213,7 +213,7 @@ fn a_plan_replaces_a_plan_and_no_other_file() {
 /// Each step starts before it ends, in the text and in machine output. Each event has a time and the number of its
 /// step.
 #[test]
-fn events_are_in_order_and_say_when_and_of_which_step() {
+fn events_are_in_order_and_say_when_of_which_operation_and_step() {
     let mut document = "version: 2023-04-20\nresources:\n".to_owned();
     for layer in 0..8 {
         for at in 0..6 {
@@ -232,6 +232,13 @@ fn events_are_in_order_and_say_when_and_of_which_step() {
         let lines: Vec<Value> = deployed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let steps = lines[0]["steps"].as_array().unwrap();
         let (mut started, mut last) = (std::collections::HashSet::new(), String::new());
+        let history: Value = serde_json::from_str(&place.ends(0, &["history", "--json"]).out).unwrap();
+        let mut sequence = 0;
+        for line in lines.iter().filter(|line| !["plan", "summary"].contains(&line["event"].as_str().unwrap())) {
+            assert_eq!(line["operation_id"], history["result"]["operations"][0]["id"], "{line}");
+            assert!(line["sequence"].as_u64().unwrap() > sequence, "{line}");
+            sequence = line["sequence"].as_u64().unwrap();
+        }
         for line in &lines {
             let time = line["time"].as_str().unwrap();
             assert!(time.len() == 24 && time.ends_with('Z') && *time >= *last, "{line}");

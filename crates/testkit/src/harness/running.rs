@@ -49,7 +49,7 @@ impl Harness {
         let shell = session.shell(&self.name, &self.whole_folder()).unwrap_or_else(|error| panic!("{error}"));
         // Recorded pauses are drawn after the ids of operations that began.
         let begins = !staged.plan.writes_nothing(&staged.snapshot);
-        let run = engine::Run::new(if begins { &self.random.rng } else { &self.random.ids });
+        let run = engine::Run::new(if begins { &self.random.rng } else { &self.random.ids }, &self.clock);
         let planned = Planned { instance: self.name.clone(), staged, shell, run };
         let mut reports = Reports::default();
         let (send, interrupts) = mpsc::unbounded_channel::<Interrupt>();
