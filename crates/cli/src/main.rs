@@ -19,7 +19,6 @@ mod out_file;
 mod plugin_log;
 mod prompt;
 mod registry;
-mod run_progress;
 mod signals;
 mod terminal;
 mod usage;

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use diag::Files;
 use engine::apply::Outcome;
 use engine::shell::{Aborted, Clock, Interrupt, Operated, taken_over};
-use engine::{Envelope, Frontend, OperateRequest, Planned, Session, SessionEvent, json, key, raise_warnings};
+use engine::{
+    Envelope, Frontend, OperateRequest, Planned, RunProgress, Session, SessionEvent, json, key, raise_warnings,
+};
 use engine::{Purpose, Staged};
 use serde_json::json;
 use state::{InstanceName, OperationKind, OperationOutcome, Store, StoreError};
@@ -14,7 +16,6 @@ use tokio::sync::mpsc;
 use crate::arguments::Running;
 use crate::exit::{CommandError, Exit};
 use crate::plugin_log;
-use crate::run_progress::RunProgress;
 use crate::signals;
 use crate::terminal::Terminal;
 use crate::view::changes::short;

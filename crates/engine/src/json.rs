@@ -23,7 +23,7 @@ use serde_json::{Value as Json, json};
 
 pub use self::codes::{code, codes};
 pub use self::drift::drift;
-pub use self::event::envelope;
+pub use self::event::{envelope, not_done};
 pub use self::exports::{export, exports};
 pub use self::functions::{functions, functions_named};
 pub use self::history::{history, operation};

@@ -48,6 +48,17 @@ pub fn usual_place() -> Option<PathBuf> {
     Some(config.join("cyan").join("key"))
 }
 
+/// The key in a file, and whether it is new: a missing file gets a new key.
+pub fn read_or_write_new(file: &Path) -> Result<([u8; 32], bool), Error> {
+    if let Some(key) = read(file)? {
+        return Ok((key, false));
+    }
+    match write_new(file)? {
+        Some(key) => Ok((key, true)),
+        None => Err(Error::usage(format!("`{}` is in the way", file.display()))),
+    }
+}
+
 /// The key in a file; `None` if the file does not exist.
 pub fn read(file: &Path) -> Result<Option<[u8; 32]>, Error> {
     match std::fs::read_to_string(file) {

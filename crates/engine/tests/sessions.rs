@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use engine::format::formatted;
 use engine::inspect::{Details, Names, Types, diagnostic_code};
 use std::sync::Arc;
 
@@ -10,8 +11,8 @@ use engine::shell::{Clock, Operated};
 use engine::transfer::{HistoryRestored, is_exported, read_exported};
 use engine::validate::{NamedDocument, Verdict, Verdicts};
 use engine::{
-    Config, DocumentSource, Error, Event, Inputs, Installed, InstanceSelector, OperateRequest, Options, Session,
-    SessionEvent, SessionOptions, Silent, StageRequest, StateEdit, formatted, json,
+    Config, DocumentSource, Error, Event, Inputs, Installed, InstanceSelector, OperateRequest, Options, RunProgress,
+    Session, SessionEvent, SessionOptions, Silent, StageRequest, StateEdit, json,
 };
 use serde_json::json;
 use state::InstanceName;
@@ -251,6 +252,7 @@ fn the_plan_of_an_automatic_rollback_reports_its_events() {
         let (source, mut frontend) = (DocumentSource::of_text("shop.yaml", text), Silent::default());
         let request = StageRequest { instance: Some(shop.clone()), ..StageRequest::new(source) };
         let staged = session.stage(request, &mut frontend).await.unwrap();
+        let mut progress = RunProgress::of(&staged.planned.staged.plan);
         let mut request = OperateRequest::of(staged.planned, "me@here");
         request.settings.on_failure = OnFailure::Rollback;
         let operated = session.operate(request, &mut frontend).await;
@@ -261,6 +263,22 @@ fn the_plan_of_an_automatic_rollback_reports_its_events() {
         let begins = events.iter().position(|one| is_rollback(&one.event)).unwrap();
         let read = events[begins..].iter().find(|one| matches!(&one.event, SessionEvent::Reading(_))).unwrap();
         assert_eq!(json::envelope(read, None)["address"], "till");
+        // The plan of the rollback was not shown, so that its steps have no numbers.
+        let mut steps = Vec::new();
+        for one in events {
+            let SessionEvent::Operation(event) = &one.event else { continue };
+            progress.follow(event);
+            if matches!(event, Event::Failed { .. } | Event::Done { .. }) {
+                steps.push(progress.step_of(event).is_some());
+            }
+        }
+        assert_eq!(steps, [true], "{events:?}");
+        assert!(progress.has_begun());
+        let not_done = progress.not_done(&["extra".parse().unwrap(), "till".parse().unwrap()]);
+        assert_eq!(
+            not_done.iter().map(json::not_done).collect::<Vec<_>>(),
+            [json!({"step": not_done[0].step, "address": "extra", "action": "create"}),]
+        );
         assert!(events.iter().all(|one| one.operation == events[0].operation), "{events:?}");
         assert!(events.iter().map(|one| one.sequence).eq(1..=events.len() as u64), "{events:?}");
     });

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use engine::{DocumentSource, Formatted, formatted};
+use engine::DocumentSource;
+use engine::format::{Formatted, formatted};
 use serde_json::{Value as Json, json};
 
 use crate::arguments::Fmt;

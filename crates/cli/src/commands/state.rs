@@ -139,13 +139,7 @@ fn number(count: usize, one: &str, many: &str) -> String {
 /// Seals all secrets of a state with the key in a file.
 async fn rekey(file: &Path, global: &Global, report: &mut Report) -> Result<Exit, CommandError> {
     let session = open::nearest(global, report)?;
-    let (key, made) = match key::read(file)? {
-        Some(key) => (key, false),
-        None => match key::write_new(file)? {
-            Some(key) => (key, true),
-            None => return Err(CommandError::usage(format!("`{}` is in the way", file.display()))),
-        },
-    };
+    let (key, made) = key::read_or_write_new(file)?;
     let store = session.writing();
     let sealed = store.rekey(&Sealer::with_key(key)).await?;
     operation::print_notices(store.as_ref(), report);

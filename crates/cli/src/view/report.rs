@@ -5,7 +5,7 @@ use std::time::Duration;
 use diag::{Diagnostic, Diagnostics, Files, Severity};
 use engine::shell::{Clock, busy};
 use engine::{Checked, Given};
-use engine::{Closer, Config, Envelope, Frontend, Notice, Renamed, SessionEvent, json};
+use engine::{Closer, Config, Envelope, Frontend, NotDone, Notice, Renamed, RunProgress, SessionEvent, json};
 use serde_json::{Value as Json, json};
 use state::StoreError;
 
@@ -13,7 +13,6 @@ use crate::arguments::{Command, Global};
 use crate::ask;
 use crate::exit::{CommandError, Ending as _, Exit};
 use crate::plugin_log;
-use crate::run_progress::{NotDone, RunProgress};
 use crate::terminal::Terminal;
 
 /// Collects and shows the output of a command.
@@ -381,8 +380,7 @@ impl Report {
                     stops.into_iter().map(|(address, at)| json!({"address": address, "at": at})).collect();
             }
             if !self.not_done.is_empty() {
-                let one = |one: NotDone| json!({"step": one.step, "address": one.address, "action": one.action});
-                summary["not_done"] = std::mem::take(&mut self.not_done).into_iter().map(one).collect();
+                summary["not_done"] = std::mem::take(&mut self.not_done).iter().map(json::not_done).collect();
             }
             if !self.result.is_null() {
                 summary["result"] = std::mem::take(&mut self.result);

@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::time::time;
 use crate::frontend::{Envelope, Notice, SessionEvent};
+use crate::progress::NotDone;
 
 /// An event with the id of its operation, its number there and its time. `step` is the number of the step of the plan
 /// that it is about.
@@ -29,6 +30,11 @@ pub fn envelope(envelope: &Envelope, step: Option<u32>) -> Json {
     json
 }
 
+/// A step that was not done.
+pub fn not_done(one: &NotDone) -> Json {
+    json!({"step": one.step, "address": one.address, "action": one.action})
+}
+
 fn notice(notice: &Notice) -> Json {
     let (word, fields) = match notice {
         Notice::BelongsTo(instance) => ("belongs-to", json!({"instance": instance})),
@@ -43,4 +49,32 @@ fn notice(notice: &Notice) -> Json {
         json.extend(fields);
     }
     json
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_of_event_has_a_form() {
+        let of = |event| envelope(&Envelope { operation: "ab".into(), sequence: 3, at_ms: 1, event }, None);
+        let rest = r#""operation_id":"ab","sequence":3,"time":"1970-01-01T00:00:00.001Z"}"#;
+        let asked = SessionEvent::AskedAgain { what: "a".into(), pause: Duration::from_secs(1), why: "busy".into() };
+        for (event, form) in [
+            (SessionEvent::Reading("a".parse().unwrap()), r#"{"event":"reading","address":"a","#),
+            (asked, r#"{"event":"asked-again","what":"a","after_ms":1000,"reason":"busy","#),
+            (
+                SessionEvent::Notice(Notice::AtLastGeneration(7)),
+                r#"{"event":"notice","notice":"at-last-generation","generation":7,"#,
+            ),
+            (
+                SessionEvent::Operation(crate::phases::Event::Draining { running: 2 }),
+                r#"{"event":"draining","running":2,"#,
+            ),
+        ] {
+            assert_eq!(of(event).to_string(), format!("{form}{rest}"));
+        }
+    }
 }

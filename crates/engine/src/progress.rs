@@ -1,38 +1,39 @@
 //! The steps of the plan that an operation carries out: their numbers for events, and which of them are not done.
 //!
-//! Not here: how any of that is shown (`report`, `view`).
+//! Not here: how any of that is shown.
 
 use blueprint::{Address, IndexMap};
-use engine::{Action, Event, Plan};
 
-/// The steps of a plan, by address.
-#[derive(Debug, Default)]
-pub(crate) struct RunProgress {
+use crate::phases::{Action, Event, Plan};
+
+/// The progress of the steps of a plan.
+#[derive(Clone, Debug, Default)]
+pub struct RunProgress {
     steps: IndexMap<Address, (u32, Action)>,
     has_begun: bool,
     rolls_back: bool,
 }
 
 /// A step that was not done.
-#[derive(Debug)]
-pub(crate) struct NotDone {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotDone {
     /// Its number in the plan.
-    pub(crate) step: u32,
+    pub step: u32,
     /// The address of the resource.
-    pub(crate) address: Address,
+    pub address: Address,
     /// The planned action.
-    pub(crate) action: Action,
+    pub action: Action,
 }
 
 impl RunProgress {
     /// The state before any step has begun.
-    pub(crate) fn of(plan: &Plan) -> RunProgress {
+    pub fn of(plan: &Plan) -> RunProgress {
         let steps = plan.steps.iter().map(|step| (step.address.clone(), (step.id, step.action)));
         RunProgress { steps: steps.collect(), ..RunProgress::default() }
     }
 
     /// Records an event.
-    pub(crate) fn follow(&mut self, event: &Event) {
+    pub fn follow(&mut self, event: &Event) {
         match event {
             Event::Started { .. } | Event::Recorded { .. } => self.has_begun = true,
             Event::RollingBack { .. } => self.rolls_back = true,
@@ -41,13 +42,13 @@ impl RunProgress {
     }
 
     /// Whether anything has begun.
-    pub(crate) fn has_begun(&self) -> bool {
+    pub fn has_begun(&self) -> bool {
         self.has_begun
     }
 
     /// The number of the step that an event is about. The plan of a rollback was not shown, so its steps have no
     /// number.
-    pub(crate) fn step_of(&self, event: &Event) -> Option<u32> {
+    pub fn step_of(&self, event: &Event) -> Option<u32> {
         match event {
             _ if self.rolls_back => None,
             Event::Started { address, .. }
@@ -65,7 +66,7 @@ impl RunProgress {
     }
 
     /// The steps among these addresses, in the order of the plan.
-    pub(crate) fn not_done(&self, addresses: &[Address]) -> Vec<NotDone> {
+    pub fn not_done(&self, addresses: &[Address]) -> Vec<NotDone> {
         let step = |address: &Address| {
             let (step, action) = *self.steps.get(address)?;
             (action != Action::None).then(|| NotDone { step, address: address.clone(), action })
