@@ -35,8 +35,8 @@
 //! [`Session::stage`] is the pipeline, one step after the other; this file shows it. The phases behind the steps are
 //! crates of their own: `understand`, `evaluate`, `plan`, `apply`, `run` ([`phases`]).
 //!
-//! Nothing here prints, ends the process or listens to signals. Results are values; a session reports diagnostics and
-//! events to a [`Frontend`].
+//! Nothing here prints, ends the process or listens to signals. Results are values ([`inspect`], [`validate`],
+//! [`transfer`]) with machine forms ([`json`]); a session reports diagnostics and events to a [`Frontend`].
 //!
 //! Not here: any provider, store or source (the program installs them); arguments, views, exit codes (`cli`).
 
