@@ -12,7 +12,7 @@ use provider::{Operation as Verb, Verdict};
 use state::{Intent, Record, StatusOp};
 
 use crate::facts::Facts;
-use crate::known::Known;
+use crate::known::{Known, provider_decides};
 use crate::model::CallRequest;
 
 /// Builds calls from what is known.
@@ -33,9 +33,10 @@ impl Calls<'_> {
     ) -> (Intent, CallRequest) {
         let prior = self.prior_of_call(kind, decided, verb);
         let intent = self.intent_of(task, kind, decided, verb, prior.as_deref(), desired);
+        // What a plan read of the object, unless this run has changed it since.
+        let is_as_planned = verb == Verb::Update && !self.known.is_written(decided);
         let outputs = match &prior {
-            Some(record) if self.known.is_written(decided) => record.outputs.clone(),
-            Some(_) if verb == Verb::Update && !decided.outputs.is_null() => decided.outputs.clone(),
+            Some(_) if is_as_planned && !decided.outputs.is_null() => decided.outputs.clone(),
             Some(record) => record.outputs.clone(),
             None => Value::Null,
         };
@@ -46,12 +47,13 @@ impl Calls<'_> {
         let inexact = opinion.is_some_and(|opinion| opinion.inexact);
         let planned_private = match kind {
             TaskKind::Delete | TaskKind::DeleteOld(0) => self.facts.plan.answers.deletes.get(&decided.address),
-            _ => opinion.map(|opinion| &opinion.private),
+            _ if verb != Verb::Update => None,
+            _ => opinion.map(|opinion| &opinion.private).or(Some(&decided.planned_private)),
         };
         let planned_private = planned_private.filter(|private| !private.is_null()).cloned();
         let private = match &prior {
             _ if planned_private.is_some() => planned_private.unwrap_or_default(),
-            Some(_) if verb == Verb::Update && !decided.private.is_null() => decided.private.clone(),
+            Some(_) if is_as_planned && !decided.private.is_null() => decided.private.clone(),
             Some(record) => record.private.clone(),
             None => intent.private.clone(),
         };
@@ -127,7 +129,7 @@ impl Calls<'_> {
             type_name: prior.filter(|_| verb == Verb::Delete).map_or(&decided.type_name, |old| &old.type_name).clone(),
             inputs,
             private: match verb {
-                Verb::Create => self.planned_private_data(&decided.address),
+                Verb::Create => self.planned_private_data(decided),
                 _ => Value::Null,
             },
             folder: match prior {
@@ -151,8 +153,12 @@ impl Calls<'_> {
     }
 
     /// The private data that the provider returned before the create.
-    fn planned_private_data(&self, address: &Address) -> Value {
-        let opinion = self.known.answers(&self.facts.plan).opinions.get(address);
+    fn planned_private_data(&self, decided: &Decided) -> Value {
+        // A provider that does not decide has planned the update that the replacement takes the place of.
+        if !provider_decides(decided) && !decided.planned_private.is_null() {
+            return Value::Null;
+        }
+        let opinion = self.known.answers(&self.facts.plan).opinions.get(&decided.address);
         opinion.map_or(Value::Null, |opinion| opinion.private.clone())
     }
 

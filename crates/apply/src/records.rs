@@ -178,11 +178,9 @@ impl Records<'_> {
             record.id = prior.id.clone();
             record.outputs = planned(&decided.outputs, &prior.outputs);
             // Data that the provider planned for a call belongs to no record without the call.
-            record.private = match self.known.opinion_of(&self.facts.plan, decided) {
-                Some(opinion) if opinion.verdict == Verdict::Same => planned(&opinion.private, &prior.private),
-                Some(_) => prior.private.clone(),
-                None => planned(&decided.private, &prior.private),
-            };
+            let same = self.known.opinion_of(&self.facts.plan, decided).filter(|it| it.verdict == Verdict::Same);
+            let private = same.map(|opinion| &opinion.private).filter(|private| !private.is_null());
+            record.private = planned(private.unwrap_or(&decided.private), &prior.private);
             record.deposed = prior.deposed.clone();
             record.schema_version = prior.schema_version;
         }

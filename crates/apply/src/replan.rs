@@ -94,14 +94,15 @@ pub(crate) fn is_replaced(plan: &Plan, known: &Known, decided: &Decided) -> Opti
 /// The opaque data of a planning question: for the new resource of a replacement, what planning the update
 /// answered.
 fn private_of_plan(plan: &Plan, known: &Known, decided: &Decided, mode: PlanMode, prior: Option<&Record>) -> Value {
-    let recorded = || prior.map_or(Value::Null, |record| record.private.clone());
-    if mode != PlanMode::Replace || prior.is_none() {
-        return recorded();
+    let Some(prior) = prior else { return Value::Null };
+    let now = || if decided.private.is_null() || known.is_written(decided) { &prior.private } else { &decided.private };
+    if mode != PlanMode::Replace {
+        return now().clone();
     }
     let asked = known.replanned(&decided.address) == Some(PlanMode::Update);
     let planned = known.opinion_of(plan, decided).filter(|_| asked).map(|opinion| opinion.private.clone());
-    let planned = planned.unwrap_or_else(|| decided.private.clone());
-    if planned.is_null() { recorded() } else { planned }
+    let planned = planned.unwrap_or_else(|| decided.planned_private.clone());
+    if planned.is_null() { now().clone() } else { planned }
 }
 
 /// A record without an opinion: the plan was made without asking, so the engine compares.

@@ -40,8 +40,8 @@ pub(crate) struct Decision {
     pub(crate) prior: Option<Arc<Record>>,
     /// The fields of the thing as they are now: seen if it was, else as recorded.
     pub(crate) outputs: Value,
-    /// Opaque data for the call.
-    pub(crate) private: Value,
+    /// Opaque data of its provider.
+    pub(crate) private: PrivateData,
     pub(crate) expired: Option<Name>,
     /// The configuration of its provider, if a resource declares it.
     pub(crate) provider: Option<Arc<ProviderInstance>>,
@@ -52,6 +52,22 @@ pub(crate) struct Decision {
     /// Its part in the change of a group in batches.
     pub(crate) rolling: Rolling,
     pub(crate) span: Span,
+}
+
+/// The opaque data of a provider about one thing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PrivateData {
+    /// That of the thing as it is now: seen if it was, else as recorded.
+    pub(crate) now: Value,
+    /// What the provider planned for the change of the thing; null if it planned none.
+    pub(crate) planned: Value,
+}
+
+impl PrivateData {
+    /// What a plan of the new resource starts from: what the plan of the change answered, else that of the old thing.
+    pub(crate) fn latest(&self) -> &Value {
+        if self.planned.is_null() { &self.now } else { &self.planned }
+    }
 }
 
 /// Where a resource comes from.
@@ -125,7 +141,7 @@ pub(crate) fn of_record(address: &Address, record: &Arc<Record>, catalogs: &Cata
         metadata: Value::Null,
         prior: Some(record.clone()),
         outputs: record.outputs.clone(),
-        private: record.private.clone(),
+        private: PrivateData { now: record.private.clone(), planned: Value::Null },
         expired: None,
         provider: None,
         dependencies: record.dependencies.clone(),

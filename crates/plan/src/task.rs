@@ -121,8 +121,10 @@ pub struct Decided {
     pub prior: Option<std::sync::Arc<state::Record>>,
     /// The fields as last answered or seen.
     pub outputs: Value,
-    /// Opaque data of the provider for `apply`.
+    /// Opaque data of the provider about the thing as it was, as last answered or seen.
     pub private: Value,
+    /// What the provider planned for a change of the thing; null if it planned none.
+    pub planned_private: Value,
     /// The configuration of its provider when the plan was made, if a resource declares it.
     pub provider: Option<std::sync::Arc<evaluate::question::ProviderInstance>>,
     /// What it depends on directly.

@@ -36,7 +36,7 @@ pub struct Applied {
     pub id: Name,
     /// All current fields of the resource, user-set and computed ones: a map. Null after a delete.
     pub fields: Value,
-    /// Opaque data of the provider, kept with the record.
+    /// Opaque data of the provider. The record has it in place of what was recorded and planned; null if there is none.
     pub private: Value,
     /// Whether the resource is ready.
     pub ready: Ready,

@@ -17,7 +17,7 @@ use understand::links::contribution::{Contribution, carried};
 
 use crate::addresses::Named;
 use crate::codes;
-use crate::decision::{Decision, Lineage, Protection};
+use crate::decision::{Decision, Lineage, PrivateData, Protection};
 use crate::drafting::decided::{DecidedSoFar, conclude};
 use crate::drafting::groups::common_dependencies;
 use crate::drafting::link_dependencies::{link_dependencies, mark_link_changes};
@@ -171,7 +171,7 @@ pub(crate) fn decide(wanted: Wanted<'_>, snapshot: &Snapshot, answers: &Answers)
         Some(PinnedRead::Present { fields, private, expired, .. }) => Some((fields, private, expired)),
         _ => None,
     };
-    decision.private = seen.map_or(&record.private, |(_, private, _)| private).clone();
+    decision.private.now = seen.map_or(&record.private, |(_, private, _)| private).clone();
     decision.expired = seen.and_then(|(_, _, expired)| expired.clone());
     decision.outputs = match seen {
         Some((fields, ..)) => mark_fields(&ty.schema, fields, &record.outputs),
@@ -274,7 +274,7 @@ fn undecided(wanted: Wanted<'_>, record: Option<&Arc<Record>>) -> Decision {
         metadata: member.metadata.clone(),
         prior: record.cloned(),
         outputs: Value::Null,
-        private: Value::Null,
+        private: PrivateData::default(),
         expired: None,
         provider,
         dependencies,

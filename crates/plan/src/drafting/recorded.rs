@@ -108,7 +108,7 @@ async fn plan_of(
         prior_inputs: record.map_or(&Value::Null, |record| &record.inputs),
         prior: if exists.is_some() { &decision.outputs } else { &Value::Null },
         schema_version: record.map_or(0, |record| record.schema_version),
-        private: if record.is_some() { &decision.private } else { &Value::Null },
+        private: record.map_or(&Value::Null, |_| decision.private.latest()),
         unhealthy: exists.map_or(&[], |record| &record.unhealthy),
         desired: &decision.desired,
         ignored: &[],

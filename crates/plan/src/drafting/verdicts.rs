@@ -31,7 +31,7 @@ pub(crate) fn apply_opinion(decision: &mut Decision, opinion: &Opinion, resource
             && decision.changes.iter().all(|change| opinion.only_recorded.iter().any(|path| is_under(change, path)));
     }
     if !opinion.private.is_null() {
-        decision.private = opinion.private.clone();
+        decision.private.planned = opinion.private.clone();
     }
 }
 
@@ -49,7 +49,7 @@ fn apply_verdict(decision: &mut Decision, opinion: &Opinion, resource: Option<&R
         return;
     }
     if !opinion.private.is_null() {
-        decision.private = opinion.private.clone();
+        decision.private.planned = opinion.private.clone();
     }
     let moves = matches!(decision.action, Action::Move | Action::Import);
     match &opinion.verdict {

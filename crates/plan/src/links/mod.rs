@@ -28,7 +28,7 @@ use understand::links::guarantees::{Between, Guarantees, MemberKey, count};
 use understand::links::overlay::{Overlay, overlays_of};
 use understand::links::wiring::Target;
 
-use crate::decision::{Decision, Lineage};
+use crate::decision::{Decision, Lineage, PrivateData};
 use crate::draft::Draft;
 use crate::linked::{LinkRecord, LinkWrite, Linked};
 use crate::model::{Action, Reason};
@@ -704,7 +704,7 @@ fn blank(
         metadata: Value::Null,
         prior: None,
         outputs: Value::Null,
-        private: Value::Null,
+        private: PrivateData::default(),
         provider: None,
         expired: None,
         lineage: Lineage { made_from: None, moved_from: None },

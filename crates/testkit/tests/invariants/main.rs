@@ -1,6 +1,7 @@
 //! The invariants of ARCHITECTURE.md, each over many random documents and faults. The seed of a failure is printed and
 //! saved.
 
+mod answers;
 mod catalogues;
 mod commits;
 mod configurations;

@@ -1,0 +1,9 @@
+//! What the engine makes of the answers of a provider: what was read, opaque data.
+
+mod private_data;
+mod scripted;
+
+/// A document with a box of these fields.
+fn one_box(fields: &str) -> String {
+    format!("version: 2023-04-20\nresources:\n  a: {{ type: script/box, spec: {{ name: a, {fields} }} }}\n")
+}

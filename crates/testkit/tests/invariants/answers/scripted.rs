@@ -1,0 +1,168 @@
+//! A provider for tests that answers as a script says, and notes what it is asked.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use blueprint::{Map, Value};
+use provider::{
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, Observed, Operation, PlanMode,
+    PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Session, SettingsChange, Verdict,
+};
+use testkit::harness::Harness;
+
+const CATALOG: &str = r#"{
+  "format": 1, "namespace": "script", "docs": "Boxes.", "settings": {"region": {"kind": "string"}},
+  "resourceTypes": {
+    "script/box": {
+      "docs": "A box.", "idField": "id", "capabilities": {"imports": false, PLANS},
+      "fields": {
+        "name": {"kind": "string", "required": true},
+        "note": {"kind": "string"},
+        "zone": {"kind": "string"},
+        "id": {"kind": "string", "computed": true}
+      }
+    }
+  }
+}"#;
+
+/// What the provider answers. What is not set has the usual answer.
+#[derive(Clone, Default)]
+pub(super) struct Script {
+    /// The fields that a read finds in another state than recorded.
+    pub(super) drift: Option<(&'static str, &'static str)>,
+    /// The opaque data that a read answers; null repeats the recorded data.
+    pub(super) read_private: Value,
+    /// The opaque data that a plan answers.
+    pub(super) planned_private: Value,
+    /// The opaque data of the answer to an operation.
+    pub(super) applied_private: Value,
+    /// The verdict about updates, of a provider that decides.
+    pub(super) verdict: Verdict,
+    /// The fields whose change needs no call, of a provider that does not.
+    pub(super) only_recorded: Vec<blueprint::FieldPath>,
+    /// The fields whose change needs a new resource, of a provider that does not decide.
+    pub(super) replaces: Vec<blueprint::FieldPath>,
+}
+
+#[derive(Default)]
+struct Shared {
+    script: Script,
+    log: Vec<String>,
+}
+
+struct Scripted {
+    catalog: Arc<Catalog>,
+    shared: Arc<Mutex<Shared>>,
+}
+
+struct ScriptedSession {
+    region: String,
+    shared: Arc<Mutex<Shared>>,
+}
+
+fn shared(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn text(value: &Value, name: &str) -> String {
+    value.get(name).and_then(|value| value.bare().as_text()).unwrap_or("-").to_owned()
+}
+
+impl Provider for Scripted {
+    fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    fn configure(self: Arc<Self>, with: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
+        let session = ScriptedSession { region: text(&with.settings, "region"), shared: self.shared.clone() };
+        let configured =
+            Configured { session: Arc::new(session), change: SettingsChange::Same, diagnostics: Vec::new() };
+        Box::pin(async { Ok(configured) })
+    }
+}
+
+impl ScriptedSession {
+    /// Notes a call with the note of the prior fields and the opaque data, and returns the script.
+    fn note(&self, what: &str, call: &Call, prior: &Value, private: &Value) -> Script {
+        let (note, private) = (text(prior, "note"), private.as_text().unwrap_or("-"));
+        let mut shared = shared(&self.shared);
+        shared.log.push(format!("{what} {} in {}: note {note}, private {private}", call.address, self.region));
+        shared.script.clone()
+    }
+}
+
+impl Session for ScriptedSession {
+    fn plan<'a>(&'a self, call: &'a Call, request: PlanRequest<'a>) -> BoxFuture<'a, Result<Planned, ProviderError>> {
+        let what = format!("plan-{:?}", request.mode).to_lowercase();
+        let script = self.note(&what, call, request.prior, request.private);
+        let verdict = if request.mode == PlanMode::Update { script.verdict } else { Verdict::default() };
+        let (private, only_recorded, replaces) = (script.planned_private, script.only_recorded, script.replaces);
+        let planned = Planned { verdict, private, only_recorded, replaces, ..Planned::default() };
+        Box::pin(async { Ok(planned) })
+    }
+
+    fn read<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ReadRequest<'a>,
+    ) -> BoxFuture<'a, Result<ReadOutcome, ProviderError>> {
+        let script = self.note("read", call, request.outputs, request.private);
+        let mut fields = request.outputs.as_map().cloned().unwrap_or_default();
+        fields.extend(script.drift.map(|(name, value)| (name.into(), value.into())));
+        let private = if script.read_private.is_null() { request.private.clone() } else { script.read_private };
+        let observed = Observed {
+            id: request.id.unwrap_or_default().into(),
+            fields: Value::Map(Arc::new(fields)),
+            private,
+            ..Observed::default()
+        };
+        Box::pin(async { Ok(ReadOutcome::Present(observed)) })
+    }
+
+    fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
+        let script = self.note(request.operation.word(), call, request.prior, request.private);
+        let applied = if request.operation == Operation::Delete {
+            Applied::deleted()
+        } else {
+            let id = format!("{}-{}", call.address, text(request.desired, "zone"));
+            let mut fields: Map = request.desired.as_map().cloned().unwrap_or_default();
+            fields.insert("id".into(), id.as_str().into());
+            Applied::ready(id.as_str(), Value::Map(Arc::new(fields))).with_private(script.applied_private)
+        };
+        Box::pin(async { Ok(applied) })
+    }
+}
+
+/// A harness with the provider.
+pub(super) struct Setup {
+    pub(super) harness: Harness,
+    shared: Arc<Mutex<Shared>>,
+}
+
+impl Setup {
+    /// `plans`: members of the capabilities of the type.
+    pub(super) fn new(plans: &str) -> Setup {
+        let catalog = provider::read_catalog(&CATALOG.replace("PLANS", plans)).expect("the catalogue of the test");
+        let shared = Arc::<Mutex<Shared>>::default();
+        let scripted = Scripted { catalog: Arc::new(catalog), shared: shared.clone() };
+        let real: Vec<Arc<dyn Provider>> = vec![Arc::new(providers::cyan::provider()), Arc::new(scripted)];
+        Setup { harness: Harness::with("/nowhere".into(), Vec::new(), real), shared }
+    }
+
+    /// Answers as this script says from now on, and forgets the calls so far.
+    pub(super) fn answer(&self, script: Script) {
+        *shared(&self.shared) = Shared { script, log: Vec::new() };
+    }
+
+    /// The calls since the last time, without reads.
+    pub(super) fn calls(&self) -> Vec<String> {
+        let calls = std::mem::take(&mut shared(&self.shared).log);
+        calls.into_iter().filter(|line| !line.starts_with("read")).collect()
+    }
+
+    /// The opaque data of the record at an address; `-` if there is none.
+    pub(super) async fn private_of(&self, address: &str) -> String {
+        let snapshot = self.harness.snapshot().await;
+        let record = snapshot.records.iter().find(|(at, _)| at.to_string() == address);
+        record.and_then(|(_, record)| record.private.as_text()).unwrap_or("-").to_owned()
+    }
+}
