@@ -34,7 +34,11 @@ impl Calls<'_> {
         let prior = self.prior_of_call(kind, decided, verb);
         let intent = self.intent_of(task, kind, decided, verb, prior.as_deref(), desired);
         // What a plan read of the object, unless this run has changed it since.
-        let is_as_planned = verb == Verb::Update && !self.known.is_written(decided);
+        let is_as_planned = match kind {
+            TaskKind::Delete | TaskKind::DeleteOld(0) | TaskKind::DeleteIfAbsent => true,
+            _ => verb == Verb::Update,
+        };
+        let is_as_planned = is_as_planned && !self.known.is_written(decided);
         let outputs = match &prior {
             Some(_) if is_as_planned && !decided.outputs.is_null() => decided.outputs.clone(),
             Some(record) => record.outputs.clone(),

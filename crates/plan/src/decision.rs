@@ -10,7 +10,7 @@ use evaluate::answers::{Answers, PinnedRead};
 use evaluate::question::{ProviderInstance, ResourceTarget};
 use provider::{Catalogs, ResourceType, TypeRef};
 use state::{Record, StatusWord};
-use understand::compare::Change;
+use understand::compare::{Change, mark_fields};
 
 use crate::linked::Linked;
 use crate::model::{Action, Batch, Reason};
@@ -167,6 +167,12 @@ pub(crate) fn removal(
     let seen = answers.seen.get(address);
     let nothing_there = record.id.is_empty() && record.deposed.is_none() || matches!(seen, Some(PinnedRead::Absent));
     let mut decision = of_record(address, record, catalogs);
+    if let (Some(PinnedRead::Present { fields, private, .. }), Some(ty)) = (seen, &decision.ty)
+        && !record.id.is_empty()
+    {
+        decision.outputs = mark_fields(&ty.schema, fields, &record.outputs);
+        decision.private.now = private.clone();
+    }
     if let Some(resource) = declared {
         decision.protection.retain = resource.lifecycle.retain;
         decision.protection.protect |= resource.lifecycle.protect;

@@ -72,7 +72,7 @@ async fn ask(decision: &Decision, answers: &Answers, world: &dyn World) -> Resul
         prior_inputs: &record.inputs,
         prior: &decision.outputs,
         schema_version: record.schema_version,
-        private: &record.private,
+        private: &decision.private.now,
         unhealthy: &record.unhealthy,
         desired: &Value::Null,
         ignored: &[],

@@ -7,3 +7,7 @@ mod scripted;
 fn one_box(fields: &str) -> String {
     format!("version: 2023-04-20\nresources:\n  a: {{ type: script/box, spec: {{ name: a, {fields} }} }}\n")
 }
+
+/// A document that has lost the box.
+const WITHOUT_BOX: &str =
+    "version: 2023-04-20\nresources:\n  b: { type: cyan/provider, spec: { namespace: script } }\n";

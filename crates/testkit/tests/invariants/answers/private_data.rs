@@ -1,11 +1,56 @@
-//! Which opaque data calls get, and which stays in the state.
+//! Which fields and which opaque data calls get, and which opaque data stays in the state.
 
-use super::one_box;
+use provider::Verdict;
+
 use super::scripted::{Script, Setup};
+use super::{WITHOUT_BOX, one_box};
 use crate::{apply_well, lately};
 
 fn created() -> Script {
     Script { applied_private: "created".into(), ..Script::default() }
+}
+
+fn drifted() -> Script {
+    Script { drift: Some(("note", "drifted")), read_private: "read".into(), ..created() }
+}
+
+#[test]
+fn delete_gets_what_was_read() {
+    for (capabilities, planned) in [("\"plansDeletes\": true", true), ("\"plansDeletes\": false", false)] {
+        lately(async {
+            for document in [Some(WITHOUT_BOX), None] {
+                let setup = Setup::new(capabilities);
+                setup.answer(created());
+                apply_well(&setup.harness, Some(&one_box("note: first")), 1).await;
+                setup.answer(drifted());
+                apply_well(&setup.harness, document, 1).await;
+                let call = |what: &str| format!("{what} a in -: note drifted, private read");
+                let plan = planned.then(|| call("plan-delete"));
+                let expected: Vec<String> = plan.into_iter().chain([call("delete")]).collect();
+                assert_eq!(setup.calls(), expected, "{document:?}");
+            }
+        });
+    }
+}
+
+#[test]
+fn delete_of_a_replacement_gets_what_was_read() {
+    lately(async {
+        let setup = Setup::new("\"plans\": \"always\", \"plansDeletes\": true");
+        setup.answer(created());
+        apply_well(&setup.harness, Some(&one_box("zone: z1")), 1).await;
+        let replaces = Verdict::Replace { delete_first: Some(true) };
+        setup.answer(Script { verdict: replaces, planned_private: "planned".into(), ..drifted() });
+        apply_well(&setup.harness, Some(&one_box("zone: z2")), 1).await;
+        let expected = [
+            "plan-update a in -: note drifted, private read",
+            "plan-replace a in -: note -, private planned",
+            "plan-delete a in -: note drifted, private read",
+            "delete a in -: note drifted, private planned",
+            "create a in -: note -, private planned",
+        ];
+        assert_eq!(setup.calls(), expected);
+    });
 }
 
 #[test]
