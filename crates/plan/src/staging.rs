@@ -18,6 +18,7 @@ use diag::Diagnostics;
 use dialects::DialectRules;
 use evaluate::answers::{Answers, Opinion, PinnedPreflight, groups_differ};
 use evaluate::evaluation_question;
+use evaluate::question::RecordedInstances;
 use evaluate::resolve::Evaluation;
 use evaluate::resolve::inputs::{Given, resolve_inputs};
 use evaluate::transform::transform_documents;
@@ -285,7 +286,9 @@ impl<'a> Staging<'a> {
         if self.purpose == Purpose::Reconcile {
             self.apply_drift_policy(|_| true);
             let mut draft = reconcile::draft(&self.snapshot, &self.answers, &self.catalogs);
-            recorded::ask_about_records(&mut draft, &mut self.answers, self.world, &mut self.mistakes).await;
+            let instances = RecordedInstances::of(&self.snapshot);
+            let (answers, mistakes) = (&mut self.answers, &mut self.mistakes);
+            recorded::ask_about_records(&mut draft, answers, &instances, self.world, mistakes).await;
             return draft;
         }
         drafting::draft_destroy(&self.snapshot, &self.answers, &self.catalogs)
@@ -309,8 +312,9 @@ impl<'a> Staging<'a> {
             return;
         }
         let documents = self.evaluation.as_ref().map(|evaluation| evaluation.documents.clone());
-        let planned =
-            deletions::ask_deletes(draft, &self.answers, documents.as_deref(), self.world, &mut self.mistakes).await;
+        let instances = RecordedInstances::of(&self.snapshot);
+        let known = (&self.answers, &instances);
+        let planned = deletions::ask_deletes(draft, known, documents.as_deref(), self.world, &mut self.mistakes).await;
         if let Some(evaluation) = &mut self.evaluation {
             evaluation.answers.deletes.extend(planned.iter().map(|(address, it)| (address.clone(), it.clone())));
         }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use diag::Diagnostics;
-use evaluate::question::ResourceTarget;
+use evaluate::question::{RecordedInstances, ResourceTarget};
 use evaluate::retry::code_of;
 use evaluate::world::World;
 use provider::{Catalogs, TypeRef, UpgradeRequest};
@@ -33,8 +33,13 @@ pub(crate) async fn upgrade_records(
         .filter_map(|(address, record)| Some((address.clone(), record.clone(), differs(record)?)))
         .collect();
     let asked = old.iter().filter(|(_, record, ty)| record.schema_version < ty.schema_version);
+    if old.is_empty() {
+        return true;
+    }
+    let instances = &RecordedInstances::of(snapshot);
     let asked = asked.map(async |(address, record, ty)| {
-        let target = ResourceTarget::new(address, &record.type_name, &record.origin.folder);
+        let target = ResourceTarget::new(address, &record.type_name, &record.origin.folder)
+            .managed_by(instances.get(record.provider.as_ref()));
         let request = UpgradeRequest {
             type_name: &record.type_name,
             schema_version: record.schema_version,

@@ -8,7 +8,7 @@
 use blueprint::{Address, IndexMap, Value};
 use diag::Diagnostics;
 use evaluate::answers::Answers;
-use evaluate::question::ResourceTarget;
+use evaluate::question::{RecordedInstances, ResourceTarget};
 use evaluate::world::World;
 use provider::{PlanMode, PlanPhase, PlanRequest, ProviderError};
 use understand::documents::Documents;
@@ -21,13 +21,13 @@ use crate::model::Action;
 /// Asks about the deletes of a draft. Returns the opaque data for their calls, by address.
 pub(crate) async fn ask_deletes(
     draft: &Draft,
-    answers: &Answers,
+    (answers, instances): (&Answers, &RecordedInstances),
     documents: Option<&Documents>,
     world: &dyn World,
     found: &mut Diagnostics,
 ) -> IndexMap<Address, Value> {
     let asked = draft.decisions.iter().filter(|decision| is_asked(decision, answers, world));
-    let asked = asked.map(async |decision| (decision, ask(decision, answers, world).await));
+    let asked = asked.map(async |decision| (decision, ask(decision, answers, instances, world).await));
     let messages = documents.map_or(dialects::DialectRules::NATIVE.messages, |it| it.root().checked.rules.messages);
     let mut planned = IndexMap::default();
     for (decision, answer) in futures::future::join_all(asked.collect::<Vec<_>>()).await {
@@ -60,9 +60,15 @@ fn is_asked(decision: &Decision, answers: &Answers, world: &dyn World) -> bool {
         && world.environment().manages(&decision.type_name)
 }
 
-async fn ask(decision: &Decision, answers: &Answers, world: &dyn World) -> Result<provider::Planned, ProviderError> {
+async fn ask(
+    decision: &Decision,
+    answers: &Answers,
+    instances: &RecordedInstances,
+    world: &dyn World,
+) -> Result<provider::Planned, ProviderError> {
     let Some(record) = decision.prior.as_deref() else { return Ok(provider::Planned::default()) };
-    let target = ResourceTarget::new(&decision.address, &decision.type_name, &record.origin.folder);
+    let target = ResourceTarget::new(&decision.address, &decision.type_name, &record.origin.folder)
+        .managed_by(instances.get(record.provider.as_ref()));
     let seed = answers.seed_of(&decision.address, PlanMode::Delete);
     let request = PlanRequest {
         mode: PlanMode::Delete,

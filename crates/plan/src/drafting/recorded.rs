@@ -6,7 +6,7 @@
 use blueprint::Value;
 use diag::Diagnostics;
 use evaluate::answers::{Answers, Opinion};
-use evaluate::question::ResourceTarget;
+use evaluate::question::{RecordedInstances, ResourceTarget};
 use evaluate::world::World;
 use provider::{PlanMode, PlanPhase, PlanRequest, Planned, Plans, ProviderError};
 
@@ -21,6 +21,7 @@ use crate::model::Action;
 pub(crate) async fn ask_about_records(
     draft: &mut Draft,
     answers: &mut Answers,
+    instances: &RecordedInstances,
     world: &dyn World,
     found: &mut Diagnostics,
 ) {
@@ -39,7 +40,7 @@ pub(crate) async fn ask_about_records(
     let modes = asked.iter().filter_map(|at| Some((*at, mode_of(&draft.decisions[*at])?)));
     let modes: Vec<(usize, PlanMode)> =
         modes.filter(|(at, _)| !answers.opinions.contains_key(&draft.decisions[*at].address)).collect();
-    ask(draft, &modes, answers, world, found).await;
+    ask(draft, &modes, answers, instances, world, found).await;
     for at in &asked {
         let decision = &mut draft.decisions[*at];
         if let Some(opinion) = answers.opinions.get(&decision.address) {
@@ -50,7 +51,7 @@ pub(crate) async fn ask_about_records(
         |(at, mode): &(usize, PlanMode)| *mode == PlanMode::Update && draft.decisions[*at].action == Action::Replace;
     let replaced = modes.iter().filter(|asked| is_replaced(asked)).map(|(at, _)| (*at, PlanMode::Replace));
     let replaced: Vec<(usize, PlanMode)> = replaced.collect();
-    ask(draft, &replaced, answers, world, found).await;
+    ask(draft, &replaced, answers, instances, world, found).await;
 }
 
 /// Puts questions together, and keeps the opinions.
@@ -58,13 +59,14 @@ async fn ask(
     draft: &Draft,
     modes: &[(usize, PlanMode)],
     answers: &mut Answers,
+    instances: &RecordedInstances,
     world: &dyn World,
     found: &mut Diagnostics,
 ) {
     let kept = &*answers;
     let asked = modes.iter().map(async |(at, mode)| {
         let decision = &draft.decisions[*at];
-        (decision, plan_of(decision, *mode, kept, world).await)
+        (decision, plan_of(decision, *mode, (kept, instances), world).await)
     });
     let answered = futures::future::join_all(asked.collect::<Vec<_>>()).await;
     let messages = dialects::DialectRules::NATIVE.messages;
@@ -92,14 +94,15 @@ async fn ask(
 async fn plan_of(
     decision: &Decision,
     mode: PlanMode,
-    answers: &Answers,
+    (answers, instances): (&Answers, &RecordedInstances),
     world: &dyn World,
 ) -> Result<Planned, ProviderError> {
     let record = decision.prior.as_deref().filter(|_| mode != PlanMode::Create);
     let exists = record.filter(|_| mode == PlanMode::Update);
     let seed = answers.seed_of(&decision.address, mode);
     let folder = decision.prior.as_ref().map(|record| record.origin.folder.clone()).unwrap_or_default();
-    let target = ResourceTarget::new(&decision.address, &decision.type_name, &folder);
+    let of = decision.prior.as_ref().and_then(|record| record.provider.as_ref());
+    let target = ResourceTarget::new(&decision.address, &decision.type_name, &folder).managed_by(instances.get(of));
     let request = PlanRequest {
         mode,
         phase: PlanPhase::Preview,

@@ -6,6 +6,11 @@ use super::scripted::{Script, Setup};
 use super::{WITHOUT_BOX, one_box};
 use crate::{apply_well, lately};
 
+/// A box that chooses a configuration.
+const CHOOSING: &str = "{ type: script/box, metadata: { annotations: { cyan.provider: far } },";
+
+const FAR: &str = "  far: { type: cyan/provider, spec: { namespace: script, settings: { region: north } } }\n";
+
 fn created() -> Script {
     Script { applied_private: "created".into(), ..Script::default() }
 }
@@ -99,5 +104,32 @@ fn create_of_a_replacement_does_not_get_the_private_data_of_the_old_object() {
         ];
         assert_eq!(setup.calls(), expected);
         assert_eq!(setup.private_of("a").await, "-");
+    });
+}
+
+#[test]
+fn recorded_configuration_plans_the_delete() {
+    lately(async {
+        let setup = Setup::new("\"plansDeletes\": true");
+        let text = one_box("note: first").replace("{ type: script/box,", CHOOSING) + FAR;
+        apply_well(&setup.harness, Some(&text), 1).await;
+        setup.calls();
+        apply_well(&setup.harness, None, 1).await;
+        let call = |what: &str| format!("{what} a in north: note first, private -");
+        assert_eq!(setup.calls(), [call("plan-delete"), call("delete")]);
+    });
+}
+
+#[test]
+fn recorded_configuration_corrects_drift() {
+    lately(async {
+        let setup = Setup::new("\"plans\": \"always\"");
+        let text = one_box("note: first").replace("{ type: script/box,", CHOOSING) + FAR;
+        apply_well(&setup.harness, Some(&text), 1).await;
+        setup.answer(Script { verdict: Verdict::Update, ..drifted() });
+        let options = engine::Options { reconcile: true, ..engine::Options::default() };
+        let stage = setup.harness.stage_destroy(options).await;
+        assert!(stage.staged.is_some(), "{:?}", stage.diagnostics);
+        assert_eq!(setup.calls(), ["plan-update a in north: note drifted, private read"]);
     });
 }
