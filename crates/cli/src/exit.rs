@@ -98,6 +98,9 @@ impl Ending for CommandError {
             CommandError::State(StoreError::WrongKey) | CommandError::Key { .. } => {
                 one("give the key that was used before, in `CYAN_KEY` or `CYAN_KEY_FILE`")
             }
+            CommandError::State(StoreError::KeyMissing) => one(
+                "give the key that the state was written with: in `CYAN_KEY`, or the path of its file in `CYAN_KEY_FILE`",
+            ),
             CommandError::State(StoreError::NoKey) => {
                 one("make a key with `cyan key new`, or give one in `CYAN_KEY` or `CYAN_KEY_FILE`")
             }

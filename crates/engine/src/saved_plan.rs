@@ -174,6 +174,7 @@ fn unusable(name: &str, error: PlanFileError) -> Error {
     match error {
         PlanFileError::Sealed { source: SealError::NoKey, .. } => Error::State(StoreError::NoKey),
         PlanFileError::Sealed { source: SealError::WrongKey, .. } => Error::State(StoreError::WrongKey),
+        PlanFileError::Sealed { source: SealError::KeyMissing, .. } => Error::State(StoreError::KeyMissing),
         source => Error::Plan { name: name.to_owned(), source },
     }
 }

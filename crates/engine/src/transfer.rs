@@ -64,6 +64,7 @@ pub fn unusable(name: &str, error: ExportedError) -> Error {
     match error {
         ExportedError::Sealed { source: SealError::NoKey, .. } => Error::State(StoreError::NoKey),
         ExportedError::Sealed { source: SealError::WrongKey, .. } => Error::State(StoreError::WrongKey),
+        ExportedError::Sealed { source: SealError::KeyMissing, .. } => Error::State(StoreError::KeyMissing),
         source => Error::Exported { name: name.to_owned(), source },
     }
 }

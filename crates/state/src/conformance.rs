@@ -184,9 +184,10 @@ async fn secrets(place: &Place) -> Result<(), Failed> {
     let found = store.load(&instance("shop")).await?;
     let inputs = record_of(&found, "key").map(|record| record.inputs.clone());
     check_eq!(inputs, Some(Value::from("s3cret").secret()), "the secret");
-    for other in [Sealer::none(), Sealer::with_key([9; 32])] {
-        let store = place.open(other);
-        check_err!(store.load(&instance("shop")).await, StoreError::WrongKey, "loading with another key");
+    let (other, without) = (place.open(Sealer::with_key([9; 32])), place.open(Sealer::none()));
+    check_err!(other.load(&instance("shop")).await, StoreError::WrongKey, "loading with another key");
+    check_err!(without.load(&instance("shop")).await, StoreError::KeyMissing, "loading without a key");
+    for store in [other, without] {
         check_eq!(store.instances().await?.len(), 1, "instances with another key");
     }
     Ok(())

@@ -34,9 +34,12 @@ pub enum StoreError {
     /// A secret must be stored and there is no key to seal it with.
     #[error("secrets cannot be stored without a key")]
     NoKey,
-    /// What is stored was sealed or authenticated with another key than the one at hand, or there is none at hand.
+    /// What is stored was sealed or authenticated with another key than the one at hand.
     #[error("the state was written with another key: it cannot be opened with this key")]
     WrongKey,
+    /// What is stored was sealed or authenticated with a key, and there is none at hand.
+    #[error("the state was written with a key, and no key is given")]
+    KeyMissing,
     /// What is stored is not what was written.
     #[error("{what}")]
     Damaged {
@@ -86,6 +89,7 @@ impl From<SealError> for StoreError {
         match error {
             SealError::NoKey => StoreError::NoKey,
             SealError::WrongKey => StoreError::WrongKey,
+            SealError::KeyMissing => StoreError::KeyMissing,
             SealError::Foreign => StoreError::Foreign { what: error.to_string() },
             SealError::NoNonce | SealError::Form(_) => StoreError::Unreachable { source: Box::new(error) },
         }

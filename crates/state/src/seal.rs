@@ -85,6 +85,9 @@ pub enum SealError {
     /// Something is sealed under a key that is not at hand, or was changed or moved since.
     #[error("a stored secret cannot be opened with this key")]
     WrongKey,
+    /// Something is sealed, and there is no key to open it with.
+    #[error("a stored secret cannot be opened without a key, and no key is given")]
+    KeyMissing,
     /// No nonce could be had.
     #[error("the system gives no random numbers")]
     NoNonce,
@@ -304,9 +307,14 @@ impl Sealer {
         self.key_of(id).ok().map(|key| &key.bytes)
     }
 
+    /// Why something that is sealed with another key than those at hand cannot be opened.
+    pub fn cannot_open(&self) -> SealError {
+        if self.key.is_none() && self.older.is_empty() { SealError::KeyMissing } else { SealError::WrongKey }
+    }
+
     fn key_of(&self, id: &str) -> Result<&Key, SealError> {
         let mut keys = self.key.iter().chain(&self.older);
-        keys.find(|key| key.id.0 == id).map(Arc::as_ref).ok_or(SealError::WrongKey)
+        keys.find(|key| key.id.0 == id).map(Arc::as_ref).ok_or_else(|| self.cannot_open())
     }
 
     fn seal(&self, key: &Key, place: SealPlace<'_>, path: &str, plain: &[u8]) -> Result<Vec<u8>, SealError> {
@@ -445,12 +453,13 @@ mod tests {
         let text = sealer(1).write(PLACE, &value(), true, 0).unwrap();
         for (sealer, place) in [
             (sealer(2), PLACE),
-            (Sealer::none(), PLACE),
             (sealer(1), SealPlace { uid: "u-2", ..PLACE }),
             (sealer(1), SealPlace { record: 8, ..PLACE }),
         ] {
             assert!(matches!(sealer.read::<Value>(place, text.as_bytes(), true), Err(SealError::WrongKey)));
         }
+        let without = Sealer::none().read::<Value>(PLACE, text.as_bytes(), true);
+        assert!(matches!(without, Err(SealError::KeyMissing)));
         let moved = text.replace("items", "other");
         assert!(matches!(sealer(1).read::<Value>(PLACE, moved.as_bytes(), true), Err(SealError::WrongKey)));
         assert!(matches!(Sealer::none().write(PLACE, &value(), true, 0), Err(SealError::NoKey)));

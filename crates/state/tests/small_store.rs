@@ -37,7 +37,7 @@ struct SmallStore {
 fn opened(error: ExportedError) -> StoreError {
     match error {
         ExportedError::Sealed { source: SealError::NoKey, .. } => StoreError::NoKey,
-        ExportedError::Sealed { .. } => StoreError::WrongKey,
+        ExportedError::Sealed { source, .. } => source.into(),
         other => StoreError::Damaged { what: other.to_string() },
     }
 }

@@ -225,12 +225,12 @@ fn rows_are_authenticated_since_the_first_commit_with_a_key() {
     let none = SqliteStore::open(&path, Sealer::none(), Mode::ReadWrite);
     assert!(!block_on(none.info(&shop())).unwrap().unwrap().verified);
     assert!(!block_on(none.instances()).unwrap()[0].verified);
-    assert!(matches!(block_on(none.load(&shop())), Err(StoreError::WrongKey)));
-    assert!(matches!(lease(&none), Err(StoreError::WrongKey)));
+    assert!(matches!(block_on(none.load(&shop())), Err(StoreError::KeyMissing)));
+    assert!(matches!(lease(&none), Err(StoreError::KeyMissing)));
     let other = InstanceName::from_free_text("other");
     let new = block_on(none.lease(&other, "ann@host (1)", Duration::from_secs(60)));
-    assert!(matches!(new, Err(StoreError::WrongKey)));
-    assert!(matches!(block_on(none.verify()), Err(StoreError::WrongKey)));
+    assert!(matches!(new, Err(StoreError::KeyMissing)));
+    assert!(matches!(block_on(none.verify()), Err(StoreError::KeyMissing)));
 }
 
 /// Another process has made a newer format of it, in the middle of everything.

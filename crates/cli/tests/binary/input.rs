@@ -249,6 +249,13 @@ fn secrets_need_a_key_and_are_never_shown() {
     let other = place.path().join("other");
     let wrong = with(&place, &[("CYAN_KEY_FILE", other.to_str().unwrap())], &["show"]);
     assert!(wrong.code == 1 && wrong.err.contains("cannot be opened with this key"), "{}", wrong.err);
+    std::fs::rename(place.path().join("home/.config/cyan/key"), place.path().join("kept.key")).unwrap();
+    for command in [&["show"][..], &["deploy", "plan"]] {
+        let none = place.ends(1, command);
+        assert!(none.err.contains("the state was written with a key, and no key is given"), "{}", none.err);
+        assert!(none.err.contains("the path of its file in `CYAN_KEY_FILE`"), "{}", none.err);
+    }
+    std::fs::rename(place.path().join("kept.key"), place.path().join("home/.config/cyan/key")).unwrap();
     let broken = with(&place, &[("CYAN_KEY", "too short")], &["show"]);
     assert!(broken.code == 1 && broken.err.contains("`CYAN_KEY` cannot be used") && !broken.err.contains("too short"));
 }

@@ -11,7 +11,7 @@ pub(super) async fn journals_lead_to_snapshots(place: &Place) -> Result<(), Fail
         let store = place.open(sealer);
         for info in store.instances().await? {
             match agrees(&*store, &info).await {
-                Err(Error::Store(StoreError::WrongKey)) => {}
+                Err(Error::Store(StoreError::WrongKey | StoreError::KeyMissing)) => {}
                 Err(Error::Store(error)) => return Err(error.into()),
                 Err(Error::Differs(what)) => return Err(Failed(format!("`{}`: {what}", info.name))),
                 Ok(()) => {}

@@ -166,7 +166,7 @@ impl MemoryStore {
 
     fn check_key(&self, instance: &Instance) -> Result<(), StoreError> {
         match &instance.sealed_with {
-            Some(key) if self.sealer.key_id().as_ref() != Some(key) => Err(StoreError::WrongKey),
+            Some(key) if self.sealer.key_id().as_ref() != Some(key) => Err(self.sealer.cannot_open().into()),
             _ => Ok(()),
         }
     }

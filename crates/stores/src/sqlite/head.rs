@@ -274,11 +274,11 @@ impl Reading<'_> {
         Ok(head)
     }
 
-    /// Checks rows that were written with that key. Where it is not at hand: `WrongKey`, or none for callers that only
-    /// show.
+    /// Checks rows that were written with that key. Where it is not at hand: `WrongKey` or `KeyMissing`, or none for
+    /// callers that only show.
     pub(super) fn tagger_of(&self, key: &str) -> Result<Option<Tagger>, StoreError> {
         match self.sealer.tagger_of(key) {
-            None if !self.only_looks => Err(StoreError::WrongKey),
+            None if !self.only_looks => Err(self.sealer.cannot_open().into()),
             tagger => Ok(tagger),
         }
     }
@@ -361,5 +361,5 @@ pub(super) fn write_count(connection: &Connection, tagger: &Tagger, count: i64) 
 
 /// What new rows are checked with where others were written with that key: it goes on, or comes now.
 pub(super) fn tagger_after(sealer: &Sealer, key: &str) -> Result<Tagger, StoreError> {
-    if key.is_empty() { Ok(sealer.tagger()) } else { sealer.tagger_of(key).ok_or(StoreError::WrongKey) }
+    if key.is_empty() { Ok(sealer.tagger()) } else { sealer.tagger_of(key).ok_or_else(|| sealer.cannot_open().into()) }
 }

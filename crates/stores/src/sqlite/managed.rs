@@ -48,7 +48,7 @@ impl Reading<'_> {
             return Ok(());
         }
         if self.format >= 3 && head.tagger.is_none() {
-            return Err(StoreError::WrongKey);
+            return Err(self.sealer.cannot_open().into());
         }
         entries.sort_unstable();
         let (columns, records) = (self.entry_columns(), self.records_table());

@@ -76,7 +76,7 @@ pub(super) fn retag(
 ) -> Result<(), StoreError> {
     let (connection, path) = (reading.connection, reading.path);
     let at = |error| reading.at(error);
-    let from = head.tagger.clone().ok_or(StoreError::WrongKey)?;
+    let from = head.tagger.clone().ok_or_else(|| StoreError::from(reading.sealer.cannot_open()))?;
     let operations = reading.operations(head, i64::MAX)?;
     reading.are_there(head, head.pruned + 1, head.entries())?;
     reading.write_documents_again(head, &to, sealer)?;
@@ -102,7 +102,7 @@ pub(super) fn write_heads(
     heads: Vec<(InstanceName, Head)>,
 ) -> Result<(), StoreError> {
     let at = |error| failed(path, error);
-    let tagger = sealer.tagger_of(key).ok_or(StoreError::WrongKey)?;
+    let tagger = sealer.tagger_of(key).ok_or_else(|| StoreError::from(sealer.cannot_open()))?;
     head::write_count(connection, &tagger, heads.len() as i64).map_err(at)?;
     heads.iter().try_for_each(|(name, head)| head.write(connection, name).map_err(at))
 }

@@ -9,7 +9,8 @@ use super::lease::{self, Authenticity};
 use super::reading::{Reading, text};
 use super::upgrade;
 
-/// Checks everything, in one transaction, and reports all that is wrong. `WrongKey` where a key is not at hand.
+/// Checks everything, in one transaction, and reports all that is wrong. `WrongKey` or `KeyMissing` where a key is not
+/// at hand.
 pub(super) fn all(reading: &Reading<'_>) -> Result<Verification, StoreError> {
     let mut found = Verification::default();
     let mut tell = |instance: Option<&InstanceName>, what: String| {
@@ -21,7 +22,7 @@ pub(super) fn all(reading: &Reading<'_>) -> Result<Verification, StoreError> {
     }
     let names = match reading.names() {
         Ok(names) => names,
-        Err(StoreError::WrongKey) => return Err(StoreError::WrongKey),
+        Err(error @ (StoreError::WrongKey | StoreError::KeyMissing)) => return Err(error),
         Err(error) => {
             tell(None, error.to_string());
             those_there_are(reading)
@@ -67,7 +68,7 @@ pub(super) fn all(reading: &Reading<'_>) -> Result<Verification, StoreError> {
         if broken.is_empty() {
             match reading.load(&instance) {
                 Ok(snapshot) => rows += snapshot.records.len() as u64,
-                Err(StoreError::WrongKey) => return Err(StoreError::WrongKey),
+                Err(error @ (StoreError::WrongKey | StoreError::KeyMissing)) => return Err(error),
                 Err(error) => broken.push(error.to_string()),
             }
         }

@@ -334,7 +334,7 @@ fn typed(error: &StoreError) -> &'static str {
         },
         StoreError::Foreign { .. } => "foreign",
         StoreError::Damaged { .. } => "damaged",
-        StoreError::WrongKey => "wrong key",
+        StoreError::WrongKey | StoreError::KeyMissing => "wrong key",
         StoreError::NoKey => "no key",
         StoreError::Unknown { .. } => "unknown",
         StoreError::Busy { .. } => "busy",

@@ -67,7 +67,7 @@ impl Journal {
     }
 
     fn check_key(&self, sealer: &Sealer) -> Result<(), StoreError> {
-        if self.key.is_none() || self.key == sealer.key_id() { Ok(()) } else { Err(StoreError::WrongKey) }
+        if self.key.is_none() || self.key == sealer.key_id() { Ok(()) } else { Err(sealer.cannot_open().into()) }
     }
 
     /// Notes the key if there is a secret; `NoKey` without one.
