@@ -163,7 +163,8 @@ impl Fit {
                     self.value(value, branch, direction, path)?;
                     path.truncate(before);
                 }
-                return Some("fits no alternative".into());
+                let is_number = branches.iter().all(|it| matches!(it.kind, Kind::Integer | Kind::Float));
+                return if is_number { wrong("a number") } else { Some("fits no alternative".into()) };
             }
             (Kind::Boolean, _) => return wrong("a boolean"),
             (Kind::String, _) => return wrong("a string"),
@@ -265,6 +266,13 @@ mod tests {
         assert_eq!(problem(open, r#"{"a": "1", "b": 2}"#).unwrap(), "a: must be an integer, found a string");
         assert_eq!(problem(open, r#"{"b": 2}"#).unwrap(), ": `a` is missing");
         assert_eq!(problem(r#""fields": {}"#, r#"{"b": 2}"#).unwrap(), "b: there is no such field");
+    }
+
+    #[test]
+    fn union_of_integer_and_float_is_a_number() {
+        let number = r#""fields": {"n": {"kind": "union", "of": [{"kind": "integer"}, {"kind": "float"}]}}"#;
+        assert_eq!((problem(number, r#"{"n": 7}"#), problem(number, r#"{"n": 1.5}"#)), (None, None));
+        assert_eq!(problem(number, r#"{"n": "7"}"#).unwrap(), "n: must be a number, found a string");
     }
 
     #[test]

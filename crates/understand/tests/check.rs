@@ -50,6 +50,12 @@ fn words(text: &str) -> String {
 }
 
 #[test]
+fn argument_that_may_be_an_integer_or_a_float_is_called_a_number() {
+    let said = words(r#"resources: { a: { type: test/data, spec: { input: "${gt('x', 1)}" } } }"#);
+    assert!(said.contains("must be a number"), "{said}");
+}
+
+#[test]
 fn undeclared_names_are_reported() {
     check(
         r#"

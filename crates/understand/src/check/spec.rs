@@ -12,7 +12,7 @@ use expr::{Mismatch, Source, codes as language};
 
 use super::TypeOf;
 use super::limits::{constraint, entries_problem, items_problem, same};
-use super::types::{with_article, without_none};
+use super::types::{in_words, with_article, without_none};
 use super::{Checker, ExpressionContext, codes};
 
 pub use super::conform::{conform, conform_resource};
@@ -311,6 +311,9 @@ fn null_ignored(key: &Spanned<Name>) -> Diagnostic {
         .help("write a value, or take the key away")
 }
 
+const TEXT_STAYS: &str =
+    "text never becomes another kind by itself: write the value without quotes, or use `jsondecode(..)`";
+
 /// The diagnostic for a value of the wrong type.
 pub fn mismatch(found: &Type, field: &Field, span: Span) -> Diagnostic {
     if matches!(field.kind, Kind::Union(_)) {
@@ -321,9 +324,7 @@ pub fn mismatch(found: &Type, field: &Field, span: Span) -> Diagnostic {
     match (found, &wanted) {
         (Type::Null, _) => diagnostic.help("take the item away"),
         (Type::Text, Type::Int | Type::Float | Type::Bool | Type::List(_) | Type::Map(_) | Type::Object(_)) => {
-            diagnostic.help(
-                "text never becomes another kind by itself: write the value without quotes, or use `jsondecode(..)`",
-            )
+            diagnostic.help(TEXT_STAYS)
         }
         (Type::List(_) | Type::Map(_) | Type::Object(_), Type::Text) => {
             diagnostic.help("turn it into text with `jsonencode(..)`")
@@ -339,9 +340,17 @@ fn wrong_kind(found: &Type, wanted: &Type, span: Span) -> Diagnostic {
 }
 
 fn no_branch(found: &Type, field: &Field, span: Span) -> Diagnostic {
-    codes::NO_UNION_BRANCH
-        .new(format!("the value fits no alternative of {}", field.ty()))
-        .label(span, format!("this is {}", with_article(found)))
+    let wanted = field.ty();
+    let is_number = wanted.alternatives().iter().all(|ty| matches!(ty, Type::Int | Type::Float));
+    let what = match is_number {
+        true => format!("{} is needed here", with_article(&wanted)),
+        false => format!("the value fits no alternative of {}", in_words(&wanted)),
+    };
+    let diagnostic = codes::NO_UNION_BRANCH.new(what).label(span, format!("this is {}", with_article(found)));
+    match found {
+        Type::Text if is_number => diagnostic.help(TEXT_STAYS),
+        _ => diagnostic,
+    }
 }
 
 /// The diagnostic for bytes that are not UTF-8 where text is needed.
@@ -379,5 +388,22 @@ pub fn quoted(diagnostic: Diagnostic, value: &Value, wanted: &Type, span: Span) 
         }
         Value::Text(_) => diagnostic.help("write the structure itself, or decode text with `${jsondecode(..)}`"),
         _ => diagnostic,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn union_of_integer_and_float_is_called_a_number() {
+        let of = |kinds: &[Kind]| {
+            Field::of(Kind::Union(std::sync::Arc::new(kinds.iter().cloned().map(Field::of).collect())))
+        };
+        let number = mismatch(&Type::Text, &of(&[Kind::Integer, Kind::Float]), Span::NONE);
+        assert_eq!(number.message, "a number is needed here");
+        assert!(number.help[0].contains("write the value without quotes"), "{:?}", number.help);
+        let more = mismatch(&Type::list(Type::Any), &of(&[Kind::String, Kind::Float, Kind::Integer]), Span::NONE);
+        assert_eq!(more.message, "the value fits no alternative of number or string");
     }
 }

@@ -227,9 +227,21 @@ pub(super) fn without_none(ty: &Type) -> Type {
     }
 }
 
+/// A type for messages: as it is written, but `number` for an integer or float.
+pub(super) fn in_words(ty: &Type) -> String {
+    let is_number = |ty: &&Type| matches!(ty, Type::Int | Type::Float);
+    match ty {
+        Type::Union(types) if types.iter().filter(is_number).count() == 2 => {
+            let others = types.iter().filter(|ty| !is_number(ty)).map(|ty| format!(" or {ty}"));
+            format!("number{}", others.collect::<String>())
+        }
+        _ => ty.to_string(),
+    }
+}
+
 /// A type with its article for messages: `a string`, `an array`.
 pub(super) fn with_article(ty: &Type) -> String {
-    let text = ty.to_string();
+    let text = in_words(ty);
     match ty {
         Type::Null => text,
         _ if text.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an {text}"),
