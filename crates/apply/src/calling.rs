@@ -80,13 +80,21 @@ pub(crate) fn applied(parts: &mut Parts, task: u32, answer: Result<Applied, Prov
     let Some(request) = parts.schedule.task(task).request().cloned() else { return };
     match answer {
         Ok(applied) => {
-            for said in &applied.diagnostics {
-                let address = decided.address.clone();
-                effects.push(Effect::Tell(Event::Progress { address, text: said.text().into() }));
-            }
+            tell_remarks(&decided, &applied, effects);
             succeeded(parts, task, &decided, &request, applied, effects);
         }
-        Err(error) => refused(parts, task, &decided, error, effects),
+        Err(error) => {
+            error.partial.iter().for_each(|partial| tell_remarks(&decided, partial, effects));
+            refused(parts, task, &decided, error, effects);
+        }
+    }
+}
+
+/// Reports what the provider says beside the outcome.
+fn tell_remarks(decided: &Decided, applied: &Applied, effects: &mut Vec<Effect>) {
+    for said in &applied.diagnostics {
+        let address = decided.address.clone();
+        effects.push(Effect::Tell(Event::Progress { address, text: said.text().into() }));
     }
 }
 

@@ -23,7 +23,7 @@ use crate::journal::Durable;
 use crate::link_writes::{follows_only_in_order, write_of};
 use crate::model::{CallRequest, Effect};
 use crate::parts::Parts;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, spec_of, with_fields};
 use crate::schedule::Progress;
 use crate::timers::{AFTER_CANCEL, Wake};
 
@@ -125,7 +125,9 @@ pub(crate) fn refused(
     let Some(request) = parts.schedule.task(task).request().cloned() else { return };
     let policy = parts.limits.policy(request.type_name.package_name());
     let refusal = Refusal { decided, request: &request, error: &error, tries, policy, late: is_late.then_some(limit) };
-    let diagnostic = refusal.diagnostic(parts.known.evaluation.as_ref());
+    let evaluation = parts.known.evaluation.as_ref();
+    let diagnostic = refusal.diagnostic(evaluation);
+    refusal.report_remarks(evaluation, parts.results.diagnostics());
     if let Some(write) = write_of(decided) {
         return fail_write(parts, task, decided, write, diagnostic, effects);
     }
@@ -232,10 +234,10 @@ pub(crate) fn fail(
     diagnostic: Diagnostic,
     effects: &mut Vec<Effect>,
 ) {
-    let diagnostic = if decided.span.is_some() { diagnostic.label(decided.span, "declared here") } else { diagnostic };
-    let message: Name = match diagnostic.notes.first() {
-        Some(note) => format!("{}: {note}", diagnostic.message).into(),
-        None => diagnostic.message.as_str().into(),
+    let diagnostic = placed(diagnostic, decided);
+    let message: Name = match diagnostic.notes.as_slice() {
+        [] => diagnostic.message.as_str().into(),
+        notes => format!("{}: {}", diagnostic.message, notes.join("; ")).into(),
     };
     let operation = verb_of(parts.facts.task(task).kind);
     let failed = Event::Failed { address: decided.address.clone(), operation, message: message.clone() };
@@ -245,6 +247,14 @@ pub(crate) fn fail(
     parts.link(|links, _| links.fail_part(task, decided, &message));
     parts.record(task, decided, record, Some(message), Durable::Failed(task));
     stop_unless_keeping_going(parts, effects);
+}
+
+/// A diagnostic at the place of its resource, unless it has a place.
+fn placed(diagnostic: Diagnostic, decided: &Decided) -> Diagnostic {
+    match decided.span.is_some() && diagnostic.labels.is_empty() {
+        true => diagnostic.label(decided.span, "declared here"),
+        false => diagnostic,
+    }
 }
 
 /// Fails a step that has made no call. The error has been reported, also to people.
@@ -312,8 +322,7 @@ pub(crate) fn abandon(parts: &mut Parts, task: u32, decided: &Decided, effects: 
 fn leave_open(parts: &mut Parts, task: u32, decided: &Decided, diagnostic: Diagnostic, effects: &mut Vec<Effect>) {
     let operation = verb_of(parts.facts.task(task).kind);
     let message: Name = diagnostic.message.as_str().into();
-    let at = decided.span;
-    parts.results.report(if at.is_some() { diagnostic.label(at, "declared here") } else { diagnostic });
+    parts.results.report(placed(diagnostic, decided));
     effects.push(Effect::Tell(Event::Failed { address: decided.address.clone(), operation, message }));
     parts.state.fail();
     parts.schedule.abandon(task);
@@ -337,7 +346,9 @@ pub(crate) fn fail_poll(
     };
     let mut record = record.clone();
     record.unhealthy = vec![error.message.as_str().into()];
-    fail(parts, task, decided, Some(Arc::new(record)), diagnostic.note(error.message.clone()), effects);
+    let spec = spec_of(decided, parts.known.evaluation.as_ref());
+    let diagnostic = with_fields(diagnostic.note(error.message.clone()), error, spec);
+    fail(parts, task, decided, Some(Arc::new(record)), diagnostic, effects);
 }
 
 /// Fails a step whose resource did not become ready in time.

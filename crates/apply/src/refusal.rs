@@ -1,11 +1,13 @@
-//! Builds the diagnostic of a refused call.
+//! Builds the diagnostics of a refused call.
 
 use std::time::Duration;
 
-use diag::Diagnostic;
+use blueprint::{Expr, FieldPath};
+use diag::{Diagnostic, Diagnostics};
 use evaluate::resolve::Evaluation;
+use plan::provider_diagnostics::{place_at, report};
 use plan::task::Decided;
-use provider::{ErrorKind, ProviderError, RetryPolicy};
+use provider::{ErrorKind, ProviderDiagnostic, ProviderError, ProviderSeverity, RetryPolicy};
 
 use crate::codes;
 use crate::model::CallRequest;
@@ -24,7 +26,7 @@ pub(crate) struct Refusal<'a> {
 }
 
 impl Refusal<'_> {
-    /// The diagnostic, with the provider's message as a note.
+    /// The diagnostic, with the provider's message and its further errors as notes, at the fields that they are about.
     pub(crate) fn diagnostic(&self, evaluation: Option<&Evaluation>) -> Diagnostic {
         let (verb, address, error) = (self.request.operation.word(), &self.decided.address, self.error);
         let tries = self.tries;
@@ -55,6 +57,55 @@ impl Refusal<'_> {
         if !is_stated && (self.late.is_none() || !is_timeout) {
             diagnostic = diagnostic.note(error.message.clone());
         }
-        diagnostic
+        // The diagnostic of a session says everything, and is not about this resource.
+        if error.session.is_some() {
+            diagnostic
+        } else {
+            with_fields(diagnostic, error, spec_of(self.decided, evaluation))
+        }
     }
+
+    /// Reports what the provider said beside its errors.
+    pub(crate) fn report_remarks(&self, evaluation: Option<&Evaluation>, found: &mut Diagnostics) {
+        if self.error.session.is_some() {
+            return;
+        }
+        let others = further(self.error).filter(|said| said.severity != ProviderSeverity::Error).cloned().collect();
+        let messages = match evaluation {
+            Some(evaluation) => evaluation.documents.root().checked.rules.messages,
+            None => dialects::DialectRules::NATIVE.messages,
+        };
+        let spec = spec_of(self.decided, evaluation);
+        report(others, &self.decided.address, spec, self.decided.span, messages, found);
+    }
+}
+
+/// Adds the fields that an error names, and its further errors.
+pub(crate) fn with_fields(mut diagnostic: Diagnostic, error: &ProviderError, spec: Option<&Expr>) -> Diagnostic {
+    let place = |field: &FieldPath| spec.filter(|_| !field.is_empty()).and_then(|spec| place_at(spec, field));
+    if let Some(field) = &error.field {
+        diagnostic = match place(field) {
+            Some(span) => diagnostic.label(span, format!("`{field}`")),
+            None => diagnostic.note(format!("this is about `{field}`")),
+        };
+    }
+    for said in further(error).filter(|said| said.severity == ProviderSeverity::Error) {
+        let (field, text) = (&said.path, said.text());
+        if let Some(span) = place(field) {
+            diagnostic = diagnostic.label(span, format!("`{field}`"));
+        }
+        diagnostic = diagnostic.note(if field.is_empty() { text } else { format!("`{field}`: {text}") });
+    }
+    diagnostic
+}
+
+/// What the provider said beside its message.
+fn further(error: &ProviderError) -> impl Iterator<Item = &ProviderDiagnostic> {
+    error.diagnostics.iter().filter(|said| said.text() != error.message)
+}
+
+/// The spec of the resource in its document.
+pub(crate) fn spec_of<'a>(decided: &Decided, evaluation: Option<&'a Evaluation>) -> Option<&'a Expr> {
+    let (number, _) = decided.element?;
+    evaluation?.documents.resource(number).map(|(.., resource)| &resource.spec)
 }

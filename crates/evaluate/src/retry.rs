@@ -26,7 +26,13 @@ pub fn code_of(error: &ProviderError) -> &'static diag::Code {
 /// The diagnostic for an error of a provider, without a place. `what` says in one line what failed. An error that
 /// concerns every call of the provider is about the provider instead, and is kept once in a collection.
 pub fn failure(error: &ProviderError, what: impl FnOnce() -> String) -> Diagnostic {
-    let Some(failed) = &error.session else { return code_of(error).new(what()).note(error.message.clone()) };
+    // The message is one of the diagnostics.
+    let others = error.diagnostics.iter().map(ProviderDiagnostic::text).filter(|text| *text != error.message);
+    let Some(failed) = &error.session else {
+        let mut diagnostic = code_of(error).new(what()).note(error.message.clone());
+        diagnostic.notes.extend(others);
+        return diagnostic;
+    };
     let provider = &failed.provider;
     let refused = matches!(error.kind, ErrorKind::Document | ErrorKind::Credentials);
     let mut diagnostic = match refused {
@@ -34,8 +40,6 @@ pub fn failure(error: &ProviderError, what: impl FnOnce() -> String) -> Diagnost
         false => code_of(error).new(format!("the provider `{provider}` cannot be used")),
     };
     diagnostic = diagnostic.note(error.message.clone());
-    // The message is one of the diagnostics.
-    let others = error.diagnostics.iter().map(ProviderDiagnostic::text).filter(|text| *text != error.message);
     diagnostic.notes.extend(others);
     if let Some(place) = &failed.settings {
         diagnostic = diagnostic.note(format!("its settings are at {place}"));

@@ -29,6 +29,7 @@ pub mod options;
 pub mod plan;
 pub mod plan_file;
 mod policies;
+pub mod provider_diagnostics;
 mod reconcile;
 mod refresh;
 pub mod resolved;

@@ -22,8 +22,8 @@ use understand::documents::Documents;
 
 use crate::draft::Draft;
 use crate::drafting::level::settle_level;
-use crate::drafting::provider_diagnostics::report;
 use crate::levels::{levels, live_locals};
+use crate::provider_diagnostics::report;
 
 /// So many members of one resource are shown to their provider; they share a template and so their mistakes.
 const MEMBERS: usize = 100;

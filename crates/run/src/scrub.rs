@@ -166,6 +166,11 @@ impl Secrets {
         for said in diagnostics {
             said.summary = self.clean(&said.summary);
             said.detail = self.clean(&said.detail);
+            let path = said.path.to_string();
+            let clean = self.clean(&path);
+            if clean != path {
+                said.path = clean.into();
+            }
         }
     }
 

@@ -15,8 +15,8 @@ use understand::documents::Documents;
 
 use crate::decision::Decision;
 use crate::draft::Draft;
-use crate::drafting::provider_diagnostics::{provider_failed, report};
 use crate::model::Action;
+use crate::provider_diagnostics::{provider_failed, report};
 
 /// Asks about the deletes of a draft. Returns the opaque data for their calls, by address.
 pub(crate) async fn ask_deletes(

@@ -13,7 +13,6 @@ mod link_resources;
 mod members;
 pub(crate) mod opinions;
 pub(crate) mod preflight;
-pub(crate) mod provider_diagnostics;
 pub(crate) mod provider_instances;
 pub(crate) mod recorded;
 mod removals;

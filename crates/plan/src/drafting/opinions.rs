@@ -13,9 +13,9 @@ use evaluate::world::World;
 use provider::{CheckRequest, PlanMode, PlanPhase, PlanRequest, Plans};
 
 use crate::decision::Decision;
-use crate::drafting::provider_diagnostics::{provider_failed, report};
 use crate::drafting::verdicts::apply_opinion;
 use crate::model::Action;
+use crate::provider_diagnostics::{provider_failed, report};
 
 /// Asks providers that have something to say: whether they accept, and what they would do.
 pub(crate) async fn ask_providers(

@@ -20,8 +20,8 @@ use understand::compare::{Change, same};
 use crate::codes;
 use crate::decision::Decision;
 use crate::draft::{Draft, Obstacle};
-use crate::drafting::provider_diagnostics::place_at;
 use crate::model::{Action, HashSet, Reason};
+use crate::provider_diagnostics::place_at;
 
 /// What the decisions so far make or change.
 #[derive(Default)]

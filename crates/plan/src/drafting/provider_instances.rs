@@ -15,8 +15,8 @@ use state::Snapshot;
 use understand::graph::Node;
 
 use crate::decision::Decision;
-use crate::drafting::provider_diagnostics::provider_failed;
 use crate::model::{Action, HashSet, Reason};
+use crate::provider_diagnostics::provider_failed;
 
 /// The configuration that a resource is managed with, if a resource declares it. One that does not exist is reported.
 pub(crate) fn instance_of(

@@ -13,9 +13,9 @@ use provider::{PlanMode, PlanPhase, PlanRequest, Planned, Plans, ProviderError};
 use crate::decision::Decision;
 use crate::draft::Draft;
 use crate::drafting::opinions::{mode_of, plans_of};
-use crate::drafting::provider_diagnostics::{provider_failed, report};
 use crate::drafting::verdicts::apply_opinion;
 use crate::model::Action;
+use crate::provider_diagnostics::{provider_failed, report};
 
 /// Asks the providers that decide about the decisions of a draft, and keeps their opinions.
 pub(crate) async fn ask_about_records(

@@ -1,6 +1,7 @@
-//! What the engine makes of the answers of a provider: what was read, opaque data.
+//! What the engine makes of the answers of a provider: what was read, opaque data, diagnostics.
 
 mod private_data;
+mod refused;
 mod scripted;
 
 /// A document with a box of these fields.

@@ -35,6 +35,8 @@ pub(super) struct Script {
     pub(super) planned_private: Value,
     /// The opaque data of the answer to an operation.
     pub(super) applied_private: Value,
+    /// The error of every operation.
+    pub(super) refused: Option<ProviderError>,
     /// The verdict about updates, of a provider that decides.
     pub(super) verdict: Verdict,
     /// The fields whose change needs no call, of a provider that does not.
@@ -120,6 +122,9 @@ impl Session for ScriptedSession {
 
     fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
         let script = self.note(request.operation.word(), call, request.prior, request.private);
+        if let Some(error) = script.refused {
+            return Box::pin(async { Err(error) });
+        }
         let applied = if request.operation == Operation::Delete {
             Applied::deleted()
         } else {
@@ -157,6 +162,16 @@ impl Setup {
     pub(super) fn calls(&self) -> Vec<String> {
         let calls = std::mem::take(&mut shared(&self.shared).log);
         calls.into_iter().filter(|line| !line.starts_with("read")).collect()
+    }
+
+    /// The errors that the journal has.
+    pub(super) async fn errors(&self) -> Vec<String> {
+        let log = self.harness.store().log(&self.harness.name, None, 100).await.expect("there is a journal");
+        let error = |entry: &state::EntryKind| match entry {
+            state::EntryKind::Outcome(outcome) => outcome.error.as_deref().map(str::to_owned),
+            _ => None,
+        };
+        log.iter().filter_map(|line| error(&line.entry.kind)).collect()
     }
 
     /// The opaque data of the record at an address; `-` if there is none.

@@ -1,6 +1,6 @@
 //! What providers say of a spec, as diagnostics at the places that they are about.
 //!
-//! Not here: when a provider is asked (`opinions`).
+//! Not here: when a provider is asked (`drafting::opinions`).
 
 use blueprint::{Address, Expr, ExprKind, FieldPath, PathStep};
 use diag::{Diagnostics, Span};
@@ -8,7 +8,7 @@ use evaluate::retry::failure;
 use provider::{Finding, ProviderDiagnostic, ProviderSeverity};
 
 /// Reports what a provider says of a spec; `span` is the place of what is said of no field that is written.
-pub(crate) fn report(
+pub fn report(
     said: Vec<ProviderDiagnostic>,
     address: &Address,
     spec: Option<&Expr>,
@@ -85,7 +85,7 @@ fn placed(
 }
 
 /// Where the value at a path of a spec is written: at the deepest part of the path that is written.
-pub(crate) fn place_at(spec: &Expr, path: &FieldPath) -> Option<Span> {
+pub fn place_at(spec: &Expr, path: &FieldPath) -> Option<Span> {
     let mut here = spec;
     for step in &path.0 {
         let inside = match (&here.inner().kind, step) {
