@@ -240,6 +240,7 @@ impl Installed {
             planning: None,
             log: self.runtime.log.clone(),
             known: self.runtime.known.clone().unwrap_or_default(),
+            remarks: Default::default(),
             cancel: CancellationToken::new(),
         }
     }

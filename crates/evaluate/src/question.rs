@@ -14,11 +14,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use blueprint::wire::Document;
-use blueprint::{Address, PROVIDER_TYPE, TypeId, Value};
+use blueprint::{Address, Name, PROVIDER_TYPE, TypeId, Value};
 use provider::{
     CheckRequest, Checked, ErrorKind, FetchRequest, Fetched, ImportRequest, Imported, InvokeRequest, PlanRequest,
-    Planned, Preflight, PreflightRequest, ProviderError, ReadOutcome, ReadRequest, SettingsChange, TransformError,
-    UpgradeRequest, Upgraded,
+    Planned, Preflight, PreflightRequest, ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, SettingsChange,
+    TransformError, UpgradeRequest, Upgraded,
 };
 use state::{ProviderRef, Snapshot};
 
@@ -157,6 +157,19 @@ impl RecordedInstances {
         let found = named.or_else(|| self.0.iter().find(|(known, _)| known.address == of.address));
         found.map(|(_, instance)| instance)
     }
+}
+
+/// What a provider said about its settings when its session was opened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SettingsRemark {
+    /// The provider: its namespace, or the address of the resource that declares the configuration.
+    pub provider: Name,
+    /// That address; `None` for the configuration of the configuration file.
+    pub instance: Option<Address>,
+    /// Where the setting is written in the configuration file, as `FILE:LINE:COLUMN`.
+    pub written: Option<Name>,
+    /// What it said, without secrets.
+    pub said: ProviderDiagnostic,
 }
 
 /// What a question to a provider is about. Displayed as its name in messages.

@@ -25,7 +25,7 @@ use state::Snapshot;
 
 use crate::question::{
     OTHER_KIND, ProviderInstance, ProviderQuestion, ProviderReply, ProviderRequest, Question, Reply, ResourceTarget,
-    Retry, SourceError, Subject, internal_error,
+    Retry, SettingsRemark, SourceError, Subject, internal_error,
 };
 
 /// Answers the questions of the core.
@@ -70,6 +70,11 @@ pub trait Environment: Send + Sync {
     fn settings(&self, namespace: &str) -> Value {
         let _ = namespace;
         Value::Null
+    }
+
+    /// What providers said about their settings since the last time that this was asked.
+    fn settings_remarks(&self) -> Vec<SettingsRemark> {
+        Vec::new()
     }
 
     /// Masks the secrets in a value in all later texts of providers.

@@ -20,7 +20,8 @@ use understand::links::contribution::{Contribution, ContributionIndex, without};
 use understand::links::overlay::{Overlay, overlays_of};
 
 use crate::addresses::Named;
-use crate::refresh;
+use crate::provider_diagnostics::{report_reads, report_settings};
+use crate::refresh::{self, Refreshed};
 
 /// One thing that is not as recorded.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,7 +59,9 @@ pub struct DriftScan {
 pub async fn drift(snapshot: &Snapshot, catalogs: &Catalogs, world: &dyn World, found: &mut Diagnostics) -> DriftScan {
     let mut answers = Answers::default();
     let world = RetryingWorld::new(world, catalogs);
-    let unread = refresh::refresh(snapshot, false, &[], catalogs, &world, &mut answers).await;
+    let Refreshed { unread, said } = refresh::refresh(snapshot, false, &[], catalogs, &world, &mut answers).await;
+    report_settings(world.environment().settings_remarks(), None, found);
+    report_reads(said, None, found);
     refresh::report_unread(&unread, Severity::Error, "fix the cause, and run it again", found);
     DriftScan { drifted: seen(snapshot, catalogs, &answers), unread: answers.unread }
 }

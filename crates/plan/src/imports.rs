@@ -10,7 +10,7 @@ use evaluate::answers::PinnedRead;
 use evaluate::question::ResourceTarget;
 use evaluate::resolve::{Evaluation, Member, Members};
 use evaluate::world::World;
-use provider::{ImportRequest, Observed, ReadOutcome, ReadRequest, ResourceType};
+use provider::{ImportRequest, Observed, ProviderDiagnostic, ReadOutcome, ReadRequest, ResourceType};
 use state::{Record, Snapshot, Status, StatusOp, StatusWord};
 use understand::compare::mark_fields;
 
@@ -18,6 +18,7 @@ use crate::codes;
 use crate::decision::Decision;
 use crate::model::{Action, AddressSet};
 use crate::options::Taken;
+use crate::provider_diagnostics::report_at;
 use crate::settled::SettledRecords;
 use crate::target_set::TargetSet;
 
@@ -129,8 +130,8 @@ impl Imports {
             let kept = evaluation.answers.imports.get(&wanted.address).cloned();
             async move {
                 match (kept, &wanted.stored_fields) {
-                    (Some(kept), _) => Ok(kept),
-                    (None, Some(stored_fields)) => Ok(from_foreign_fields(wanted, stored_fields)),
+                    (Some(kept), _) => Ok((kept, Vec::new())),
+                    (None, Some(stored_fields)) => Ok((from_foreign_fields(wanted, stored_fields), Vec::new())),
                     (None, None) => read(&wanted.address, &wanted.ty, &wanted.id, world).await,
                 }
             }
@@ -138,7 +139,8 @@ impl Imports {
         let all = futures::future::join_all(reads.collect::<Vec<_>>()).await;
         for (wanted, seen) in wanted.into_iter().zip(all) {
             match seen {
-                Ok(seen) => {
+                Ok((seen, said)) => {
+                    report_at(said, &wanted.address, Some(&evaluation.documents), found);
                     // The id as the provider writes it: the same thing may be named in several ways.
                     if let PinnedRead::Present { id: real, .. } = &seen {
                         let key = (wanted.ty.name.clone(), real.clone());
@@ -203,7 +205,7 @@ pub(crate) async fn read(
     ty: &ResourceType,
     id: &Name,
     world: &dyn World,
-) -> Result<PinnedRead, String> {
+) -> Result<(PinnedRead, Vec<ProviderDiagnostic>), String> {
     if !ty.capabilities.imports || !ty.capabilities.reads {
         return Err(format!("things of type `{}` cannot be imported: nothing tells what they are", ty.name));
     }
@@ -213,7 +215,12 @@ pub(crate) async fn read(
     match world.import(target, request).await {
         Ok(found) => {
             let of_type = found.into_iter().find(|found| *found.type_name == *ty.name);
-            let first = of_type.map(|found| pinned(found.observed));
+            let mut said = Vec::new();
+            let mut kept = |mut observed: Observed| {
+                said.append(&mut observed.diagnostics);
+                pinned(observed)
+            };
+            let first = of_type.map(|found| kept(found.observed));
             // What a provider sees may depend on what was sent, as it will be from now on.
             let Some(record) = first.as_ref().and_then(|first| record_of(ty, first, &Value::Null, id)) else {
                 return Err(absent());
@@ -227,11 +234,12 @@ pub(crate) async fn read(
                 private: &record.private,
                 token: None,
             };
-            match world.read(target, again).await {
-                Ok(ReadOutcome::Present(observed)) => Ok(pinned(observed)),
+            let seen = match world.read(target, again).await {
+                Ok(ReadOutcome::Present(observed)) => Ok(kept(observed)),
                 Ok(ReadOutcome::Absent | ReadOutcome::Unknown) => first.ok_or_else(|| "it has just gone".to_owned()),
                 Err(error) => Err(error.message),
-            }
+            };
+            seen.map(|seen| (seen, said))
         }
         Err(error) => Err(error.message),
     }

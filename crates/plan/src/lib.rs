@@ -53,6 +53,7 @@ use crate::drafting::preflight;
 use crate::model::AddressSet;
 use crate::options::DriftPolicy;
 use crate::plan::{Request, Staged};
+use crate::provider_diagnostics::{report_reads, report_settings};
 use crate::staging::Staging;
 
 /// Makes a plan: settles interrupted calls, reads the world, decides about each resource and puts the tasks in order.
@@ -62,10 +63,17 @@ use crate::staging::Staging;
 /// A resource that could not be read is planned as it is recorded, with a warning. If the plan would change such a
 /// resource, that is an error, and the plan may only be shown: [`Plan::unread_but_needed`].
 pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Staged> {
-    let mut unread = Vec::new();
+    let mut refreshed = refresh::Refreshed::default();
+    let (world, documents) = (request.world, request.document.as_ref().map(|(documents, _)| documents.clone()));
     let (forced, refuses) = (request.options.force, request.options.drift == DriftPolicy::Refuse);
     // The future is large, and so are those of the callers.
-    let staged = Box::pin(plan_from(request, &mut unread, found)).await;
+    let staged = Box::pin(plan_from(request, &mut refreshed, found)).await;
+    // A transform may have made the resource.
+    let evaluated = staged.as_ref().and_then(|staged| staged.evaluation.as_ref()).map(|it| &*it.documents);
+    let documents = evaluated.or(documents.as_deref());
+    report_settings(world.environment().settings_remarks(), documents, found);
+    report_reads(refreshed.said, documents, found);
+    let unread = refreshed.unread;
     let needed: AddressSet = match &staged {
         Some(staged) => staged.plan.unread_but_needed().into_iter().cloned().collect(),
         None => AddressSet::default(),
@@ -79,10 +87,10 @@ pub async fn plan(request: Request<'_>, found: &mut Diagnostics) -> Option<Stage
     staged
 }
 
-/// The steps of a plan, in order. `unread` receives what could not be read.
+/// The steps of a plan, in order. `refreshed` receives what could not be read, and what was said about what was.
 async fn plan_from(
     mut request: Request<'_>,
-    unread: &mut Vec<refresh::Unread>,
+    refreshed: &mut refresh::Refreshed,
     found: &mut Diagnostics,
 ) -> Option<Staged> {
     let catalogs = request.catalogs.clone();
@@ -96,10 +104,10 @@ async fn plan_from(
     let is_saved = request.answers.is_some() && !request.options.rollback;
     let answers = match request.answers.take() {
         Some(saved) if is_saved => {
-            *unread = refresh::unread_then(&saved);
+            refreshed.unread = refresh::unread_then(&saved);
             saved
         }
-        earlier => staging::read_world(&request, earlier, world, unread, found).await,
+        earlier => staging::read_world(&request, earlier, world, refreshed, found).await,
     };
     // A saved plan is settled again, so it keeps everything that was seen.
     let seen = answers.seen.clone();

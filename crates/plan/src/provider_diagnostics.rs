@@ -3,9 +3,11 @@
 //! Not here: when a provider is asked (`drafting::opinions`).
 
 use blueprint::{Address, Expr, ExprKind, FieldPath, PathStep};
-use diag::{Diagnostics, Span};
+use diag::{Diagnostic, Diagnostics, Severity, Span};
+use evaluate::question::SettingsRemark;
 use evaluate::retry::failure;
 use provider::{Finding, ProviderDiagnostic, ProviderSeverity};
+use understand::documents::Documents;
 
 /// Reports what a provider says of a spec; `span` is the place of what is said of no field that is written.
 pub fn report(
@@ -18,11 +20,15 @@ pub fn report(
 ) {
     for (place, path, said) in placed(said, spec) {
         let place = place.unwrap_or(span);
-        let whose = if path.is_empty() { address.to_string() } else { path.clone() };
+        let whose = match (path.is_empty(), place.is_some()) {
+            (true, _) => format!("`{address}`"),
+            (false, true) => format!("`{path}`"),
+            (false, false) => format!("`{path}` of `{address}`"),
+        };
         let misfit = |code: &'static diag::Code, what: &str, is_kind: bool| {
             let mistake =
                 dialects::Mistake::Misfit { resource: &address.name, field: &path, why: &said.summary, is_kind };
-            let mut diagnostic = code.new(format!("`{whose}` {what}")).label(place, said.summary.as_str());
+            let mut diagnostic = at(code.new(format!("{whose} {what}")), place, &said.summary);
             diagnostic.words = messages.of(&mistake).map(Box::new);
             diagnostic
         };
@@ -35,16 +41,12 @@ pub fn report(
                 misfit(&dialects::codes::VALUE_CONSTRAINT, "is outside its limits", false)
             }
             (ProviderSeverity::Error, Finding::Refused) => {
-                refused.new(format!("the provider does not accept `{whose}`")).label(place, said.summary.as_str())
+                at(refused.new(format!("the provider does not accept {whose}")), place, &said.summary)
             }
             (severity, _) => {
-                let mut remark = refused
-                    .new(format!("the provider has a remark about `{address}`"))
-                    .label(place, said.summary.as_str());
-                remark.severity = match severity {
-                    ProviderSeverity::Note => diag::Severity::Note,
-                    _ => diag::Severity::Warning,
-                };
+                let remark = refused.new(format!("the provider has a remark about `{address}`"));
+                let mut remark = at(remark, place, &said.summary);
+                remark.severity = severity_of(severity);
                 remark
             }
         };
@@ -52,6 +54,71 @@ pub fn report(
             diagnostic = diagnostic.note(said.detail);
         }
         found.push(diagnostic);
+    }
+}
+
+/// A diagnostic with a remark at its place, or without a place with a note.
+fn at(diagnostic: Diagnostic, place: Span, text: &str) -> Diagnostic {
+    if place.is_some() { diagnostic.label(place, text) } else { diagnostic.note(text) }
+}
+
+/// Reports what providers said about the resources that they read.
+pub(crate) fn report_reads(
+    said: Vec<(Address, Vec<ProviderDiagnostic>)>,
+    documents: Option<&Documents>,
+    found: &mut Diagnostics,
+) {
+    for (address, said) in said {
+        report_at(said, &address, documents, found);
+    }
+}
+
+/// Reports what providers said about their settings: at the resource that declares them, or with the place in the
+/// configuration file.
+pub fn report_settings(said: Vec<SettingsRemark>, documents: Option<&Documents>, found: &mut Diagnostics) {
+    for SettingsRemark { provider, instance, written, mut said } in said {
+        if let Some(address) = instance {
+            said.path.0.insert(0, PathStep::Field("settings".into()));
+            report_at(vec![said], &address, documents, found);
+            continue;
+        }
+        let diagnostic = evaluate::codes::PROVIDER_SETTINGS
+            .new(format!("the provider `{provider}` has a remark about its settings"))
+            .graded(severity_of(said.severity))
+            .note(said.text());
+        found.push(match written {
+            Some(written) => diagnostic.note(format!("its settings are at {written}")),
+            None => diagnostic,
+        });
+    }
+}
+
+/// Reports diagnostics at the declaration of a resource; without a place if no document declares it.
+pub(crate) fn report_at(
+    said: Vec<ProviderDiagnostic>,
+    address: &Address,
+    documents: Option<&Documents>,
+    found: &mut Diagnostics,
+) {
+    let messages = documents.map_or(dialects::DialectRules::NATIVE.messages, |it| it.root().checked.rules.messages);
+    let declared = documents.and_then(|documents| {
+        let (unit, _, resource) = documents.resource(documents.declared(address)?)?;
+        Some((documents, unit, resource))
+    });
+    let Some((documents, unit, resource)) = declared else {
+        return report(said, address, None, Span::NONE, messages, found);
+    };
+    let mut mine = Diagnostics::new();
+    report(said, address, Some(&resource.spec), resource.span, messages, &mut mine);
+    documents.lead_to(unit, &mut mine);
+    found.append(mine);
+}
+
+fn severity_of(severity: ProviderSeverity) -> Severity {
+    match severity {
+        ProviderSeverity::Error => Severity::Error,
+        ProviderSeverity::Warning => Severity::Warning,
+        ProviderSeverity::Note => Severity::Note,
     }
 }
 

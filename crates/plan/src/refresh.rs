@@ -13,7 +13,7 @@ use evaluate::retry::{at_once, code_of, failure};
 use evaluate::world::World;
 use futures::StreamExt as _;
 use futures::stream::FuturesUnordered;
-use provider::{Catalogs, Observed, ProviderError, ReadOutcome, ReadRequest, TypeRef};
+use provider::{Catalogs, Observed, ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, TypeRef};
 use state::{Record, Snapshot, StatusOp};
 use understand::compare::same;
 
@@ -36,6 +36,15 @@ pub(crate) struct Unread {
     pub(crate) why: Why,
 }
 
+/// What a refresh has to tell beside the answers that a plan keeps.
+#[derive(Default)]
+pub(crate) struct Refreshed {
+    /// What could not be read.
+    pub(crate) unread: Vec<Unread>,
+    /// What providers said about the resources that they read.
+    pub(crate) said: Vec<(Address, Vec<ProviderDiagnostic>)>,
+}
+
 /// Why something was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
@@ -48,7 +57,8 @@ pub(crate) enum Why {
 }
 
 /// Reads every recorded thing, by the id that a person named where one did, and every thing whose call was cut off,
-/// into `answers`. What could not be read is given back, in the order of the records; everything else has been read.
+/// into `answers`. What could not be read and what was said are given back, in the order of the records; everything
+/// else has been read.
 pub(crate) async fn refresh(
     snapshot: &Snapshot,
     only_cut_off: bool,
@@ -56,7 +66,7 @@ pub(crate) async fn refresh(
     catalogs: &Catalogs,
     world: &dyn World,
     answers: &mut Answers,
-) -> Vec<Unread> {
+) -> Refreshed {
     // Of each type: whether things of it can be read, and how many there are.
     let mut types: IndexMap<&TypeId, (bool, usize)> = IndexMap::default();
     for record in snapshot.records.values() {
@@ -130,19 +140,22 @@ pub(crate) async fn refresh(
         let most = at_once(catalogs.of(namespace).map_or(0, |catalog| catalog.max_parallel));
         ask(questions, most, snapshot, instances, catalogs, world)
     });
-    let (mut seen, mut unread) = (Vec::new(), Vec::new());
+    let (mut seen, mut unread, mut said) = (Vec::new(), Vec::new(), Vec::new());
     for answers_of_one in futures::future::join_all(lanes).await {
         seen.extend(answers_of_one.seen);
         unread.extend(answers_of_one.unread);
+        said.extend(answers_of_one.said);
     }
     // Answers come in any order; a plan is the same each time.
     seen.sort_unstable_by_key(|(number, ..)| *number);
     unread.sort_unstable_by_key(|(number, _)| *number);
+    said.sort_unstable_by_key(|(number, ..)| *number);
     answers.seen.extend(seen.into_iter().map(|(_, address, seen)| (address.clone(), seen)));
     let unread: Vec<Unread> = unread.into_iter().map(|(_, unread)| unread).collect();
     answers.unread.extend(unread.iter().map(|unread| (unread.address.clone(), unread.message.clone())));
     answers.refreshed = true;
-    unread
+    let said = said.into_iter().map(|(_, address, said)| (address.clone(), said)).collect();
+    Refreshed { unread, said }
 }
 
 /// The answers of one provider, with the numbers of the questions. An answer equal to the record is dropped: only
@@ -151,6 +164,7 @@ pub(crate) async fn refresh(
 struct ReadAnswers<'a> {
     seen: Vec<(usize, &'a Address, PinnedRead)>,
     unread: Vec<(usize, Unread)>,
+    said: Vec<(usize, &'a Address, Vec<ProviderDiagnostic>)>,
 }
 
 /// Puts questions to one provider, at most so many at once.
@@ -166,7 +180,12 @@ async fn ask<'a>(
     let mut take =
         |(number, address, by_token, result): (usize, &'a Address, bool, Result<ReadOutcome, ProviderError>)| {
             match result {
-                Ok(there) => {
+                Ok(mut there) => {
+                    if let ReadOutcome::Present(observed) = &mut there
+                        && !observed.diagnostics.is_empty()
+                    {
+                        answered.said.push((number, address, std::mem::take(&mut observed.diagnostics)));
+                    }
                     let is_open = snapshot.open.contains_key(address);
                     let differs = differing(there, snapshot.records.get(address), is_open);
                     answered.seen.extend(differs.map(|differs| (number, address, differs)));

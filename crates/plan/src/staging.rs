@@ -55,7 +55,7 @@ pub(crate) async fn read_world(
     request: &Request<'_>,
     earlier: Option<Answers>,
     world: &dyn World,
-    unread: &mut Vec<refresh::Unread>,
+    refreshed: &mut refresh::Refreshed,
     found: &mut Diagnostics,
 ) -> Answers {
     let Request { instance, options, snapshot, catalogs, .. } = request;
@@ -70,7 +70,8 @@ pub(crate) async fn read_world(
     }
     if options.refresh || !snapshot.open.is_empty() {
         let (only_cut_off, adopted) = (!options.refresh, &options.adopted);
-        *unread = refresh::refresh(snapshot, only_cut_off, adopted, catalogs, world, &mut answers).await;
+        *refreshed = refresh::refresh(snapshot, only_cut_off, adopted, catalogs, world, &mut answers).await;
+        let unread = &mut refreshed.unread;
         let unsure = unread.extract_if(.., |one| one.why == refresh::Why::Unsure).collect::<Vec<_>>();
         settle::report_unsure(&unsure, instance, options, found);
         // `settle` reports interrupted calls with what a person can do about them.

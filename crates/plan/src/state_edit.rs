@@ -18,6 +18,7 @@ use crate::draft::Draft;
 use crate::drift::drifted_fields;
 use crate::model::{Action, Reason};
 use crate::options::StateEdit;
+use crate::provider_diagnostics::report_at;
 use crate::settled::SettledRecords;
 use crate::{imports, moves, policies};
 
@@ -120,7 +121,8 @@ pub(crate) async fn import(
         return None;
     }
     match imports::read(address, &ty, id, world).await {
-        Ok(seen) => {
+        Ok((seen, said)) => {
+            report_at(said, address, None, found);
             // The id as the provider writes it: the same thing may be named in several ways.
             if let PinnedRead::Present { id: real, .. } = &seen
                 && let Some(other) = imports::managed(snapshot).get(&(ty.name.clone(), real.clone()))

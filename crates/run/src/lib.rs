@@ -5,6 +5,7 @@
 mod ask_provider;
 pub mod codes;
 pub mod operate;
+mod remarks;
 pub mod run;
 mod scrub;
 pub mod shell;

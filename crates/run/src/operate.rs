@@ -14,9 +14,11 @@ use crate::shell::{Rng, Shell};
 use apply::machine::Apply;
 use apply::model::{OnFailure, Outcome, Settings};
 use evaluate::event::Event;
+use evaluate::world::Environment as _;
 use plan::generation::{self, RollbackTarget, TargetOperation};
 use plan::model::Purpose;
 use plan::plan::{Plan, Staged};
+use plan::provider_diagnostics::report_settings;
 use plan::unchanged::unchanged;
 
 /// The result of an operation.
@@ -176,9 +178,14 @@ impl Leased<'_> {
             }
         }
         let operation = operation_of(&staged.plan, id, shell.clock.now(), who);
+        let documents = staged.evaluation.as_ref().map(|evaluation| evaluation.documents.clone());
         let apply = Apply::new(staged, settings, operation);
         match run(apply, shell, store, lease, interrupts, tell).await {
-            Ok(outcome) => Operated::Done(outcome),
+            Ok(mut outcome) => {
+                // Settings that were known only now.
+                report_settings(shell.settings_remarks(), documents.as_deref(), &mut outcome.diagnostics);
+                Operated::Done(outcome)
+            }
             Err(lost) => Operated::Aborted(lost),
         }
     }

@@ -11,15 +11,16 @@ use std::time::Duration;
 use blueprint::wire::Document;
 use blueprint::{Address, FieldPath, IndexMap, Name, TypeId, Value};
 use provider::{
-    BoxFuture, Call, Catalogs, Configuration, Configured, ErrorKind, Progress, ProviderError, Providers, Recalled,
-    SessionFailure, SettingsSource, TransformError,
+    BoxFuture, Call, Catalogs, Configuration, Configured, ErrorKind, Progress, ProviderDiagnostic, ProviderError,
+    Providers, Recalled, SessionFailure, SettingsSource, TransformError,
 };
 use state::{Record, Snapshot, StatusOp};
 use tokio_util::sync::CancellationToken;
 
+pub use crate::remarks::Remarks;
 pub use crate::scrub::Known;
 use crate::scrub::Secrets;
-use evaluate::question::{ProviderInstance, Question, Reply, Retry, SourceError};
+use evaluate::question::{ProviderInstance, Question, Reply, Retry, SettingsRemark, SourceError};
 use evaluate::world::{Environment, World};
 
 /// The maximum size in bytes of what `file` and `http_resource` read.
@@ -161,6 +162,8 @@ pub struct Shell {
     pub log: Option<ProviderLog>,
     /// The secrets of the run.
     pub known: Known,
+    /// What providers have said about their settings.
+    pub remarks: Remarks,
     /// Cancelled when the answers are no longer awaited.
     pub cancel: CancellationToken,
 }
@@ -222,10 +225,14 @@ impl Shell {
             None if self.offline => (SettingsSource::Offline, Value::Null),
             None => (SettingsSource::File, self.settings_of(package)),
         };
-        match self.providers.open_session(package, &source, &settings) {
-            Some(configured) => Ok(configured),
-            None => Box::pin(self.open_session(package, source, settings, instance, what)).await,
+        let configured = match self.providers.open_session(package, &source, &settings) {
+            Some(configured) => configured,
+            None => Box::pin(self.open_session(package, source, settings.clone(), instance, what)).await?,
+        };
+        if !configured.diagnostics.is_empty() {
+            self.note_remarks(package, instance, &settings, &configured.diagnostics);
         }
+        Ok(configured)
     }
 
     /// Configures the provider of a package. Arguments and errors are as in [`Shell::session_for`].
@@ -265,6 +272,25 @@ impl Shell {
                 format!("there is no provider for `{package}`, so `{what}` cannot be managed"),
             )),
         }
+    }
+
+    /// Notes what a provider said about its settings, without secrets.
+    fn note_remarks(
+        &self,
+        package: &str,
+        instance: Option<&ProviderInstance>,
+        settings: &Value,
+        said: &[ProviderDiagnostic],
+    ) {
+        let mut said = said.to_vec();
+        Secrets::of(&self.known, [settings]).clean_diagnostics(&mut said);
+        let places = self.places.as_ref().filter(|_| instance.is_none());
+        self.remarks.note(said.into_iter().map(|said| SettingsRemark {
+            provider: instance.map_or_else(|| package.into(), |it| it.address.to_string().into()),
+            instance: instance.map(|it| it.address.clone()),
+            written: places.and_then(|places| places(package, Some(&said.path).filter(|path| !path.is_empty()))),
+            said,
+        }));
     }
 
     /// Receives the log lines of a provider's process. Secrets are removed from them.
@@ -335,6 +361,10 @@ impl Environment for Shell {
 
     fn settings(&self, namespace: &str) -> Value {
         self.settings_of(namespace)
+    }
+
+    fn settings_remarks(&self) -> Vec<SettingsRemark> {
+        self.remarks.take()
     }
 
     fn learn(&self, value: &Value) {

@@ -169,6 +169,7 @@ fn shell(catalogs: &Arc<Catalogs>) -> Shell {
         planning: None,
         log: None,
         known: Default::default(),
+        remarks: Default::default(),
         cancel: tokio_util::sync::CancellationToken::new(),
     }
 }

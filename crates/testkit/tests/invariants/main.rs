@@ -82,6 +82,7 @@ fn shell(harness: &Harness) -> Shell {
         planning: None,
         log: None,
         known: Default::default(),
+        remarks: Default::default(),
         cancel: tokio_util::sync::CancellationToken::new(),
     }
 }

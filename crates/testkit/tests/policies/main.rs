@@ -124,6 +124,7 @@ impl Bench {
             planning: None,
             log: None,
             known: Default::default(),
+            remarks: Default::default(),
             cancel: tokio_util::sync::CancellationToken::new(),
         }
     }

@@ -2,6 +2,7 @@
 
 mod private_data;
 mod refused;
+mod remarks;
 mod scripted;
 
 /// A document with a box of these fields.

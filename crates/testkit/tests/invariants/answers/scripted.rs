@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use blueprint::{Map, Value};
 use provider::{
     Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, Observed, Operation, PlanMode,
-    PlanRequest, Planned, Provider, ProviderError, ReadOutcome, ReadRequest, Session, SettingsChange, Verdict,
+    PlanRequest, Planned, Provider, ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, Session,
+    SettingsChange, Verdict,
 };
 use testkit::harness::Harness;
 
@@ -35,6 +36,10 @@ pub(super) struct Script {
     pub(super) planned_private: Value,
     /// The opaque data of the answer to an operation.
     pub(super) applied_private: Value,
+    /// What it says about its settings.
+    pub(super) about_settings: Vec<ProviderDiagnostic>,
+    /// What a read says.
+    pub(super) about_reads: Vec<ProviderDiagnostic>,
     /// The error of every operation.
     pub(super) refused: Option<ProviderError>,
     /// The verdict about updates, of a provider that decides.
@@ -76,8 +81,10 @@ impl Provider for Scripted {
 
     fn configure(self: Arc<Self>, with: Configuration) -> BoxFuture<'static, Result<Configured, ProviderError>> {
         let session = ScriptedSession { region: text(&with.settings, "region"), shared: self.shared.clone() };
-        let configured =
-            Configured { session: Arc::new(session), change: SettingsChange::Same, diagnostics: Vec::new() };
+        // A setting that is not known yet says nothing.
+        let is_known = !with.settings.has_unknown();
+        let diagnostics = if is_known { shared(&self.shared).script.about_settings.clone() } else { Vec::new() };
+        let configured = Configured { session: Arc::new(session), change: SettingsChange::Same, diagnostics };
         Box::pin(async { Ok(configured) })
     }
 }
@@ -115,6 +122,7 @@ impl Session for ScriptedSession {
             id: request.id.unwrap_or_default().into(),
             fields: Value::Map(Arc::new(fields)),
             private,
+            diagnostics: script.about_reads,
             ..Observed::default()
         };
         Box::pin(async { Ok(ReadOutcome::Present(observed)) })
