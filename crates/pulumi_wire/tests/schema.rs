@@ -11,7 +11,13 @@ use pulumi_wire::schema::{PackageSchema, PackageTypes};
 const SCHEMA: &str = r##"{
   "name": "shop", "version": "1.2.0", "description": "A shop.",
   "config": {"variables": {"folder": {"type": "string"}, "token": {"type": "string", "secret": true}}},
-  "provider": {"inputProperties": {"folder": {"type": "string"}}, "requiredInputs": ["folder"]},
+  "provider": {
+    "inputProperties": {
+      "folder": {"type": "string"},
+      "zone": {"type": "string", "defaultInfo": {"environment": ["SHOP_ZONE"]}}
+    },
+    "requiredInputs": ["folder", "zone"]
+  },
   "types": {
     "shop:index:Size": {"type": "string", "enum": [{"value": "small"}, {"name": "Big", "value": "big"}]},
     "shop:index/tree:Tree": {"type": "object", "properties": {
@@ -135,6 +141,8 @@ fn a_function_is_a_data_source() {
 fn settings_come_from_config_and_provider() {
     let settings = types().settings();
     let names: Vec<&str> = settings.iter().map(|setting| setting.name.as_ref()).collect();
-    assert_eq!(names, ["folder", "token"]);
+    assert_eq!(names, ["folder", "token", "zone"]);
     assert!(settings[0].field.required && settings[1].field.sensitive);
+    // What the plugin takes from its environment may be missing.
+    assert!(!settings[2].field.required);
 }

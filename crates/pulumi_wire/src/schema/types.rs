@@ -68,7 +68,14 @@ impl PackageTypes {
         let mut fields = Fields::new(&self.schema);
         let mut all = fields.object(&config["variables"], &config["defaults"]);
         all.extend(fields.object(&provider["inputProperties"], &provider["requiredInputs"]));
-        all.into_iter().map(|(name, field)| Setting { name, field }).collect()
+        // What the plugin takes from its environment may be missing.
+        let specs = |name: &str| [&config["variables"][name], &provider["inputProperties"][name]];
+        let has_default = |name: &str| specs(name).iter().any(|spec| !spec["defaultInfo"].is_null());
+        let setting = |(name, mut field): (Name, Field)| {
+            field.required &= !has_default(&name);
+            Setting { name, field }
+        };
+        all.into_iter().map(setting).collect()
     }
 
     fn resource(&self, name: &str) -> Option<(Arc<ResourceType>, Arc<ResourceFacts>)> {

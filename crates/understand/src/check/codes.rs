@@ -27,6 +27,7 @@ diag::codes! {
     INDEX_ON_SINGLE = Error "index-on-single": "an index on a resource without `each`";
     MISSING_EACH_INDEX = Error "missing-each-index": "a resource with `each` is named without an index";
     ELEM_OUTSIDE_EACH = Error "elem-outside-each": "`elem` or `i` has no meaning here";
+    ENVIRONMENT_SETTING = Error "environment-setting": "`env:` in a document, where it has no meaning";
     PROVIDER_NAME = Error "provider-name": "`cyan.provider` names no configuration of the provider";
     DEPENDENCY_IGNORED = Note "dependency-ignored": "`dependsOn` names an absent resource";
     AMBIGUOUS_NAME = Warning "ambiguous-name": "a resource and a function share a name";

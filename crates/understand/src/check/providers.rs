@@ -8,6 +8,7 @@ use blueprint::{IndexMap, TypeId};
 use diag::{Diagnostic, Spanned};
 use provider::{Catalogs, TypeRef, Unavailable};
 
+use super::provider_settings::with_settings;
 use super::{Checker, TypeOf, codes};
 
 impl Checker<'_> {
@@ -43,7 +44,10 @@ impl Checker<'_> {
                 }
                 Some(found) => found.clone(),
             };
-            self.resources.push(found);
+            self.resources.push(match &found {
+                TypeOf::Known(ty) => with_settings(ty, resource, self.catalogs).map_or(found, TypeOf::Known),
+                _ => found,
+            });
         }
     }
 

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use blueprint::{Expr, ExprKind, Field, Kind, Name, Resource, Schema, Type, Value};
+use blueprint::{Expr, ExprKind, Field, Kind, Name, PROVIDER_TYPE, Resource, Schema, Type, Value};
 use diag::{Diagnostic, Span, Spanned};
 use dialects::codes as document;
 use expr::{Mismatch, Source, codes as language};
@@ -28,6 +28,9 @@ impl Checker<'_> {
             TypeOf::Open => return self.examine(&resource.spec, place),
         };
         let ExprKind::Map(entries) = &resource.spec.kind else { return self.examine(&resource.spec, place) };
+        if resource.type_name.item.as_ref() == PROVIDER_TYPE {
+            self.environment_in_settings(entries);
+        }
         // A missing spec is already reported.
         let holder = (resource.spec_key != resource.span).then_some(resource.spec_key);
         self.object(entries, &schema, holder, place);

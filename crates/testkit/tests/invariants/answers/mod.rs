@@ -1,9 +1,11 @@
-//! What the engine makes of the answers of a provider: what was read, opaque data, diagnostics.
+//! What the engine makes of the answers of a provider: what was read, opaque data, diagnostics; what a
+//! document may set of a provider.
 
 mod private_data;
 mod refused;
 mod remarks;
 mod scripted;
+mod settings;
 
 /// A document with a box of these fields.
 fn one_box(fields: &str) -> String {

@@ -11,7 +11,7 @@ use provider::{
 use testkit::harness::Harness;
 
 const CATALOG: &str = r#"{
-  "format": 1, "namespace": "script", "docs": "Boxes.", "settings": {"region": {"kind": "string"}},
+  "format": 1, "namespace": "script", "docs": "Boxes.", "settings": SETTINGS,
   "resourceTypes": {
     "script/box": {
       "docs": "A box.", "idField": "id", "capabilities": {"imports": false, PLANS},
@@ -154,7 +154,13 @@ pub(super) struct Setup {
 impl Setup {
     /// `plans`: members of the capabilities of the type.
     pub(super) fn new(plans: &str) -> Setup {
-        let catalog = provider::read_catalog(&CATALOG.replace("PLANS", plans)).expect("the catalogue of the test");
+        Setup::with_settings(plans, r#"{"region": {"kind": "string"}}"#)
+    }
+
+    /// The same with these settings.
+    pub(super) fn with_settings(plans: &str, settings: &str) -> Setup {
+        let text = CATALOG.replace("PLANS", plans).replace("SETTINGS", settings);
+        let catalog = provider::read_catalog(&text).expect("the catalogue of the test");
         let shared = Arc::<Mutex<Shared>>::default();
         let scripted = Scripted { catalog: Arc::new(catalog), shared: shared.clone() };
         let real: Vec<Arc<dyn Provider>> = vec![Arc::new(providers::cyan::provider()), Arc::new(scripted)];
