@@ -7,7 +7,7 @@ use std::sync::Arc;
 use blueprint::{Address, IndexMap, Kind, Map, Name, TypeId, Value};
 use diag::{Diagnostic, Diagnostics, Span};
 use evaluate::answers::PinnedRead;
-use evaluate::question::ResourceTarget;
+use evaluate::question::{ProviderInstance, ResourceTarget};
 use evaluate::resolve::{Evaluation, Member, Members};
 use evaluate::world::World;
 use provider::{ImportRequest, Observed, ProviderDiagnostic, ReadOutcome, ReadRequest, ResourceType};
@@ -16,6 +16,7 @@ use understand::compare::mark_fields;
 
 use crate::codes;
 use crate::decision::Decision;
+use crate::drafting::provider_instances::instance_of;
 use crate::model::{Action, AddressSet};
 use crate::options::Taken;
 use crate::provider_diagnostics::report_at;
@@ -48,6 +49,8 @@ struct Wanted {
     id: Name,
     desired: Value,
     span: Span,
+    /// The configuration of its provider, if a resource declares it.
+    provider: Option<Arc<ProviderInstance>>,
     /// What another tool has kept of it.
     stored_fields: Option<IndexMap<Name, Value>>,
 }
@@ -86,6 +89,7 @@ impl Imports {
             if resource.lifecycle.import.is_none() && self.taken.is_empty() {
                 continue;
             }
+            let provider = instance_of(evaluation, *index, snapshot, found);
             let members: Vec<&Member> = match &evaluation.resources[*index as usize] {
                 Members::Single(member) => vec![member.as_ref()],
                 Members::Many(members) => members.iter().flatten().map(|member| member.as_ref()).collect(),
@@ -109,6 +113,7 @@ impl Imports {
                     id: id.clone(),
                     desired: member.spec.clone(),
                     span: resource.span,
+                    provider: provider.clone(),
                     stored_fields: stored_fields.map(|taken| taken.fields.clone()),
                 });
             }
@@ -132,7 +137,10 @@ impl Imports {
                 match (kept, &wanted.stored_fields) {
                     (Some(kept), _) => Ok((kept, Vec::new())),
                     (None, Some(stored_fields)) => Ok((from_foreign_fields(wanted, stored_fields), Vec::new())),
-                    (None, None) => read(&wanted.address, &wanted.ty, &wanted.id, world).await,
+                    (None, None) => {
+                        let thing = (&wanted.address, wanted.provider.as_deref());
+                        read(thing, &wanted.ty, &wanted.id, world).await
+                    }
                 }
             }
         });
@@ -199,9 +207,9 @@ pub(crate) fn managed(snapshot: &Snapshot) -> IndexMap<(TypeId, Name), Address> 
     things.map(|(address, record)| ((record.type_name.clone(), record.id.clone()), address.clone())).collect()
 }
 
-/// Reads a thing that is to be imported; why not, as a phrase.
+/// Reads a thing that is to be imported, with this configuration of its provider; why not, as a phrase.
 pub(crate) async fn read(
-    address: &Address,
+    (address, instance): (&Address, Option<&ProviderInstance>),
     ty: &ResourceType,
     id: &Name,
     world: &dyn World,
@@ -209,7 +217,7 @@ pub(crate) async fn read(
     if !ty.capabilities.imports || !ty.capabilities.reads {
         return Err(format!("things of type `{}` cannot be imported: nothing tells what they are", ty.name));
     }
-    let target = ResourceTarget::new(address, &ty.name, "");
+    let target = ResourceTarget::new(address, &ty.name, "").managed_by(instance);
     let absent = || format!("there is no `{}` with the id `{id}`", ty.name);
     let request = ImportRequest { type_name: &ty.name, id, desired: &Value::Null };
     match world.import(target, request).await {

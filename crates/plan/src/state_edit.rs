@@ -120,7 +120,7 @@ pub(crate) async fn import(
         found.push(imports::managed_already(address, other, id, Span::NONE));
         return None;
     }
-    match imports::read(address, &ty, id, world).await {
+    match imports::read((address, None), &ty, id, world).await {
         Ok((seen, said)) => {
             report_at(said, address, None, found);
             // The id as the provider writes it: the same thing may be named in several ways.

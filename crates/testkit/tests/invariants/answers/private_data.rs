@@ -121,6 +121,17 @@ fn recorded_configuration_plans_the_delete() {
 }
 
 #[test]
+fn declared_configuration_imports() {
+    lately(async {
+        let setup = Setup::new("\"plans\": false");
+        let chooses = "{ type: script/box, metadata: { annotations: { cyan.provider: far, cyan.import: box-1 } },";
+        let text = format!("version: 2023-04-20\nresources:\n  a: {chooses} spec: {{ name: a }} }}\n{FAR}");
+        apply_well(&setup.harness, Some(&text), 1).await;
+        assert_eq!(setup.calls(), ["import a in north: note -, private -"]);
+    });
+}
+
+#[test]
 fn recorded_configuration_corrects_drift() {
     lately(async {
         let setup = Setup::new("\"plans\": \"always\"");

@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use blueprint::{Map, Value};
 use provider::{
-    Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, Observed, Operation, PlanMode,
-    PlanRequest, Planned, Provider, ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest, Session,
-    SettingsChange, Verdict,
+    Applied, ApplyRequest, BoxFuture, Call, Catalog, Configuration, Configured, ImportRequest, Imported, Observed,
+    Operation, PlanMode, PlanRequest, Planned, Provider, ProviderDiagnostic, ProviderError, ReadOutcome, ReadRequest,
+    Session, SettingsChange, Verdict,
 };
 use testkit::harness::Harness;
 
@@ -14,7 +14,7 @@ const CATALOG: &str = r#"{
   "format": 1, "namespace": "script", "docs": "Boxes.", "settings": SETTINGS,
   "resourceTypes": {
     "script/box": {
-      "docs": "A box.", "idField": "id", "capabilities": {"imports": false, PLANS},
+      "docs": "A box.", "idField": "id", "capabilities": {PLANS},
       "fields": {
         "name": {"kind": "string", "required": true},
         "note": {"kind": "string"},
@@ -126,6 +126,18 @@ impl Session for ScriptedSession {
             ..Observed::default()
         };
         Box::pin(async { Ok(ReadOutcome::Present(observed)) })
+    }
+
+    fn import<'a>(
+        &'a self,
+        call: &'a Call,
+        request: ImportRequest<'a>,
+    ) -> BoxFuture<'a, Result<Vec<Imported>, ProviderError>> {
+        self.note("import", call, &Value::Null, &Value::Null);
+        let fields = Value::map([("name", Value::text("a")), ("id", Value::text(request.id))]);
+        let observed = Observed { id: request.id.into(), fields, ..Observed::default() };
+        let imported = Imported { type_name: request.type_name.into(), observed };
+        Box::pin(async { Ok(vec![imported]) })
     }
 
     fn apply<'a>(&'a self, call: &'a Call, request: ApplyRequest<'a>) -> BoxFuture<'a, Result<Applied, ProviderError>> {
