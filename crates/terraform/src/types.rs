@@ -168,9 +168,11 @@ pub fn data_source_type(name: Name, schema: &Schema) -> DataSourceType {
     }
 }
 
-/// The settings of a provider.
+/// The settings of a provider. None is required: many providers require one only while their environment does not
+/// supply it, and a schema is kept longer than an environment. The provider refuses its settings itself.
 pub fn settings(block: &Block) -> Vec<Setting> {
-    fields(block).fields.into_iter().map(|(name, field)| Setting { name, field }).collect()
+    let setting = |(name, field)| Setting { name, field: Field { required: false, ..field } };
+    fields(block).fields.into_iter().map(setting).collect()
 }
 
 /// A function of a provider in a namespace.

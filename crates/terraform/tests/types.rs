@@ -9,7 +9,7 @@ use provider::{Direction, FilterType, Fit, TypeSource as _};
 use serde_json::Value as Json;
 use terraform::{
     Attribute, AttributeKind, Block, BlockType, FunctionSchema, Nesting, Object, ParameterSchema, ProviderSchema,
-    Schema, SchemaTypes, TypeNames, ValueType, function,
+    Schema, SchemaTypes, TypeNames, ValueType, function, settings,
 };
 
 fn text(json: &Json) -> Name {
@@ -180,4 +180,12 @@ fn a_function_keeps_its_parameters() {
     let parse = function(&"time".into(), &"rfc3339_parse".into(), &all.functions["rfc3339_parse"]);
     assert_eq!((parse.name.as_ref(), parse.parameters.len(), parse.min_arguments), ("rfc3339_parse", 1, 1));
     assert!(parse.rest.is_none() && !parse.parameters[0].optional);
+}
+
+#[test]
+fn provider_judges_which_settings_are_required() {
+    let token = attribute(&serde_json::json!({"type": "string", "required": true}));
+    let block = Block { attributes: IndexMap::from_iter([("token".into(), token)]), ..Block::default() };
+    let settings = settings(&block);
+    assert!(!settings[0].field.required, "its environment may supply it");
 }
